@@ -15,7 +15,7 @@ REQUESTS = {0x02, 0x04, 0x06, 0x08, 0x0A, 0x0C, 0x0E, 0x10, 0x12, 0x16, 0x18, 0x
 
 
 def uuid(value):
-    """On the wire, from `180D` or the long form."""
+    """The octets on the air, from `180D` or the long form."""
     return bytes.fromhex(value.replace('-', ''))[::-1]
 
 

@@ -37,7 +37,7 @@ class Case:
 
 
 def case(slow=False, **settings):
-    """Registers a case; a slow one begins first. The settings are those of the Controller."""
+    """Registers a case; a slow one starts first. The settings are those of the Controller."""
     def register(test):
         CASES.append(Case(test, slow, settings))
         return test

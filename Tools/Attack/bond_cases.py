@@ -24,7 +24,7 @@ def lost_keys_are_replaced_by_word_alone(bench):
 
 @case()
 def bonded_already(bench):
-    """`pair` with a bonded device has the bond encrypt, says so and pairs no further; more is paired for over that link"""
+    """`pair` with a bonded device encrypts with the bond, says so and does not pair again; for more security it pairs over that link"""
     peer = lock(bench)
     bench.run('pair', 'Lock')
     peer.wait_pairing()
@@ -39,7 +39,7 @@ def bonded_already(bench):
 
 @case()
 def weak_bond_of_gatt(bench):
-    """A bond with a key of seven octets is only good for `gatt --min-key-size 7`: without it no GATT request is sent"""
+    """A bond with a key of seven octets is only used with `gatt --min-key-size 7`: without it no GATT request is sent"""
     peer = lock(bench)
     peer.pairing = {'size': 7}
     bench.run('pair', 'Lock', status=1)

@@ -13,7 +13,7 @@ EVENTS = [0x05, 0x08, 0x0C, 0x0E, 0x0F, 0x10, 0x13, 0x1A, 0x30, 0x3E, 0x57, 0xFF
 
 
 def survives(bench, tool, seconds=PATIENCE):
-    """It ends at SIGTERM, or has ended by itself with an exit status; its memory is bounded."""
+    """It ends at SIGTERM, or has already ended with an exit status; its memory is bounded."""
     memory = bench.memory(tool)
     check(memory < 200 * MEGABYTE, f'{memory / MEGABYTE:.0f} MB')
     tool.is_ended = True
@@ -52,7 +52,7 @@ def random_acl(rng, handles):
 
 
 def storm(bench, tool, rng, end, pause=0.0005):
-    """Until the time is over or the program has ended; how many were sent."""
+    """Sends until the time is over or the program has ended; returns how many were sent."""
     handles, count = [0x40, 0x40, 0x40, 0x41, 0, 0x0EFF, rng.randrange(0x1000)], 0
     while time.monotonic() < end and tool.process.poll() is None:
         packet = (random_event if rng.random() < 0.4 else random_acl)(rng, handles)
@@ -188,7 +188,7 @@ def controller_that_says_nothing(bench):
 
 @case()
 def controller_without_buffers(bench):
-    """A controller that has buffers of no octets, or none: an error, no endless loop"""
+    """A controller with empty buffers, or without buffers: an error, no endless loop"""
     for answer in (bytes(4), b'\0\x1b\0\0', b'\0\1\0\1', b'\0\xff\xff\0', b'\0\0\0\xff'):
         bench.controller.answers[0x2002] = lambda parameters, answer=answer: answer
         bench.controller.answers[0x1005] = lambda parameters: b'\0' + bytes(7)
@@ -204,7 +204,7 @@ def controller_without_buffers(bench):
 # Peers
 
 def nonsense(rng, pdu):
-    """Something that an attribute server might say instead."""
+    """A PDU that an attribute server might send instead."""
     way = rng.random()
     if way < 0.3:
         return bytes([pdu[0] + 1]) + rng.randbytes(rng.choice([0, 1, 2, 3, 5, 7, 20, 200]))
@@ -302,7 +302,7 @@ def frames_without_end(bench):
 
 @case()
 def signals_without_end(bench):
-    """A flood of signalling requests, valid and not, costs the flooder its link at most; others are served"""
+    """A flood of signalling requests, valid and not, costs at most the sender's link; others are served"""
     tool = bench.serve(PROFILE)
     peer = bench.central().connect()
     rng = random.Random(benches.SEED)

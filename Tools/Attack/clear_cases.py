@@ -73,14 +73,14 @@ def lost_keys_script(bench):
 
 @case()
 def lost_keys_by_address(bench):
-    """A device under a bonded address that has no key, named by its address: nothing goes out"""
+    """A device under a bonded address that has no key, named by its address: nothing is sent"""
     peer = taken_over(bonded(bench))
     is_refused(bench.gatt('write', SECRET, 'c0ffee', peer=peer.address + '/random', status=None), peer)
 
 
 @case()
 def lost_keys_resolvable(bench):
-    """A bonded device that shows resolvable addresses and has lost its key: nothing goes out"""
+    """A bonded device that shows resolvable addresses and has lost its key: nothing is sent"""
     peer = lock(bench)
     peer.identity = True, 'C0:00:00:00:00:77'
     bench.run('pair', 'Lock')
@@ -93,7 +93,7 @@ def lost_keys_resolvable(bench):
 
 @case()
 def wrong_key(bench):
-    """A bonded device with another key breaks the link (MIC failure): nothing goes out, the operation fails"""
+    """A bonded device with another key breaks the link (MIC failure): nothing is sent, the operation fails"""
     peer = bonded(bench)
     peer.keys.ours = (bytes(16), 0, 0)
     result = bench.gatt('write', SECRET, 'c0ffee', '--connect-timeout', '4', status=None)
@@ -104,7 +104,7 @@ def wrong_key(bench):
 
 @case()
 def early_notification(bench):
-    """A value that comes before the link is encrypted is not believed, nor is an indication confirmed"""
+    """A value that arrives before the link is encrypted is ignored, and an indication is not confirmed"""
     peer = bonded(bench)
 
     def forge(link, rand, ediv, key):
@@ -185,7 +185,7 @@ lying('fails_encryption', 'fails to encrypt for an unspecified reason', fails)
 
 @case(slow=True)
 def controller_silent_about_encryption(bench):
-    """A controller that never says how encryption ended: nothing of GATT goes out, and the operation ends"""
+    """A controller that never reports the end of encryption: nothing of GATT is sent, and the operation ends"""
     peer = taken_over(bonded(bench))
     bench.controller.encrypts = lambda link, rand, ediv, key: SILENT
     result = bench.gatt('write', SECRET, 'c0ffee', status=None, timeout=90)
@@ -227,7 +227,7 @@ def controller_encrypts_after_all(bench):
 
 @case(features=0x41, resolving=8)
 def controller_claims_an_identity(bench):
-    """A controller that says it resolved a bonded device's identity proves nothing: without the key nothing goes out"""
+    """A controller that says it resolved a bonded device's identity proves nothing: without the key nothing is sent"""
     bench.controller.enhanced = True
     peer = lock(bench)
     peer.identity = True, 'C0:00:00:00:00:77'
@@ -274,7 +274,7 @@ def lost_keys_and_security_request(bench):
 
 @case()
 def security_request_before_all(bench):
-    """A Security Request of a device that lost its keys, at the head of everything: no pairing in silence, an end at once"""
+    """A Security Request of a device that lost its keys, before anything else: no silent pairing, and the operation ends at once"""
     peer = taken_over(bonded(bench))
     peer.pairing = {}
     honest = peer.connected
@@ -289,7 +289,7 @@ def security_request_before_all(bench):
 
 @case()
 def app_lost_keys(bench):
-    """An app of Core Bluetooth and a device under a bonded address without keys: error 14, nothing of GATT goes out"""
+    """An app of Core Bluetooth and a device under a bonded address without keys: error 14, nothing of GATT is sent"""
     peer = lock(bench)
     first = bench.finish(bench.app('protected-reader', '180D', SECRET))
     same('first run: ' + first.describe(), [l['value'] for l in first.events('value')], ['secret'])
@@ -340,7 +340,7 @@ def app_with_its_bond(bench):
 
 @case()
 def serve_subscriptions_of_the_bonded(bench):
-    """What a bonded central subscribed to is not sent to a device under its address before that encrypts"""
+    """Values that a bonded central subscribed to are not sent to a device under its address before that device encrypts"""
     tool = bench.serve(PROFILE)
     peer = bench.central().connect()
     peer.pair()
@@ -360,7 +360,7 @@ def serve_subscriptions_of_the_bonded(bench):
 
 @case()
 def serve_keeps_the_subscriptions_of_the_bonded(bench):
-    """A device under a bonded central's address changes nothing of what that one has subscribed to"""
+    """A device under a bonded central's address does not change that central's subscriptions"""
     tool = bench.serve(PROFILE)
     peer = bench.central().connect()
     peer.pair()
@@ -393,7 +393,7 @@ def serve_protected_after_a_lie(bench):
 
 @case()
 def serve_protected_after_a_refusal(bench):
-    """A central that gets the host's key wrong is refused what is protected, on each path of ATT"""
+    """A central with a wrong key is refused protected values, on each path of ATT"""
     tool = bench.serve(PROFILE)
     peer = bench.central().connect()
     peer.exchange_mtu()

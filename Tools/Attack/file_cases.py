@@ -27,7 +27,7 @@ def as_root():
 
 
 def store(bench):
-    """The folder of bonds, made."""
+    """Creates the folder of bonds and returns its path."""
     folder = bench.path('state/jelling/security')
     os.makedirs(folder, mode=0o700)
     for above in ('state', 'state/jelling'):
@@ -79,7 +79,7 @@ def journal_symlink_aside(bench):
 
 @case()
 def journal_symlink_dangling(bench):
-    """A journal that is a link to a file that is not there makes no such file"""
+    """A journal that is a link to a missing file does not create the file"""
     os.makedirs(bench.path('app-state0/apps'), mode=0o700)
     os.chmod(bench.path('app-state0'), 0o700)
     os.symlink(bench.path('planted'), bench.path('app-state0/' + JOURNAL))
@@ -102,7 +102,7 @@ def journal_in_order(bench):
 
 @case()
 def journal_pipe(bench):
-    """A journal that is a pipe does not hold the app up"""
+    """A journal that is a pipe does not delay the app"""
     os.makedirs(bench.path('app-state0/apps'), mode=0o700)
     os.chmod(bench.path('app-state0'), 0o700)
     os.mkfifo(bench.path('app-state0/' + JOURNAL))
@@ -205,7 +205,7 @@ def record_into_foreign(bench):
 
 @case()
 def static_address_pipe(bench):
-    """A static address that is a pipe does not hold the tool up"""
+    """A static address file that is a pipe does not delay the tool"""
     store(bench)
     os.mkfifo(bench.path('state/jelling/static-address'))
     lock(bench)
@@ -237,7 +237,7 @@ def profile_of_many_keys(bench):
 
 @case()
 def profile_without_end(bench):
-    """A profile nested 200,000 deep is refused in order"""
+    """A profile nested 200,000 deep is refused with a message"""
     tool = serve_file(bench, '[' * 200_000)
     check(tool.process.poll() in (1, 2), f'exit status {tool.process.poll()}; {tool.stderr()[-300:]}')
 
@@ -248,7 +248,7 @@ KEY = bytes.fromhex('c0ffee11d00dfeed22baadf00d334455')
 
 
 def capture(bench, packets):
-    """A btsnoop file of (direction, H4 packet); direction 1 is what came from the controller."""
+    """A btsnoop file of (direction, H4 packet); direction 1 is from the controller."""
     path = bench.path('capture.btsnoop')
     with open(path, 'wb') as file:
         file.write(b'btsnoop\0' + struct.pack('>II', 1, 1002))

@@ -82,7 +82,7 @@ def reports_at_a_stalled_tool(bench):
 
 @case()
 def one_stranger_without_credits(bench):
-    """A link whose packets the controller never completes does not hold up another's notifications"""
+    """A link whose packets the controller never completes does not delay another's notifications"""
     tool = bench.serve(PROFILE)
     slow = bench.central('C0:00:00:00:00:66').connect()
     beat = slow.find(BEAT)
@@ -102,7 +102,7 @@ def one_stranger_without_credits(bench):
 
 @case()
 def signed_writes_delay_nobody(bench):
-    """Three hundred signed writes do not delay a read, and a forged or repeated one is not taken"""
+    """Three hundred signed writes do not delay a read, and a forged or repeated one is refused"""
     profile = {'services': [{'uuid': '180D', 'characteristics': [
         {'uuid': OPEN, 'properties': ['read', 'authenticatedSignedWrites'], 'value': '00'}]}]}
     tool = bench.serve(profile)
@@ -133,7 +133,7 @@ def signed_writes_delay_nobody(bench):
 
 @case()
 def service_changed_flood(bench):
-    """Service Changed without end does not keep the tool busy without end, nor grow it"""
+    """Endless Service Changed indications neither keep the tool busy nor let its memory grow"""
     peer = bench.device('Lock')
     peer.server.service('1801')
     changed = peer.server.characteristic('2A05', 0x20)

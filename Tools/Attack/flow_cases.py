@@ -12,7 +12,7 @@ BUSY = {'services': [{'uuid': '180D', 'characteristics': [
 
 
 def stalled(bench, command, **environment):
-    """A program whose standard output is not read: it blocks when the pipe is full, and its delegate or loop with it."""
+    """A program whose standard output is not read: when the pipe is full it blocks, together with its delegate or loop."""
     bench.number += 1
     child = Child(command[0], ['bash', '-c', 'exec "$0" "$@" > >(exec sleep 40 > /dev/null 2>&1)', *command], bench.path(f'stalled{bench.number}.err'),
                   {**os.environ, 'XDG_STATE_HOME': bench.path('state'), **environment})
@@ -74,7 +74,7 @@ def confirms_late(bench):
 # Discovery
 
 class Endless:
-    """A server that answers each search with one attribute more."""
+    """A server that answers each search with one more attribute."""
 
     def __init__(self, includes):
         self.includes = includes
@@ -128,7 +128,7 @@ endless('endless_read', 'A server with a service for each handle ends the search
 
 @case(slow=True)
 def flood_at_a_stalled_app(bench):
-    """A Core Bluetooth app whose delegate stalls stays small, however much its peer sends, and its peer is not held up"""
+    """A Core Bluetooth app whose delegate stalls stays small, however much its peer sends, and its peer is not delayed"""
     peer = lock(bench)
     app = stalled(bench, [os.path.join(EXAMPLES, 'heart-rate-central'), '1000000'], JELLING_TRANSPORT=bench.endpoint,
                   JELLING_STATE=bench.path('app'))

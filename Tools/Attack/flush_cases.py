@@ -14,7 +14,7 @@ def commands_before_the_end(bench):
 
 @case()
 def commands_of_a_script_before_the_end(bench):
-    """Nor is any of twenty commands lost that a script wrote one after the other"""
+    """None of twenty commands is lost that a script writes one after another"""
     peer = lock(bench)
     bench.controller.air_delay = 0.02
     bench.gatt('script', bench.script(*[f'write {OPEN} {number:02x} --command' for number in range(20)]))

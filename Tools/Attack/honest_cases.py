@@ -36,7 +36,7 @@ def honest_scan_and_read(bench):
 
 @case()
 def honest_values(bench):
-    """Notifications reach the tool, whole ones of fragmented packets too; an indication is confirmed"""
+    """Notifications reach the tool, fragmented ones too; an indication is confirmed"""
     peer = lock(bench)
     bench.controller.acl = 27
     tool = bench.start('gatt', 'Lock', 'subscribe', BEAT, '--count', '3')

@@ -31,7 +31,7 @@ def still_bonded(peer):
 
 @case()
 def serve_bond_is_not_replaced(bench):
-    """A stranger under a bonded central's address pairs Just Works: refused, and the bond serves its owner on"""
+    """A stranger under a bonded central's address pairs Just Works: refused, and the bond still works for its owner"""
     tool = bench.serve(PROFILE)
     victim = bonded_central(bench, tool)
     stranger = bench.central(victim.address).connect()
@@ -47,7 +47,7 @@ def serve_bond_is_not_replaced(bench):
 
 @case()
 def serve_bond_is_not_replaced_by_identity(bench):
-    """A stranger that distributes a bonded central's identity address does not take its bond's place"""
+    """A stranger that distributes a bonded central's identity address does not replace its bond"""
     tool = bench.serve(PROFILE)
     victim = bonded_central(bench, tool)
     stranger = bench.central('C0:00:00:00:00:66').connect()
@@ -59,7 +59,7 @@ def serve_bond_is_not_replaced_by_identity(bench):
 
 @case()
 def serve_bond_is_not_replaced_by_identity_and_key(bench):
-    """A stranger that distributes a bonded central's identity address and its very IRK does not take its bond's place"""
+    """A stranger that distributes a bonded central's identity address and its very IRK does not replace its bond"""
     tool = bench.serve(PROFILE)
     victim = bonded_central(bench, tool)
     stranger = bench.central('C0:00:00:00:00:66').connect()
@@ -90,7 +90,7 @@ def serve_authenticated_bond_stays(bench):
 
 @case()
 def serve_owner_pairs_again(bench):
-    """A bonded central that encrypts with its key may pair again over that link; the new key serves from then on"""
+    """A bonded central that encrypts with its key may pair again over that link; the new key is used from then on"""
     tool = bench.serve(PROFILE)
     peer = bonded_central(bench, tool)
     old = peer.keys.ours
@@ -120,7 +120,7 @@ def pair_again_keeps_the_bond(bench):
 
 @case(slow=True)
 def serve_crowd_evicts_no_used_bond(bench):
-    """A hundred and ten pairings from random addresses evict no bond that was used in this run"""
+    """A hundred and ten pairings from random addresses remove no bond that was used in this run"""
     tool = bench.serve(PROFILE)
     victim = bonded_central(bench, tool)
     still_bonded(victim)
@@ -134,7 +134,7 @@ def serve_crowd_evicts_no_used_bond(bench):
 
 @case()
 def serve_victim_is_not_locked_out(bench):
-    """Failing again and again under a victim's address leaves that one its bond and its encryption"""
+    """Repeated failures under a victim's address do not affect its bond and its encryption"""
     tool = bench.serve(PROFILE, *PASSKEY)
     victim = bench.central().connect()
     victim.pair(io=KEYBOARD, mitm=True, passkey=123456)
@@ -231,7 +231,7 @@ def serve_secure_connections_only(bench):
 
 @case()
 def serve_weak_bond_under_mitm(bench):
-    """A bond without authentication does not serve what is protected once `serve --mitm` asks for more"""
+    """A bond without authentication does not open protected values once `serve --mitm` requires more"""
     tool = bench.serve(PROFILE)
     peer = bonded_central(bench, tool)
     bench.stop(tool)
@@ -245,7 +245,7 @@ def serve_weak_bond_under_mitm(bench):
 
 @case()
 def serve_weak_bond_subscriptions(bench):
-    """Nor are its subscriptions to protected values served"""
+    """With such a bond, subscriptions to protected values are not served"""
     profile = {'services': [{'uuid': '180D', 'characteristics': [
         {'uuid': BEAT, 'properties': ['notify', 'notifyEncryptionRequired'], 'value': '0040', 'notifyEvery': 0.1}]}]}
     tool = bench.serve(profile)
@@ -266,7 +266,7 @@ def serve_weak_bond_subscriptions(bench):
 
 @case()
 def gatt_weak_bond_under_mitm(bench):
-    """A bond without authentication does not pass for the one that `pair --mitm` asks for"""
+    """A bond without authentication does not satisfy `pair --mitm`"""
     peer = lock(bench)
     bench.run('pair', 'Lock')
     peer.wait_pairing()
@@ -355,7 +355,7 @@ shared_irk('serve')
 
 @case()
 def identity_of_another(bench):
-    """A device that distributes another's identity key is not taken for that one by `gatt`"""
+    """A device that distributes another's identity key is not mistaken for it by `gatt`"""
     victim = lock(bench)
     bench.run('pair', 'Lock')
     victim.wait_pairing()

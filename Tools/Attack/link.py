@@ -40,7 +40,7 @@ class Device:
 
 
 class Link:
-    """A link between the host and a device. `host_role`: 0 where the host is the central."""
+    """A link between the host and a device. `host_role`: 0 if the host is the central."""
 
     def __init__(self, controller, handle, host_role, host_address, device, number):
         self.controller, self.handle, self.host_role, self.device = controller, handle, host_role, device

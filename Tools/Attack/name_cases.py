@@ -9,7 +9,7 @@ from smp import DISPLAY
 
 
 def stranger(bench, address='C0:00:00:00:00:66', name='Lock'):
-    """Says the lock's name, is open to everybody, and pairs with anyone."""
+    """Says the lock's name, is open to everyone, and pairs with anyone."""
     peer = bench.device(name, address)
     peer.server.service('180D')
     peer.open = peer.server.characteristic(OPEN, READ | WRITE, b'forged')
@@ -24,7 +24,7 @@ def got_nothing(peer):
 
 @case()
 def name_of_a_bond(bench):
-    """With a bond to Lock, a stranger of that name is given nothing, not even when Lock itself is away"""
+    """With a bond to Lock, a stranger with that name gets nothing, not even when Lock itself is away"""
     peer = lock(bench)
     bench.run('pair', 'Lock')
     bench.controller.remove(peer)
@@ -50,7 +50,7 @@ def name_of_a_bond_beside_it(bench):
 
 @case()
 def name_of_a_bond_resolvable(bench):
-    """A bond's name finds its device under any resolvable address, and no stranger's resolvable address"""
+    """A bond's name finds its device under any resolvable address, but no stranger's resolvable address"""
     peer = lock(bench)
     peer.identity = True, 'C0:00:00:00:00:77'
     peer.address = resolvable(peer.irk)
@@ -68,7 +68,7 @@ def name_of_a_bond_resolvable(bench):
 
 @case()
 def name_of_two(bench):
-    """Two devices of one name: an error that lists both, unless --first"""
+    """Two devices with one name: an error that lists both, unless --first"""
     peer, other = lock(bench), stranger(bench)
     result = bench.gatt('read', OPEN, status=None)
     same('exit status: ' + result.describe(), result.status, 1)
@@ -79,7 +79,7 @@ def name_of_two(bench):
 
 @case()
 def name_tells_its_address(bench):
-    """The address that was chosen for a name is always said"""
+    """The address that was chosen for a name is always reported"""
     peer = lock(bench)
     result = bench.gatt('read', OPEN, json=False)
     check(peer.address in result.stderr + str(result.strays), f'no address: {result.stderr}')
@@ -87,7 +87,7 @@ def name_tells_its_address(bench):
 
 @case()
 def pairing_on_demand_is_no_weaker(bench):
-    """A device that was paired with authentication is never paired again by `gatt` without a word, nor without authentication"""
+    """A device that was paired with authentication is never paired again by `gatt` silently, nor without authentication"""
     peer = lock(bench)
     peer.pairing = {'io': DISPLAY, 'mitm': True, 'passkey': 123456}
     bench.run('pair', 'Lock', '--io', 'keyboard', '--mitm', '--passkey', '123456')

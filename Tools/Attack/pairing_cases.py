@@ -20,7 +20,7 @@ def refused_as_central(bench, options, **settings):
 
 
 def refused_as_peripheral(bench, options, **settings):
-    """A central of these settings is not paired by `serve`, and given nothing."""
+    """A central of these settings is not paired by `serve`, and gets nothing."""
     tool = bench.serve(PROFILE, *options)
     peer = bench.central().connect()
     pairing = peer.pair(wait=False, **settings).wait_end()
@@ -70,13 +70,13 @@ def method_confusion_serve(bench):
 
 @case()
 def authentication_taken_out(bench):
-    """A peer that can do no more than Just Works is not paired by `pair --mitm`"""
+    """A peer that supports only Just Works is not paired by `pair --mitm`"""
     refused_as_central(bench, ['--io', 'yesno', '--mitm', '--yes'], io=NOTHING)
 
 
 @case()
 def authentication_taken_out_serve(bench):
-    """A central that can do no more than Just Works is not paired by `serve --mitm`"""
+    """A central that supports only Just Works is not paired by `serve --mitm`"""
     refused_as_peripheral(bench, PASSKEY, io=NOTHING)
 
 
@@ -131,7 +131,7 @@ def keys_before_encryption(bench):
 
 @case()
 def stopped_in_the_midst(bench):
-    """A pairing that the peer leaves in the midst ends within the 30 s of the specification, and leaves nothing"""
+    """A pairing that the peer abandons ends within the 30 s of the specification, and leaves nothing"""
     def stop(pairing, name, pdu):
         if name == 'check':
             raise Stop
@@ -181,7 +181,7 @@ def encrypted_twice(bench):
 
 @case()
 def encrypted_twice_with_legacy(bench):
-    """A Secure Connections bond is not replaced by a legacy one, also over its own link"""
+    """A Secure Connections bond is not replaced by a legacy one, not even over its own link"""
     tool = bench.serve(PROFILE)
     peer = bench.central().connect()
     peer.pair()

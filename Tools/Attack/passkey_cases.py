@@ -7,7 +7,7 @@ from smp import KEYBOARD
 
 
 def guess(bench, tries, seconds):
-    """Guesses a fixed passkey bit by bit, each time from a fresh address: (tries that were answered, whether it is in)."""
+    """Guesses a fixed passkey bit by bit, each time from a new address: (attempts that were answered, whether it succeeded)."""
     bits, answered, end = [], 0, time.monotonic() + seconds
     for number in range(tries):
         if time.monotonic() > end:

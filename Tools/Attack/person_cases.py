@@ -10,7 +10,7 @@ PASSKEY, TRIES = 271828, 3
 
 
 def guess_at(bench, tool, seconds, **settings):
-    """Tries to pair from a new address each time, and learns a bit of a fixed passkey at each failure; the tries that were let."""
+    """Tries to pair from a new address each time, and learns one bit of a fixed passkey at each failure; returns the attempts allowed."""
     chance, known, bits, tries, number = random.Random(benches.SEED), 0, 0, [], 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -46,7 +46,7 @@ def fixed_passkey_from_new_addresses(bench):
 
 @case(slow=True)
 def shown_passkey_from_new_addresses(bench):
-    """`serve`: a stranger under a new address for each try waits twice as long each time; each try has another passkey"""
+    """`serve`: a stranger with a new address for each attempt waits twice as long each time; each attempt has another passkey"""
     tool = bench.serve(PROFILE, '--io', 'display', '--mitm')
     tries = guess_at(bench, tool, 12, secure=False)
     check(len(tries) <= 4, f'{len(tries)} tries in 12 s')
@@ -57,7 +57,7 @@ def shown_passkey_from_new_addresses(bench):
 
 @case()
 def name_of_a_bonded_device(bench):
-    """A stranger with the name of a bonded device is not connected: no pairing, and the secret stays here"""
+    """A stranger with the name of a bonded device is not connected: no pairing, and the secret is not sent"""
     peer = lock(bench)
     bench.run('pair', 'Lock')
     bench.controller.remove(peer)
@@ -78,7 +78,7 @@ def listed(bench):
 
 @case()
 def paired_by_address_keeps_its_name(bench):
-    """A device that was paired by its address is also meant by its name, even if another device has it"""
+    """A device that was paired by its address can also be named, even if another device has that name"""
     peer = lock(bench)
     bench.run('pair', 'C0:00:00:00:00:01/random')
     if 'called ‘Lock’' not in listed(bench):
@@ -93,7 +93,7 @@ def paired_by_address_keeps_its_name(bench):
 
 @case()
 def two_devices_of_one_name(bench):
-    """Several devices of one name are listed, and none is connected without --first"""
+    """Several devices with one name are listed, and none is connected without --first"""
     peers = [lock(bench), lock(bench, address='C0:00:00:00:66:66')]
     result = bench.gatt('read', OPEN, status=1)
     for peer in peers:

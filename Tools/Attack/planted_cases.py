@@ -34,7 +34,7 @@ def content(path):
 
 
 def refused(bench, *arguments, words=(), **how):
-    """The tool ends soon, not as success, and says which file, why, and what to do."""
+    """The tool ends soon with a failure, and says which file, why, and what to do."""
     result = bench.run(*arguments, status=None, **how)
     check(result.status not in (0, None), 'it went on: ' + result.describe())
     told = result.stderr + ' ' + ' '.join(str(l.get('message', '')) for l in result.lines)
@@ -126,7 +126,7 @@ def foreign_bonds(bench):
 
 @case()
 def bonds_that_others_may_write(bench):
-    """Bonds that others could have written, and a state folder in which everybody may write, are refused"""
+    """Bonds that others could have written, and a state folder in which everyone may write, are refused"""
     bonded(bench)
     for path in (f'{state(bench)}/security/bonds', state(bench)):
         mode = stat.S_IMODE(os.stat(path).st_mode)
@@ -163,7 +163,7 @@ def a_planted_journal(bench):
 
 @case()
 def an_app_without_its_bonds(bench):
-    """An app whose bonds cannot be believed gets no Bluetooth, and hears why: its bonded devices would be strangers"""
+    """An app whose bonds cannot be trusted gets no Bluetooth, and is told why: its bonded devices would be strangers"""
     security = bench.path('app-state0/security')
     os.makedirs(security, 0o700)
     os.chmod(bench.path('app-state0'), 0o700)
@@ -184,7 +184,7 @@ def an_app_without_its_bonds(bench):
 
 @case()
 def planted_recordings(bench):
-    """A recording, which holds keys, goes into no file of another user, no link, no pipe and no file with a second name"""
+    """A recording, which contains keys, is not written to a file of another user, no link, no pipe and no file with a second name"""
     lock(bench)
     victim = bench.path('victim')
     plants = {'is a symbolic link': lambda path: os.symlink(victim, path), 'is a pipe': lambda path: os.mkfifo(path),
@@ -208,7 +208,7 @@ def planted_recordings(bench):
 
 @case()
 def planted_captures(bench):
-    """In a folder that everybody shares, `-w` and `convert` use nothing that others put there; a user's own pipe works"""
+    """In a shared folder, `-w` and `convert` use nothing that others put there; a user's own pipe works"""
     lock(bench)
     victim, shared = bench.path('victim'), bench.path('shared')
     os.mkdir(shared)
@@ -241,7 +241,7 @@ def planted_captures(bench):
 
 @case()
 def a_big_profile(bench):
-    """A profile with 60,000 keys, one nested 100,000 deep and one without an end are refused at once with a word"""
+    """A profile with 60,000 keys, one nested 100,000 deep and one without an end are refused at once with a message"""
     keys = '{' + ','.join(f'"key {number}":{number}' for number in range(60_000)) + '}'
     for text, word in ((keys, 'not a known key'), ('[' * 100_000, 'too deeply nested'), ('{"services":[' * 30, 'line 1')):
         path = bench.path('profile.json')
@@ -271,7 +271,7 @@ def event(code, parameters):
 
 
 def btsnoop(packets):
-    """Each packet whole, and each cut by seven octets, as with a snap length."""
+    """Each packet complete, and each truncated by seven octets, as with a snap length."""
     def record(packet, held):
         direction = (1 if packet[0] == 4 else 0) | (2 if packet[0] in (1, 4) else 0)
         return b''.join(v.to_bytes(4, 'big') for v in (len(packet), held, direction, 0, 0x00E15E3A, 1)) + packet[:held]
@@ -281,7 +281,7 @@ def btsnoop(packets):
 
 @case()
 def keys_in_captures(bench):
-    """No four octets of a key show in what `decode` makes of a capture: text, JSON, page and summary"""
+    """No four octets of a key appear in the output of `decode` for a capture: text, JSON, page and summary"""
     smp = frame(6, b'\6' + KEY)
     packets = [
         # The rest of a frame whose beginning is missing, in another direction's, or too long.

@@ -57,7 +57,7 @@ def prompt_of_the_tool(bench):
 
 
 def ask_at_once(bench, tool):
-    """Two centrals in the midst of a comparison; `serve` advertises on while a link is up."""
+    """Two centrals during a comparison; `serve` advertises while a link is up."""
     peers, pairings = [], []
     for number in range(2):
         peer = bench.central(f'C0:44:00:00:00:{number + 1:02X}').connect()

@@ -77,7 +77,7 @@ def name_forges_columns(bench):
 
 @case()
 def name_in_json_is_whole(bench):
-    """A name in JSON is what the device sent, whole: escaped, not cut"""
+    """A name in JSON is what the device sent, complete: escaped, not truncated"""
     named(bench, ESCAPES['bidi'].encode())
     line = json.loads(output(bench, 'lescan', '--duration', '0.4', json=True).splitlines()[0])
     same('name', line['name'], ESCAPES['bidi'])

@@ -33,7 +33,7 @@ PASSKEY_FAILED, CONFIRM_FAILED, CHECK_FAILED, COMPARISON_FAILED = 0x01, 0x04, 0x
 
 
 class Stop(Exception):
-    """Raised by `tamper`: the peer goes no further."""
+    """Raised by `tamper`: the peer stops here."""
 
 
 class PairingFailed(Exception):

@@ -19,7 +19,7 @@ PORT_LOCK = threading.Lock()
 
 
 def free_port():
-    """Below those that the kernel gives to clients: nobody takes it while the broker is away."""
+    """Below those that the kernel gives to clients: no one takes it while the broker is away."""
     with PORT_LOCK:
         while True:
             port = 15000 + next(PORTS) % 15000

@@ -115,7 +115,7 @@ def app_pairs_at_its_terminal(lab):
 
 @case(PAIRING_KINDS, peer=False)
 def app_without_a_person_pairs_with_less(lab):
-    """Without an agent and without a terminal a value that wants a person stays closed, and nothing hangs"""
+    """Without an agent and without a terminal a value that needs a user stays closed, and nothing hangs"""
     needs('protected-reader')
     lab.start_peer('--io', 'display', '--mitm')
     result = lab.finish(lab.app('protected-reader', '180D', AUTHENTICATED))

@@ -10,7 +10,7 @@ READERS = {'btsnoop': captures.btsnoop, 'pcap': captures.pcap}
 
 
 def session(lab):
-    """A script that uses all that there is."""
+    """A script that uses every verb."""
     return lab.script(
         'read 2A38', f'read {LONG_READ}', f'write {LONG_WRITE} {bytes(range(256)).hex()}', f'read {LONG_WRITE}',
         'subscribe 2A37', 'wait --count 2 --duration 10', f'subscribe {INDICATE}', f'write {CONTROL} 0201',

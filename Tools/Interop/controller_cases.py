@@ -107,7 +107,7 @@ def hosts(lab):
 # Bumble's own controller carries no data on a link of these addresses (bumble-stock).
 @case(kinds=tuple(kind for kind in KINDS if kind != 'bumble-stock'))
 def one_link_on_every_controller(lab):
-    """a raw host sees one and the same link on every controller: advertiser, roles, addresses, data, credits, its end"""
+    """a raw host sees the same link on every controller: advertiser, roles, addresses, data, credits, its end"""
     central, peripheral = hosts(lab)
     peripheral.advertise()
     central.scan()
@@ -148,7 +148,7 @@ def one_link_on_every_controller(lab):
 
 @case(kinds=('bumble', 'simulator', 'simulator-legacy'))
 def a_withdrawn_connection(lab):
-    """a connection that is withdrawn ends with status 0x02, and the next is made (pain 3)"""
+    """a cancelled connection ends with status 0x02, and the next is made (pain 3)"""
     central, peripheral = hosts(lab)
     central.command(CREATE_CONNECTION, struct.pack('<HHBB6sBHHHHHH', 16, 16, 0, 1, PERIPHERAL, 0, 24, 24, 0, 100, 0, 0))
     central.command(CANCEL)

@@ -46,7 +46,7 @@ def interrupt_ends_a_subscription(lab):
 
 @case()
 def interrupt_ends_a_pending_connection(lab):
-    """^C while a connection is pending withdraws it"""
+    """^C while a connection is pending cancels it"""
     relay = lab.relay()
     tool = lab.start('gatt', 'C1:22:33:44:55:66/random', 'discover', via=relay.endpoint)
     # It scans for the device, or is connecting.
@@ -104,7 +104,7 @@ def a_peer_that_hangs_up(lab):
 
 @case(kinds=('bumble', 'btvirt', 'simulator'))
 def a_controller_that_goes_away(lab):
-    """a controller that is unplugged during a scan ends the tool, not as success, in bounded time"""
+    """a controller that is unplugged during a scan ends the tool with a failure, in bounded time"""
     relay = lab.relay()
     scan = lab.start('lescan', '--duplicates', via=relay.endpoint)
     scan.wait_for(lambda l: l.get('event') == 'discovered', 'discovered')
@@ -116,7 +116,7 @@ def a_controller_that_goes_away(lab):
 
 @case(kinds=('bumble', 'btvirt'), slow=True)
 def a_controller_that_never_answers(lab):
-    """a controller that answers nothing is given up with a clear error in bounded time"""
+    """a controller that answers nothing leads to a clear error in bounded time"""
     relay = lab.relay(lambda direction, packet: direction == TO_CONTROLLER)
     result = lab.run('info', via=relay.endpoint, status=None)
     check(result.status in (1, 3), 'want status 1 or 3: ' + result.describe())

@@ -74,7 +74,7 @@ def discover_of_one_service(lab):
 
 @case()
 def long_read(lab):
-    """a value of 512 bytes is read whole"""
+    """a value of 512 bytes is read completely"""
     result = lab.gatt('read', LONG_READ)
     same('value', value_of(result), LONG_VALUE.hex())
     same('handle', result.events('value')[0]['handle'], value_handle(lab, LONG_READ))
@@ -83,7 +83,7 @@ def long_read(lab):
 
 @case()
 def long_write_with_read_back(lab):
-    """512 bytes are written and read back, and so are 20 and none"""
+    """512, 20 and 0 bytes are written and read back"""
     long, short = LONG_VALUE[::-1].hex(), bytes(range(20)).hex()
     result = lab.gatt('script', lab.script(
         f'write {LONG_WRITE} {long}', f'read {LONG_WRITE}', f'write {LONG_WRITE} {short}', f'read {LONG_WRITE}'))
@@ -182,7 +182,7 @@ def ten_connections_in_a_row(lab):
 
 @case()
 def a_stream_of_notifications(lab):
-    """two hundred notifications in one burst arrive whole and in order"""
+    """two hundred notifications in one burst all arrive, in order"""
     total, size = 4000, 20
     result = lab.gatt('script', lab.script(
         f'subscribe {STREAM}', f'write {CONTROL} 01{struct.pack("<IH", total, size).hex()}',

@@ -17,7 +17,7 @@ STEPS = ('willRestore', 'state', 'discovered', 'waiting', 'connected', 'services
 
 
 def journal_lines(path):
-    """The entries of the whole lines, and how many lines are not whole; read without any code of ours."""
+    """The entries of the complete lines, and how many lines are incomplete; read without our code."""
     try:
         with open(path, 'rb') as f:
             lines = [l for l in f.read().split(b'\n') if l]
@@ -100,7 +100,7 @@ def damage(path, chance):
 
 
 def kills(rounds, seconds):
-    """The numbers of the rounds: `--kills` of them, or as many as fit into the time, at least ten."""
+    """The numbers of the rounds: `--kills` rounds, or as many as fit into the time, at least ten."""
     started = time.monotonic()
     for number in range(bench.KILLS or rounds):
         if not bench.KILLS and number >= 10 and time.monotonic() - started > seconds:
@@ -109,7 +109,7 @@ def kills(rounds, seconds):
 
 
 def kill(child):
-    """Ends it as the kernel does when there is no memory left, at once; it must have been alive until then."""
+    """Kills it as the kernel does when memory runs out; it must have been alive until then."""
     child.process.send_signal(signal.SIGKILL)
     child.process.wait(60)
     child.reader.join(5)

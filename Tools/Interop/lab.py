@@ -45,7 +45,7 @@ class Failure(AssertionError):
 
 
 class Child:
-    """A process that prints a JSON object a line; its lines are kept and can be waited for."""
+    """A process that prints one JSON object per line; its lines are kept and can be waited for."""
 
     def __init__(self, name, arguments, log, environment=None, terminal=None):
         self.name, self.log = name, log
@@ -108,7 +108,7 @@ class Child:
 
 
 class Terminal:
-    """A terminal with a person at it, for standard input and standard error of one process."""
+    """A terminal with a user, for standard input and standard error of one process."""
 
     def __init__(self):
         self.person, self.device = pty.openpty()
@@ -137,7 +137,7 @@ class Terminal:
 
 
 class Result:
-    """What a finished run of the tool left: exit status, JSON lines, stderr, seconds."""
+    """The result of a finished run of the tool: exit status, JSON lines, stderr, seconds."""
 
     def __init__(self, child, status):
         self.status, self.lines, self.stderr = status, list(child.lines), child.stderr()
@@ -289,7 +289,7 @@ class Lab:
         return child
 
     def app(self, name, *arguments, number=0, state='app-state', terminal=None, **variables):
-        """Starts a sample app for Core Bluetooth on the controller with this number; it prints a JSON object a line."""
+        """Starts a sample app for Core Bluetooth on the controller with this number; it prints one JSON object per line."""
         self.number += 1
         where = {'JELLING_TRANSPORT': self.endpoints[number], 'JELLING_STATE': self.path(f'{state}{number}')}
         if THROUGH_BLED:

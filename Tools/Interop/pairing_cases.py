@@ -61,7 +61,7 @@ def paired(lines, want):
 
 
 def pairing_of(line):
-    """What an event says of a pairing, whenever and by whichever command it was printed."""
+    """What an event says about a pairing, without what depends on the command and the time."""
     return {key: value for key, value in line.items() if key not in ('event', 'time', 'adapter', 'name')}
 
 
@@ -131,7 +131,7 @@ for name in MODELS:
 
 @case(PAIRING_KINDS, peer=False)
 def pair_wrong_passkey(lab):
-    """A wrong passkey is refused, by the words and the exit status, and leaves no bond"""
+    """A wrong passkey is refused, in the message and the exit status, and leaves no bond"""
     lab.start_peer('--io', 'display', '--mitm')
     result = lab.run('pair', PEER, '--io', 'keyboard', '--mitm', '--passkey', '654321', status=1)
     check('pairing' in result.events('error')[0]['message'], f'message: {result.events("error")}')
@@ -198,7 +198,7 @@ def pair_on_demand(lab):
 
 @case(PAIRING_KINDS, peer=False)
 def pair_at_a_security_request(lab):
-    """A peripheral's Security Request is met by pairing, and by encryption where there is a bond"""
+    """A peripheral's Security Request leads to pairing, or to encryption if there is a bond"""
     lab.start_peer('--security-request')
     for _ in range(2):
         lab.gatt('subscribe', '2A37', '--count', '2')
@@ -227,7 +227,7 @@ def pair_bond_lost_at_the_peer(lab):
 
 @case(('bumble',))
 def unpair_a_stranger(lab):
-    """To forget a device that is not bonded fails, and says where the bonds are listed"""
+    """Unpairing a device that is not bonded fails, and says where the bonds are listed"""
     result = lab.run('unpair', '00:11:22:33:44:55', status=1)
     check('bletool bonds' in result.events('error')[0]['message'], f'{result.events("error")}')
 
@@ -322,7 +322,7 @@ def pair_killed_at_any_moment(lab):
 
 
 def is_lost(lab):
-    """Whether the peer's controller has died: btvirt does not always outlive a host that goes without a word."""
+    """Whether the peer's controller has died: btvirt does not always survive a host that leaves without a reset."""
     return lab.peer_events('stopped') or any(e['reason'] == 0 for e in lab.peer_events('disconnected'))
 
 
@@ -440,7 +440,7 @@ def serve_calls_a_bonded_central(lab):
 
 @case(('simulator', 'simulator-legacy', 'btvirt', 'bumble'), peer=False)
 def advertise_calls_in_vain(lab):
-    """Directed advertising at the high duty cycle without a response ends after 1.28 s with exit status 1, on every controller"""
+    """High duty cycle directed advertising without a response ends after 1.28 s with exit status 1, on every controller"""
     served = serve(lab)
     passed(lab.central('--name', NAME, '--pair-first', '--keystore', lab.path('keys.json')))
     served.wait_for(event('disconnected'), 'disconnected')
@@ -454,7 +454,7 @@ def advertise_calls_in_vain(lab):
 
 @case(PRIVACY_KINDS, peer=False)
 def private_address_of_ours(lab):
-    """With `--own-address resolvable` strangers see a private address, which a bonded central knows for ours"""
+    """With `--own-address resolvable` strangers see a private address, which a bonded central resolves"""
     keys = lab.path('keys.json')
     seen = []
     identity = None

@@ -119,7 +119,7 @@ class Relay:
 
 
 class _Terminal:
-    """A pseudo terminal's master with a socket's manners."""
+    """The master of a pseudo terminal with the methods of a socket."""
 
     def __init__(self, fd):
         self.fd = fd

@@ -153,7 +153,7 @@ def advertising_data_alone(lab):
 
 
 def check_scanning_stopped(relay):
-    """The last word on scanning was: off."""
+    """Scanning was disabled last."""
     enables = [p[0] for _, p in relay.commands(SCAN_ENABLE, EXTENDED_SCAN_ENABLE)]
     check(enables and enables[0] == 1, f'scan enable commands: {enables}')
     same('the last scan enable', enables[-1], 0)

@@ -97,7 +97,7 @@ def stop(lab, tool, how=signal.SIGINT):
 
 
 def advertising_switches(relay):
-    """Every switching on (True) and off (False) of advertising."""
+    """Each time that advertising was enabled (True) or disabled (False)."""
     return [bool(p[0]) for _, p in relay.commands(ADVERTISING_ENABLE, EXTENDED_ADVERTISING_ENABLE)]
 
 
@@ -182,7 +182,7 @@ def serve_shows_its_whole_profile(lab):
 
 @case(kinds=('bumble', 'bumble-legacy', 'bumble-acl251'), peer=False, endpoints=3, slow=True)
 def serve_under_two_centrals(lab):
-    """two centrals are served at once: each has its values, its order and its subscriptions, to its end"""
+    """two centrals are served at once: each keeps its own values, order and subscriptions until it leaves"""
     tool = serve(lab)
     first = lab.central('--name', NAME, '--mtu', '247', '--hold', '60')
     first.wait_for(step('connect'), 'connect')
@@ -265,7 +265,7 @@ def serve_is_seen_by_a_scanner(lab):
 
 @case(peer=False)
 def advertise_is_seen_by_a_scanner(lab):
-    """`advertise` puts on the air what `ad pack` says, and a scanner hears just that"""
+    """`advertise` sends what `ad pack` says, and a scanner receives exactly that"""
     options = ('--name', 'Ærøskøbing', '--service', '180D', '--service', '180F')
     tool = lab.start('advertise', *options)
     told, _ = check_on_the_air(lab, tool, 'Ærøskøbing', '180D', '180F')
@@ -304,19 +304,19 @@ def ended_with_a_link(lab, how):
 
 @case(peer=False)
 def interrupt_ends_serve(lab):
-    """^C ends `serve` with status 0: the link is closed with reason 0x13, and nothing advertises any more"""
+    """^C ends `serve` with status 0: the link is closed with reason 0x13, and advertising has ended"""
     ended_with_a_link(lab, signal.SIGINT)
 
 
 @case(peer=False, kinds=('bumble', 'btvirt'))
 def termination_ends_serve(lab):
-    """SIGTERM ends `serve` with status 0: the link is closed with reason 0x13, and nothing advertises any more"""
+    """SIGTERM ends `serve` with status 0: the link is closed with reason 0x13, and advertising has ended"""
     ended_with_a_link(lab, signal.SIGTERM)
 
 
 @case(peer=False)
 def interrupt_ends_advertising(lab):
-    """^C ends `serve` and `advertise` that nobody came to with status 0, and the last word on advertising was: off"""
+    """^C ends `serve` and `advertise` without a client with status 0, and advertising was disabled last"""
     for arguments in (('serve', '--profile', profile(lab), '--name', NAME), ('advertise', '--name', NAME)):
         relay = lab.relay()
         tool = lab.start(*arguments, via=relay.endpoint)
@@ -328,7 +328,7 @@ def interrupt_ends_advertising(lab):
 
 @case(peer=False, kinds=('bumble',))
 def a_profile_that_is_none(lab):
-    """a profile that is missing, no JSON, or wrong in a field is refused with a word, and nothing is advertised"""
+    """a profile that is missing, is not JSON, or has a wrong field is refused with a message, and nothing is advertised"""
     wrong = [lab.path('no-such-file')]
     for number, text in enumerate(('nonsense', '{"services":[{"uuid":"no-uuid"}]}',
                                    '{"services":[{"uuid":"180D","characteristics":[{"uuid":"2A37","properties":["fly"]}]}]}',
