@@ -114,7 +114,7 @@ let package = Package(
         .executableTarget(
             name: "bled",
             dependencies: [
-                "BLE", "BLEAppState", "BLEDaemon", "BLEDaemonClient", "BLESecurity", "BLEServiceManager",
+                "BLE", "BLEAppState", "BLEDaemon", "BLEDaemonClient", "BLEPackets", "BLESecurity", "BLEServiceManager",
                 "BLETransport",
                 "BLEVirtualTransports", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -20,6 +20,11 @@ public final class Daemon {
     public struct Configuration {
         /// The transport to the controller.
         public var transport: TransportAddress
+        /// The address of the kernel's adapter, which is used whatever its index; `nil`: the address of the adapter that
+        /// `transport` names once it has been there.
+        public var adapterAddress: DeviceAddress?
+        /// Whether this is the first of several daemons: it has the apps whose manifest names no adapter.
+        public var isFirst = true
         /// The configuration of the engine.
         public var adapter: AdapterConfiguration
         /// The path of the socket to which programs connect.
@@ -102,6 +107,7 @@ public final class Daemon {
     /// Who answers the questions of each pairing in progress.
     var partners: [LinkID: PairingPartner] = [:]
     private(set) var isReady = false
+    private var hasBeenReady = false
     private var isStopping = false
     var greetings: EventLoop.Deadline?
     private var deadline: EventLoop.Deadline?
@@ -112,8 +118,15 @@ public final class Daemon {
     /// Called once, when the controller has been released.
     public var onStopped: () -> Void = {}
 
-    /// The pause before the daemon tries to open a lost controller again.
-    private static let reopenMicroseconds: UInt64 = 5_000_000
+    /// The pause before the daemon tries to open a lost controller again: each one is twice as long as the one before.
+    private static let shortestReopening: UInt64 = 250_000
+    private static let longestReopening: UInt64 = 4_000_000
+    private var reopeningPause = Daemon.shortestReopening
+    /// The address of the kernel's adapter, by which it is found again under another index.
+    private(set) var adapterAddress: DeviceAddress?
+    private var arrivals: AdapterArrivals?
+    /// Why the controller could not be opened, as the log says it.
+    private var complaint: String?
 
     /// Listens and opens the controller. Call this on the loop or before it starts.
     /// - Throws: the error that prevents listening or reading the bonds. If the controller cannot be opened, the daemon
@@ -140,6 +153,8 @@ public final class Daemon {
         processDeadline = loop.makeDeadline { [unowned self] in advanceProcesses() }
         aliveDeadline = loop.makeDeadline { [unowned self] in tellAlive() }
         tellAlive()
+        adapterAddress = configuration.adapterAddress
+        watchAdapters()
         readInstalledApps()
         findProcesses()
         watchMemory()
@@ -159,11 +174,46 @@ public final class Daemon {
     // MARK: The controller
 
     private func openController() {
+        guard !runner.isOpen else { return }
         do throws(TransportError) {
+            if let problem = try findAdapter() { return controllerIsLost(problem) }
             try runner.open(
                 .init(step: { [unowned self] in step() }, ended: { [unowned self] in controllerEnded($0) }))
         } catch {
             controllerIsLost("\(error)")
+        }
+    }
+
+    /// Finds the kernel's adapter by its address, whatever its index is now.
+    /// - Returns: why it cannot be opened.
+    private func findAdapter() throws(TransportError) -> String? {
+        guard case .userChannel(let index) = runner.address else { return nil }
+        guard let wanted = adapterAddress else {
+            let address = try AdapterList.adapter(index).address
+            if address.value != 0 { adapterAddress = address }
+            return nil
+        }
+        guard let found = try AdapterList.adapters().first(where: { $0.address == wanted }) else {
+            return "the adapter \(wanted.addressText) is not plugged in"
+        }
+        if found.index != index {
+            configuration.log("the adapter \(wanted.addressText) is \(found.name) now")
+            runner.address = .userChannel(adapter: found.index)
+        }
+        return nil
+    }
+
+    /// An adapter that is plugged in again is opened at once.
+    private func watchAdapters() {
+        guard case .userChannel = runner.address else { return }
+        do throws(TransportError) {
+            _ = try findAdapter()
+            arrivals = try AdapterArrivals(on: loop) { [unowned self] _ in
+                reopeningPause = Self.shortestReopening
+                if !isStopping { openController() }
+            }
+        } catch {
+            configuration.log("an adapter that is plugged in is noticed later: \(error)")
         }
     }
 
@@ -175,15 +225,22 @@ public final class Daemon {
     private func controllerIsLost(_ reason: String) {
         let (wasReady, now) = (isReady, now)
         isReady = false
-        configuration.log("no controller: \(reason)")
+        if complaint != reason { configuration.log("no controller: \(reason)") }
+        complaint = reason
         for connection in connections where connection.isTool {
             connection.tool.controllerIsLost(reason)
             look(at: connection)
         }
         lifecycle.withApps(at: now) { apps in
-            if wasReady { apps.transportClosed(at: now) } else { apps.transportFailed(at: now) }
+            if wasReady {
+                apps.transportClosed(at: now)
+            } else if !hasBeenReady {
+                // Only an adapter that was never there is unsupported: one that is lost is waited for.
+                apps.transportFailed(at: now)
+            }
         }
-        reopening?.set(atMicroseconds: loop.nowMicroseconds + Self.reopenMicroseconds)
+        reopening?.set(atMicroseconds: loop.nowMicroseconds + reopeningPause)
+        reopeningPause = min(2 * reopeningPause, Self.longestReopening)
         pump()
     }
 
@@ -193,6 +250,7 @@ public final class Daemon {
         isStopping = true
         registration?.cancel()
         memoryPressure?.cancel()
+        arrivals?.cancel()
         listener.close()
         for connection in connections { connection.stream.close() }
         connections = []
@@ -286,6 +344,9 @@ public final class Daemon {
         case .reopenTransport: runner.reopenTransport()
         case .ready(let information):
             isReady = true
+            hasBeenReady = true
+            reopeningPause = Self.shortestReopening
+            complaint = nil
             for connection in connections where connection.isLaunched {
                 connection.app?.controllerIsReady(isExtended: information.usesExtendedCommands)
                 look(at: connection)

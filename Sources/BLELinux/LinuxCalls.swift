@@ -48,7 +48,8 @@ public enum HCIChannel {
     public static let raw: UInt16 = 0
     public static let user: UInt16 = 1
     public static let monitor: UInt16 = 2
-    /// The number of no adapter, which the monitor channel is bound to.
+    public static let control: UInt16 = 3
+    /// The number of no adapter, which the monitor and control channels are bound to.
     public static let noAdapter: UInt16 = 0xFFFF
 }
 

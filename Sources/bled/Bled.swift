@@ -3,6 +3,7 @@ import BLE
 import BLEAppState
 import BLEDaemon
 import BLEDaemonClient
+import BLEPackets
 import BLESecurity
 import BLEServiceManager
 import BLETransport
@@ -26,9 +27,11 @@ struct Bled: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How to reach the controller (default: the first adapter).", valueName: "transport"),
-        transform: { try TransportAddress($0) })
-    var adapter: TransportAddress?
+            "How to reach a controller: a transport, the address of an adapter, or ‘all’ for every adapter of the kernel, "
+                + "also those that appear later (default: the first adapter). May be repeated: the programs of the second "
+                + "one connect to PATH.2, and so on.", valueName: "transport"),
+        transform: { try AdapterChoice($0) })
+    var adapter: [AdapterChoice] = []
 
     @Option(
         help: ArgumentHelp(
@@ -68,7 +71,14 @@ struct Bled: ParsableCommand {
     var allow: [UInt32] = []
 
     func validate() throws {
-        if case .daemon = adapter { throw ValidationError("A daemon has a controller of its own; name that.") }
+        for choice in adapter {
+            if case .transport(.daemon) = choice {
+                throw ValidationError("A daemon has a controller of its own; name that.")
+            }
+        }
+        if adapter.contains(.all), adapter.count > 1 {
+            throw ValidationError("‘--adapter all’ takes every adapter; name no other.")
+        }
     }
 
     func run() throws {
@@ -80,49 +90,64 @@ struct Bled: ParsableCommand {
         unsafe sigaddset(&signals, SIGHUP)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
         let manager = ServiceManager()
-        let loop = try EventLoop(name: "bled")
-        // Safe: once the loop has started, only the loop uses the daemon; this thread just waits.
-        nonisolated(unsafe) let daemon = try Daemon(configuration(manager), on: loop)
-        unsafe daemon.onStopped = { loop.stop() }
-        try loop.start()
+        let daemons = DaemonSet()
+        let pulse = Pulse { manager.notify("WATCHDOG=1") }
+        if adapter == [.all] {
+            try daemons.addAll { kernel, count in
+                try configuration(.address(kernel.address), count, manager, pulse)
+            } failed: { adapter, error in
+                Self.write("\(adapter.name) is not taken: \(error)")
+            }
+        } else {
+            let first = try adapter.isEmpty ? [.transport(.userChannel(adapter: AdapterList.first().index))] : adapter
+            for choice in first { try daemons.add(configuration(choice, daemons.count, manager, pulse)) }
+        }
         manager.notify("READY=1")
         var signal: Int32 = 0
         while unsafe sigwait(&signals, &signal) != 0 || signal == SIGHUP {
-            if signal == SIGHUP { loop.run { unsafe daemon.readInstalledApps() } }
+            if signal == SIGHUP { daemons.reload() }
         }
         manager.notify("STOPPING=1")
-        loop.run { unsafe daemon.stop() }
-        loop.join()
+        daemons.stop()
     }
 
-    private func configuration(_ manager: ServiceManager) throws -> Daemon.Configuration {
-        let path = socket ?? DaemonClient.defaultSocketPath
+    /// - Parameter count: how many daemons there are already.
+    private func configuration(
+        _ choice: AdapterChoice, _ count: Int, _ manager: ServiceManager, _ pulse: Pulse
+    ) throws -> Daemon.Configuration {
+        let base = socket ?? DaemonClient.defaultSocketPath
+        let path = count == 0 ? base : "\(base).\(count + 1)"
+        let prefix = count == 0 ? "" : "\(choice.name): "
+        let log: @Sendable (String) -> Void = { Self.write(prefix + $0) }
         var engine = AdapterConfiguration(makeVirtualTransport: VirtualTransports.open)
         engine.toolbox = CryptoToolbox()
         var journalPath: String?
+        // One adapter keeps its state in the folder itself, so that it may be given another name.
+        let state = adapter.count > 1 || adapter == [.all] ? state.map { "\($0)/adapters/\(choice.fileName)" } : state
         if let state {
             let folder = StateFolder(path: state)
-            engine.bondStore = FileBondStore(path: state + "/security") { Self.write("\($0)") }
-            engine.ownAddress = .automatic(fallback: folder.staticAddress { Self.write($0) })
+            engine.bondStore = FileBondStore(path: state + "/security") { log("\($0)") }
+            engine.ownAddress = .automatic(fallback: folder.staticAddress { log($0) })
             journalPath = folder.journalPath(of: "bled")
         }
         var configuration = Daemon.Configuration(
-            transport: try adapter ?? .userChannel(adapter: AdapterList.first().index), adapter: engine,
-            socketPath: path, users: Set(allow + [geteuid()]))
+            transport: try choice.transport, adapter: engine, socketPath: path, users: Set(allow + [geteuid()]))
+        if case .address(let address) = choice { configuration.adapterAddress = address }
+        configuration.isFirst = count == 0
         configuration.journalPath = journalPath
         configuration.appsFolder = apps
         configuration.appsGroup = try cgroup.map { try Daemon.controlGroup($0) }
         configuration.memoryPressurePath = memoryPressure
         configuration.systemctlPath = systemctl
-        configuration.listeningSocket = manager.listener
+        if count == 0 { configuration.listeningSocket = manager.listener }
         // Twice within the manager's timeout.
         configuration.aliveMicroseconds = manager.watchdogMicroseconds.map { max(1, $0 / 2) }
-        configuration.alive = { manager.notify("WATCHDOG=1") }
+        configuration.alive = pulse.member()
         configuration.processesPath = state.map { $0 + "/processes" }
         // Other users can open the socket only if some of them are allowed; the daemon then checks who they are.
         if !allow.isEmpty { configuration.socketMode = 0o666 }
-        configuration.log = { Self.write($0) }
-        Self.write("listening at \(path)")
+        configuration.log = log
+        log("listening at \(path)")
         return configuration
     }
 

@@ -22,8 +22,8 @@ public final class HostRunner {
         }
     }
 
-    /// The transport to open.
-    public let address: TransportAddress
+    /// The transport to open, now and after each end.
+    public var address: TransportAddress
     /// The event loop on which everything runs.
     public let loop: EventLoop
     private let configuration: AdapterConfiguration

@@ -73,6 +73,9 @@ struct App {
         }
     }
 
+    /// Whether it was launched and has not reported that it runs.
+    var isRelaunching: Bool { if case .relaunching = state { true } else { false } }
+
     func hasMode(_ role: ManagerRole) -> Bool { manifest.backgroundModes.contains(BackgroundModes(role)) }
 
     /// Whether the app can receive events for this role now.
@@ -86,8 +89,7 @@ struct App {
         mayNotRelaunch = false
         wantsWake = false
         if let foreground {
-            state = .foreground
-            lastForeground = foreground
+            enterForeground(foreground)
         } else {
             state = .woken(since: now, isExpiring: false)
             hasOverrun = false
@@ -210,6 +212,11 @@ struct App {
     /// Counts an overrun if the app was launched but has not reported that it runs.
     mutating func checkRelaunch(at now: Instant, _ settings: LifecycleSettings) {
         guard case .relaunching(let limit) = state, limit <= now else { return }
+        launchFailed(at: now, settings)
+    }
+
+    /// Counts an overrun: the next launch is delayed.
+    mutating func launchFailed(at now: Instant, _ settings: LifecycleSettings) {
         state = .notRunning
         strike(at: now, settings)
         delayWake(at: now, settings)

@@ -89,6 +89,11 @@ struct CentralManager {
         // A connection attempt continues while Bluetooth is off (SPEC 5.5 rule 6), so the app must be able to end it
         // then.
         if case .letGo(let identifier) = request { return cancelConnection(identifier, at: now, into: &effects) }
+        // An app that answers the end of a link by connecting again may not have been told yet that Bluetooth is being
+        // reset. Like an attempt that was pending, its attempt begins after the reset.
+        if case .connect(let identifier, let options) = request, standing.state == .resetting {
+            return connect(identifier, peer, options, standing, at: now, into: &effects)
+        }
         guard standing.isOn else { return effects.log(.notPoweredOn(.central), of: app) }
         switch request {
         case .scan(let options):

@@ -82,6 +82,11 @@ extension AppLifecycle {
     public mutating func ended(_ id: AppID, _ end: ProcessEnd, at now: Instant) {
         self.now = now
         let index = known(id)
+        if apps[index].isRelaunching, end != .forceQuit {
+            // It ended before it reported that it runs. What is preserved has not changed.
+            apps[index].launchFailed(at: now, settings)
+            return finish()
+        }
         let hadProcess = apps[index].hasProcess
         directory.writeDown(into: &outputs)
         apps[index].ended()

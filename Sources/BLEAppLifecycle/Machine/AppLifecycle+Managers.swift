@@ -46,7 +46,9 @@ extension AppLifecycle {
         case .retrieveConnectedPeripherals(let query, let services):
             return deliver(.retrieved(query, connected(with: services, client, app)), to: client)
         case .connect(let identifier, _):
-            guard isOn, let address = directory.address(of: identifier, app: app) else { break }
+            guard isOn || state(app) == .resetting, let address = directory.address(of: identifier, app: app) else {
+                break
+            }
             keepIdentity(identifier, app: app)
             peer = CentralManager.KnownPeer(address: address, name: directory.name(of: address))
         case .stopScan:
@@ -111,7 +113,9 @@ extension AppLifecycle {
         let client = kept ?? add(role, app, identifier)
         managers[client]?.id = id
         managers[client]?.options = options
-        if kept != nil { announceRestoration(client) }
+        if kept != nil {
+            if options.continues { managers[client]?.continueProcess() } else { announceRestoration(client) }
+        }
         tellState(client)
         if options.showsPowerAlert, managers[client]?.toldState == .poweredOff { raise(.powerOff, app) }
         converge(client)

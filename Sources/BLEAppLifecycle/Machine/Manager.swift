@@ -192,6 +192,19 @@ struct Manager {
                 services: kept.services, subscriptions: kept.subscriptions, advertisement: kept.advertisement))
     }
 
+    /// The process that had this manager still runs: it knows what would be restored, and requests again what a reset
+    /// of Bluetooth ends.
+    mutating func continueProcess() {
+        snapshot = nil
+        queue.removeAll { event in
+            switch event {
+            case .subscribed, .unsubscribed: true
+            default: false
+            }
+        }
+        peripheral?.continueProcess()
+    }
+
     /// The state for the journal; `nil` for none.
     func journalEntry(_ kept: PreservedManager) -> PreservedManager? {
         // Until the app creates it again, a preserved manager keeps its snapshot, even if its state has changed since.

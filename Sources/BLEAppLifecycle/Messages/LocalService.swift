@@ -26,6 +26,23 @@ public struct LocalService: Hashable, Codable, Sendable {
     }
 }
 
+extension LocalService {
+    /// Whether another service has the same content under other identifiers.
+    func hasContent(of other: LocalService) -> Bool {
+        uuid == other.uuid && isPrimary == other.isPrimary && includedServices.isEmpty
+            && other.includedServices.isEmpty && characteristics.count == other.characteristics.count
+            && zip(characteristics, other.characteristics).allSatisfy { $0.hasContent(of: $1) }
+    }
+}
+
+extension LocalCharacteristic {
+    fileprivate func hasContent(of other: LocalCharacteristic) -> Bool {
+        uuid == other.uuid && properties == other.properties && permissions == other.permissions
+            && value == other.value && descriptors.map(\.uuid) == other.descriptors.map(\.uuid)
+            && descriptors.map(\.value) == other.descriptors.map(\.value)
+    }
+}
+
 /// `CBMutableCharacteristic` (SPEC PER-2 to PER-5).
 public struct LocalCharacteristic: Hashable, Codable, Sendable {
     /// The identifier of the characteristic for the app and the system.

@@ -7,10 +7,14 @@ public struct ManagerOptions: Hashable, Codable, Sendable {
     public var restoreIdentifier: String?
     /// Whether the user is alerted when Bluetooth is off.
     public var showsPowerAlert: Bool
+    /// Whether the same process had this manager before its system was restarted. Nothing is restored to it; services
+    /// and advertising that it requests again take the place of those that were preserved.
+    public var continues: Bool
 
-    public init(restoreIdentifier: String? = nil, showsPowerAlert: Bool = false) {
+    public init(restoreIdentifier: String? = nil, showsPowerAlert: Bool = false, continues: Bool = false) {
         self.restoreIdentifier = restoreIdentifier
         self.showsPowerAlert = showsPowerAlert
+        self.continues = continues
     }
 }
 

@@ -54,6 +54,10 @@ struct PeripheralManager {
     private(set) var subscriptions: [Subscription] = []
     /// The requests that the app must answer, oldest first.
     private(set) var questions: [Question] = []
+    /// Services that a process had before its system was restarted, until it adds them again. Only for lookup, never
+    /// iterated.
+    private var unclaimedServices: Set<LocalAttributeID> = []
+    private var isAdvertisementUnclaimed = false
     /// Whether an update was refused.
     private var owesReadiness = false
     /// Whether the engine refuses access to the services.
@@ -126,10 +130,43 @@ struct PeripheralManager {
 
     private mutating func add(_ service: LocalService, _ standing: Standing, _ effects: inout ManagerEffects) {
         let isComplete = service.includedServices.allSatisfy { services[$0] != nil }
-        guard isComplete, services[service.id] == nil else {
+        guard isComplete, services[service.id] == nil || unclaimedServices.contains(service.id) else {
             return effects.tell(.serviceAdded(service.id, .coreBluetooth(.invalidParameters)), to: client)
         }
+        let same = services.first {
+            unclaimedServices.contains($0.definition.id) && $0.definition.hasContent(of: service) && $0.token == nil
+        }
+        if let same { return claim(same, as: service, standing, &effects) }
         services[service.id] = Service(definition: service)
+        converge(standing, into: &effects)
+    }
+
+    /// The process of an earlier connection continues: it adds its services and advertises again.
+    mutating func continueProcess() {
+        unclaimedServices = Set(services.map(\.definition.id))
+        isAdvertisementUnclaimed = advertisement != nil
+    }
+
+    /// A service that the app adds again keeps its handles, and so its subscribers.
+    private mutating func claim(
+        _ kept: Service, as service: LocalService, _ standing: Standing, _ effects: inout ManagerEffects
+    ) {
+        unclaimedServices.remove(kept.definition.id)
+        services[kept.definition.id] = nil
+        var claimed = kept
+        claimed.definition = service
+        claimed.isTold = kept.published != nil
+        services[service.id] = claimed
+        if claimed.isTold { effects.tell(.serviceAdded(service.id, nil), to: client) }
+        let ids = zip(kept.definition.characteristics.map(\.id), service.characteristics.map(\.id))
+        for (before, now) in ids {
+            for place in subscriptions.indices where subscriptions[place].characteristic == before {
+                subscriptions[place].characteristic = now
+                let subscription = subscriptions[place]
+                effects.tell(
+                    .subscribed(subscription.description(of: subscription.central), characteristic: now), to: client)
+            }
+        }
         converge(standing, into: &effects)
     }
 
@@ -190,6 +227,7 @@ struct PeripheralManager {
             effects.submit(.server(.removeService(handle)), from: client)
         }
         services.removeAll()
+        unclaimedServices = []
         subscriptions = []
         questions = []
     }
@@ -223,6 +261,8 @@ struct PeripheralManager {
             effects.log(.advertisementKeyNotAllowed(key), of: app)
             return effects.tell(.advertisingStarted(.coreBluetooth(.invalidParameters)), to: client)
         }
+        if isAdvertisementUnclaimed { self.advertisement = nil }
+        isAdvertisementUnclaimed = false
         guard self.advertisement == nil else {
             refusedStarts += 1
             return refuseStarts(&effects)
@@ -367,7 +407,7 @@ struct PeripheralManager {
     ) {
         guard let characteristic = characteristic(with: subscription.handle) else { return }
         let added = Subscription(
-            link: subscription.link, address: address, characteristic: characteristic,
+            link: subscription.link, address: address, central: central, characteristic: characteristic,
             maximumUpdateLength: subscription.maximumUpdateLength)
         subscriptions.append(added)
         effects.needsJournal = true

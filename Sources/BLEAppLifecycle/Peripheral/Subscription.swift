@@ -5,7 +5,9 @@ import BLEPackets
 struct Subscription: Equatable {
     let link: LinkID
     var address: DeviceAddress
-    let characteristic: LocalAttributeID
+    /// The app's identifier of the central.
+    let central: PeerIdentifier
+    var characteristic: LocalAttributeID
     let maximumUpdateLength: Int
 
     func description(of central: PeerIdentifier) -> CentralDescription {

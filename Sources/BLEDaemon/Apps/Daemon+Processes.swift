@@ -89,6 +89,9 @@ extension Daemon {
             ended(id, hasExited ? .exited : .crashed)
         } else if dying.removeValue(forKey: id) != nil {
             ended(id, hasExited ? .exited : .crashed)
+        } else if wantedLaunches[id] == nil, lifecycle.apps.place(of: id) == .relaunching {
+            // It ended before it connected.
+            ended(id, .crashed)
         }
         if let options = wantedLaunches.removeValue(forKey: id) { launch(id, options) }
         pump()
@@ -284,7 +287,10 @@ extension Daemon {
     /// Reads the manifests again. A running app that is no longer installed continues like any other program.
     public func readInstalledApps() {
         guard let folder = configuration.appsFolder else { return }
-        installed = InstalledApps(folder: folder, log: configuration.log)
+        // The first daemon logs what is wrong with the files.
+        installed = InstalledApps(folder: folder, log: configuration.isFirst ? configuration.log : { _ in })
+        let names = [configuration.transport.description, adapterAddress?.addressText]
+        installed.keep { app in app.adapter.map { names.contains($0) } ?? configuration.isFirst }
         for app in installed.all { lifecycle.withApps(at: now) { $0.declare(app.manifest) } }
         // Each connection is checked; the file only decides who can ask.
         if configuration.listeningSocket == nil, !installed.users.isSubset(of: [0, geteuid()]) {

@@ -15,6 +15,8 @@ struct InstalledApp: Equatable {
     let unit: String?
     let environment: [String: String]
     let folder: String
+    /// The transport or the address of its adapter; `nil`: the first one.
+    let adapter: String?
 
     var id: AppID { manifest.app }
 
@@ -36,6 +38,7 @@ struct InstalledApp: Equatable {
         var unit: String?
         var environment: [String: String]?
         var directory: String?
+        var adapter: String?
         var roles: [String]?
         var mayPair: Bool?
         /// `allowed`, `denied` or `restricted`.
@@ -44,7 +47,7 @@ struct InstalledApp: Equatable {
         enum CodingKeys: String, CodingKey {
             case bundleIdentifier = "BundleIdentifier"
             case backgroundModes = "UIBackgroundModes"
-            case user, command, unit, environment, directory, roles, mayPair, authorization
+            case user, command, unit, environment, directory, adapter, roles, mayPair, authorization
         }
     }
 
@@ -77,6 +80,7 @@ struct InstalledApp: Equatable {
         }
         environment = file.environment ?? [:]
         folder = file.directory ?? "/"
+        adapter = file.adapter
         mayPair = file.mayPair ?? true
         var roles: Set<ManagerRole> = []
         for name in file.roles ?? ["central", "peripheral"] {
@@ -152,6 +156,9 @@ struct InstalledApps {
             }
         }
     }
+
+    /// Keeps the apps of one adapter.
+    mutating func keep(where isOurs: (InstalledApp) -> Bool) { apps = apps.filter { isOurs($0.value) } }
 
     /// Whose files are trusted: anyone who can change a manifest can run any program as any user, so only root and the
     /// daemon's own user may.

@@ -137,6 +137,7 @@ extension WireAppManagerOptions {
         self.init()
         if let identifier = options.restoreIdentifier { restoreIdentifier = identifier }
         showsPowerAlert = options.showsPowerAlert
+        continues = options.continues
     }
 }
 
@@ -144,7 +145,7 @@ extension ManagerOptions {
     init(_ wire: WireAppManagerOptions) {
         self.init(
             restoreIdentifier: wire.hasRestoreIdentifier ? wire.restoreIdentifier : nil,
-            showsPowerAlert: wire.showsPowerAlert)
+            showsPowerAlert: wire.showsPowerAlert, continues: wire.continues)
     }
 }
 

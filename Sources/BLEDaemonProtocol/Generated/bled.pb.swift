@@ -3001,6 +3001,10 @@ public nonisolated struct WireAppManagerOptions: Sendable {
 
   public var showsPowerAlert: Bool = false
 
+  /// The process made this manager over an earlier connection, so that nothing is restored to it. What it publishes and
+  /// advertises again takes the place of the same that was kept.
+  public var continues: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -9505,7 +9509,7 @@ nonisolated extension WireAppAlert.Kind: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireAppManagerOptions: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AppManagerOptions"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}restore_identifier\0\u{3}shows_power_alert\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}restore_identifier\0\u{3}shows_power_alert\0\u{1}continues\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -9515,6 +9519,7 @@ nonisolated extension WireAppManagerOptions: SwiftProtobuf.Message, SwiftProtobu
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self._restoreIdentifier) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.showsPowerAlert) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.continues) }()
       default: break
       }
     }
@@ -9531,12 +9536,16 @@ nonisolated extension WireAppManagerOptions: SwiftProtobuf.Message, SwiftProtobu
     if self.showsPowerAlert != false {
       try visitor.visitSingularBoolField(value: self.showsPowerAlert, fieldNumber: 2)
     }
+    if self.continues != false {
+      try visitor.visitSingularBoolField(value: self.continues, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireAppManagerOptions, rhs: WireAppManagerOptions) -> Bool {
     if lhs._restoreIdentifier != rhs._restoreIdentifier {return false}
     if lhs.showsPowerAlert != rhs.showsPowerAlert {return false}
+    if lhs.continues != rhs.continues {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

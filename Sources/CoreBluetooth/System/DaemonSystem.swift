@@ -290,7 +290,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         for (manager, request) in made {
             if hasBeenJoined { madeBefore.insert(manager) }
             var message = WireFromClient()
-            message.appRequest = WireAppRequest(request, from: manager)
+            message.appRequest = WireAppRequest(request.continuing(isMadeAgain(manager)), from: manager)
             send(message)
         }
     }
@@ -398,6 +398,21 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         var message = WireFromClient()
         message.appAnswer = WireAnswerPairing(to: question, answer)
         send(message)
+    }
+}
+
+extension ClientRequest {
+    /// The creation of a manager that an earlier connection has created.
+    fileprivate func continuing(_ continues: Bool) -> ClientRequest {
+        switch self {
+        case .createCentral(var options):
+            options.continues = continues
+            return .createCentral(options)
+        case .createPeripheral(var options):
+            options.continues = continues
+            return .createPeripheral(options)
+        case .release, .central, .peripheral, .channel: return self
+        }
     }
 }
 

@@ -168,6 +168,8 @@ extension HeartRateRelay: @preconcurrency CBPeripheralManagerDelegate {
 
     func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
         report("state", ["role": "peripheral", "state": "\(peripheral.state)"])
+        // Below poweredOff the system has forgotten the services.
+        if peripheral.state.rawValue < CBManagerState.poweredOff.rawValue { pulse = nil }
         guard peripheral.state == .poweredOn else { return }
         if pulse == nil {
             let pulse = CBMutableCharacteristic(

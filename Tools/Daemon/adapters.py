@@ -1,0 +1,216 @@
+"""Cases of several adapters, of one that goes away and comes back, and of one that hangs: the controllers are processes of their
+own, and between them and bled stands a line that can be cut or fall silent.
+
+Part of Tools/Daemon/run."""
+import glob, json, os, select, signal, socket, threading, time
+
+from __main__ import Daemon, LIMIT, RELAY, bletool, case, relay_manifest
+from client import Client
+
+import kills  # finds the bench of the interop cases
+import lab as bench
+
+
+class Line:
+    """What a host sends to `path` reaches `upstream`, and the answers come back; `mute` holds both, `cut` ends them."""
+
+    def __init__(self, path, upstream):
+        self.path, self.upstream = path, upstream
+        self.open, self.is_mute, self.is_closed = [], False, False
+        self.listen()
+
+    def listen(self):
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen()
+        threading.Thread(target=self.accept, args=[self.listener], daemon=True).start()
+
+    def accept(self, listener):
+        while True:
+            try:
+                host, _ = listener.accept()
+            except OSError:
+                return
+            controller = socket.socket(socket.AF_UNIX)
+            controller.connect(self.upstream)
+            self.open += [host, controller]
+            threading.Thread(target=self.carry, args=[host, controller], daemon=True).start()
+
+    def carry(self, host, controller):
+        try:
+            while True:
+                for side in select.select([host, controller], [], [])[0]:
+                    data = side.recv(65536)
+                    if not data:
+                        return
+                    # What is said to an adapter that hangs is lost.
+                    if not self.is_mute:
+                        (controller if side is host else host).sendall(data)
+        except (OSError, ValueError):
+            pass
+        finally:
+            host.close()
+            controller.close()
+
+    def cut(self):
+        """The adapter is unplugged: nothing is there any more."""
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        os.unlink(self.path)
+        for end in self.open:
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+        self.open = []
+
+
+class Adapters:
+    """Two adapters, each behind a line, and a sensor on the same air: processes of their own."""
+
+    def __enter__(self):
+        self.lab = bench.Lab('simulator', 3).open(peer=False)
+        ends = [end.split(':', 1)[1] for end in self.lab.endpoints]
+        self.lines = [Line(self.lab.path(f'line{number}'), ends[number]) for number in (0, 1)]
+        self.addresses = [f'unix:{line.path}' for line in self.lines]
+        profile = self.lab.path('sensor.json')
+        with open(profile, 'w') as file:
+            json.dump({'services': [{'uuid': '180D', 'characteristics': [
+                {'uuid': '2A37', 'properties': ['read', 'notify'], 'value': '0040', 'notifyEvery': 0.2}]}]}, file)
+        sensor = self.lab.start('serve', '--profile', profile, '--name', 'Sensor', '--advertise', '180D',
+                                via=self.lab.endpoints[2])
+        sensor.wait_for(lambda line: line.get('event') == 'advertising', 'advertising')
+        return self
+
+    def __exit__(self, *_):
+        for line in self.lines:
+            line.cut()
+        self.lab.close()
+
+
+def sees(path):
+    """Whether a tool at this socket hears the sensor."""
+    status, out, said = bletool(f'bled:{path}', 'lescan', '--name', 'Sensor', '--count', '1', '--duration', '30')
+    return status == 0 and 'Sensor' in out
+
+
+def threads(daemon):
+    names = []
+    for path in glob.glob(f'/proc/{daemon.process.pid}/task/*/comm'):
+        with open(path) as file:
+            names.append(file.read().strip())
+    return names
+
+
+@case
+def two_adapters():
+    "two adapters have a thread and a socket each; an app runs on the one that its manifest names; one is lost, the other goes on"
+    with Adapters() as air:
+        other = relay_manifest(adapter=air.addresses[1])
+        with Daemon(adapter=air.addresses[0], words=['--adapter', air.addresses[1]], apps=[other]) as daemon:
+            second = daemon.path + '.2'
+            daemon.wait_for('the second socket', lambda: os.path.exists(second))
+            names = threads(daemon)
+            assert 'bled' in names and 'bled-2' in names, names
+            assert sees(daemon.path) and sees(second)
+            assert daemon.operate({1: {}}) == {}, 'the app belongs to the second adapter'
+            operate(second, {2: RELAY.encode()})
+            daemon.wait_for('the app has beats', lambda: len(daemon.told('beat')) > 1)
+            air.lines[0].cut()
+            daemon.wait_for('the first is lost', lambda: 'no controller' in daemon.said())
+            beats = len(daemon.told('beat'))
+            daemon.wait_for('the app goes on', lambda: len(daemon.told('beat')) > beats + 2)
+            states = {line['state'] for line in daemon.told('state')}
+            assert states == {'poweredOn'}, states
+            air.lines[0].listen()
+            daemon.wait_for('the first is back', lambda: bletool(
+                f'bled:{daemon.path}', 'lescan', '--name', 'Sensor', '--count', '1', '--duration', '30')[0] == 0)
+            operate(second, {5: RELAY.encode()})
+
+
+@case
+def adapter_comes_back():
+    "an adapter is unplugged under an app that runs and one that is preserved: what both wanted goes on when it is back"
+    with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
+        beats = lambda: len(daemon.told('beat'))
+        states = lambda: [line['state'] for line in daemon.told('state') if line['role'] == 'central']
+        daemon.operate({2: RELAY.encode()})
+        daemon.wait_for('beats', lambda: beats() > 1)
+        for round in range(1, 4):
+            before = beats()
+            air.lines[0].cut()
+            daemon.wait_for('resetting', lambda: states().count('resetting') == round)
+            # A second or longer without it.
+            time.sleep(0.5 * round)
+            air.lines[0].listen()
+            daemon.wait_for('beats go on', lambda: beats() > before + 1)
+        assert states() == ['poweredOn'] + 3 * ['resetting', 'poweredOn'], states()
+        # The app does not run: the adapter goes and comes, and the next value launches the app.
+        daemon.operate({3: RELAY.encode()})
+        process = daemon.process_of(RELAY)
+        air.lines[0].cut()
+        daemon.wait_for('resetting', lambda: states().count('resetting') == 4)
+        os.kill(process, signal.SIGKILL)
+        daemon.wait_for('it has ended', lambda: daemon.process_of(RELAY) == 0)
+        air.lines[0].listen()
+        daemon.wait_for('it is launched again', lambda: daemon.process_of(RELAY))
+        daemon.wait_for('it is restored', lambda: any(line['role'] == 'central' for line in daemon.told('willRestore')))
+        before = beats()
+        daemon.wait_for('beats go on', lambda: beats() > before + 1)
+
+
+@case
+def absent_at_the_start():
+    "bled starts without its adapter: it says so, answers, and an app that was preserved is launched when the adapter is there"
+    with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
+        daemon.operate({2: RELAY.encode()})
+        daemon.wait_for('beats', lambda: len(daemon.told('beat')) > 1)
+        daemon.operate({3: RELAY.encode()})
+        process = daemon.process_of(RELAY)
+        daemon.kill()
+        os.kill(process, signal.SIGKILL)
+        air.lines[0].cut()
+        daemon.start()
+        daemon.wait_for('it says so', lambda: 'no controller' in daemon.said())
+        assert daemon.process_of(RELAY) == 0
+        status, _, said = bletool(f'bled:{daemon.path}', 'lescan', '--count', '1', '--duration', '5')
+        assert status != 0, said
+        air.lines[0].listen()
+        daemon.wait_for('it is launched', lambda: daemon.process_of(RELAY))
+        daemon.wait_for('it is restored', lambda: any(line['role'] == 'central' for line in daemon.told('willRestore')))
+        beats = len(daemon.told('beat'))
+        daemon.wait_for('beats go on', lambda: len(daemon.told('beat')) > beats + 1)
+
+
+@case
+def adapter_hangs():
+    "an adapter that answers no command any more is told of, holds up neither operators nor the other adapter, and may come back"
+    with Adapters() as air, Daemon(
+            adapter=air.addresses[0], words=['--adapter', air.addresses[1]], apps=[relay_manifest()]) as daemon:
+        second = daemon.path + '.2'
+        daemon.wait_for('the second socket', lambda: os.path.exists(second))
+        daemon.operate({2: RELAY.encode()})
+        daemon.wait_for('beats', lambda: len(daemon.told('beat')) > 1)
+        air.lines[0].is_mute = True
+        # A command that gets no answer.
+        tool = daemon.connect()
+        tool.request({2: {1: 1}})
+        daemon.wait_for('the app hears of it', lambda: any(
+            line['state'] == 'resetting' for line in daemon.told('state')))
+        daemon.wait_for('it is told of', lambda: 'the controller failed' in daemon.said() or 'no controller' in daemon.said())
+        started = time.monotonic()
+        assert daemon.operate({1: {}})[RELAY][3]
+        answered = time.monotonic() - started
+        assert sees(second), 'the other adapter is held up'
+        beats = len(daemon.told('beat'))
+        air.lines[0].is_mute = False
+        daemon.wait_for('beats go on', lambda: len(daemon.told('beat')) > beats + 1)
+        return f'an operator was answered in {1000 * answered:.0f} ms'
+
+
+def operate(path, request):
+    client = Client(path, LIMIT)
+    client.send({1: {1: 1, 2: 3}})
+    assert 1 in client.receive(), 'no operator'
+    client.send({8: request})
+    assert client.receive() is not None
