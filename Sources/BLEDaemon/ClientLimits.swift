@@ -10,6 +10,14 @@ public struct ClientLimits: Sendable {
     public var waitingDiscoveryOctets = 128 * 1024
     /// Octets that may wait for a client to read; beyond this, its connection ends.
     public var waitingOctets = 512 * 1024
+    /// Advertisements of one tool at a time.
+    public var advertisements = 8
+    /// Published services of one tool.
+    public var services = 64
+    /// Attributes in the services of one tool, of the 65,535 that all share.
+    public var attributes = 2048
+    /// Channels of one tool, open or being opened, and SPSMs on which it listens.
+    public var channels = 16
     /// Managers that one app may have at a time.
     public var managers = 16
     /// Different app names of one user that the daemon has ever accepted.

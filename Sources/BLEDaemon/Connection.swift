@@ -18,6 +18,19 @@ final class Connection {
     var mayStopAt: UInt64 = 0
     /// Whether the life of apps counts it as a process.
     var isLaunched = false
+    /// Whether it gets what crosses HCI.
+    var isCapturing = false
+    /// Packets that it has not been sent, as frames, and those that found no room.
+    var traffic: [UInt8] = []
+    var lostPackets: UInt32 = 0
+    /// The device name that it has set.
+    var deviceName: String?
+    /// The client's request to leave, and the operations whose ends it waits for.
+    var leaving: (number: OperationID, pending: Set<OperationID>)?
+    /// The operation whose end its session as an operator waits for.
+    var awaited: OperationID?
+    /// Whether its session as an operator hears of alerts.
+    var followsAlerts = false
     /// The pairing options of its person; `nil`: it asks no person.
     var pairing: PairingOptions?
     /// The time by which it must send its greeting.

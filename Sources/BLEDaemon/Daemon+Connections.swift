@@ -28,8 +28,8 @@ extension Daemon {
     private func begin(_ stream: ByteStream, _ peer: PeerCredentials) {
         lastTool = lastTool >= .max - 1 ? 0x8000_0000 : lastTool + 1
         let limits = configuration.limits
-        let isOperator = peer.user == 0 || peer.user == geteuid()
-        let isAllowed = peer.user == 0 || configuration.users.contains(peer.user)
+        let isOperator = isOperator(peer)
+        let isAllowed = isOperator || peer.user == 0 || configuration.users.contains(peer.user)
         let connection = Connection(
             stream, peer, isOperator: isOperator, isOfAllowedUser: isAllowed,
             ToolSession(
@@ -68,9 +68,44 @@ extension Daemon {
     func left(_ connection: Connection) {
         guard let place = connections.firstIndex(where: { $0 === connection }) else { return }
         connections.remove(at: place)
+        let hadServed = connection.tool.serving.hasBegun
         for command in connection.tool.left() { _ = runner.submit(command, from: connection.tool.client) }
-        if let app = connection.appID { ended(app, connection) }
+        if hadServed { _ = releaseCentrals(for: connection.tool.client) }
+        if connection.deviceName != nil { setDeviceName() }
+        if let app = connection.appID { ended(app, connection) } else { forget(connection) }
+        noteCapturing()
         pump()
+    }
+
+    /// Ends everything that a tool has asked for, and then its request to leave.
+    private func leave(_ connection: Connection, _ number: OperationID) {
+        let client = connection.tool.client
+        let hadServed = connection.tool.serving.hasBegun
+        var pending = Set(connection.tool.leaving().map { runner.submit($0, from: client) })
+        if hadServed { pending.formUnion(releaseCentrals(for: client)) }
+        guard !pending.isEmpty else { return connection.tool.complete(number, .success(.done)) }
+        connection.leaving = (number, pending)
+    }
+
+    /// An operation has ended for which a tool that leaves waits.
+    func leaverHears(_ operation: OperationID) {
+        for connection in connections where connection.leaving?.pending.remove(operation) != nil {
+            guard let leaving = connection.leaving, leaving.pending.isEmpty else { continue }
+            connection.leaving = nil
+            connection.tool.complete(leaving.number, .success(.done))
+            look(at: connection)
+        }
+    }
+
+    /// The last program that served has left: centrals have nothing here any more, so their links end.
+    /// - Returns: the operations that end them.
+    private func releaseCentrals(for client: ClientID) -> [OperationID] {
+        guard !connections.contains(where: { $0.isTool && $0.tool.serving.hasBegun }), !lifecycle.apps.serves else {
+            return []
+        }
+        return links.entries.filter { $0.information.role == .peripheral && $0.holders.isEmpty }.map {
+            runner.submit(.link($0.information.id, .disconnect), from: client)
+        }
     }
 
     /// Carries out a program's requests, and sends it all its messages together.
@@ -80,24 +115,43 @@ extension Daemon {
         while let output = connection.tool.nextOutput() {
             switch output {
             case .submit(let command, let number):
-                connection.tool.submitted(number, as: runner.submit(command, from: connection.tool.client))
+                let operation = runner.submit(command, from: connection.tool.client)
+                port.ledger.note(command, as: operation, from: connection.tool.client)
+                connection.tool.submitted(number, as: operation)
             case .send(let message): octets += message.framed()
             case .isApp(let hello, let frames): begin(connection, as: hello, frames)
             case .isOperator(let frames):
                 connection.operating = OperatorSession(frames: frames)
                 octets += WireFromDaemon.with { $0.welcome.version = BledProtocol.version }.framed()
+            case .serves: connection.tool.serves(among: links.centrals)
+            case .advertises: connection.tool.controllerAdvertises(isAdvertising)
+            case .pairing(let options):
+                connection.pairing = options
+                setPairing()
+            case .capture(let isOn):
+                connection.isCapturing = isOn
+                noteCapturing()
+            case .deviceName(let name):
+                // The engine has it from the command.
+                connection.deviceName = name
+            case .leave(let number): leave(connection, number)
             case .close: isClosing = true
             }
         }
-        if isReady, connection.isTool, connection.tool.beginIfWaiting(runner.information) {
+        if isReady, connection.isTool, connection.tool.beginIfWaiting(runner.information, bonds: runner.bonds) {
             while case .send(let message)? = connection.tool.nextOutput() { octets += message.framed() }
             look(at: connection)
         }
         do throws(WireError) {
-            while let request = try connection.operating?.next() {
-                let answer = answer(request)
+            while connection.awaited == nil, let request = try connection.operating?.next() {
+                guard let answer = answer(request, to: connection) else { continue }
                 octets += WireFromDaemon.with { $0.operatorAnswer = answer }.framed()
                 drain()
+                if octets.count + connection.stream.waitingByteCount > configuration.limits.waitingOctets {
+                    configuration.log("an operator (process \(connection.peer.process)) does not read its answers")
+                    isClosing = true
+                    break
+                }
             }
         } catch {
             isClosing = true

@@ -35,6 +35,8 @@ public final class Daemon {
         public var socketMode: UInt32 = 0o600
         /// The numeric IDs of the users who may connect, besides root.
         public var users: Set<UInt32>
+        /// The numeric ID of the group whose members are operators, besides root and the daemon's own user.
+        public var operatorGroup: UInt32?
         /// The limits of each client.
         public var limits = ClientLimits()
         /// The settings of the life of apps.
@@ -78,7 +80,7 @@ public final class Daemon {
     let configuration: Configuration
     let loop: EventLoop
     let runner: HostRunner
-    private let port: EnginePort
+    let port: EnginePort
     var lifecycle: LifecycleEngine<EnginePort>
     private let journal: JournalFile?
     let listener: UnixListener
@@ -108,6 +110,16 @@ public final class Daemon {
     var partners: [LinkID: PairingPartner] = [:]
     private(set) var isReady = false
     private var hasBeenReady = false
+    /// Why the controller cannot be used, for people.
+    private(set) var trouble = "the controller starts"
+    private(set) var isAdvertising = false
+    var links = LinkBook()
+    /// Alerts that no operator has answered, oldest first.
+    var alerts: [Alert] = []
+    let traffic = TrafficTap()
+    var keyMask = KeyMask()
+    /// Whether frames with packets wait for the end of the current work.
+    var isTrafficWaiting = false
     private var isStopping = false
     var greetings: EventLoop.Deadline?
     private var deadline: EventLoop.Deadline?
@@ -132,6 +144,9 @@ public final class Daemon {
     /// - Throws: the error that prevents listening or reading the bonds. If the controller cannot be opened, the daemon
     ///   tries again later.
     public init(_ configuration: Configuration, on loop: EventLoop) throws {
+        var configuration = configuration
+        traffic.next = configuration.adapter.tap
+        configuration.adapter.tap = traffic
         self.configuration = configuration
         self.loop = loop
         runner = try HostRunner(configuration.transport, configuration: configuration.adapter, loop: loop)
@@ -152,6 +167,7 @@ public final class Daemon {
         accepting = loop.makeDeadline { [unowned self] in registration?.setInterest(.readable) }
         processDeadline = loop.makeDeadline { [unowned self] in advanceProcesses() }
         aliveDeadline = loop.makeDeadline { [unowned self] in tellAlive() }
+        traffic.onPacket = { [unowned self] in show($0, $1, $2) }
         tellAlive()
         adapterAddress = configuration.adapterAddress
         watchAdapters()
@@ -225,6 +241,8 @@ public final class Daemon {
     private func controllerIsLost(_ reason: String) {
         let (wasReady, now) = (isReady, now)
         isReady = false
+        isAdvertising = false
+        trouble = reason
         if complaint != reason { configuration.log("no controller: \(reason)") }
         complaint = reason
         for connection in connections where connection.isTool {
@@ -340,13 +358,22 @@ public final class Daemon {
     }
 
     private func hear(_ event: HostEvent) {
+        links.hear(event)
         switch event {
+        case .completed(let operation, let result):
+            let client = port.ledger.completed(operation)
+            if let client, isLostTool(client), case .success(let success) = result { undo(success, of: client) }
+            operatorHears(operation, result)
+            leaverHears(operation)
+        case .advertisingChanged(let isOn): isAdvertising = isOn
         case .reopenTransport: runner.reopenTransport()
         case .ready(let information):
             isReady = true
             hasBeenReady = true
             reopeningPause = Self.shortestReopening
             complaint = nil
+            // Clients that have sent their greeting wait for this.
+            for connection in connections where connection.isTool { look(at: connection) }
             for connection in connections where connection.isLaunched {
                 connection.app?.controllerIsReady(isExtended: information.usesExtendedCommands)
                 look(at: connection)
@@ -358,7 +385,7 @@ public final class Daemon {
         case .bondChanged, .bondRemoved:
             if let error = runner.takeStoreError() { configuration.log("a bond could not be saved: \(error)") }
         case .pairing(let link, let progress): pairing(progress, on: link)
-        case .recovering, .discovered, .completed, .connected, .disconnected, .gatt, .advertisingChanged, .stopped,
+        case .recovering, .discovered, .connected, .disconnected, .gatt, .stopped,
             .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
             .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
             .malformedPacket:
@@ -372,6 +399,16 @@ public final class Daemon {
         if case .failed = event { runner.close() }
     }
 
+    /// A client left while the engine carried out its request.
+    private func undo(_ result: HostResult, of client: ClientID) {
+        switch result {
+        case .published(let service): _ = runner.submit(.server(.removeService(service.range.first)), from: client)
+        case .listening(let spsm): _ = runner.submit(.channel(.stopListening(spsm: spsm)), from: client)
+        case .channel(let channel): _ = runner.submit(.channel(.close(channel.id)), from: client)
+        default: break
+        }
+    }
+
     private func isLostTool(_ client: ClientID) -> Bool {
         client.rawValue >= 0x8000_0000 && client.rawValue != .max
             && !connections.contains { $0.isTool && $0.tool.client == client }
@@ -383,7 +420,7 @@ public final class Daemon {
         case .event(let event, let manager, let app): tell(event, to: manager, of: app)
         case .process(let action, let app): carryOut(action, app)
         case .alert(let alert): show(alert)
-        case .alertWithdrawn: break
+        case .alertWithdrawn(let id): withdraw(id)
         case .log(let message, let app): withApp(app) { $0.note(message.text) }
         case .journal(let entry): journal?.append(entry)
         }

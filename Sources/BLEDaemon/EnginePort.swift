@@ -10,6 +10,7 @@ final class EnginePort: LifecycleHost {
     let runner: HostRunner
     /// Events of the engine that the daemon has not yet handled.
     var told = Queue<HostEvent>()
+    var ledger = RequestLedger()
 
     init(_ runner: HostRunner) { self.runner = runner }
 
@@ -18,7 +19,9 @@ final class EnginePort: LifecycleHost {
     func advance(to now: Instant) {}
 
     func take(_ command: HostCommand, from client: ClientID, at now: Instant) -> OperationID? {
-        runner.submit(command, from: client)
+        let operation = runner.submit(command, from: client)
+        ledger.note(command, as: operation, from: client)
+        return operation
     }
 
     func nextEvent() -> HostEvent? {

@@ -22,6 +22,18 @@ public struct ToolSession {
         /// The client is an operator: an `OperatorSession` continues with its messages, and this session returns
         /// nothing more.
         case isOperator(FrameReader)
+        /// The client serves from now on: call `serves` with the centrals that are connected.
+        case serves
+        /// The client advertises: call `controllerAdvertises`.
+        case advertises
+        /// How pairings that centrals begin are done while the client serves.
+        case pairing(PairingOptions)
+        /// Whether the client gets what crosses HCI.
+        case capture(Bool)
+        /// The client sets the device name, until it leaves.
+        case deviceName(String)
+        /// End what the client has asked for (`leaving`), then complete this request.
+        case leave(OperationID)
         /// End the connection after the messages before this have been sent.
         case close
     }
@@ -30,24 +42,26 @@ public struct ToolSession {
 
     /// The client's identifier in the engine.
     public let client: ClientID
-    private let isOperator: Bool
+    let isOperator: Bool
     private let mayBeTool: Bool
-    private let limits: ClientLimits
+    let limits: ClientLimits
     private var phase = Phase.greeting
     private var frames: FrameReader
-    private var outputs = Queue<Output>()
+    var outputs = Queue<Output>()
     /// The engine's operations by the client's numbers, and the reverse. Only for lookup, never iterated.
     private var operations: [OperationID: OperationID] = [:]
     private var numbers: [OperationID: OperationID] = [:]
     /// The client's latest number: each is used once.
     private var lastNumber: UInt64 = 0
     /// The links that the client holds.
-    private var links: [LinkID] = []
+    private(set) var links: [LinkID] = []
+    /// What it offers to centrals.
+    var serving = ToolServing()
     /// Its pairings in progress, with its numbers for them.
     private var pairings: [(number: OperationID, link: LinkID)] = []
     /// The open questions of these pairings, and whether each is about replacing a bond.
-    private var questions: [PairingQuestionID: Bool] = [:]
-    private var lostDiscoveries: UInt32 = 0
+    var questions: [PairingQuestionID: Bool] = [:]
+    private(set) var lostDiscoveries: UInt32 = 0
 
     /// - Parameters:
     ///   - isOperator: whether the client may replace bonds, which all clients share.
@@ -64,6 +78,11 @@ public struct ToolSession {
     public var hasGreeted: Bool { phase != .greeting }
     /// Whether the session has ended: it accepts and sends nothing more.
     public var hasEnded: Bool { phase == .ended }
+    /// Its requests that have not completed.
+    public var requestCount: Int { operations.count }
+
+    static let notOperator =
+        "only root, this daemon's own user and the group of its operators (bled --operators) may do this"
 
     /// What to do next; `nil` if there is nothing. The session decodes a message only when everything that earlier
     /// messages caused has been done, so that it may refer to their operations.
@@ -118,7 +137,7 @@ public struct ToolSession {
             phase = .ended
             outputs.append(.isApp(hello.app, frames))
         case .operator:
-            guard isOperator else { return refuse(.notAllowed, "only root and this daemon's own user look after apps") }
+            guard isOperator else { return refuse(.notAllowed, Self.notOperator) }
             phase = .ended
             outputs.append(.isOperator(frames))
         case .unspecified, .UNRECOGNIZED: refuse(.protocol, "this daemon has no sessions of that kind")
@@ -128,6 +147,11 @@ public struct ToolSession {
     private mutating func receive(_ request: WireRequest) throws(WireError) {
         let number = OperationID(rawValue: request.operation)
         guard request.operation > lastNumber else { throw .invalidField }
+        let isOwn = try receiveOwn(request, number)
+        guard !isOwn else {
+            lastNumber = request.operation
+            return
+        }
         let command = try HostCommand(request)
         lastNumber = request.operation
         guard operations.count < limits.requests else { return complete(number, .failure(.limitReached)) }
@@ -139,11 +163,27 @@ public struct ToolSession {
         case .radio(.changeScan(let target, let change)):
             guard let operation = operations[target] else { return complete(number, .failure(.cancelled)) }
             submit(.radio(.changeScan(operation, change)), number)
+        case .radio(.advertise): advertise(command, number)
+        case .radio(.changeAdvertising(let target, let change)):
+            guard let operation = operations[target] else { return complete(number, .failure(.cancelled)) }
+            submit(.radio(.changeAdvertising(operation, change)), number)
+        case .server(let command): receive(command, number)
+        case .channel(let command): receive(command, number)
+        case .security(.removeBond), .security(.nameBond):
+            guard isOperator else { return complete(number, .failure(.invalidRequest(.notPermitted))) }
+            submit(command, number)
+        case .link(let link, .procedure):
+            guard holds(link) else { return complete(number, .failure(.notConnected)) }
+            submit(command, number)
+        case .link(let link, .disconnect) where serving.centrals.contains(link) && !links.contains(link):
+            // Other clients may serve the central, too.
+            guard isOperator else { return complete(number, .failure(.invalidRequest(.notPermitted))) }
+            submit(command, number)
         case .link(let link, _):
             guard links.contains(link) else { return complete(number, .failure(.notConnected)) }
             submit(command, number)
         case .security(.pair(let link, var options)):
-            guard links.contains(link) else { return complete(number, .failure(.notConnected)) }
+            guard holds(link) else { return complete(number, .failure(.notConnected)) }
             if !isOperator { options?.replacesBond = false }
             pairings.append((number, link))
             submit(.security(.pair(link, options)), number)
@@ -158,11 +198,14 @@ public struct ToolSession {
         }
     }
 
-    private mutating func submit(_ command: HostCommand, _ number: OperationID) {
+    /// Whether the client uses the link: it holds it, or was told of the central.
+    func holds(_ link: LinkID) -> Bool { links.contains(link) || serving.centrals.contains(link) }
+
+    mutating func submit(_ command: HostCommand, _ number: OperationID) {
         outputs.append(.submit(command, number: number))
     }
 
-    private mutating func complete(_ number: OperationID, _ result: Result<HostResult, HostFailure>) {
+    mutating func complete(_ number: OperationID, _ result: Result<HostResult, HostFailure>) {
         send { $0.completed = WireCompleted(number, result) }
     }
 
@@ -175,16 +218,23 @@ public struct ToolSession {
     // MARK: From the engine
 
     /// The controller is ready: a client that has sent its greeting can begin.
-    public mutating func controllerIsReady(_ information: ControllerInformation) {
+    /// - Parameter bonds: what an operator is told about bonds.
+    public mutating func controllerIsReady(_ information: ControllerInformation, bonds: [Bond] = []) {
         switch phase {
         case .waiting:
             phase = .open
-            let limits = limits
+            let (limits, isOperator) = (limits, isOperator)
             send {
                 $0.welcome.version = BledProtocol.version
                 $0.welcome.controller = WireController(information)
                 $0.welcome.limits.messageOctets = UInt32(clamping: limits.messageOctets)
                 $0.welcome.limits.requests = UInt32(clamping: limits.requests)
+                $0.welcome.limits.advertisements = UInt32(clamping: limits.advertisements)
+                $0.welcome.limits.services = UInt32(clamping: limits.services)
+                $0.welcome.limits.attributes = UInt32(clamping: limits.attributes)
+                $0.welcome.limits.channels = UInt32(clamping: limits.channels)
+                $0.welcome.isOperator = isOperator
+                if isOperator { $0.welcome.bonds = bonds.map { WireBond($0) } }
             }
         case .open: send { $0.ready = WireController(information) }
         case .greeting, .ended: break
@@ -193,9 +243,9 @@ public struct ToolSession {
 
     /// Like `controllerIsReady`, but only for a client that has just sent its greeting.
     /// - Returns: whether the client begins.
-    public mutating func beginIfWaiting(_ information: ControllerInformation) -> Bool {
+    public mutating func beginIfWaiting(_ information: ControllerInformation, bonds: [Bond]) -> Bool {
         guard phase == .waiting else { return false }
-        controllerIsReady(information)
+        controllerIsReady(information, bonds: bonds)
         return true
     }
 
@@ -209,14 +259,13 @@ public struct ToolSession {
     /// Takes an event of the engine and sends the client what concerns it.
     /// - Parameter waiting: octets that the client has not read yet.
     public mutating func hear(_ event: HostEvent, waiting: Int) {
-        // Clients that have sent their greeting wait for this.
-        if case .ready(let information) = event { return controllerIsReady(information) }
         guard phase == .open else { return }
         switch event {
         case .completed(let operation, let result):
             guard let number = numbers.removeValue(forKey: operation) else { return }
             operations[number] = nil
             pairings.removeAll { $0.number == number }
+            serving.completed(number, result)
             if pairings.isEmpty { questions = [:] }
             complete(number, result)
         case .discovered(let discovery):
@@ -237,27 +286,26 @@ public struct ToolSession {
         case .gatt(let link, .notification(let value)):
             guard links.contains(link), value.clients.contains(client) else { return }
             pass(event)
-        case .gatt(let link, _):
-            if links.contains(link) { pass(event) }
+        case .gatt(let link, _): if holds(link) { pass(event) }
         case .pairing(let link, let progress):
             guard isPairing(link) else { return }
-            if case .question(let question) = progress {
-                if case .replaceBond = question.kind {
-                    questions[question.id] = true
-                } else {
-                    questions[question.id] = false
-                }
-            }
+            note(progress)
             pass(event)
-        case .encryptionChanged(let link, _):
-            if links.contains(link) { pass(event) }
-        case .recovering: pass(event)
-        case .ready, .connected, .disconnected: break
+        case .encryptionChanged(let link, _), .connectionParametersChanged(let link, _):
+            if holds(link) { pass(event) }
+        case .advertisingChanged(let isAdvertising): controllerAdvertises(isAdvertising)
+        case .centralConnected(let information): if serving.connected(information.id) { pass(event) }
+        case .centralDisconnected(let link, _): if serving.disconnected(link) { pass(event) }
+        case .server(let asked):
+            let isSlow = waiting >= limits.waitingDiscoveryOctets
+            if serving.hears(asked, client: client, isSlow: isSlow) { pass(event) }
+        case .channel(let happened): if serving.hears(happened, client: client) { pass(event) }
+        case .bondChanged, .bondRemoved: if isOperator { pass(event) }
+        case .ready, .recovering: pass(event)
+        case .connected, .disconnected: break
         // This version of the protocol does not carry these.
-        case .failed, .reopenTransport, .stopped, .advertisingChanged, .centralConnected, .centralDisconnected,
-            .server, .cleartextRefused, .bondChanged, .bondRemoved, .channel,
-            .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
-            .malformedPacket:
+        case .failed, .reopenTransport, .stopped, .cleartextRefused, .phyChanged, .dataLengthChanged, .identityFound,
+            .ambiguousIdentity, .malformedPacket:
             break
         }
         if waiting > limits.waitingOctets { refuse(.stuck, "the client does not read what it is sent") }
@@ -266,7 +314,17 @@ public struct ToolSession {
     /// Whether the client started a pairing on this link, so that it answers the questions.
     public func isPairing(_ link: LinkID) -> Bool { pairings.contains { $0.link == link } }
 
-    private mutating func pass(_ event: HostEvent) {
+    /// Remembers a question, so that the client may answer it.
+    mutating func note(_ progress: PairingEvent) {
+        guard case .question(let question) = progress else { return }
+        if case .replaceBond = question.kind {
+            questions[question.id] = true
+        } else {
+            questions[question.id] = false
+        }
+    }
+
+    mutating func pass(_ event: HostEvent) {
         if let message = WireFromDaemon(event) { outputs.append(.send(message)) }
     }
 
@@ -293,13 +351,18 @@ public struct ToolSession {
         outputs.append(.close)
     }
 
+    /// What ends when the client leaves.
+    /// - Returns: commands for the engine.
+    mutating func leaving() -> [HostCommand] {
+        serving.left() + operations.values.sorted().map { .cancel($0) } + links.map { .link($0, .disconnect) }
+    }
+
     /// The connection has ended, so all operations and links of the client end.
     /// - Returns: commands for the engine.
     public mutating func left() -> [HostCommand] {
         phase = .ended
         outputs.removeAll()
-        let commands =
-            operations.values.sorted().map { HostCommand.cancel($0) } + links.map { HostCommand.link($0, .disconnect) }
+        let commands = leaving()
         operations = [:]
         numbers = [:]
         links = []

@@ -10,7 +10,7 @@ import Foundation
 public enum DaemonClient {
     /// Makes `bled` and `bled:PATH` available as transports in this configuration.
     public static func join(_ configuration: inout AdapterConfiguration) {
-        configuration.makeDaemonRunner = { DaemonRunner($0, pairing: $1.security.pairing, loop: $2) }
+        configuration.makeDaemonRunner = { DaemonRunner($0, $1, loop: $2) }
     }
 
     /// Where daemons listen: `$JELLING_SOCKET`, else `/run/jelling/bled.sock` for root, else

@@ -1,12 +1,14 @@
 import BLEDaemonProtocol
+import BLEHost
 import BLEPackets
 import BLETransport
 import Foundation
 
-/// Manages the apps that are installed at a daemon. Only root and the daemon's own user may use it.
+/// Manages a daemon and the apps that are installed at it. Only root, the daemon's own user and the group of its
+/// operators may use it.
 public enum DaemonOperator {
     /// A request of an operator.
-    public enum Request: Sendable {
+    public enum Request: Hashable, Sendable {
         /// Lists the installed apps.
         case list
         /// Reads the manifests again.
@@ -19,25 +21,49 @@ public enum DaemonOperator {
         case suspend(String)
         /// Force-quits an app: all its operations end, and no event launches it (SPEC SPR-30).
         case quit(String)
+        /// Describes one installed app, with its manifest.
+        case show(String)
+        /// Installs an app: the octets of its manifest.
+        case install([UInt8])
+        /// What the daemon, its controller and its clients are at.
+        case status
+        /// The alerts that nobody has answered.
+        case alerts
+        /// Answers an alert; accepting it brings the app to the foreground (SPEC ALR-4).
+        case answerAlert(UInt32, accepts: Bool)
+        /// The bonds, without keys.
+        case bonds
+        /// Removes a bond, and ends a link to its device.
+        case removeBond(DeviceAddress)
     }
 
-    /// An app that is installed.
-    public struct App: Hashable, Sendable {
-        /// The state of its process.
-        public enum Place: String, Sendable {
-            case notRunning, foreground, background, woken, suspended, relaunching
-        }
+    /// The answer to a request; what the request does not ask for is empty.
+    public struct Answer: Sendable {
+        /// Of `list`, `reload` and `show`.
+        public var apps: [App] = []
+        /// Of `status`.
+        public var status: DaemonStatus?
+        /// Of `alerts`, oldest first.
+        public var alerts: [Alert] = []
+        /// Of `bonds`; without keys.
+        public var bonds: [Bond] = []
+    }
 
-        /// The identifier in its manifest.
-        public var identifier: String
-        /// The state of its process.
-        public var place: Place
-        /// The process ID; `nil` if it does not run.
-        public var process: UInt32?
-        /// The user that it runs as.
-        public var user: UInt32
-        /// The background modes in its manifest.
-        public var backgroundModes: [String]
+    /// What an operator watches.
+    public enum Watched: Sendable {
+        /// Alerts as they come and end.
+        case alerts
+        /// What crosses HCI.
+        case packets
+    }
+
+    /// What is reported to an operator who watches.
+    public enum Event: Sendable {
+        /// An alert that waits for an answer, or one that is over. Those that wait already come first.
+        case alert(Alert)
+        /// An H4 packet, type octet first. Octets of keys in it are zero. `lost`: packets before it that were dropped
+        /// because they were read too slowly.
+        case packet([UInt8], PacketDirection, unixMicroseconds: UInt64, lost: UInt32)
     }
 
     /// Why a request failed.
@@ -46,97 +72,58 @@ public enum DaemonOperator {
         case transport(TransportError)
         /// The daemon refused; the text is for people.
         case refused(String)
+        /// There is no bond to remove.
+        case noBond
 
         public var description: String {
             switch self {
             case .transport(let error): error.description
             case .refused(let text): text
+            case .noBond: WireOperatorAnswer.noBond
             }
         }
     }
 
     /// Sends a request to the daemon at a socket, and waits for the answer.
-    /// - Returns: the installed apps for `list` and `reload`; empty for other requests.
     /// - Throws: `Failure`.
-    public static func perform(_ request: Request, at path: String) async throws(Failure) -> [App] {
-        let answer = await withCheckedContinuation { continuation in
-            Conversation(path, WireOperatorRequest(request)) { continuation.resume(returning: $0) }.begin()
-        }
-        switch answer {
-        case .failure(let failure): throw failure
-        case .success(let answer) where !answer.error.isEmpty: throw .refused(answer.error)
-        case .success(let answer): return answer.apps.map { App($0) }
-        }
-    }
-}
-
-/// One request, on a loop of its own.
-private final class Conversation: @unchecked Sendable {
-    // @unchecked Sendable is correct because only the loop uses the mutable state once it runs.
-    private let path: String
-    private let request: WireOperatorRequest
-    private var frames = FrameReader(limit: BledProtocol.eventLimit)
-    private var end: ((Result<WireOperatorAnswer, DaemonOperator.Failure>) -> Void)?
-    private var loop: EventLoop?
-    private var stream: ByteStream?
-
-    init(
-        _ path: String, _ request: WireOperatorRequest,
-        end: @escaping (Result<WireOperatorAnswer, DaemonOperator.Failure>) -> Void
-    ) {
-        self.path = path
-        self.request = request
-        self.end = end
-    }
-
-    func begin() {
-        do throws(TransportError) {
-            let loop = try EventLoop(name: "operator")
-            self.loop = loop
-            let stream: ByteStream
-            do throws(TransportError) { stream = try ByteStream.connect(unixPath: path) } catch {
-                switch error {
-                case .connectionRefused, .pathNotFound: throw .noDaemon(path: path)
-                default: throw error
+    public static func perform(_ request: Request, at path: String) async throws(Failure) -> Answer {
+        let answer: Result<Answer, Failure> = await withCheckedContinuation { continuation in
+            let conversation = OperatorConversation(path, WireOperatorRequest(request)) { event in
+                switch event {
+                case .answer(let answer): continuation.resume(returning: .success(answer))
+                case .ended(let failure): continuation.resume(returning: .failure(failure))
+                case .event: return true
                 }
+                return false
             }
-            try stream.start(
-                on: loop, receive: { self.receive($0) },
-                closed: { self.finish(.failure(.transport($0 ?? .closedByPeer))) })
-            self.stream = stream
-            var greeting = WireFromClient()
-            greeting.hello.version = BledProtocol.version
-            greeting.hello.session = .operator
-            var asked = WireFromClient()
-            asked.operatorRequest = request
-            stream.send((greeting.framed() + asked.framed()).span.bytes)
-            try loop.start()
-        } catch {
-            finish(.failure(.transport(error)))
+            conversation.begin()
         }
+        return try answer.get()
     }
 
-    private func receive(_ bytes: RawSpan) {
-        frames.append(bytes)
-        do throws(WireError) {
-            while let octets = try frames.next() {
-                switch try WireFromDaemon(octets: octets).message {
-                case .operatorAnswer(let answer): finish(.success(answer))
-                case .refusal(let refusal): finish(.failure(.refused(refusal.text)))
-                default: break
+    /// Watches until the loop over the sequence ends or its task is cancelled.
+    /// - Returns: a sequence that throws `Failure`; if it is read too slowly, the oldest events are dropped.
+    public static func watch(_ watched: Watched, at path: String) -> AsyncThrowingStream<Event, any Error> {
+        var request = WireOperatorRequest()
+        switch watched {
+        case .alerts: request.followAlerts = WireNothing()
+        case .packets: request.capture = WireNothing()
+        }
+        let asked = request
+        return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(65536)) { continuation in
+            let conversation = OperatorConversation(path, asked) { event in
+                switch event {
+                case .answer(let answer): for alert in answer.alerts { continuation.yield(.alert(alert)) }
+                case .event(let event): continuation.yield(event)
+                case .ended(let failure):
+                    continuation.finish(throwing: failure)
+                    return false
                 }
+                return true
             }
-        } catch {
-            finish(.failure(.transport(.daemonEnded(reason: "it speaks another protocol: \(error)"))))
+            continuation.onTermination = { _ in conversation.stop() }
+            conversation.begin()
         }
-    }
-
-    private func finish(_ result: Result<WireOperatorAnswer, DaemonOperator.Failure>) {
-        guard let end else { return }
-        self.end = nil
-        stream?.close()
-        loop?.stop()
-        end(result)
     }
 }
 
@@ -150,24 +137,15 @@ extension WireOperatorRequest {
         case .background(let name): background = name
         case .suspend(let name): suspend = name
         case .quit(let name): quit = name
+        case .show(let name): show = name
+        case .install(let file): install = Data(file)
+        case .status: status = WireNothing()
+        case .alerts: alerts = WireNothing()
+        case .answerAlert(let alert, let accepts):
+            answerAlert.alert = alert
+            answerAlert.accepts = accepts
+        case .bonds: bonds = WireNothing()
+        case .removeBond(let identity): removeBond = WireAddress(identity)
         }
-    }
-}
-
-extension DaemonOperator.App {
-    fileprivate init(_ app: WireInstalledApp) {
-        identifier = app.identifier
-        place =
-            switch app.place {
-            case .foreground: .foreground
-            case .background: .background
-            case .woken: .woken
-            case .suspended: .suspended
-            case .relaunching: .relaunching
-            case .notRunning, .UNRECOGNIZED: .notRunning
-            }
-        process = app.process == 0 ? nil : app.process
-        user = app.user
-        backgroundModes = app.backgroundModes
     }
 }

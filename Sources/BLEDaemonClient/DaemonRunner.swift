@@ -10,7 +10,7 @@ import BLETransport
 /// `HostFailure.InvalidRequest.notAvailableOnSharedController`.
 final class DaemonRunner: EngineRunner {
     private let address: TransportAddress
-    private let pairing: PairingOptions
+    private let configuration: AdapterConfiguration
     private let loop: EventLoop
     private var stream: ByteStream?
     private var handlers: HostRunner.Handlers?
@@ -19,6 +19,18 @@ final class DaemonRunner: EngineRunner {
     private var lastOperation: UInt64 = 0
     private var isSettling = false
     private var hasBegun = false
+    /// Whether this client is an operator of the daemon.
+    private var isOperator = false
+    /// The request for packets; the engine is ready when it has been granted.
+    private var capturing: OperationID?
+    /// Whether the daemon knows how pairings of centrals are done.
+    private var hasToldPairing = false
+    /// Requests of this object itself, whose ends its owner does not hear.
+    private var ownRequests: Set<OperationID> = []
+    /// The request to leave, and how long it may take.
+    private var leaving: OperationID?
+    private var leavingDeadline: EventLoop.Deadline?
+    private static let leavingMicroseconds: UInt64 = 5_000_000
     /// The end of the connection, while earlier events still wait.
     private var end: TransportError??
     /// The reason that the daemon gave if it ended the connection.
@@ -26,14 +38,14 @@ final class DaemonRunner: EngineRunner {
 
     private(set) var information = ControllerInformation()
     private(set) var counters = HostCounters()
-    /// Always empty: the daemon keeps the bonds.
-    let bonds: [Bond] = []
+    /// The daemon's bonds, without keys; empty unless this client is an operator of the daemon.
+    private(set) var bonds: [Bond] = []
     let identityResolvingKey: Key128? = nil
 
-    /// - Parameter pairing: the options for commands without their own.
-    init(_ address: TransportAddress, pairing: PairingOptions, loop: EventLoop) {
+    /// - Parameter configuration: its pairing options, agent, device name and packet observer are used.
+    init(_ address: TransportAddress, _ configuration: AdapterConfiguration, loop: EventLoop) {
         self.address = address
-        self.pairing = pairing
+        self.configuration = configuration
         self.loop = loop
     }
 
@@ -63,7 +75,11 @@ final class DaemonRunner: EngineRunner {
 
     func close() { stream?.close() }
 
-    func shutDown() { handlers = nil }
+    func shutDown() {
+        leavingDeadline?.cancel()
+        leavingDeadline = nil
+        handlers = nil
+    }
 
     /// Does nothing: the daemon reopens its own transport.
     func reopenTransport() {}
@@ -72,6 +88,7 @@ final class DaemonRunner: EngineRunner {
 
     private func streamEnded(_ error: TransportError?) {
         stream = nil
+        giveUpLeaving()
         end = .some(reason ?? error)
         settle()
     }
@@ -79,11 +96,11 @@ final class DaemonRunner: EngineRunner {
     // MARK: Commands
 
     func submit(_ command: HostCommand, from client: ClientID) -> OperationID {
-        lastOperation += 1
-        let operation = OperationID(rawValue: lastOperation)
+        if case .radio(.advertise) = command { tellPairing() }
+        if case .server(.publish) = command { tellPairing() }
+        let operation = nextOperation()
         if command == .stop {
-            // The daemon continues; this client's operations end with its connection.
-            events.append(.completed(operation, .success(.done)))
+            leave(operation)
         } else if hasBegun, let request = WireRequest(withOptions(command), operation: operation) {
             var message = WireFromClient()
             message.request = request
@@ -96,8 +113,63 @@ final class DaemonRunner: EngineRunner {
         return operation
     }
 
+    /// The daemon continues; everything of this client has ended when the operation does.
+    private func leave(_ operation: OperationID) {
+        guard hasBegun, stream != nil, leaving == nil else {
+            return events.append(.completed(operation, .success(.done)))
+        }
+        leaving = operation
+        var message = WireFromClient()
+        message.request.operation = operation.rawValue
+        message.request.leave = WireNothing()
+        send(message)
+        // A daemon that is stuck must not hold up this program's end.
+        leavingDeadline = loop.makeDeadline { [weak self] in self?.giveUpLeaving() }
+        leavingDeadline?.set(atMicroseconds: loop.nowMicroseconds + Self.leavingMicroseconds)
+    }
+
+    private func giveUpLeaving() {
+        guard let operation = leaving.take() else { return }
+        events.append(.completed(operation, .success(.done)))
+        settle()
+    }
+
+    private func nextOperation() -> OperationID {
+        lastOperation += 1
+        return OperationID(rawValue: lastOperation)
+    }
+
+    /// Sends a request of this object itself.
+    private func request(_ fill: (inout WireRequest) -> Void) -> OperationID {
+        let operation = nextOperation()
+        var message = WireFromClient()
+        message.request.operation = operation.rawValue
+        fill(&message.request)
+        send(message)
+        ownRequests.insert(operation)
+        return operation
+    }
+
+    /// Before this client serves, the daemon learns how it pairs with centrals, and its name.
+    private func tellPairing() {
+        guard hasBegun, !hasToldPairing else { return }
+        hasToldPairing = true
+        if configuration.pairingAgent != nil {
+            let options = WirePairingOptions(configuration.security.pairing)
+            _ = request { $0.servePairing = options }
+        }
+        if isOperator, configuration.deviceName != AdapterConfiguration().deviceName {
+            let name = configuration.deviceName
+            _ = request { $0.setDeviceName = name }
+        }
+    }
+
     private func withOptions(_ command: HostCommand) -> HostCommand {
-        if case .security(.pair(let link, nil)) = command { .security(.pair(link, pairing)) } else { command }
+        if case .security(.pair(let link, nil)) = command {
+            .security(.pair(link, configuration.security.pairing))
+        } else {
+            command
+        }
     }
 
     private func send(_ message: WireFromClient) { stream?.send(message.framed().span.bytes) }
@@ -132,7 +204,34 @@ final class DaemonRunner: EngineRunner {
         case .welcome(let welcome):
             information = try ControllerInformation(welcome.controller)
             hasBegun = true
-            events.append(.ready(information))
+            isOperator = welcome.isOperator
+            bonds = []
+            for bond in welcome.bonds { bonds.append(try Bond(bond)) }
+            if configuration.tap != nil {
+                capturing = request { $0.capture = true }
+            } else {
+                events.append(.ready(information))
+            }
+        case .completed(let end) where leaving?.rawValue == end.operation: giveUpLeaving()
+        case .completed(let end) where ownRequests.contains(OperationID(rawValue: end.operation)):
+            try ended(end)
+        case .packet(let packet):
+            configuration.tap?.observe(
+                Array(packet.octets).span.bytes,
+                direction: packet.isFromController ? .controllerToHost : .hostToController,
+                unixMicroseconds: packet.unixMicroseconds)
+        case .bondChanged(let bond):
+            let bond = try Bond(bond)
+            if let place = bonds.firstIndex(where: { $0.identity == bond.identity }) {
+                bonds[place] = bond
+            } else {
+                bonds.append(bond)
+            }
+            try append(content)
+        case .bondRemoved(let identity):
+            let identity = try DeviceAddress(identity).withoutIdentityMark
+            bonds.removeAll { $0.identity == identity }
+            try append(content)
         case .refusal(let refusal): reason = .daemonEnded(reason: refusal.text)
         case .lost(let lost): reason = .daemonEnded(reason: "its controller is lost: \(lost.text)")
         case .discovered(let discovery):
@@ -142,10 +241,30 @@ final class DaemonRunner: EngineRunner {
             information = try ControllerInformation(controller)
             try append(content)
         case .completed, .connected, .disconnected, .notification, .mtuChanged, .subscriptionsForgotten, .writeRoom,
-            .recovering, .pairing, .encryptionChanged:
+            .recovering, .pairing, .encryptionChanged, .server, .centralConnected, .centralDisconnected,
+            .advertisingChanged, .parametersChanged, .channel:
             try append(content)
         // Messages for apps and operators.
-        case .appWelcome, .appEvent, .appTaken, .appNotice, .appPairing, .operatorAnswer: break
+        case .appWelcome, .appEvent, .appTaken, .appNotice, .appPairing, .operatorAnswer, .alert: break
+        }
+    }
+
+    /// A request of this object itself has ended: one that is refused ends the connection, because what its owner has
+    /// configured does not hold.
+    private func ended(_ end: WireCompleted) throws(WireError) {
+        let operation = OperationID(rawValue: end.operation)
+        ownRequests.remove(operation)
+        let isCapture = operation == capturing
+        if case .failure(let failure) = try end.outcome {
+            let what = isCapture ? "to see its packets" : "to require this of pairings"
+            let isRefused = failure == .invalidRequest(.notPermitted)
+            reason = .daemonEnded(
+                reason: isRefused
+                    ? "it allows only root, its own user and the group of its operators \(what)" : "\(failure)")
+            close()
+        } else if isCapture {
+            capturing = nil
+            events.append(.ready(information))
         }
     }
 

@@ -145,6 +145,8 @@ public enum HostFailure: Error, Equatable, Sendable {
         case notAvailableOnSharedController
         /// Raw advertising data or scan response of more than 31 octets.
         case advertisementTooLong
+        /// A daemon shares the controller, and only its operators may do this.
+        case notPermitted
     }
 }
 

@@ -161,6 +161,10 @@ public struct CLinuxSerialSettings {
     _ process: UnsafeMutablePointer<Int32>
 ) -> Int32
 
+@_extern(c) public func clinux_peer_groups(
+    _ descriptor: Int32, _ groups: UnsafeMutablePointer<UInt32>, _ capacity: Int32
+) -> Int32
+
 // MARK: Processes
 
 /// Laid out as `struct clinux_user`.

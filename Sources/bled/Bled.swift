@@ -70,6 +70,12 @@ struct Bled: ParsableCommand {
     @Option(help: ArgumentHelp("A user who may connect, besides root and this one; may be repeated.", valueName: "uid"))
     var allow: [UInt32] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "The group whose members are operators, besides root and this user: they see and change what belongs to the "
+                + "daemon and its apps.", valueName: "group"))
+    var operators: String?
+
     func validate() throws {
         for choice in adapter {
             if case .transport(.daemon) = choice {
@@ -145,10 +151,21 @@ struct Bled: ParsableCommand {
         configuration.alive = pulse.member()
         configuration.processesPath = state.map { $0 + "/processes" }
         // Other users can open the socket only if some of them are allowed; the daemon then checks who they are.
-        if !allow.isEmpty { configuration.socketMode = 0o666 }
+        configuration.operatorGroup = try operators.map { try Self.group($0) }
+        if !allow.isEmpty || operators != nil { configuration.socketMode = 0o666 }
         configuration.log = log
         log("listening at \(path)")
         return configuration
+    }
+
+    private static func group(_ name: String) throws -> UInt32 {
+        guard let entry = unsafe getgrnam(name) else {
+            guard let number = UInt32(name) else {
+                throw ValidationError("There is no group ‘\(name)’ (--operators).")
+            }
+            return number
+        }
+        return unsafe entry.pointee.gr_gid
     }
 
     private static func write(_ line: String) {

@@ -27,7 +27,8 @@ struct BLETool: CommandGroupHelp {
                 ]),
             CommandGroup(
                 name: "Bonds", subcommands: [PairCommand.self, BondsCommand.self, UnpairCommand.self]),
-            CommandGroup(name: "Apps", subcommands: [AppCommand.self]),
+            CommandGroup(
+                name: "The daemon", subcommands: [StatusCommand.self, AppCommand.self, AlertsCommand.self]),
             CommandGroup(
                 name: "Controllers",
                 subcommands: [DevCommand.self, InfoCommand.self, PowerCommand.self, CmdCommand.self]),

@@ -30,7 +30,7 @@ struct DaemonRunTests {
 
     @Test("options for a controller of one's own are refused")
     func refusedOptions() async throws {
-        for option in [["-w", "/tmp/x.btsnoop"], ["--record", "/tmp/x"], ["--own-address", "static"]] {
+        for option in [["--record", "/tmp/x"], ["--own-address", "static"]] {
             let run = try await ToolRun(list: ["-t", "bled:@nobody"] + option + ["lescan", "--duration", "1"])
             #expect(run.status == 2)
             #expect(run.errors.contains("cannot be used with -t bled"))

@@ -74,6 +74,8 @@ extension HostFailure: CustomStringConvertible {
         case .invalidRequest(.notAvailableOnSharedController):
             "this controller is shared, with the kernel (raw:) or with other programs (bled); this needs one of its own "
                 + "(user:N)"
+        case .invalidRequest(.notPermitted):
+            "the daemon lets only root, its own user and the group of its operators do this"
         case .procedureTimeout: "the controller did not report the end of the procedure"
         case .rejectedByPeer: "the peer refused the connection parameters"
         case .limitReached: "too many links or operations at the same time"

@@ -167,6 +167,11 @@ struct App {
         wakeNotBefore = now.advanced(by: min(.microseconds(seconds * 1_000_000), settings.longestWakeDelay))
     }
 
+    /// The overruns that still count.
+    func strikeCount(at now: Instant, _ settings: LifecycleSettings) -> Int {
+        strikes.count { $0.advanced(by: settings.strikeWindow) > now }
+    }
+
     private mutating func strike(at now: Instant, _ settings: LifecycleSettings) {
         strikes.removeAll { $0.advanced(by: settings.strikeWindow) <= now }
         strikes.append(now)

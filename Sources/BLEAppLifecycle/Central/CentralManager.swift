@@ -35,7 +35,7 @@ struct CentralManager {
     private(set) var peripherals = OrderedTable<PeerIdentifier, PeripheralSession>()
     private(set) var connectionEvents: ConnectionEventFilter?
     var channels: ChannelTable
-    private let hiddenServices: [BluetoothUUID]
+    private var hiddenServices: [BluetoothUUID]
 
     /// - Parameter hiddenServices: services of peripherals that the app does not see.
     init(client: ClientID, app: AppID, hiddenServices: [BluetoothUUID] = []) {
@@ -43,6 +43,13 @@ struct CentralManager {
         self.hiddenServices = hiddenServices
         self.app = app
         channels = ChannelTable(client: client)
+    }
+
+    /// Changes which services of peripherals the app does not see; those that it has discovered remain.
+    mutating func hide(_ services: [BluetoothUUID]) {
+        guard services != hiddenServices else { return }
+        hiddenServices = services
+        for identifier in peripherals.keys { peripherals.change(identifier) { $0.hiddenServices = services } }
     }
 
     /// Restores the state of an earlier process.

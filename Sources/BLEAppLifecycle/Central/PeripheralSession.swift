@@ -43,7 +43,8 @@ struct PeripheralSession {
     /// Calls of `setNotify` that have not ended, oldest first; the first of each characteristic is being carried out.
     private var notifyCalls: [NotifyCall] = []
     private(set) var attMTU = 23
-    private let hiddenServices: [BluetoothUUID]
+    /// Services of the peripheral that the app does not see.
+    var hiddenServices: [BluetoothUUID]
     private var order = RequestOrder()
 
     init(

@@ -7,7 +7,44 @@ extension AppLifecycle {
 
     /// Declares an app. An undeclared app has no background mode.
     public mutating func declare(_ manifest: AppManifest) {
-        if let index = app(manifest.app) { apps[index].manifest = manifest } else { add(App(manifest)) }
+        guard let index = app(manifest.app) else { return add(App(manifest)) }
+        apps[index].manifest = manifest
+        // Preserved managers continue before their app is declared.
+        let hidden = hiddenServices(for: index)
+        for client in managers.keys where managers[client]?.app == index {
+            managers[client]?.central?.hide(hidden)
+        }
+    }
+
+    /// The services of peripherals that an app does not see.
+    func hiddenServices(for app: Int) -> [BluetoothUUID] {
+        apps[app].manifest.showsSystemServices ? [] : settings.hiddenServices
+    }
+
+    /// How often the app has exceeded its time in the background, as far as it still counts (SPEC BGX-5).
+    public func strikes(of id: AppID) -> Int { app(id).map { apps[$0].strikeCount(at: now, settings) } ?? 0 }
+
+    /// The app and the role of the manager that is this client of the engine; `nil` if it is no manager.
+    public func manager(_ client: ClientID) -> (app: AppID, role: ManagerRole)? {
+        managers[client].map { (apps[$0.app].id, $0.role) }
+    }
+
+    /// Whether an app has a manager in the peripheral role, so that centrals may use its services.
+    public var serves: Bool { managers.contains { $0.role == .peripheral } }
+
+    /// The events that wait for an app because it does not run or has not handled earlier ones.
+    public func waitingEvents(for id: AppID) -> Int {
+        guard let index = app(id) else { return 0 }
+        return managers.reduce(0) { $0 + ($1.app == index ? $1.queue.count : 0) }
+    }
+
+    /// The restore identifiers of the managers that continue for an app that does not run.
+    public func preserved(of id: AppID) -> LaunchOptions {
+        guard let index = app(id) else { return LaunchOptions() }
+        let kept = managers.filter { $0.app == index && $0.id == nil && $0.snapshot != nil }
+        return LaunchOptions(
+            centrals: kept.filter { $0.role == .central }.compactMap(\.restoreIdentifier),
+            peripherals: kept.filter { $0.role == .peripheral }.compactMap(\.restoreIdentifier))
     }
 
     /// The process of an app runs: the first input of each process.

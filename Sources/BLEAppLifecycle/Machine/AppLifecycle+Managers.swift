@@ -144,7 +144,8 @@ extension AppLifecycle {
     mutating func add(_ role: ManagerRole, _ app: Int, _ identifier: String?) -> ClientID {
         let client = nextClient()
         managers[client] = Manager(
-            role, client: client, app: app, named: apps[app].id, restoreIdentifier: identifier, settings: settings)
+            role, client: client, app: app, named: apps[app].id, restoreIdentifier: identifier,
+            hiding: hiddenServices(for: app), settings: settings)
         return client
     }
 

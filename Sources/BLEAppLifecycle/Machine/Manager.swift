@@ -39,7 +39,7 @@ struct Manager {
 
     init(
         _ role: ManagerRole, client: ClientID, app: Int, named appID: AppID, restoreIdentifier: String?,
-        settings: LifecycleSettings
+        hiding hiddenServices: [BluetoothUUID], settings: LifecycleSettings
     ) {
         self.client = client
         self.app = app
@@ -49,7 +49,7 @@ struct Manager {
         room = wholeRoom
         switch role {
         case .central:
-            central = CentralManager(client: client, app: appID, hiddenServices: settings.hiddenServices)
+            central = CentralManager(client: client, app: appID, hiddenServices: hiddenServices)
         case .peripheral:
             peripheral = PeripheralManager(
                 client: client, app: appID, disabledServiceError: settings.disabledServiceError)

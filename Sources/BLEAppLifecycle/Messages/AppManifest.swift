@@ -1,18 +1,23 @@
 /// What an app declares before it runs (SPEC 5.3, BGX-1).
-public struct AppManifest: Hashable, Codable, Sendable {
+public struct AppManifest: Hashable, Sendable {
     /// The app.
     public var app: AppID
     /// The background modes of the app.
     public var backgroundModes: BackgroundModes
     /// Whether the user allows the app to use Bluetooth.
     public var authorization: ManagerAuthorization
+    /// Whether the app sees the services of peripherals that Apple's system keeps to itself
+    /// (`LifecycleSettings.hiddenServices`).
+    public var showsSystemServices = false
 
     public init(
-        app: AppID, backgroundModes: BackgroundModes = [], authorization: ManagerAuthorization = .allowedAlways
+        app: AppID, backgroundModes: BackgroundModes = [], authorization: ManagerAuthorization = .allowedAlways,
+        showsSystemServices: Bool = false
     ) {
         self.app = app
         self.backgroundModes = backgroundModes
         self.authorization = authorization
+        self.showsSystemServices = showsSystemServices
     }
 }
 

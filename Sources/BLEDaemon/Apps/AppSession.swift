@@ -214,6 +214,9 @@ public struct AppSession {
     /// How many events of a manager the app has not yet handled.
     public func unhandledEvents(of manager: ManagerID) -> Int { unhandled[manager]?.count ?? 0 }
 
+    /// How many events of all managers the app has not yet handled.
+    var unhandledCount: Int { managers.reduce(0) { $0 + unhandledEvents(of: $1) } }
+
     /// Whether the app has handled all its events.
     public var isIdle: Bool { managers.allSatisfy { unhandledEvents(of: $0) == 0 } }
 

@@ -40,7 +40,10 @@ extension Daemon {
         }
         session.roles = app?.roles ?? [.central, .peripheral]
         session.mayPair = app?.mayPair ?? true
-        let manifest = app?.manifest ?? AppManifest(app: id, authorization: Self.authorization(hello))
+        let manifest =
+            app?.manifest
+            ?? AppManifest(
+                app: id, authorization: Self.authorization(hello), showsSystemServices: hello.showsSystemServices)
         // An app that an earlier daemon knew stays in the foreground or background.
         let isInForeground = places[id] ?? !hello.startsInBackground
         let now = now
@@ -180,23 +183,28 @@ extension Daemon {
         look(at: connection)
     }
 
-    func show(_ alert: Alert) { withApp(alert.app) { $0.show(alert) } }
-
     // MARK: Pairing
 
     /// The app that answers the questions of a pairing.
     struct PairingPartner {
         let connection: Connection
-        /// The device as that app knows it.
-        let peer: PeripheralDescription
-        let address: DeviceAddress
+        /// The device as that app knows it; `nil` for a tool that serves.
+        let peer: (description: PeripheralDescription, address: DeviceAddress)?
     }
 
     /// Sets the engine's pairing options: those of the latest app with a person, otherwise the daemon's own.
     func setPairing() {
         var security = configuration.adapter.security
         security.identityResolvingKey = runner.identityResolvingKey
-        if let options = connections.last(where: { $0.pairing != nil })?.pairing { security.pairing = options }
+        let asking = connections.compactMap(\.pairing)
+        if var options = asking.last {
+            // What one client requires, another one cannot take away.
+            options.requiresAuthentication = asking.contains(where: \.requiresAuthentication)
+            options.requiresSecureConnections = asking.contains(where: \.requiresSecureConnections)
+            options.minimumKeySize = asking.map(\.minimumKeySize).max() ?? options.minimumKeySize
+            options.maximumKeySize = max(options.maximumKeySize, options.minimumKeySize)
+            security.pairing = options
+        }
         _ = runner.submit(.security(.setSecurity(security)))
     }
 
@@ -213,14 +221,15 @@ extension Daemon {
         case .securityRequested, .passkeyLocked: return
         case .started, .displayPasskey, .question: partners[link] = partner
         }
+        defer { look(at: partner.connection) }
+        guard let peer = partner.peer else { return partner.connection.tool.servesPairing(event, on: link) }
         // An app that only knows one device cannot answer whether it may replace the bond of another.
         if case .question(let question) = event, case .replaceBond(let identity) = question.kind,
-            identity != partner.address.withoutIdentityMark
+            identity != peer.address.withoutIdentityMark
         {
             return answer(question.id, .confirm(false))
         }
-        partner.connection.app?.pairing(event, on: link, with: partner.peer)
-        look(at: partner.connection)
+        partner.connection.app?.pairing(event, on: link, with: peer.description)
     }
 
     private func answer(_ question: PairingQuestionID, _ answer: PairingAnswer) {
@@ -232,8 +241,10 @@ extension Daemon {
             guard let connection = connection(of: app), connection.pairing != nil,
                 let (address, peer) = lifecycle.withAppsWithinStep(at: now, { $0.peer(of: link, for: app) })
             else { continue }
-            return PairingPartner(connection: connection, peer: peer, address: address)
+            return PairingPartner(connection: connection, peer: (peer, address))
         }
-        return nil
+        // The latest tool that serves has stated what its person can do.
+        let serving = connections.last { $0.isTool && $0.pairing != nil && $0.tool.serving.centrals.contains(link) }
+        return serving.map { PairingPartner(connection: $0, peer: nil) }
     }
 }

@@ -266,24 +266,6 @@ extension Daemon {
         }
     }
 
-    // MARK: Operators
-
-    func answer(_ request: WireOperatorRequest) -> WireOperatorAnswer {
-        var answer = WireOperatorAnswer()
-        switch request.request {
-        case .list: answer.apps = installed.all.map { describe($0) }
-        case .reload:
-            readInstalledApps()
-            answer.apps = installed.all.map { describe($0) }
-        case .foreground(let name): answer.error = move(name, to: .foreground) ?? ""
-        case .background(let name): answer.error = move(name, to: .background) ?? ""
-        case .suspend(let name): answer.error = move(name, to: .suspended) ?? ""
-        case .quit(let name): answer.error = quit(AppID(rawValue: name)) ?? ""
-        case nil: answer.error = "this daemon does not know the request"
-        }
-        return answer
-    }
-
     /// Reads the manifests again. A running app that is no longer installed continues like any other program.
     public func readInstalledApps() {
         guard let folder = configuration.appsFolder else { return }
@@ -298,7 +280,7 @@ extension Daemon {
         }
     }
 
-    private func move(_ name: String, to place: WireAppMove.Place) -> String? {
+    func move(_ name: String, to place: WireAppMove.Place) -> String? {
         let id = AppID(rawValue: name)
         guard installed[id] != nil else { return "no app ‘\(name)’ is installed" }
         if connection(of: id) == nil {
@@ -309,7 +291,7 @@ extension Daemon {
         return nil
     }
 
-    private func quit(_ id: AppID) -> String? {
+    func quit(_ id: AppID) -> String? {
         guard installed[id] != nil else { return "no app ‘\(id.rawValue)’ is installed" }
         wantedLaunches[id] = nil
         end(id)
@@ -328,12 +310,13 @@ extension Daemon {
         processes[id]?.kill()
     }
 
-    private func describe(_ app: InstalledApp) -> WireInstalledApp {
+    func describe(_ app: InstalledApp) -> WireInstalledApp {
         var told = WireInstalledApp()
         told.identifier = app.id.rawValue
         told.user = app.user.id
         told.process = processes[app.id].map { UInt32($0.number) } ?? 0
         told.isConnected = connection(of: app.id) != nil
+        told.strikes = UInt32(clamping: lifecycle.apps.strikes(of: app.id))
         if app.manifest.backgroundModes.contains(.central) { told.backgroundModes.append("bluetooth-central") }
         if app.manifest.backgroundModes.contains(.peripheral) { told.backgroundModes.append("bluetooth-peripheral") }
         told.place =

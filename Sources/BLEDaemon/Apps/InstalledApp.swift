@@ -17,6 +17,8 @@ struct InstalledApp: Equatable {
     let folder: String
     /// The transport or the address of its adapter; `nil`: the first one.
     let adapter: String?
+    /// Its file; `nil` before it has one.
+    var path: String?
 
     var id: AppID { manifest.app }
 
@@ -43,11 +45,13 @@ struct InstalledApp: Equatable {
         var mayPair: Bool?
         /// `allowed`, `denied` or `restricted`.
         var authorization: String?
+        /// `hidden` or `shown`: Generic Access and other services that Apple's system hides.
+        var systemServices: String?
 
         enum CodingKeys: String, CodingKey {
             case bundleIdentifier = "BundleIdentifier"
             case backgroundModes = "UIBackgroundModes"
-            case user, command, unit, environment, directory, adapter, roles, mayPair, authorization
+            case user, command, unit, environment, directory, adapter, roles, mayPair, authorization, systemServices
         }
     }
 
@@ -98,9 +102,12 @@ struct InstalledApp: Equatable {
         case let other?:
             throw Problem(description: "‘authorization’ is ‘allowed’, ‘denied’ or ‘restricted’, not ‘\(other)’")
         }
+        if let shown = file.systemServices, shown != "shown", shown != "hidden" {
+            throw Problem(description: "‘systemServices’ is ‘shown’ or ‘hidden’, not ‘\(shown)’")
+        }
         manifest = AppManifest(
             app: AppID(rawValue: identifier), backgroundModes: BackgroundModes(names: file.backgroundModes ?? []),
-            authorization: authorization)
+            authorization: authorization, showsSystemServices: file.systemServices == "shown")
     }
 
     /// - Parameter name: a user name or number; `nil`: the daemon's own user.
@@ -148,7 +155,8 @@ struct InstalledApps {
         for name in names.sorted() where name.hasSuffix(".json") && !name.hasPrefix(".") {
             let path = folder + "/" + name
             do {
-                let app = try Self.read(path)
+                var app = try Self.read(path)
+                app.path = path
                 guard apps[app.id] == nil else { throw InstalledApp.Problem(description: "another file has its app") }
                 apps[app.id] = app
             } catch {

@@ -353,6 +353,91 @@ public nonisolated struct WireFromDaemon: Sendable {
     set {message = .operatorAnswer(newValue)}
   }
 
+  /// To tools that serve.
+  public var server: WireServerEvent {
+    get {
+      if case .server(let v)? = message {return v}
+      return WireServerEvent()
+    }
+    set {message = .server(newValue)}
+  }
+
+  public var centralConnected: WireLink {
+    get {
+      if case .centralConnected(let v)? = message {return v}
+      return WireLink()
+    }
+    set {message = .centralConnected(newValue)}
+  }
+
+  public var centralDisconnected: WireDisconnected {
+    get {
+      if case .centralDisconnected(let v)? = message {return v}
+      return WireDisconnected()
+    }
+    set {message = .centralDisconnected(newValue)}
+  }
+
+  /// To tools that advertise: whether the controller does.
+  public var advertisingChanged: Bool {
+    get {
+      if case .advertisingChanged(let v)? = message {return v}
+      return false
+    }
+    set {message = .advertisingChanged(newValue)}
+  }
+
+  public var parametersChanged: WireParametersChanged {
+    get {
+      if case .parametersChanged(let v)? = message {return v}
+      return WireParametersChanged()
+    }
+    set {message = .parametersChanged(newValue)}
+  }
+
+  public var channel: WireChannelEvent {
+    get {
+      if case .channel(let v)? = message {return v}
+      return WireChannelEvent()
+    }
+    set {message = .channel(newValue)}
+  }
+
+  /// To tools of operators.
+  public var bondChanged: WireBond {
+    get {
+      if case .bondChanged(let v)? = message {return v}
+      return WireBond()
+    }
+    set {message = .bondChanged(newValue)}
+  }
+
+  public var bondRemoved: WireAddress {
+    get {
+      if case .bondRemoved(let v)? = message {return v}
+      return WireAddress()
+    }
+    set {message = .bondRemoved(newValue)}
+  }
+
+  /// Of `capture`.
+  public var packet: WirePacket {
+    get {
+      if case .packet(let v)? = message {return v}
+      return WirePacket()
+    }
+    set {message = .packet(newValue)}
+  }
+
+  /// Of `follow_alerts`.
+  public var alert: WireOperatorAlert {
+    get {
+      if case .alert(let v)? = message {return v}
+      return WireOperatorAlert()
+    }
+    set {message = .alert(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Message: Equatable, Sendable {
@@ -383,6 +468,21 @@ public nonisolated struct WireFromDaemon: Sendable {
     case appPairing(WireAppPairingProgress)
     /// To operators.
     case operatorAnswer(WireOperatorAnswer)
+    /// To tools that serve.
+    case server(WireServerEvent)
+    case centralConnected(WireLink)
+    case centralDisconnected(WireDisconnected)
+    /// To tools that advertise: whether the controller does.
+    case advertisingChanged(Bool)
+    case parametersChanged(WireParametersChanged)
+    case channel(WireChannelEvent)
+    /// To tools of operators.
+    case bondChanged(WireBond)
+    case bondRemoved(WireAddress)
+    /// Of `capture`.
+    case packet(WirePacket)
+    /// Of `follow_alerts`.
+    case alert(WireOperatorAlert)
 
   }
 
@@ -442,6 +542,12 @@ public nonisolated struct WireWelcome: Sendable {
   /// Clears the value of `limits`. Subsequent reads from it will return its default value.
   public mutating func clearLimits() {self._limits = nil}
 
+  /// Whether the client may do what only operators may: root, the daemon's own user, and a group.
+  public var isOperator: Bool = false
+
+  /// Of operators alone.
+  public var bonds: [WireBond] = []
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -461,6 +567,15 @@ public nonisolated struct WireLimits: Sendable {
 
   /// Requests that have not completed.
   public var requests: UInt32 = 0
+
+  /// Advertisements, published services, attributes in them, and channels, each at a time.
+  public var advertisements: UInt32 = 0
+
+  public var services: UInt32 = 0
+
+  public var attributes: UInt32 = 0
+
+  public var channels: UInt32 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -804,6 +919,167 @@ public nonisolated struct WireRequest: Sendable {
     set {command = .encrypt(newValue)}
   }
 
+  public var advertise: WireAdvertise {
+    get {
+      if case .advertise(let v)? = command {return v}
+      return WireAdvertise()
+    }
+    set {command = .advertise(newValue)}
+  }
+
+  public var changeAdvertising: WireChangeAdvertising {
+    get {
+      if case .changeAdvertising(let v)? = command {return v}
+      return WireChangeAdvertising()
+    }
+    set {command = .changeAdvertising(newValue)}
+  }
+
+  public var publish: WireServiceDefinition {
+    get {
+      if case .publish(let v)? = command {return v}
+      return WireServiceDefinition()
+    }
+    set {command = .publish(newValue)}
+  }
+
+  /// By the handle of its declaration; the client's own alone.
+  public var removeService: UInt32 {
+    get {
+      if case .removeService(let v)? = command {return v}
+      return 0
+    }
+    set {command = .removeService(newValue)}
+  }
+
+  /// Completes with `accepted`: whether the question was open.
+  public var respond: WireRespond {
+    get {
+      if case .respond(let v)? = command {return v}
+      return WireRespond()
+    }
+    set {command = .respond(newValue)}
+  }
+
+  /// Completes with `accepted`: whether there was room.
+  public var updateValue: WireUpdate {
+    get {
+      if case .updateValue(let v)? = command {return v}
+      return WireUpdate()
+    }
+    set {command = .updateValue(newValue)}
+  }
+
+  /// Of operators alone; the name before it comes back when the client leaves.
+  public var setDeviceName: String {
+    get {
+      if case .setDeviceName(let v)? = command {return v}
+      return String()
+    }
+    set {command = .setDeviceName(newValue)}
+  }
+
+  public var updateParameters: WireUpdateParameters {
+    get {
+      if case .updateParameters(let v)? = command {return v}
+      return WireUpdateParameters()
+    }
+    set {command = .updateParameters(newValue)}
+  }
+
+  /// How pairings that centrals begin are done while the client serves; it is asked.
+  public var servePairing: WirePairingOptions {
+    get {
+      if case .servePairing(let v)? = command {return v}
+      return WirePairingOptions()
+    }
+    set {command = .servePairing(newValue)}
+  }
+
+  /// Of operators alone. Completes with `accepted`: whether there was such a bond.
+  public var removeBond: WireAddress {
+    get {
+      if case .removeBond(let v)? = command {return v}
+      return WireAddress()
+    }
+    set {command = .removeBond(newValue)}
+  }
+
+  public var nameBond: WireNameBond {
+    get {
+      if case .nameBond(let v)? = command {return v}
+      return WireNameBond()
+    }
+    set {command = .nameBond(newValue)}
+  }
+
+  /// Of operators alone: whether `packet` shows what crosses HCI from now on, without keys.
+  public var capture: Bool {
+    get {
+      if case .capture(let v)? = command {return v}
+      return false
+    }
+    set {command = .capture(newValue)}
+  }
+
+  public var listen: WireListen {
+    get {
+      if case .listen(let v)? = command {return v}
+      return WireListen()
+    }
+    set {command = .listen(newValue)}
+  }
+
+  public var stopListening: UInt32 {
+    get {
+      if case .stopListening(let v)? = command {return v}
+      return 0
+    }
+    set {command = .stopListening(newValue)}
+  }
+
+  public var openChannel: WireOpenChannel {
+    get {
+      if case .openChannel(let v)? = command {return v}
+      return WireOpenChannel()
+    }
+    set {command = .openChannel(newValue)}
+  }
+
+  public var sendOnChannel: WireSendOnChannel {
+    get {
+      if case .sendOnChannel(let v)? = command {return v}
+      return WireSendOnChannel()
+    }
+    set {command = .sendOnChannel(newValue)}
+  }
+
+  public var consumeOnChannel: WireConsumeOnChannel {
+    get {
+      if case .consumeOnChannel(let v)? = command {return v}
+      return WireConsumeOnChannel()
+    }
+    set {command = .consumeOnChannel(newValue)}
+  }
+
+  public var closeChannel: WireChannel {
+    get {
+      if case .closeChannel(let v)? = command {return v}
+      return WireChannel()
+    }
+    set {command = .closeChannel(newValue)}
+  }
+
+  /// Ends everything that the client has asked for; completes when the controller has been told, so that nothing of the client
+  /// goes on when it ends.
+  public var leave: WireNothing {
+    get {
+      if case .leave(let v)? = command {return v}
+      return WireNothing()
+    }
+    set {command = .leave(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Command: Equatable, Sendable {
@@ -818,6 +1094,34 @@ public nonisolated struct WireRequest: Sendable {
     case pair(WirePair)
     case answerPairing(WireAnswerPairing)
     case encrypt(WireEncrypt)
+    case advertise(WireAdvertise)
+    case changeAdvertising(WireChangeAdvertising)
+    case publish(WireServiceDefinition)
+    /// By the handle of its declaration; the client's own alone.
+    case removeService(UInt32)
+    /// Completes with `accepted`: whether the question was open.
+    case respond(WireRespond)
+    /// Completes with `accepted`: whether there was room.
+    case updateValue(WireUpdate)
+    /// Of operators alone; the name before it comes back when the client leaves.
+    case setDeviceName(String)
+    case updateParameters(WireUpdateParameters)
+    /// How pairings that centrals begin are done while the client serves; it is asked.
+    case servePairing(WirePairingOptions)
+    /// Of operators alone. Completes with `accepted`: whether there was such a bond.
+    case removeBond(WireAddress)
+    case nameBond(WireNameBond)
+    /// Of operators alone: whether `packet` shows what crosses HCI from now on, without keys.
+    case capture(Bool)
+    case listen(WireListen)
+    case stopListening(UInt32)
+    case openChannel(WireOpenChannel)
+    case sendOnChannel(WireSendOnChannel)
+    case consumeOnChannel(WireConsumeOnChannel)
+    case closeChannel(WireChannel)
+    /// Ends everything that the client has asked for; completes when the controller has been told, so that nothing of the client
+    /// goes on when it ends.
+    case leave(WireNothing)
 
   }
 
@@ -1425,6 +1729,1081 @@ public nonisolated struct WireEncrypt: Sendable {
   public init() {}
 }
 
+public nonisolated struct WireAdvertise: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var content: WireAdvertise.OneOf_Content? = nil
+
+  public var packed: WirePackedAdvertisement {
+    get {
+      if case .packed(let v)? = content {return v}
+      return WirePackedAdvertisement()
+    }
+    set {content = .packed(newValue)}
+  }
+
+  public var raw: WireRawAdvertisement {
+    get {
+      if case .raw(let v)? = content {return v}
+      return WireRawAdvertisement()
+    }
+    set {content = .raw(newValue)}
+  }
+
+  public var isConnectable: Bool = false
+
+  public var isInBackground: Bool = false
+
+  /// In units of 0.625 ms; 0: the daemon's pace.
+  public var interval: UInt32 = 0
+
+  public var resumesAfterConnection: Bool = false
+
+  public var target: WireAdvertisingTarget {
+    get {_target ?? WireAdvertisingTarget()}
+    set {_target = newValue}
+  }
+  /// Returns true if `target` has been explicitly set.
+  public var hasTarget: Bool {self._target != nil}
+  /// Clears the value of `target`. Subsequent reads from it will return its default value.
+  public mutating func clearTarget() {self._target = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Content: Equatable, Sendable {
+    case packed(WirePackedAdvertisement)
+    case raw(WireRawAdvertisement)
+
+  }
+
+  public init() {}
+
+  fileprivate var _target: WireAdvertisingTarget? = nil
+}
+
+public nonisolated struct WirePackedAdvertisement: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var localName: String {
+    get {_localName ?? String()}
+    set {_localName = newValue}
+  }
+  /// Returns true if `localName` has been explicitly set.
+  public var hasLocalName: Bool {self._localName != nil}
+  /// Clears the value of `localName`. Subsequent reads from it will return its default value.
+  public mutating func clearLocalName() {self._localName = nil}
+
+  public var services: [Data] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _localName: String? = nil
+}
+
+public nonisolated struct WireRawAdvertisement: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var advertisement: Data = Data()
+
+  public var scanResponse: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAdvertisingTarget: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peer: WireAddress {
+    get {_peer ?? WireAddress()}
+    set {_peer = newValue}
+  }
+  /// Returns true if `peer` has been explicitly set.
+  public var hasPeer: Bool {self._peer != nil}
+  /// Clears the value of `peer`. Subsequent reads from it will return its default value.
+  public mutating func clearPeer() {self._peer = nil}
+
+  public var form: WireAdvertisingTarget.Form = .unspecified
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum Form: SwiftProtobuf.Enum, Swift.CaseIterable {
+    public typealias RawValue = Int
+    case unspecified // = 0
+    case lowDutyCycle // = 1
+    case highDutyCycle // = 2
+    case extended // = 3
+    case UNRECOGNIZED(Int)
+
+    public init() {
+      self = .unspecified
+    }
+
+    public init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .unspecified
+      case 1: self = .lowDutyCycle
+      case 2: self = .highDutyCycle
+      case 3: self = .extended
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    public var rawValue: Int {
+      switch self {
+      case .unspecified: return 0
+      case .lowDutyCycle: return 1
+      case .highDutyCycle: return 2
+      case .extended: return 3
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    public static let allCases: [WireAdvertisingTarget.Form] = [
+      .unspecified,
+      .lowDutyCycle,
+      .highDutyCycle,
+      .extended,
+    ]
+
+  }
+
+  public init() {}
+
+  fileprivate var _peer: WireAddress? = nil
+}
+
+public nonisolated struct WireChangeAdvertising: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var operation: UInt64 = 0
+
+  public var advertise: WireAdvertise {
+    get {_advertise ?? WireAdvertise()}
+    set {_advertise = newValue}
+  }
+  /// Returns true if `advertise` has been explicitly set.
+  public var hasAdvertise: Bool {self._advertise != nil}
+  /// Clears the value of `advertise`. Subsequent reads from it will return its default value.
+  public mutating func clearAdvertise() {self._advertise = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _advertise: WireAdvertise? = nil
+}
+
+public nonisolated struct WireServiceDefinition: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var uuid: Data = Data()
+
+  public var isPrimary: Bool = false
+
+  /// First handles of services of this client.
+  public var includedServices: [UInt32] = []
+
+  public var characteristics: [WireCharacteristicDefinition] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireCharacteristicDefinition: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var uuid: Data = Data()
+
+  public var properties: UInt32 = 0
+
+  public var permissions: UInt32 = 0
+
+  /// Absent: the client is asked.
+  public var value: Data {
+    get {_value ?? Data()}
+    set {_value = newValue}
+  }
+  /// Returns true if `value` has been explicitly set.
+  public var hasValue: Bool {self._value != nil}
+  /// Clears the value of `value`. Subsequent reads from it will return its default value.
+  public mutating func clearValue() {self._value = nil}
+
+  public var descriptors: [WireDescriptorDefinition] = []
+
+  public var extendedProperties: UInt32 = 0
+
+  public var needsEncryptionToSubscribe: Bool = false
+
+  public var minimumKeySize: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _value: Data? = nil
+}
+
+public nonisolated struct WireDescriptorDefinition: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var uuid: Data = Data()
+
+  public var permissions: UInt32 = 0
+
+  public var value: Data {
+    get {_value ?? Data()}
+    set {_value = newValue}
+  }
+  /// Returns true if `value` has been explicitly set.
+  public var hasValue: Bool {self._value != nil}
+  /// Clears the value of `value`. Subsequent reads from it will return its default value.
+  public mutating func clearValue() {self._value = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _value: Data? = nil
+}
+
+public nonisolated struct WirePublishedService: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var uuid: Data = Data()
+
+  public var isPrimary: Bool = false
+
+  public var range: WireRange {
+    get {_range ?? WireRange()}
+    set {_range = newValue}
+  }
+  /// Returns true if `range` has been explicitly set.
+  public var hasRange: Bool {self._range != nil}
+  /// Clears the value of `range`. Subsequent reads from it will return its default value.
+  public mutating func clearRange() {self._range = nil}
+
+  public var characteristics: [WirePublishedCharacteristic] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _range: WireRange? = nil
+}
+
+public nonisolated struct WirePublishedCharacteristic: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var uuid: Data = Data()
+
+  public var declaration: UInt32 = 0
+
+  public var valueHandle: UInt32 = 0
+
+  public var configuration: UInt32 = 0
+
+  public var descriptors: [UInt32] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireRespond: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var question: UInt64 = 0
+
+  public var answer: WireRespond.OneOf_Answer? = nil
+
+  public var value: Data {
+    get {
+      if case .value(let v)? = answer {return v}
+      return Data()
+    }
+    set {answer = .value(newValue)}
+  }
+
+  public var success: WireNothing {
+    get {
+      if case .success(let v)? = answer {return v}
+      return WireNothing()
+    }
+    set {answer = .success(newValue)}
+  }
+
+  public var error: WireServerError {
+    get {
+      if case .error(let v)? = answer {return v}
+      return WireServerError()
+    }
+    set {answer = .error(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Answer: Equatable, Sendable {
+    case value(Data)
+    case success(WireNothing)
+    case error(WireServerError)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireServerError: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// As in an ATT Error Response.
+  public var code: UInt32 = 0
+
+  public var handle: UInt32 {
+    get {_handle ?? 0}
+    set {_handle = newValue}
+  }
+  /// Returns true if `handle` has been explicitly set.
+  public var hasHandle: Bool {self._handle != nil}
+  /// Clears the value of `handle`. Subsequent reads from it will return its default value.
+  public mutating func clearHandle() {self._handle = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _handle: UInt32? = nil
+}
+
+public nonisolated struct WireUpdate: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var handle: UInt32 = 0
+
+  public var value: Data = Data()
+
+  /// Only these; without it all that have subscribed.
+  public var links: WireLinks {
+    get {_links ?? WireLinks()}
+    set {_links = newValue}
+  }
+  /// Returns true if `links` has been explicitly set.
+  public var hasLinks: Bool {self._links != nil}
+  /// Clears the value of `links`. Subsequent reads from it will return its default value.
+  public mutating func clearLinks() {self._links = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _links: WireLinks? = nil
+}
+
+public nonisolated struct WireLinks: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var links: [UInt64] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireUpdateParameters: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: UInt64 = 0
+
+  public var parameters: WireConnectionParameters {
+    get {_parameters ?? WireConnectionParameters()}
+    set {_parameters = newValue}
+  }
+  /// Returns true if `parameters` has been explicitly set.
+  public var hasParameters: Bool {self._parameters != nil}
+  /// Clears the value of `parameters`. Subsequent reads from it will return its default value.
+  public mutating func clearParameters() {self._parameters = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _parameters: WireConnectionParameters? = nil
+}
+
+public nonisolated struct WireServerEvent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var event: WireServerEvent.OneOf_Event? = nil
+
+  public var read: WireReadQuestion {
+    get {
+      if case .read(let v)? = event {return v}
+      return WireReadQuestion()
+    }
+    set {event = .read(newValue)}
+  }
+
+  public var write: WireWriteQuestion {
+    get {
+      if case .write(let v)? = event {return v}
+      return WireWriteQuestion()
+    }
+    set {event = .write(newValue)}
+  }
+
+  public var subscribed: WireSubscription {
+    get {
+      if case .subscribed(let v)? = event {return v}
+      return WireSubscription()
+    }
+    set {event = .subscribed(newValue)}
+  }
+
+  public var unsubscribed: WireSubscription {
+    get {
+      if case .unsubscribed(let v)? = event {return v}
+      return WireSubscription()
+    }
+    set {event = .unsubscribed(newValue)}
+  }
+
+  public var readyToUpdate: WireNothing {
+    get {
+      if case .readyToUpdate(let v)? = event {return v}
+      return WireNothing()
+    }
+    set {event = .readyToUpdate(newValue)}
+  }
+
+  public var stored: WireStored {
+    get {
+      if case .stored(let v)? = event {return v}
+      return WireStored()
+    }
+    set {event = .stored(newValue)}
+  }
+
+  public var confirmed: WireConfirmed {
+    get {
+      if case .confirmed(let v)? = event {return v}
+      return WireConfirmed()
+    }
+    set {event = .confirmed(newValue)}
+  }
+
+  public var fellBehind: UInt64 {
+    get {
+      if case .fellBehind(let v)? = event {return v}
+      return 0
+    }
+    set {event = .fellBehind(newValue)}
+  }
+
+  public var requestExpired: WireExpired {
+    get {
+      if case .requestExpired(let v)? = event {return v}
+      return WireExpired()
+    }
+    set {event = .requestExpired(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Event: Equatable, Sendable {
+    case read(WireReadQuestion)
+    case write(WireWriteQuestion)
+    case subscribed(WireSubscription)
+    case unsubscribed(WireSubscription)
+    case readyToUpdate(WireNothing)
+    case stored(WireStored)
+    case confirmed(WireConfirmed)
+    case fellBehind(UInt64)
+    case requestExpired(WireExpired)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireReadQuestion: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var question: UInt64 = 0
+
+  public var link: UInt64 = 0
+
+  public var handle: UInt32 = 0
+
+  public var offset: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireWriteQuestion: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var question: UInt64 = 0
+
+  public var link: UInt64 = 0
+
+  public var writes: [WireWrittenValue] = []
+
+  public var needsAnswer: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireWrittenValue: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var handle: UInt32 = 0
+
+  public var offset: UInt32 = 0
+
+  public var value: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireSubscription: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: UInt64 = 0
+
+  public var handle: UInt32 = 0
+
+  /// 1 notifications, 2 indications; 0 ended.
+  public var modes: UInt32 = 0
+
+  public var maximumUpdateLength: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireStored: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: UInt64 = 0
+
+  public var write: WireWrittenValue {
+    get {_write ?? WireWrittenValue()}
+    set {_write = newValue}
+  }
+  /// Returns true if `write` has been explicitly set.
+  public var hasWrite: Bool {self._write != nil}
+  /// Clears the value of `write`. Subsequent reads from it will return its default value.
+  public mutating func clearWrite() {self._write = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _write: WireWrittenValue? = nil
+}
+
+public nonisolated struct WireConfirmed: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: UInt64 = 0
+
+  public var handle: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireExpired: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var question: UInt64 = 0
+
+  public var link: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireParametersChanged: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: UInt64 = 0
+
+  public var interval: UInt32 = 0
+
+  public var peripheralLatency: UInt32 = 0
+
+  public var supervisionTimeout: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireBond: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var identity: WireAddress {
+    get {_identity ?? WireAddress()}
+    set {_identity = newValue}
+  }
+  /// Returns true if `identity` has been explicitly set.
+  public var hasIdentity: Bool {self._identity != nil}
+  /// Clears the value of `identity`. Subsequent reads from it will return its default value.
+  public mutating func clearIdentity() {self._identity = nil}
+
+  public var isSecureConnections: Bool = false
+
+  public var isAuthenticated: Bool = false
+
+  public var keySize: UInt32 = 0
+
+  public var isUnasked: Bool = false
+
+  public var name: String {
+    get {_name ?? String()}
+    set {_name = newValue}
+  }
+  /// Returns true if `name` has been explicitly set.
+  public var hasName: Bool {self._name != nil}
+  /// Clears the value of `name`. Subsequent reads from it will return its default value.
+  public mutating func clearName() {self._name = nil}
+
+  public var lastUse: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _identity: WireAddress? = nil
+  fileprivate var _name: String? = nil
+}
+
+public nonisolated struct WireNameBond: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var identity: WireAddress {
+    get {_identity ?? WireAddress()}
+    set {_identity = newValue}
+  }
+  /// Returns true if `identity` has been explicitly set.
+  public var hasIdentity: Bool {self._identity != nil}
+  /// Clears the value of `identity`. Subsequent reads from it will return its default value.
+  public mutating func clearIdentity() {self._identity = nil}
+
+  public var name: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _identity: WireAddress? = nil
+}
+
+public nonisolated struct WireChannel: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: UInt64 = 0
+
+  public var number: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireChannelSettings: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var maximumTransmissionUnit: UInt32 = 0
+
+  public var maximumPayloadSize: UInt32 = 0
+
+  public var credits: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireChannelSecurity: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var requiresAuthentication: Bool = false
+
+  public var minimumKeySize: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Completes with `listening`: the SPSM.
+public nonisolated struct WireListen: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 0: one that is free.
+  public var spsm: UInt32 = 0
+
+  public var settings: WireChannelSettings {
+    get {_settings ?? WireChannelSettings()}
+    set {_settings = newValue}
+  }
+  /// Returns true if `settings` has been explicitly set.
+  public var hasSettings: Bool {self._settings != nil}
+  /// Clears the value of `settings`. Subsequent reads from it will return its default value.
+  public mutating func clearSettings() {self._settings = nil}
+
+  public var requiresEncryption: Bool = false
+
+  public var security: WireChannelSecurity {
+    get {_security ?? WireChannelSecurity()}
+    set {_security = newValue}
+  }
+  /// Returns true if `security` has been explicitly set.
+  public var hasSecurity: Bool {self._security != nil}
+  /// Clears the value of `security`. Subsequent reads from it will return its default value.
+  public mutating func clearSecurity() {self._security = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _settings: WireChannelSettings? = nil
+  fileprivate var _security: WireChannelSecurity? = nil
+}
+
+/// Completes with `channel`.
+public nonisolated struct WireOpenChannel: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: UInt64 = 0
+
+  public var spsm: UInt32 = 0
+
+  public var settings: WireChannelSettings {
+    get {_settings ?? WireChannelSettings()}
+    set {_settings = newValue}
+  }
+  /// Returns true if `settings` has been explicitly set.
+  public var hasSettings: Bool {self._settings != nil}
+  /// Clears the value of `settings`. Subsequent reads from it will return its default value.
+  public mutating func clearSettings() {self._settings = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _settings: WireChannelSettings? = nil
+}
+
+/// Completes when the controller has all of it.
+public nonisolated struct WireSendOnChannel: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var channel: WireChannel {
+    get {_channel ?? WireChannel()}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  public var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  public mutating func clearChannel() {self._channel = nil}
+
+  public var unit: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _channel: WireChannel? = nil
+}
+
+public nonisolated struct WireConsumeOnChannel: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var channel: WireChannel {
+    get {_channel ?? WireChannel()}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  public var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  public mutating func clearChannel() {self._channel = nil}
+
+  public var units: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _channel: WireChannel? = nil
+}
+
+public nonisolated struct WireOpenedChannel: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var channel: WireChannel {
+    get {_channel ?? WireChannel()}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  public var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  public mutating func clearChannel() {self._channel = nil}
+
+  public var spsm: UInt32 = 0
+
+  public var sendMtu: UInt32 = 0
+
+  public var receiveMtu: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _channel: WireChannel? = nil
+}
+
+public nonisolated struct WireChannelEvent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var event: WireChannelEvent.OneOf_Event? = nil
+
+  public var opened: WireOpenedChannel {
+    get {
+      if case .opened(let v)? = event {return v}
+      return WireOpenedChannel()
+    }
+    set {event = .opened(newValue)}
+  }
+
+  public var received: WireReceivedOnChannel {
+    get {
+      if case .received(let v)? = event {return v}
+      return WireReceivedOnChannel()
+    }
+    set {event = .received(newValue)}
+  }
+
+  public var closed: WireChannelClosed {
+    get {
+      if case .closed(let v)? = event {return v}
+      return WireChannelClosed()
+    }
+    set {event = .closed(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Event: Equatable, Sendable {
+    case opened(WireOpenedChannel)
+    case received(WireReceivedOnChannel)
+    case closed(WireChannelClosed)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireReceivedOnChannel: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var channel: WireChannel {
+    get {_channel ?? WireChannel()}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  public var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  public mutating func clearChannel() {self._channel = nil}
+
+  public var unit: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _channel: WireChannel? = nil
+}
+
+public nonisolated struct WireChannelClosed: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var channel: WireChannel {
+    get {_channel ?? WireChannel()}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  public var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  public mutating func clearChannel() {self._channel = nil}
+
+  public var reason: WireChannelClosed.Reason = .unspecified
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum Reason: SwiftProtobuf.Enum, Swift.CaseIterable {
+    public typealias RawValue = Int
+    case unspecified // = 0
+    case closedLocally // = 1
+    case closedByPeer // = 2
+    case protocolViolation // = 3
+    case linkLost // = 4
+    case UNRECOGNIZED(Int)
+
+    public init() {
+      self = .unspecified
+    }
+
+    public init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .unspecified
+      case 1: self = .closedLocally
+      case 2: self = .closedByPeer
+      case 3: self = .protocolViolation
+      case 4: self = .linkLost
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    public var rawValue: Int {
+      switch self {
+      case .unspecified: return 0
+      case .closedLocally: return 1
+      case .closedByPeer: return 2
+      case .protocolViolation: return 3
+      case .linkLost: return 4
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    public static let allCases: [WireChannelClosed.Reason] = [
+      .unspecified,
+      .closedLocally,
+      .closedByPeer,
+      .protocolViolation,
+      .linkLost,
+    ]
+
+  }
+
+  public init() {}
+
+  fileprivate var _channel: WireChannel? = nil
+}
+
+/// A packet between the host and the controller; octets of keys in it are zero.
+public nonisolated struct WirePacket: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// H4, type octet first.
+  public var octets: Data = Data()
+
+  public var isFromController: Bool = false
+
+  /// Since 1970.
+  public var unixMicroseconds: UInt64 = 0
+
+  /// Packets before this one that found no room.
+  public var lost: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 public nonisolated struct WireCompleted: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1570,6 +2949,38 @@ public nonisolated struct WireCompleted: Sendable {
     set {result = .accepted(newValue)}
   }
 
+  public var published: WirePublishedService {
+    get {
+      if case .published(let v)? = result {return v}
+      return WirePublishedService()
+    }
+    set {result = .published(newValue)}
+  }
+
+  public var listening: UInt32 {
+    get {
+      if case .listening(let v)? = result {return v}
+      return 0
+    }
+    set {result = .listening(newValue)}
+  }
+
+  public var channel: WireOpenedChannel {
+    get {
+      if case .channel(let v)? = result {return v}
+      return WireOpenedChannel()
+    }
+    set {result = .channel(newValue)}
+  }
+
+  public var parameters: WireConnectionParametersInForce {
+    get {
+      if case .parameters(let v)? = result {return v}
+      return WireConnectionParametersInForce()
+    }
+    set {result = .parameters(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Result: Equatable, Sendable {
@@ -1590,8 +3001,28 @@ public nonisolated struct WireCompleted: Sendable {
     case unsubscribed(WireNothing)
     case paired(WirePairingSummary)
     case accepted(Bool)
+    case published(WirePublishedService)
+    case listening(UInt32)
+    case channel(WireOpenedChannel)
+    case parameters(WireConnectionParametersInForce)
 
   }
+
+  public init() {}
+}
+
+public nonisolated struct WireConnectionParametersInForce: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var interval: UInt32 = 0
+
+  public var peripheralLatency: UInt32 = 0
+
+  public var supervisionTimeout: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 }
@@ -2201,6 +3632,9 @@ public nonisolated struct WireFailure: Sendable {
   /// Whether the failure of security is that of a GATT operation.
   public var isOfGatt: Bool = false
 
+  /// Of publishing.
+  public var uuid: Data = Data()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum Reason: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -2222,6 +3656,10 @@ public nonisolated struct WireFailure: Sendable {
     case connectionParameters // = 12
     case stopped // = 13
     case notAvailable // = 14
+
+    /// Of operators alone.
+    case notPermitted // = 15
+    case advertisementTooLong // = 16
     case gattAtt // = 20
     case gattTransactionTimeout // = 21
     case gattDisconnected // = 22
@@ -2259,6 +3697,24 @@ public nonisolated struct WireFailure: Sendable {
     case tooManyBonds // = 72
     case securityLinkLost // = 73
     case securityCancelled // = 74
+
+    /// `handle` is the service or attribute, `uuid` the type.
+    case uuidNotAllowed // = 80
+    case propertyNotAllowed // = 81
+    case descriptorNotAllowed // = 82
+    case cachedValueNotReadOnly // = 83
+    case publishedValueTooLong // = 84
+    case includedServiceUnknown // = 85
+    case outOfHandles // = 86
+    case unknownService // = 87
+    case isIncluded // = 88
+    case handlesOutOfOrder // = 89
+    case channelRefused // = 100
+    case channelInvalidAnswer // = 101
+    case channelNotOpen // = 102
+    case channelNoResources // = 103
+    case channelUnitTooLong // = 104
+    case channelInvalidSpsm // = 105
     case UNRECOGNIZED(Int)
 
     public init() {
@@ -2282,6 +3738,8 @@ public nonisolated struct WireFailure: Sendable {
       case 12: self = .connectionParameters
       case 13: self = .stopped
       case 14: self = .notAvailable
+      case 15: self = .notPermitted
+      case 16: self = .advertisementTooLong
       case 20: self = .gattAtt
       case 21: self = .gattTransactionTimeout
       case 22: self = .gattDisconnected
@@ -2319,6 +3777,22 @@ public nonisolated struct WireFailure: Sendable {
       case 72: self = .tooManyBonds
       case 73: self = .securityLinkLost
       case 74: self = .securityCancelled
+      case 80: self = .uuidNotAllowed
+      case 81: self = .propertyNotAllowed
+      case 82: self = .descriptorNotAllowed
+      case 83: self = .cachedValueNotReadOnly
+      case 84: self = .publishedValueTooLong
+      case 85: self = .includedServiceUnknown
+      case 86: self = .outOfHandles
+      case 87: self = .unknownService
+      case 88: self = .isIncluded
+      case 89: self = .handlesOutOfOrder
+      case 100: self = .channelRefused
+      case 101: self = .channelInvalidAnswer
+      case 102: self = .channelNotOpen
+      case 103: self = .channelNoResources
+      case 104: self = .channelUnitTooLong
+      case 105: self = .channelInvalidSpsm
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -2340,6 +3814,8 @@ public nonisolated struct WireFailure: Sendable {
       case .connectionParameters: return 12
       case .stopped: return 13
       case .notAvailable: return 14
+      case .notPermitted: return 15
+      case .advertisementTooLong: return 16
       case .gattAtt: return 20
       case .gattTransactionTimeout: return 21
       case .gattDisconnected: return 22
@@ -2377,6 +3853,22 @@ public nonisolated struct WireFailure: Sendable {
       case .tooManyBonds: return 72
       case .securityLinkLost: return 73
       case .securityCancelled: return 74
+      case .uuidNotAllowed: return 80
+      case .propertyNotAllowed: return 81
+      case .descriptorNotAllowed: return 82
+      case .cachedValueNotReadOnly: return 83
+      case .publishedValueTooLong: return 84
+      case .includedServiceUnknown: return 85
+      case .outOfHandles: return 86
+      case .unknownService: return 87
+      case .isIncluded: return 88
+      case .handlesOutOfOrder: return 89
+      case .channelRefused: return 100
+      case .channelInvalidAnswer: return 101
+      case .channelNotOpen: return 102
+      case .channelNoResources: return 103
+      case .channelUnitTooLong: return 104
+      case .channelInvalidSpsm: return 105
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -2398,6 +3890,8 @@ public nonisolated struct WireFailure: Sendable {
       .connectionParameters,
       .stopped,
       .notAvailable,
+      .notPermitted,
+      .advertisementTooLong,
       .gattAtt,
       .gattTransactionTimeout,
       .gattDisconnected,
@@ -2435,6 +3929,22 @@ public nonisolated struct WireFailure: Sendable {
       .tooManyBonds,
       .securityLinkLost,
       .securityCancelled,
+      .uuidNotAllowed,
+      .propertyNotAllowed,
+      .descriptorNotAllowed,
+      .cachedValueNotReadOnly,
+      .publishedValueTooLong,
+      .includedServiceUnknown,
+      .outOfHandles,
+      .unknownService,
+      .isIncluded,
+      .handlesOutOfOrder,
+      .channelRefused,
+      .channelInvalidAnswer,
+      .channelNotOpen,
+      .channelNoResources,
+      .channelUnitTooLong,
+      .channelInvalidSpsm,
     ]
 
   }
@@ -2459,6 +3969,9 @@ public nonisolated struct WireAppHello: Sendable {
 
   /// As CBManagerAuthorization: 1 restricted, 2 denied; anything else is allowed.
   public var authorization: UInt32 = 0
+
+  /// Services of peripherals that Apple's system keeps to itself; the manifest of an installed app decides for it.
+  public var showsSystemServices: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -4809,6 +6322,82 @@ public nonisolated struct WireOperatorRequest: Sendable {
     set {request = .reload(newValue)}
   }
 
+  public var status: WireNothing {
+    get {
+      if case .status(let v)? = request {return v}
+      return WireNothing()
+    }
+    set {request = .status(newValue)}
+  }
+
+  /// Those that nobody has answered.
+  public var alerts: WireNothing {
+    get {
+      if case .alerts(let v)? = request {return v}
+      return WireNothing()
+    }
+    set {request = .alerts(newValue)}
+  }
+
+  /// As `alerts`; later ones, and those that are withdrawn or answered, come as `alert` until the connection ends.
+  public var followAlerts: WireNothing {
+    get {
+      if case .followAlerts(let v)? = request {return v}
+      return WireNothing()
+    }
+    set {request = .followAlerts(newValue)}
+  }
+
+  public var answerAlert: WireAnswerAlert {
+    get {
+      if case .answerAlert(let v)? = request {return v}
+      return WireAnswerAlert()
+    }
+    set {request = .answerAlert(newValue)}
+  }
+
+  public var show: String {
+    get {
+      if case .show(let v)? = request {return v}
+      return String()
+    }
+    set {request = .show(newValue)}
+  }
+
+  /// A manifest, as in a file of the folder of apps.
+  public var install: Data {
+    get {
+      if case .install(let v)? = request {return v}
+      return Data()
+    }
+    set {request = .install(newValue)}
+  }
+
+  public var bonds: WireNothing {
+    get {
+      if case .bonds(let v)? = request {return v}
+      return WireNothing()
+    }
+    set {request = .bonds(newValue)}
+  }
+
+  public var removeBond: WireAddress {
+    get {
+      if case .removeBond(let v)? = request {return v}
+      return WireAddress()
+    }
+    set {request = .removeBond(newValue)}
+  }
+
+  /// `packet` shows what crosses HCI until the connection ends, without keys.
+  public var capture: WireNothing {
+    get {
+      if case .capture(let v)? = request {return v}
+      return WireNothing()
+    }
+    set {request = .capture(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Request: Equatable, Sendable {
@@ -4821,8 +6410,36 @@ public nonisolated struct WireOperatorRequest: Sendable {
     case quit(String)
     /// Reads the manifests again.
     case reload(WireNothing)
+    case status(WireNothing)
+    /// Those that nobody has answered.
+    case alerts(WireNothing)
+    /// As `alerts`; later ones, and those that are withdrawn or answered, come as `alert` until the connection ends.
+    case followAlerts(WireNothing)
+    case answerAlert(WireAnswerAlert)
+    case show(String)
+    /// A manifest, as in a file of the folder of apps.
+    case install(Data)
+    case bonds(WireNothing)
+    case removeBond(WireAddress)
+    /// `packet` shows what crosses HCI until the connection ends, without keys.
+    case capture(WireNothing)
 
   }
+
+  public init() {}
+}
+
+public nonisolated struct WireAnswerAlert: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var alert: UInt32 = 0
+
+  /// Accepting brings the app to the foreground.
+  public var accepts: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 }
@@ -4836,6 +6453,227 @@ public nonisolated struct WireOperatorAnswer: Sendable {
   public var error: String = String()
 
   public var apps: [WireInstalledApp] = []
+
+  public var status: WireStatus {
+    get {_status ?? WireStatus()}
+    set {_status = newValue}
+  }
+  /// Returns true if `status` has been explicitly set.
+  public var hasStatus: Bool {self._status != nil}
+  /// Clears the value of `status`. Subsequent reads from it will return its default value.
+  public mutating func clearStatus() {self._status = nil}
+
+  public var alerts: [WireOperatorAlert] = []
+
+  public var bonds: [WireBond] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _status: WireStatus? = nil
+}
+
+public nonisolated struct WireOperatorAlert: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var id: UInt32 = 0
+
+  public var app: String = String()
+
+  public var alert: WireAppAlert {
+    get {_alert ?? WireAppAlert()}
+    set {_alert = newValue}
+  }
+  /// Returns true if `alert` has been explicitly set.
+  public var hasAlert: Bool {self._alert != nil}
+  /// Clears the value of `alert`. Subsequent reads from it will return its default value.
+  public mutating func clearAlert() {self._alert = nil}
+
+  /// Nobody need answer it any more.
+  public var isOver: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _alert: WireAppAlert? = nil
+}
+
+public nonisolated struct WireStatus: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var adapters: [WireAdapterStatus] = []
+
+  public var clients: [WireClientStatus] = []
+
+  public var apps: [WireInstalledApp] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAdapterStatus: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var transport: String = String()
+
+  public var isReady: Bool = false
+
+  /// Why it is not, for people.
+  public var trouble: String = String()
+
+  public var controller: WireController {
+    get {_controller ?? WireController()}
+    set {_controller = newValue}
+  }
+  /// Returns true if `controller` has been explicitly set.
+  public var hasController: Bool {self._controller != nil}
+  /// Clears the value of `controller`. Subsequent reads from it will return its default value.
+  public mutating func clearController() {self._controller = nil}
+
+  public var isAdvertising: Bool = false
+
+  public var links: [WireLinkStatus] = []
+
+  public var wanted: [WireWantedOfRadio] = []
+
+  public var counters: [WireCounter] = []
+
+  public var bonds: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _controller: WireController? = nil
+}
+
+public nonisolated struct WireLinkStatus: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: WireLink {
+    get {_link ?? WireLink()}
+    set {_link = newValue}
+  }
+  /// Returns true if `link` has been explicitly set.
+  public var hasLink: Bool {self._link != nil}
+  /// Clears the value of `link`. Subsequent reads from it will return its default value.
+  public mutating func clearLink() {self._link = nil}
+
+  public var isEncrypted: Bool = false
+
+  public var isAuthenticated: Bool = false
+
+  public var keySize: UInt32 = 0
+
+  /// Who holds it; nobody where a central has connected.
+  public var holders: [String] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _link: WireLink? = nil
+}
+
+/// A scan, an advertisement or a connection that a client has asked for and that has not ended.
+public nonisolated struct WireWantedOfRadio: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var client: String = String()
+
+  public var wanted: WireWantedOfRadio.OneOf_Wanted? = nil
+
+  public var scan: WireScan {
+    get {
+      if case .scan(let v)? = wanted {return v}
+      return WireScan()
+    }
+    set {wanted = .scan(newValue)}
+  }
+
+  public var advertise: WireAdvertise {
+    get {
+      if case .advertise(let v)? = wanted {return v}
+      return WireAdvertise()
+    }
+    set {wanted = .advertise(newValue)}
+  }
+
+  public var connect: WireConnect {
+    get {
+      if case .connect(let v)? = wanted {return v}
+      return WireConnect()
+    }
+    set {wanted = .connect(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Wanted: Equatable, Sendable {
+    case scan(WireScan)
+    case advertise(WireAdvertise)
+    case connect(WireConnect)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireCounter: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var name: String = String()
+
+  public var value: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireClientStatus: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var name: String = String()
+
+  public var process: UInt32 = 0
+
+  public var user: UInt32 = 0
+
+  public var session: WireSessionKind = .unspecified
+
+  public var requests: UInt32 = 0
+
+  public var links: UInt32 = 0
+
+  public var services: UInt32 = 0
+
+  public var channels: UInt32 = 0
+
+  /// That it has not read.
+  public var waitingOctets: UInt64 = 0
+
+  /// Of an app, that it has not handled.
+  public var waitingEvents: UInt32 = 0
+
+  public var lostDiscoveries: UInt32 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -4859,6 +6697,27 @@ public nonisolated struct WireInstalledApp: Sendable {
   public var backgroundModes: [String] = []
 
   public var isConnected: Bool = false
+
+  /// Overruns of its time in the background that still count.
+  public var strikes: UInt32 = 0
+
+  /// These only where one app is shown.
+  public var command: [String] = []
+
+  public var roles: [String] = []
+
+  public var mayPair: Bool = false
+
+  public var showsSystemServices: Bool = false
+
+  public var directory: String = String()
+
+  public var environment: [String] = []
+
+  /// Restore identifiers of managers that go on without the app.
+  public var preservedCentrals: [String] = []
+
+  public var preservedPeripherals: [String] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -5094,7 +6953,7 @@ nonisolated extension WireFromClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".FromDaemon"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{1}completed\0\u{1}discovered\0\u{1}connected\0\u{1}disconnected\0\u{1}notification\0\u{3}mtu_changed\0\u{3}subscriptions_forgotten\0\u{3}write_room\0\u{1}recovering\0\u{1}ready\0\u{1}lost\0\u{1}pairing\0\u{3}encryption_changed\0\u{3}app_welcome\0\u{3}app_event\0\u{3}app_taken\0\u{3}app_notice\0\u{3}app_pairing\0\u{3}operator_answer\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{1}completed\0\u{1}discovered\0\u{1}connected\0\u{1}disconnected\0\u{1}notification\0\u{3}mtu_changed\0\u{3}subscriptions_forgotten\0\u{3}write_room\0\u{1}recovering\0\u{1}ready\0\u{1}lost\0\u{1}pairing\0\u{3}encryption_changed\0\u{3}app_welcome\0\u{3}app_event\0\u{3}app_taken\0\u{3}app_notice\0\u{3}app_pairing\0\u{3}operator_answer\0\u{1}server\0\u{3}central_connected\0\u{3}central_disconnected\0\u{3}advertising_changed\0\u{3}parameters_changed\0\u{1}channel\0\u{3}bond_changed\0\u{3}bond_removed\0\u{1}packet\0\u{1}alert\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5370,6 +7229,131 @@ nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.message = .operatorAnswer(v)
         }
       }()
+      case 22: try {
+        var v: WireServerEvent?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .server(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .server(v)
+        }
+      }()
+      case 23: try {
+        var v: WireLink?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .centralConnected(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .centralConnected(v)
+        }
+      }()
+      case 24: try {
+        var v: WireDisconnected?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .centralDisconnected(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .centralDisconnected(v)
+        }
+      }()
+      case 25: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.message != nil {try decoder.handleConflictingOneOf()}
+          self.message = .advertisingChanged(v)
+        }
+      }()
+      case 26: try {
+        var v: WireParametersChanged?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .parametersChanged(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .parametersChanged(v)
+        }
+      }()
+      case 27: try {
+        var v: WireChannelEvent?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .channel(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .channel(v)
+        }
+      }()
+      case 28: try {
+        var v: WireBond?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .bondChanged(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .bondChanged(v)
+        }
+      }()
+      case 29: try {
+        var v: WireAddress?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .bondRemoved(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .bondRemoved(v)
+        }
+      }()
+      case 30: try {
+        var v: WirePacket?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .packet(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .packet(v)
+        }
+      }()
+      case 31: try {
+        var v: WireOperatorAlert?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .alert(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .alert(v)
+        }
+      }()
       default: break
       }
     }
@@ -5465,6 +7449,46 @@ nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._Mess
       guard case .operatorAnswer(let v)? = self.message else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
     }()
+    case .server?: try {
+      guard case .server(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
+    case .centralConnected?: try {
+      guard case .centralConnected(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
+    }()
+    case .centralDisconnected?: try {
+      guard case .centralDisconnected(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
+    }()
+    case .advertisingChanged?: try {
+      guard case .advertisingChanged(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 25)
+    }()
+    case .parametersChanged?: try {
+      guard case .parametersChanged(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 26)
+    }()
+    case .channel?: try {
+      guard case .channel(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 27)
+    }()
+    case .bondChanged?: try {
+      guard case .bondChanged(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 28)
+    }()
+    case .bondRemoved?: try {
+      guard case .bondRemoved(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 29)
+    }()
+    case .packet?: try {
+      guard case .packet(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+    }()
+    case .alert?: try {
+      guard case .alert(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -5523,7 +7547,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireWelcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Welcome"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}controller\0\u{1}limits\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}controller\0\u{1}limits\0\u{3}is_operator\0\u{1}bonds\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5534,6 +7558,8 @@ nonisolated extension WireWelcome: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._controller) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._limits) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.isOperator) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.bonds) }()
       default: break
       }
     }
@@ -5553,6 +7579,12 @@ nonisolated extension WireWelcome: SwiftProtobuf.Message, SwiftProtobuf._Message
     try { if let v = self._limits {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
     } }()
+    if self.isOperator != false {
+      try visitor.visitSingularBoolField(value: self.isOperator, fieldNumber: 4)
+    }
+    if !self.bonds.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.bonds, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5560,6 +7592,8 @@ nonisolated extension WireWelcome: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs.version != rhs.version {return false}
     if lhs._controller != rhs._controller {return false}
     if lhs._limits != rhs._limits {return false}
+    if lhs.isOperator != rhs.isOperator {return false}
+    if lhs.bonds != rhs.bonds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5567,7 +7601,7 @@ nonisolated extension WireWelcome: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireLimits: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Limits"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}message_octets\0\u{1}requests\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}message_octets\0\u{1}requests\0\u{1}advertisements\0\u{1}services\0\u{1}attributes\0\u{1}channels\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5577,6 +7611,10 @@ nonisolated extension WireLimits: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.messageOctets) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.requests) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.advertisements) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.services) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.attributes) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.channels) }()
       default: break
       }
     }
@@ -5589,12 +7627,28 @@ nonisolated extension WireLimits: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if self.requests != 0 {
       try visitor.visitSingularUInt32Field(value: self.requests, fieldNumber: 2)
     }
+    if self.advertisements != 0 {
+      try visitor.visitSingularUInt32Field(value: self.advertisements, fieldNumber: 3)
+    }
+    if self.services != 0 {
+      try visitor.visitSingularUInt32Field(value: self.services, fieldNumber: 4)
+    }
+    if self.attributes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.attributes, fieldNumber: 5)
+    }
+    if self.channels != 0 {
+      try visitor.visitSingularUInt32Field(value: self.channels, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireLimits, rhs: WireLimits) -> Bool {
     if lhs.messageOctets != rhs.messageOctets {return false}
     if lhs.requests != rhs.requests {return false}
+    if lhs.advertisements != rhs.advertisements {return false}
+    if lhs.services != rhs.services {return false}
+    if lhs.attributes != rhs.attributes {return false}
+    if lhs.channels != rhs.channels {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5883,7 +7937,7 @@ nonisolated extension WireLost: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Request"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}scan\0\u{3}change_scan\0\u{1}connect\0\u{1}cancel\0\u{1}disconnect\0\u{1}gatt\0\u{3}read_rssi\0\u{1}pair\0\u{3}answer_pairing\0\u{1}encrypt\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}scan\0\u{3}change_scan\0\u{1}connect\0\u{1}cancel\0\u{1}disconnect\0\u{1}gatt\0\u{3}read_rssi\0\u{1}pair\0\u{3}answer_pairing\0\u{1}encrypt\0\u{1}advertise\0\u{3}change_advertising\0\u{1}publish\0\u{3}remove_service\0\u{1}respond\0\u{3}update_value\0\u{3}set_device_name\0\u{3}update_parameters\0\u{3}serve_pairing\0\u{3}remove_bond\0\u{3}name_bond\0\u{1}capture\0\u{1}listen\0\u{3}stop_listening\0\u{3}open_channel\0\u{3}send_on_channel\0\u{3}consume_on_channel\0\u{3}close_channel\0\u{1}leave\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6022,6 +8076,233 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
           self.command = .encrypt(v)
         }
       }()
+      case 12: try {
+        var v: WireAdvertise?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .advertise(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .advertise(v)
+        }
+      }()
+      case 13: try {
+        var v: WireChangeAdvertising?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .changeAdvertising(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .changeAdvertising(v)
+        }
+      }()
+      case 14: try {
+        var v: WireServiceDefinition?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .publish(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .publish(v)
+        }
+      }()
+      case 15: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.command != nil {try decoder.handleConflictingOneOf()}
+          self.command = .removeService(v)
+        }
+      }()
+      case 16: try {
+        var v: WireRespond?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .respond(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .respond(v)
+        }
+      }()
+      case 17: try {
+        var v: WireUpdate?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .updateValue(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .updateValue(v)
+        }
+      }()
+      case 18: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.command != nil {try decoder.handleConflictingOneOf()}
+          self.command = .setDeviceName(v)
+        }
+      }()
+      case 19: try {
+        var v: WireUpdateParameters?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .updateParameters(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .updateParameters(v)
+        }
+      }()
+      case 20: try {
+        var v: WirePairingOptions?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .servePairing(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .servePairing(v)
+        }
+      }()
+      case 21: try {
+        var v: WireAddress?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .removeBond(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .removeBond(v)
+        }
+      }()
+      case 22: try {
+        var v: WireNameBond?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .nameBond(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .nameBond(v)
+        }
+      }()
+      case 23: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.command != nil {try decoder.handleConflictingOneOf()}
+          self.command = .capture(v)
+        }
+      }()
+      case 24: try {
+        var v: WireListen?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .listen(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .listen(v)
+        }
+      }()
+      case 25: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.command != nil {try decoder.handleConflictingOneOf()}
+          self.command = .stopListening(v)
+        }
+      }()
+      case 26: try {
+        var v: WireOpenChannel?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .openChannel(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .openChannel(v)
+        }
+      }()
+      case 27: try {
+        var v: WireSendOnChannel?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .sendOnChannel(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .sendOnChannel(v)
+        }
+      }()
+      case 28: try {
+        var v: WireConsumeOnChannel?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .consumeOnChannel(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .consumeOnChannel(v)
+        }
+      }()
+      case 29: try {
+        var v: WireChannel?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .closeChannel(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .closeChannel(v)
+        }
+      }()
+      case 30: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .leave(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .leave(v)
+        }
+      }()
       default: break
       }
     }
@@ -6075,6 +8356,82 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
     case .encrypt?: try {
       guard case .encrypt(let v)? = self.command else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    }()
+    case .advertise?: try {
+      guard case .advertise(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    }()
+    case .changeAdvertising?: try {
+      guard case .changeAdvertising(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+    }()
+    case .publish?: try {
+      guard case .publish(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+    }()
+    case .removeService?: try {
+      guard case .removeService(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 15)
+    }()
+    case .respond?: try {
+      guard case .respond(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+    }()
+    case .updateValue?: try {
+      guard case .updateValue(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+    }()
+    case .setDeviceName?: try {
+      guard case .setDeviceName(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 18)
+    }()
+    case .updateParameters?: try {
+      guard case .updateParameters(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
+    }()
+    case .servePairing?: try {
+      guard case .servePairing(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .removeBond?: try {
+      guard case .removeBond(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
+    case .nameBond?: try {
+      guard case .nameBond(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
+    case .capture?: try {
+      guard case .capture(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 23)
+    }()
+    case .listen?: try {
+      guard case .listen(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
+    }()
+    case .stopListening?: try {
+      guard case .stopListening(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 25)
+    }()
+    case .openChannel?: try {
+      guard case .openChannel(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 26)
+    }()
+    case .sendOnChannel?: try {
+      guard case .sendOnChannel(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 27)
+    }()
+    case .consumeOnChannel?: try {
+      guard case .consumeOnChannel(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 28)
+    }()
+    case .closeChannel?: try {
+      guard case .closeChannel(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 29)
+    }()
+    case .leave?: try {
+      guard case .leave(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
     }()
     case nil: break
     }
@@ -7219,9 +9576,1904 @@ nonisolated extension WireEncrypt: SwiftProtobuf.Message, SwiftProtobuf._Message
   }
 }
 
+nonisolated extension WireAdvertise: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Advertise"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}packed\0\u{1}raw\0\u{3}is_connectable\0\u{3}is_in_background\0\u{1}interval\0\u{3}resumes_after_connection\0\u{1}target\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: WirePackedAdvertisement?
+        var hadOneofValue = false
+        if let current = self.content {
+          hadOneofValue = true
+          if case .packed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.content = .packed(v)
+        }
+      }()
+      case 2: try {
+        var v: WireRawAdvertisement?
+        var hadOneofValue = false
+        if let current = self.content {
+          hadOneofValue = true
+          if case .raw(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.content = .raw(v)
+        }
+      }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.isConnectable) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.isInBackground) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.interval) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.resumesAfterConnection) }()
+      case 7: try { try decoder.decodeSingularMessageField(value: &self._target) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.content {
+    case .packed?: try {
+      guard case .packed(let v)? = self.content else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    }()
+    case .raw?: try {
+      guard case .raw(let v)? = self.content else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case nil: break
+    }
+    if self.isConnectable != false {
+      try visitor.visitSingularBoolField(value: self.isConnectable, fieldNumber: 3)
+    }
+    if self.isInBackground != false {
+      try visitor.visitSingularBoolField(value: self.isInBackground, fieldNumber: 4)
+    }
+    if self.interval != 0 {
+      try visitor.visitSingularUInt32Field(value: self.interval, fieldNumber: 5)
+    }
+    if self.resumesAfterConnection != false {
+      try visitor.visitSingularBoolField(value: self.resumesAfterConnection, fieldNumber: 6)
+    }
+    try { if let v = self._target {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAdvertise, rhs: WireAdvertise) -> Bool {
+    if lhs.content != rhs.content {return false}
+    if lhs.isConnectable != rhs.isConnectable {return false}
+    if lhs.isInBackground != rhs.isInBackground {return false}
+    if lhs.interval != rhs.interval {return false}
+    if lhs.resumesAfterConnection != rhs.resumesAfterConnection {return false}
+    if lhs._target != rhs._target {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WirePackedAdvertisement: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".PackedAdvertisement"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}local_name\0\u{1}services\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._localName) }()
+      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.services) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._localName {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    if !self.services.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.services, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WirePackedAdvertisement, rhs: WirePackedAdvertisement) -> Bool {
+    if lhs._localName != rhs._localName {return false}
+    if lhs.services != rhs.services {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireRawAdvertisement: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RawAdvertisement"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}advertisement\0\u{3}scan_response\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.advertisement) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.scanResponse) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.advertisement.isEmpty {
+      try visitor.visitSingularBytesField(value: self.advertisement, fieldNumber: 1)
+    }
+    if !self.scanResponse.isEmpty {
+      try visitor.visitSingularBytesField(value: self.scanResponse, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireRawAdvertisement, rhs: WireRawAdvertisement) -> Bool {
+    if lhs.advertisement != rhs.advertisement {return false}
+    if lhs.scanResponse != rhs.scanResponse {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAdvertisingTarget: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AdvertisingTarget"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peer\0\u{1}form\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._peer) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.form) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._peer {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.form != .unspecified {
+      try visitor.visitSingularEnumField(value: self.form, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAdvertisingTarget, rhs: WireAdvertisingTarget) -> Bool {
+    if lhs._peer != rhs._peer {return false}
+    if lhs.form != rhs.form {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAdvertisingTarget.Form: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0FORM_UNSPECIFIED\0\u{1}FORM_LOW_DUTY_CYCLE\0\u{1}FORM_HIGH_DUTY_CYCLE\0\u{1}FORM_EXTENDED\0")
+}
+
+nonisolated extension WireChangeAdvertising: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ChangeAdvertising"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}advertise\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.operation) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._advertise) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.operation != 0 {
+      try visitor.visitSingularUInt64Field(value: self.operation, fieldNumber: 1)
+    }
+    try { if let v = self._advertise {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireChangeAdvertising, rhs: WireChangeAdvertising) -> Bool {
+    if lhs.operation != rhs.operation {return false}
+    if lhs._advertise != rhs._advertise {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServiceDefinition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ServiceDefinition"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}uuid\0\u{3}is_primary\0\u{3}included_services\0\u{1}characteristics\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.uuid) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isPrimary) }()
+      case 3: try { try decoder.decodeRepeatedUInt32Field(value: &self.includedServices) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.characteristics) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.uuid.isEmpty {
+      try visitor.visitSingularBytesField(value: self.uuid, fieldNumber: 1)
+    }
+    if self.isPrimary != false {
+      try visitor.visitSingularBoolField(value: self.isPrimary, fieldNumber: 2)
+    }
+    if !self.includedServices.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.includedServices, fieldNumber: 3)
+    }
+    if !self.characteristics.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.characteristics, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireServiceDefinition, rhs: WireServiceDefinition) -> Bool {
+    if lhs.uuid != rhs.uuid {return false}
+    if lhs.isPrimary != rhs.isPrimary {return false}
+    if lhs.includedServices != rhs.includedServices {return false}
+    if lhs.characteristics != rhs.characteristics {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireCharacteristicDefinition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CharacteristicDefinition"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}uuid\0\u{1}properties\0\u{1}permissions\0\u{1}value\0\u{1}descriptors\0\u{3}extended_properties\0\u{3}needs_encryption_to_subscribe\0\u{3}minimum_key_size\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.uuid) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.properties) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.permissions) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self._value) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.descriptors) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.extendedProperties) }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.needsEncryptionToSubscribe) }()
+      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.minimumKeySize) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.uuid.isEmpty {
+      try visitor.visitSingularBytesField(value: self.uuid, fieldNumber: 1)
+    }
+    if self.properties != 0 {
+      try visitor.visitSingularUInt32Field(value: self.properties, fieldNumber: 2)
+    }
+    if self.permissions != 0 {
+      try visitor.visitSingularUInt32Field(value: self.permissions, fieldNumber: 3)
+    }
+    try { if let v = self._value {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 4)
+    } }()
+    if !self.descriptors.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.descriptors, fieldNumber: 5)
+    }
+    if self.extendedProperties != 0 {
+      try visitor.visitSingularUInt32Field(value: self.extendedProperties, fieldNumber: 6)
+    }
+    if self.needsEncryptionToSubscribe != false {
+      try visitor.visitSingularBoolField(value: self.needsEncryptionToSubscribe, fieldNumber: 7)
+    }
+    if self.minimumKeySize != 0 {
+      try visitor.visitSingularUInt32Field(value: self.minimumKeySize, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireCharacteristicDefinition, rhs: WireCharacteristicDefinition) -> Bool {
+    if lhs.uuid != rhs.uuid {return false}
+    if lhs.properties != rhs.properties {return false}
+    if lhs.permissions != rhs.permissions {return false}
+    if lhs._value != rhs._value {return false}
+    if lhs.descriptors != rhs.descriptors {return false}
+    if lhs.extendedProperties != rhs.extendedProperties {return false}
+    if lhs.needsEncryptionToSubscribe != rhs.needsEncryptionToSubscribe {return false}
+    if lhs.minimumKeySize != rhs.minimumKeySize {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireDescriptorDefinition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DescriptorDefinition"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}uuid\0\u{1}permissions\0\u{1}value\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.uuid) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.permissions) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self._value) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.uuid.isEmpty {
+      try visitor.visitSingularBytesField(value: self.uuid, fieldNumber: 1)
+    }
+    if self.permissions != 0 {
+      try visitor.visitSingularUInt32Field(value: self.permissions, fieldNumber: 2)
+    }
+    try { if let v = self._value {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireDescriptorDefinition, rhs: WireDescriptorDefinition) -> Bool {
+    if lhs.uuid != rhs.uuid {return false}
+    if lhs.permissions != rhs.permissions {return false}
+    if lhs._value != rhs._value {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WirePublishedService: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".PublishedService"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}uuid\0\u{3}is_primary\0\u{1}range\0\u{1}characteristics\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.uuid) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isPrimary) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._range) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.characteristics) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.uuid.isEmpty {
+      try visitor.visitSingularBytesField(value: self.uuid, fieldNumber: 1)
+    }
+    if self.isPrimary != false {
+      try visitor.visitSingularBoolField(value: self.isPrimary, fieldNumber: 2)
+    }
+    try { if let v = self._range {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    if !self.characteristics.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.characteristics, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WirePublishedService, rhs: WirePublishedService) -> Bool {
+    if lhs.uuid != rhs.uuid {return false}
+    if lhs.isPrimary != rhs.isPrimary {return false}
+    if lhs._range != rhs._range {return false}
+    if lhs.characteristics != rhs.characteristics {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WirePublishedCharacteristic: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".PublishedCharacteristic"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}uuid\0\u{1}declaration\0\u{3}value_handle\0\u{1}configuration\0\u{1}descriptors\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.uuid) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.declaration) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.valueHandle) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.configuration) }()
+      case 5: try { try decoder.decodeRepeatedUInt32Field(value: &self.descriptors) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.uuid.isEmpty {
+      try visitor.visitSingularBytesField(value: self.uuid, fieldNumber: 1)
+    }
+    if self.declaration != 0 {
+      try visitor.visitSingularUInt32Field(value: self.declaration, fieldNumber: 2)
+    }
+    if self.valueHandle != 0 {
+      try visitor.visitSingularUInt32Field(value: self.valueHandle, fieldNumber: 3)
+    }
+    if self.configuration != 0 {
+      try visitor.visitSingularUInt32Field(value: self.configuration, fieldNumber: 4)
+    }
+    if !self.descriptors.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.descriptors, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WirePublishedCharacteristic, rhs: WirePublishedCharacteristic) -> Bool {
+    if lhs.uuid != rhs.uuid {return false}
+    if lhs.declaration != rhs.declaration {return false}
+    if lhs.valueHandle != rhs.valueHandle {return false}
+    if lhs.configuration != rhs.configuration {return false}
+    if lhs.descriptors != rhs.descriptors {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireRespond: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Respond"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}value\0\u{1}success\0\u{1}error\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.question) }()
+      case 2: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.answer != nil {try decoder.handleConflictingOneOf()}
+          self.answer = .value(v)
+        }
+      }()
+      case 3: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .success(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .success(v)
+        }
+      }()
+      case 4: try {
+        var v: WireServerError?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .error(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .error(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.question != 0 {
+      try visitor.visitSingularFixed64Field(value: self.question, fieldNumber: 1)
+    }
+    switch self.answer {
+    case .value?: try {
+      guard case .value(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 2)
+    }()
+    case .success?: try {
+      guard case .success(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .error?: try {
+      guard case .error(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireRespond, rhs: WireRespond) -> Bool {
+    if lhs.question != rhs.question {return false}
+    if lhs.answer != rhs.answer {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerError: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ServerError"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}handle\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.code) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self._handle) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.code != 0 {
+      try visitor.visitSingularUInt32Field(value: self.code, fieldNumber: 1)
+    }
+    try { if let v = self._handle {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireServerError, rhs: WireServerError) -> Bool {
+    if lhs.code != rhs.code {return false}
+    if lhs._handle != rhs._handle {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireUpdate: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Update"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}handle\0\u{1}value\0\u{1}links\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.handle) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.value) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._links) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.handle != 0 {
+      try visitor.visitSingularUInt32Field(value: self.handle, fieldNumber: 1)
+    }
+    if !self.value.isEmpty {
+      try visitor.visitSingularBytesField(value: self.value, fieldNumber: 2)
+    }
+    try { if let v = self._links {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireUpdate, rhs: WireUpdate) -> Bool {
+    if lhs.handle != rhs.handle {return false}
+    if lhs.value != rhs.value {return false}
+    if lhs._links != rhs._links {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireLinks: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Links"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}links\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedFixed64Field(value: &self.links) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.links.isEmpty {
+      try visitor.visitPackedFixed64Field(value: self.links, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireLinks, rhs: WireLinks) -> Bool {
+    if lhs.links != rhs.links {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireUpdateParameters: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".UpdateParameters"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{1}parameters\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._parameters) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 1)
+    }
+    try { if let v = self._parameters {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireUpdateParameters, rhs: WireUpdateParameters) -> Bool {
+    if lhs.link != rhs.link {return false}
+    if lhs._parameters != rhs._parameters {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireServerEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ServerEvent"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}read\0\u{1}write\0\u{1}subscribed\0\u{1}unsubscribed\0\u{3}ready_to_update\0\u{1}stored\0\u{1}confirmed\0\u{3}fell_behind\0\u{3}request_expired\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: WireReadQuestion?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .read(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .read(v)
+        }
+      }()
+      case 2: try {
+        var v: WireWriteQuestion?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .write(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .write(v)
+        }
+      }()
+      case 3: try {
+        var v: WireSubscription?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .subscribed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .subscribed(v)
+        }
+      }()
+      case 4: try {
+        var v: WireSubscription?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .unsubscribed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .unsubscribed(v)
+        }
+      }()
+      case 5: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .readyToUpdate(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .readyToUpdate(v)
+        }
+      }()
+      case 6: try {
+        var v: WireStored?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .stored(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .stored(v)
+        }
+      }()
+      case 7: try {
+        var v: WireConfirmed?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .confirmed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .confirmed(v)
+        }
+      }()
+      case 8: try {
+        var v: UInt64?
+        try decoder.decodeSingularFixed64Field(value: &v)
+        if let v = v {
+          if self.event != nil {try decoder.handleConflictingOneOf()}
+          self.event = .fellBehind(v)
+        }
+      }()
+      case 9: try {
+        var v: WireExpired?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .requestExpired(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .requestExpired(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.event {
+    case .read?: try {
+      guard case .read(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    }()
+    case .write?: try {
+      guard case .write(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .subscribed?: try {
+      guard case .subscribed(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .unsubscribed?: try {
+      guard case .unsubscribed(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .readyToUpdate?: try {
+      guard case .readyToUpdate(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .stored?: try {
+      guard case .stored(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .confirmed?: try {
+      guard case .confirmed(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .fellBehind?: try {
+      guard case .fellBehind(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularFixed64Field(value: v, fieldNumber: 8)
+    }()
+    case .requestExpired?: try {
+      guard case .requestExpired(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireServerEvent, rhs: WireServerEvent) -> Bool {
+    if lhs.event != rhs.event {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireReadQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ReadQuestion"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}link\0\u{1}handle\0\u{1}offset\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.question) }()
+      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.handle) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.offset) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.question != 0 {
+      try visitor.visitSingularFixed64Field(value: self.question, fieldNumber: 1)
+    }
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 2)
+    }
+    if self.handle != 0 {
+      try visitor.visitSingularUInt32Field(value: self.handle, fieldNumber: 3)
+    }
+    if self.offset != 0 {
+      try visitor.visitSingularUInt32Field(value: self.offset, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireReadQuestion, rhs: WireReadQuestion) -> Bool {
+    if lhs.question != rhs.question {return false}
+    if lhs.link != rhs.link {return false}
+    if lhs.handle != rhs.handle {return false}
+    if lhs.offset != rhs.offset {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireWriteQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".WriteQuestion"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}link\0\u{1}writes\0\u{3}needs_answer\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.question) }()
+      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.writes) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.needsAnswer) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.question != 0 {
+      try visitor.visitSingularFixed64Field(value: self.question, fieldNumber: 1)
+    }
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 2)
+    }
+    if !self.writes.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.writes, fieldNumber: 3)
+    }
+    if self.needsAnswer != false {
+      try visitor.visitSingularBoolField(value: self.needsAnswer, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireWriteQuestion, rhs: WireWriteQuestion) -> Bool {
+    if lhs.question != rhs.question {return false}
+    if lhs.link != rhs.link {return false}
+    if lhs.writes != rhs.writes {return false}
+    if lhs.needsAnswer != rhs.needsAnswer {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireWrittenValue: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".WrittenValue"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}handle\0\u{1}offset\0\u{1}value\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.handle) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.offset) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.value) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.handle != 0 {
+      try visitor.visitSingularUInt32Field(value: self.handle, fieldNumber: 1)
+    }
+    if self.offset != 0 {
+      try visitor.visitSingularUInt32Field(value: self.offset, fieldNumber: 2)
+    }
+    if !self.value.isEmpty {
+      try visitor.visitSingularBytesField(value: self.value, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireWrittenValue, rhs: WireWrittenValue) -> Bool {
+    if lhs.handle != rhs.handle {return false}
+    if lhs.offset != rhs.offset {return false}
+    if lhs.value != rhs.value {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSubscription: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Subscription"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{1}handle\0\u{1}modes\0\u{3}maximum_update_length\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.handle) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.modes) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.maximumUpdateLength) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 1)
+    }
+    if self.handle != 0 {
+      try visitor.visitSingularUInt32Field(value: self.handle, fieldNumber: 2)
+    }
+    if self.modes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.modes, fieldNumber: 3)
+    }
+    if self.maximumUpdateLength != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maximumUpdateLength, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSubscription, rhs: WireSubscription) -> Bool {
+    if lhs.link != rhs.link {return false}
+    if lhs.handle != rhs.handle {return false}
+    if lhs.modes != rhs.modes {return false}
+    if lhs.maximumUpdateLength != rhs.maximumUpdateLength {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireStored: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Stored"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{1}write\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._write) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 1)
+    }
+    try { if let v = self._write {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireStored, rhs: WireStored) -> Bool {
+    if lhs.link != rhs.link {return false}
+    if lhs._write != rhs._write {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireConfirmed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Confirmed"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{1}handle\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.handle) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 1)
+    }
+    if self.handle != 0 {
+      try visitor.visitSingularUInt32Field(value: self.handle, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireConfirmed, rhs: WireConfirmed) -> Bool {
+    if lhs.link != rhs.link {return false}
+    if lhs.handle != rhs.handle {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireExpired: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Expired"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}link\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.question) }()
+      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.question != 0 {
+      try visitor.visitSingularFixed64Field(value: self.question, fieldNumber: 1)
+    }
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireExpired, rhs: WireExpired) -> Bool {
+    if lhs.question != rhs.question {return false}
+    if lhs.link != rhs.link {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireParametersChanged: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ParametersChanged"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{1}interval\0\u{3}peripheral_latency\0\u{3}supervision_timeout\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.interval) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.peripheralLatency) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.supervisionTimeout) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 1)
+    }
+    if self.interval != 0 {
+      try visitor.visitSingularUInt32Field(value: self.interval, fieldNumber: 2)
+    }
+    if self.peripheralLatency != 0 {
+      try visitor.visitSingularUInt32Field(value: self.peripheralLatency, fieldNumber: 3)
+    }
+    if self.supervisionTimeout != 0 {
+      try visitor.visitSingularUInt32Field(value: self.supervisionTimeout, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireParametersChanged, rhs: WireParametersChanged) -> Bool {
+    if lhs.link != rhs.link {return false}
+    if lhs.interval != rhs.interval {return false}
+    if lhs.peripheralLatency != rhs.peripheralLatency {return false}
+    if lhs.supervisionTimeout != rhs.supervisionTimeout {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireBond: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Bond"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identity\0\u{3}is_secure_connections\0\u{3}is_authenticated\0\u{3}key_size\0\u{3}is_unasked\0\u{1}name\0\u{3}last_use\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._identity) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isSecureConnections) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.isAuthenticated) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.keySize) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.isUnasked) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self._name) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.lastUse) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._identity {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.isSecureConnections != false {
+      try visitor.visitSingularBoolField(value: self.isSecureConnections, fieldNumber: 2)
+    }
+    if self.isAuthenticated != false {
+      try visitor.visitSingularBoolField(value: self.isAuthenticated, fieldNumber: 3)
+    }
+    if self.keySize != 0 {
+      try visitor.visitSingularUInt32Field(value: self.keySize, fieldNumber: 4)
+    }
+    if self.isUnasked != false {
+      try visitor.visitSingularBoolField(value: self.isUnasked, fieldNumber: 5)
+    }
+    try { if let v = self._name {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 6)
+    } }()
+    if self.lastUse != 0 {
+      try visitor.visitSingularUInt64Field(value: self.lastUse, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireBond, rhs: WireBond) -> Bool {
+    if lhs._identity != rhs._identity {return false}
+    if lhs.isSecureConnections != rhs.isSecureConnections {return false}
+    if lhs.isAuthenticated != rhs.isAuthenticated {return false}
+    if lhs.keySize != rhs.keySize {return false}
+    if lhs.isUnasked != rhs.isUnasked {return false}
+    if lhs._name != rhs._name {return false}
+    if lhs.lastUse != rhs.lastUse {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireNameBond: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".NameBond"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identity\0\u{1}name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._identity) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._identity {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireNameBond, rhs: WireNameBond) -> Bool {
+    if lhs._identity != rhs._identity {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireChannel: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Channel"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{1}number\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 1)
+    }
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireChannel, rhs: WireChannel) -> Bool {
+    if lhs.link != rhs.link {return false}
+    if lhs.number != rhs.number {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireChannelSettings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ChannelSettings"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}maximum_transmission_unit\0\u{3}maximum_payload_size\0\u{1}credits\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.maximumTransmissionUnit) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.maximumPayloadSize) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.credits) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.maximumTransmissionUnit != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maximumTransmissionUnit, fieldNumber: 1)
+    }
+    if self.maximumPayloadSize != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maximumPayloadSize, fieldNumber: 2)
+    }
+    if self.credits != 0 {
+      try visitor.visitSingularUInt32Field(value: self.credits, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireChannelSettings, rhs: WireChannelSettings) -> Bool {
+    if lhs.maximumTransmissionUnit != rhs.maximumTransmissionUnit {return false}
+    if lhs.maximumPayloadSize != rhs.maximumPayloadSize {return false}
+    if lhs.credits != rhs.credits {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireChannelSecurity: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ChannelSecurity"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}requires_authentication\0\u{3}minimum_key_size\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.requiresAuthentication) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.minimumKeySize) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.requiresAuthentication != false {
+      try visitor.visitSingularBoolField(value: self.requiresAuthentication, fieldNumber: 1)
+    }
+    if self.minimumKeySize != 0 {
+      try visitor.visitSingularUInt32Field(value: self.minimumKeySize, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireChannelSecurity, rhs: WireChannelSecurity) -> Bool {
+    if lhs.requiresAuthentication != rhs.requiresAuthentication {return false}
+    if lhs.minimumKeySize != rhs.minimumKeySize {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireListen: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Listen"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}spsm\0\u{1}settings\0\u{3}requires_encryption\0\u{1}security\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.spsm) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._settings) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.requiresEncryption) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._security) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.spsm != 0 {
+      try visitor.visitSingularUInt32Field(value: self.spsm, fieldNumber: 1)
+    }
+    try { if let v = self._settings {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.requiresEncryption != false {
+      try visitor.visitSingularBoolField(value: self.requiresEncryption, fieldNumber: 3)
+    }
+    try { if let v = self._security {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireListen, rhs: WireListen) -> Bool {
+    if lhs.spsm != rhs.spsm {return false}
+    if lhs._settings != rhs._settings {return false}
+    if lhs.requiresEncryption != rhs.requiresEncryption {return false}
+    if lhs._security != rhs._security {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireOpenChannel: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OpenChannel"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{1}spsm\0\u{1}settings\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.spsm) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._settings) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 1)
+    }
+    if self.spsm != 0 {
+      try visitor.visitSingularUInt32Field(value: self.spsm, fieldNumber: 2)
+    }
+    try { if let v = self._settings {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireOpenChannel, rhs: WireOpenChannel) -> Bool {
+    if lhs.link != rhs.link {return false}
+    if lhs.spsm != rhs.spsm {return false}
+    if lhs._settings != rhs._settings {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSendOnChannel: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SendOnChannel"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}unit\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.unit) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._channel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.unit.isEmpty {
+      try visitor.visitSingularBytesField(value: self.unit, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSendOnChannel, rhs: WireSendOnChannel) -> Bool {
+    if lhs._channel != rhs._channel {return false}
+    if lhs.unit != rhs.unit {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireConsumeOnChannel: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ConsumeOnChannel"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}units\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.units) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._channel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.units != 0 {
+      try visitor.visitSingularUInt32Field(value: self.units, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireConsumeOnChannel, rhs: WireConsumeOnChannel) -> Bool {
+    if lhs._channel != rhs._channel {return false}
+    if lhs.units != rhs.units {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireOpenedChannel: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OpenedChannel"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}spsm\0\u{3}send_mtu\0\u{3}receive_mtu\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.spsm) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.sendMtu) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.receiveMtu) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._channel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.spsm != 0 {
+      try visitor.visitSingularUInt32Field(value: self.spsm, fieldNumber: 2)
+    }
+    if self.sendMtu != 0 {
+      try visitor.visitSingularUInt32Field(value: self.sendMtu, fieldNumber: 3)
+    }
+    if self.receiveMtu != 0 {
+      try visitor.visitSingularUInt32Field(value: self.receiveMtu, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireOpenedChannel, rhs: WireOpenedChannel) -> Bool {
+    if lhs._channel != rhs._channel {return false}
+    if lhs.spsm != rhs.spsm {return false}
+    if lhs.sendMtu != rhs.sendMtu {return false}
+    if lhs.receiveMtu != rhs.receiveMtu {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireChannelEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ChannelEvent"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}opened\0\u{1}received\0\u{1}closed\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: WireOpenedChannel?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .opened(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .opened(v)
+        }
+      }()
+      case 2: try {
+        var v: WireReceivedOnChannel?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .received(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .received(v)
+        }
+      }()
+      case 3: try {
+        var v: WireChannelClosed?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .closed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .closed(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.event {
+    case .opened?: try {
+      guard case .opened(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    }()
+    case .received?: try {
+      guard case .received(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .closed?: try {
+      guard case .closed(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireChannelEvent, rhs: WireChannelEvent) -> Bool {
+    if lhs.event != rhs.event {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireReceivedOnChannel: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ReceivedOnChannel"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}unit\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.unit) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._channel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.unit.isEmpty {
+      try visitor.visitSingularBytesField(value: self.unit, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireReceivedOnChannel, rhs: WireReceivedOnChannel) -> Bool {
+    if lhs._channel != rhs._channel {return false}
+    if lhs.unit != rhs.unit {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireChannelClosed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ChannelClosed"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}reason\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.reason) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._channel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.reason != .unspecified {
+      try visitor.visitSingularEnumField(value: self.reason, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireChannelClosed, rhs: WireChannelClosed) -> Bool {
+    if lhs._channel != rhs._channel {return false}
+    if lhs.reason != rhs.reason {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireChannelClosed.Reason: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_CLOSED_LOCALLY\0\u{1}REASON_CLOSED_BY_PEER\0\u{1}REASON_PROTOCOL_VIOLATION\0\u{1}REASON_LINK_LOST\0")
+}
+
+nonisolated extension WirePacket: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Packet"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}octets\0\u{3}is_from_controller\0\u{3}unix_microseconds\0\u{1}lost\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.octets) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isFromController) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.unixMicroseconds) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.lost) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.octets.isEmpty {
+      try visitor.visitSingularBytesField(value: self.octets, fieldNumber: 1)
+    }
+    if self.isFromController != false {
+      try visitor.visitSingularBoolField(value: self.isFromController, fieldNumber: 2)
+    }
+    if self.unixMicroseconds != 0 {
+      try visitor.visitSingularUInt64Field(value: self.unixMicroseconds, fieldNumber: 3)
+    }
+    if self.lost != 0 {
+      try visitor.visitSingularUInt32Field(value: self.lost, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WirePacket, rhs: WirePacket) -> Bool {
+    if lhs.octets != rhs.octets {return false}
+    if lhs.isFromController != rhs.isFromController {return false}
+    if lhs.unixMicroseconds != rhs.unixMicroseconds {return false}
+    if lhs.lost != rhs.lost {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireCompleted: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Completed"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}failure\0\u{1}done\0\u{1}link\0\u{1}rssi\0\u{1}mtu\0\u{1}services\0\u{3}included_services\0\u{1}characteristics\0\u{1}descriptors\0\u{1}value\0\u{1}values\0\u{3}attribute_values\0\u{1}written\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}paired\0\u{1}accepted\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}failure\0\u{1}done\0\u{1}link\0\u{1}rssi\0\u{1}mtu\0\u{1}services\0\u{3}included_services\0\u{1}characteristics\0\u{1}descriptors\0\u{1}value\0\u{1}values\0\u{3}attribute_values\0\u{1}written\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}paired\0\u{1}accepted\0\u{1}published\0\u{1}listening\0\u{1}channel\0\u{1}parameters\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7426,6 +11678,53 @@ nonisolated extension WireCompleted: SwiftProtobuf.Message, SwiftProtobuf._Messa
           self.result = .accepted(v)
         }
       }()
+      case 19: try {
+        var v: WirePublishedService?
+        var hadOneofValue = false
+        if let current = self.result {
+          hadOneofValue = true
+          if case .published(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.result = .published(v)
+        }
+      }()
+      case 20: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.result != nil {try decoder.handleConflictingOneOf()}
+          self.result = .listening(v)
+        }
+      }()
+      case 21: try {
+        var v: WireOpenedChannel?
+        var hadOneofValue = false
+        if let current = self.result {
+          hadOneofValue = true
+          if case .channel(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.result = .channel(v)
+        }
+      }()
+      case 22: try {
+        var v: WireConnectionParametersInForce?
+        var hadOneofValue = false
+        if let current = self.result {
+          hadOneofValue = true
+          if case .parameters(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.result = .parameters(v)
+        }
+      }()
       default: break
       }
     }
@@ -7508,6 +11807,22 @@ nonisolated extension WireCompleted: SwiftProtobuf.Message, SwiftProtobuf._Messa
       guard case .accepted(let v)? = self.result else { preconditionFailure() }
       try visitor.visitSingularBoolField(value: v, fieldNumber: 18)
     }()
+    case .published?: try {
+      guard case .published(let v)? = self.result else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
+    }()
+    case .listening?: try {
+      guard case .listening(let v)? = self.result else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 20)
+    }()
+    case .channel?: try {
+      guard case .channel(let v)? = self.result else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
+    case .parameters?: try {
+      guard case .parameters(let v)? = self.result else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -7516,6 +11831,46 @@ nonisolated extension WireCompleted: SwiftProtobuf.Message, SwiftProtobuf._Messa
   public static func ==(lhs: WireCompleted, rhs: WireCompleted) -> Bool {
     if lhs.operation != rhs.operation {return false}
     if lhs.result != rhs.result {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireConnectionParametersInForce: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ConnectionParametersInForce"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}interval\0\u{3}peripheral_latency\0\u{3}supervision_timeout\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.interval) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.peripheralLatency) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.supervisionTimeout) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.interval != 0 {
+      try visitor.visitSingularUInt32Field(value: self.interval, fieldNumber: 1)
+    }
+    if self.peripheralLatency != 0 {
+      try visitor.visitSingularUInt32Field(value: self.peripheralLatency, fieldNumber: 2)
+    }
+    if self.supervisionTimeout != 0 {
+      try visitor.visitSingularUInt32Field(value: self.supervisionTimeout, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireConnectionParametersInForce, rhs: WireConnectionParametersInForce) -> Bool {
+    if lhs.interval != rhs.interval {return false}
+    if lhs.peripheralLatency != rhs.peripheralLatency {return false}
+    if lhs.supervisionTimeout != rhs.supervisionTimeout {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -8629,7 +12984,7 @@ nonisolated extension WireAddress: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Failure"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reason\0\u{1}code\0\u{1}opcode\0\u{1}handle\0\u{1}number\0\u{3}other_number\0\u{1}disconnection\0\u{3}is_of_gatt\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reason\0\u{1}code\0\u{1}opcode\0\u{1}handle\0\u{1}number\0\u{3}other_number\0\u{1}disconnection\0\u{3}is_of_gatt\0\u{1}uuid\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8645,6 +13000,7 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.otherNumber) }()
       case 7: try { try decoder.decodeSingularMessageField(value: &self._disconnection) }()
       case 8: try { try decoder.decodeSingularBoolField(value: &self.isOfGatt) }()
+      case 9: try { try decoder.decodeSingularBytesField(value: &self.uuid) }()
       default: break
       }
     }
@@ -8679,6 +13035,9 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
     if self.isOfGatt != false {
       try visitor.visitSingularBoolField(value: self.isOfGatt, fieldNumber: 8)
     }
+    if !self.uuid.isEmpty {
+      try visitor.visitSingularBytesField(value: self.uuid, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -8691,18 +13050,19 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs.otherNumber != rhs.otherNumber {return false}
     if lhs._disconnection != rhs._disconnection {return false}
     if lhs.isOfGatt != rhs.isOfGatt {return false}
+    if lhs.uuid != rhs.uuid {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
 nonisolated extension WireFailure.Reason: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_CANCELLED\0\u{1}REASON_CONTROLLER_LOST\0\u{1}REASON_CONTROLLER_UNRESPONSIVE\0\u{1}REASON_CONTROLLER\0\u{1}REASON_COMMAND_TIMEOUT\0\u{1}REASON_LINK_LOST\0\u{1}REASON_NOT_CONNECTED\0\u{1}REASON_CONNECTION_FAILED\0\u{1}REASON_PROCEDURE_TIMEOUT\0\u{1}REASON_REJECTED_BY_PEER\0\u{1}REASON_LIMIT_REACHED\0\u{1}REASON_CONNECTION_PARAMETERS\0\u{1}REASON_STOPPED\0\u{1}REASON_NOT_AVAILABLE\0\u{2}\u{6}REASON_GATT_ATT\0\u{1}REASON_GATT_TRANSACTION_TIMEOUT\0\u{1}REASON_GATT_DISCONNECTED\0\u{1}REASON_GATT_BEARER_CLOSED\0\u{1}REASON_GATT_NOT_CONNECTED\0\u{1}REASON_GATT_CANCELLED\0\u{1}REASON_GATT_VALUE_TOO_LONG\0\u{1}REASON_GATT_INVALID_PARAMETERS\0\u{1}REASON_GATT_QUEUE_FULL\0\u{1}REASON_GATT_RELIABLE_WRITE_MISMATCH\0\u{1}REASON_GATT_DISCOVERY_TOO_LONG\0\u{1}REASON_GATT_NOT_SUBSCRIBED\0\u{1}REASON_GATT_WRONG_OPCODE\0\u{1}REASON_GATT_WRONG_REQUEST_IN_ERROR\0\u{1}REASON_GATT_HANDLE_OUT_OF_RANGE\0\u{1}REASON_GATT_HANDLE_OUT_OF_ORDER\0\u{1}REASON_GATT_ELEMENT_LENGTH\0\u{1}REASON_GATT_TOO_MANY_VALUES\0\u{1}REASON_GATT_TRUNCATED\0\u{1}REASON_GATT_TRAILING_BYTES\0\u{1}REASON_GATT_INVALID_VALUE\0\u{1}REASON_GATT_LENGTH_MISMATCH\0\u{2}\u{13}REASON_REFUSED_BY_US\0\u{1}REASON_REFUSED_BY_PEER\0\u{1}REASON_SECURITY_TIMED_OUT\0\u{1}REASON_KEY_MISSING_AT_PEER\0\u{1}REASON_ENCRYPTION_FAILED\0\u{1}REASON_WOULD_REPLACE_BOND\0\u{1}REASON_KEY_TOO_WEAK\0\u{1}REASON_NO_KEY\0\u{1}REASON_SECURITY_NOT_AVAILABLE\0\u{1}REASON_ALREADY_PAIRING\0\u{1}REASON_REPEATED_ATTEMPTS\0\u{1}REASON_PASSKEY_LOCKED\0\u{1}REASON_TOO_MANY_BONDS\0\u{1}REASON_SECURITY_LINK_LOST\0\u{1}REASON_SECURITY_CANCELLED\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_CANCELLED\0\u{1}REASON_CONTROLLER_LOST\0\u{1}REASON_CONTROLLER_UNRESPONSIVE\0\u{1}REASON_CONTROLLER\0\u{1}REASON_COMMAND_TIMEOUT\0\u{1}REASON_LINK_LOST\0\u{1}REASON_NOT_CONNECTED\0\u{1}REASON_CONNECTION_FAILED\0\u{1}REASON_PROCEDURE_TIMEOUT\0\u{1}REASON_REJECTED_BY_PEER\0\u{1}REASON_LIMIT_REACHED\0\u{1}REASON_CONNECTION_PARAMETERS\0\u{1}REASON_STOPPED\0\u{1}REASON_NOT_AVAILABLE\0\u{1}REASON_NOT_PERMITTED\0\u{1}REASON_ADVERTISEMENT_TOO_LONG\0\u{2}\u{4}REASON_GATT_ATT\0\u{1}REASON_GATT_TRANSACTION_TIMEOUT\0\u{1}REASON_GATT_DISCONNECTED\0\u{1}REASON_GATT_BEARER_CLOSED\0\u{1}REASON_GATT_NOT_CONNECTED\0\u{1}REASON_GATT_CANCELLED\0\u{1}REASON_GATT_VALUE_TOO_LONG\0\u{1}REASON_GATT_INVALID_PARAMETERS\0\u{1}REASON_GATT_QUEUE_FULL\0\u{1}REASON_GATT_RELIABLE_WRITE_MISMATCH\0\u{1}REASON_GATT_DISCOVERY_TOO_LONG\0\u{1}REASON_GATT_NOT_SUBSCRIBED\0\u{1}REASON_GATT_WRONG_OPCODE\0\u{1}REASON_GATT_WRONG_REQUEST_IN_ERROR\0\u{1}REASON_GATT_HANDLE_OUT_OF_RANGE\0\u{1}REASON_GATT_HANDLE_OUT_OF_ORDER\0\u{1}REASON_GATT_ELEMENT_LENGTH\0\u{1}REASON_GATT_TOO_MANY_VALUES\0\u{1}REASON_GATT_TRUNCATED\0\u{1}REASON_GATT_TRAILING_BYTES\0\u{1}REASON_GATT_INVALID_VALUE\0\u{1}REASON_GATT_LENGTH_MISMATCH\0\u{2}\u{13}REASON_REFUSED_BY_US\0\u{1}REASON_REFUSED_BY_PEER\0\u{1}REASON_SECURITY_TIMED_OUT\0\u{1}REASON_KEY_MISSING_AT_PEER\0\u{1}REASON_ENCRYPTION_FAILED\0\u{1}REASON_WOULD_REPLACE_BOND\0\u{1}REASON_KEY_TOO_WEAK\0\u{1}REASON_NO_KEY\0\u{1}REASON_SECURITY_NOT_AVAILABLE\0\u{1}REASON_ALREADY_PAIRING\0\u{1}REASON_REPEATED_ATTEMPTS\0\u{1}REASON_PASSKEY_LOCKED\0\u{1}REASON_TOO_MANY_BONDS\0\u{1}REASON_SECURITY_LINK_LOST\0\u{1}REASON_SECURITY_CANCELLED\0\u{2}\u{6}REASON_UUID_NOT_ALLOWED\0\u{1}REASON_PROPERTY_NOT_ALLOWED\0\u{1}REASON_DESCRIPTOR_NOT_ALLOWED\0\u{1}REASON_CACHED_VALUE_NOT_READ_ONLY\0\u{1}REASON_PUBLISHED_VALUE_TOO_LONG\0\u{1}REASON_INCLUDED_SERVICE_UNKNOWN\0\u{1}REASON_OUT_OF_HANDLES\0\u{1}REASON_UNKNOWN_SERVICE\0\u{1}REASON_IS_INCLUDED\0\u{1}REASON_HANDLES_OUT_OF_ORDER\0\u{2}\u{b}REASON_CHANNEL_REFUSED\0\u{1}REASON_CHANNEL_INVALID_ANSWER\0\u{1}REASON_CHANNEL_NOT_OPEN\0\u{1}REASON_CHANNEL_NO_RESOURCES\0\u{1}REASON_CHANNEL_UNIT_TOO_LONG\0\u{1}REASON_CHANNEL_INVALID_SPSM\0")
 }
 
 nonisolated extension WireAppHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AppHello"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{3}background_modes\0\u{3}starts_in_background\0\u{1}authorization\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{3}background_modes\0\u{3}starts_in_background\0\u{1}authorization\0\u{3}shows_system_services\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8714,6 +13074,7 @@ nonisolated extension WireAppHello: SwiftProtobuf.Message, SwiftProtobuf._Messag
       case 2: try { try decoder.decodeRepeatedStringField(value: &self.backgroundModes) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.startsInBackground) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.authorization) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.showsSystemServices) }()
       default: break
       }
     }
@@ -8732,6 +13093,9 @@ nonisolated extension WireAppHello: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if self.authorization != 0 {
       try visitor.visitSingularUInt32Field(value: self.authorization, fieldNumber: 4)
     }
+    if self.showsSystemServices != false {
+      try visitor.visitSingularBoolField(value: self.showsSystemServices, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -8740,6 +13104,7 @@ nonisolated extension WireAppHello: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if lhs.backgroundModes != rhs.backgroundModes {return false}
     if lhs.startsInBackground != rhs.startsInBackground {return false}
     if lhs.authorization != rhs.authorization {return false}
+    if lhs.showsSystemServices != rhs.showsSystemServices {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -12754,7 +17119,7 @@ nonisolated extension WireAppRestoredSubscription: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension WireOperatorRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperatorRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}list\0\u{1}foreground\0\u{1}background\0\u{1}suspend\0\u{1}quit\0\u{1}reload\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}list\0\u{1}foreground\0\u{1}background\0\u{1}suspend\0\u{1}quit\0\u{1}reload\0\u{1}status\0\u{1}alerts\0\u{3}follow_alerts\0\u{3}answer_alert\0\u{1}show\0\u{1}install\0\u{1}bonds\0\u{3}remove_bond\0\u{1}capture\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -12820,6 +17185,113 @@ nonisolated extension WireOperatorRequest: SwiftProtobuf.Message, SwiftProtobuf.
           self.request = .reload(v)
         }
       }()
+      case 7: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .status(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .status(v)
+        }
+      }()
+      case 8: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .alerts(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .alerts(v)
+        }
+      }()
+      case 9: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .followAlerts(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .followAlerts(v)
+        }
+      }()
+      case 10: try {
+        var v: WireAnswerAlert?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .answerAlert(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .answerAlert(v)
+        }
+      }()
+      case 11: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .show(v)
+        }
+      }()
+      case 12: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .install(v)
+        }
+      }()
+      case 13: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .bonds(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .bonds(v)
+        }
+      }()
+      case 14: try {
+        var v: WireAddress?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .removeBond(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .removeBond(v)
+        }
+      }()
+      case 15: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .capture(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .capture(v)
+        }
+      }()
       default: break
       }
     }
@@ -12855,6 +17327,42 @@ nonisolated extension WireOperatorRequest: SwiftProtobuf.Message, SwiftProtobuf.
       guard case .reload(let v)? = self.request else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     }()
+    case .status?: try {
+      guard case .status(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .alerts?: try {
+      guard case .alerts(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .followAlerts?: try {
+      guard case .followAlerts(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case .answerAlert?: try {
+      guard case .answerAlert(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    }()
+    case .show?: try {
+      guard case .show(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 11)
+    }()
+    case .install?: try {
+      guard case .install(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 12)
+    }()
+    case .bonds?: try {
+      guard case .bonds(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+    }()
+    case .removeBond?: try {
+      guard case .removeBond(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+    }()
+    case .capture?: try {
+      guard case .capture(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -12867,9 +17375,44 @@ nonisolated extension WireOperatorRequest: SwiftProtobuf.Message, SwiftProtobuf.
   }
 }
 
+nonisolated extension WireAnswerAlert: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AnswerAlert"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}alert\0\u{1}accepts\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.alert) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.accepts) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.alert != 0 {
+      try visitor.visitSingularUInt32Field(value: self.alert, fieldNumber: 1)
+    }
+    if self.accepts != false {
+      try visitor.visitSingularBoolField(value: self.accepts, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAnswerAlert, rhs: WireAnswerAlert) -> Bool {
+    if lhs.alert != rhs.alert {return false}
+    if lhs.accepts != rhs.accepts {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireOperatorAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperatorAnswer"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}error\0\u{1}apps\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}error\0\u{1}apps\0\u{1}status\0\u{1}alerts\0\u{1}bonds\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -12879,17 +17422,33 @@ nonisolated extension WireOperatorAnswer: SwiftProtobuf.Message, SwiftProtobuf._
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.error) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.apps) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._status) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.alerts) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.bonds) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.error.isEmpty {
       try visitor.visitSingularStringField(value: self.error, fieldNumber: 1)
     }
     if !self.apps.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.apps, fieldNumber: 2)
+    }
+    try { if let v = self._status {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    if !self.alerts.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.alerts, fieldNumber: 4)
+    }
+    if !self.bonds.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.bonds, fieldNumber: 5)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -12897,6 +17456,430 @@ nonisolated extension WireOperatorAnswer: SwiftProtobuf.Message, SwiftProtobuf._
   public static func ==(lhs: WireOperatorAnswer, rhs: WireOperatorAnswer) -> Bool {
     if lhs.error != rhs.error {return false}
     if lhs.apps != rhs.apps {return false}
+    if lhs._status != rhs._status {return false}
+    if lhs.alerts != rhs.alerts {return false}
+    if lhs.bonds != rhs.bonds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireOperatorAlert: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OperatorAlert"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}app\0\u{1}alert\0\u{3}is_over\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.app) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._alert) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.isOver) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.id != 0 {
+      try visitor.visitSingularUInt32Field(value: self.id, fieldNumber: 1)
+    }
+    if !self.app.isEmpty {
+      try visitor.visitSingularStringField(value: self.app, fieldNumber: 2)
+    }
+    try { if let v = self._alert {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    if self.isOver != false {
+      try visitor.visitSingularBoolField(value: self.isOver, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireOperatorAlert, rhs: WireOperatorAlert) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.app != rhs.app {return false}
+    if lhs._alert != rhs._alert {return false}
+    if lhs.isOver != rhs.isOver {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireStatus: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Status"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}adapters\0\u{1}clients\0\u{1}apps\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.adapters) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.clients) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.apps) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.adapters.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.adapters, fieldNumber: 1)
+    }
+    if !self.clients.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.clients, fieldNumber: 2)
+    }
+    if !self.apps.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.apps, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireStatus, rhs: WireStatus) -> Bool {
+    if lhs.adapters != rhs.adapters {return false}
+    if lhs.clients != rhs.clients {return false}
+    if lhs.apps != rhs.apps {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAdapterStatus: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AdapterStatus"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}transport\0\u{3}is_ready\0\u{1}trouble\0\u{1}controller\0\u{3}is_advertising\0\u{1}links\0\u{1}wanted\0\u{1}counters\0\u{1}bonds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.transport) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isReady) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.trouble) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._controller) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.isAdvertising) }()
+      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.links) }()
+      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.wanted) }()
+      case 8: try { try decoder.decodeRepeatedMessageField(value: &self.counters) }()
+      case 9: try { try decoder.decodeSingularUInt32Field(value: &self.bonds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.transport.isEmpty {
+      try visitor.visitSingularStringField(value: self.transport, fieldNumber: 1)
+    }
+    if self.isReady != false {
+      try visitor.visitSingularBoolField(value: self.isReady, fieldNumber: 2)
+    }
+    if !self.trouble.isEmpty {
+      try visitor.visitSingularStringField(value: self.trouble, fieldNumber: 3)
+    }
+    try { if let v = self._controller {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    if self.isAdvertising != false {
+      try visitor.visitSingularBoolField(value: self.isAdvertising, fieldNumber: 5)
+    }
+    if !self.links.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.links, fieldNumber: 6)
+    }
+    if !self.wanted.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.wanted, fieldNumber: 7)
+    }
+    if !self.counters.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.counters, fieldNumber: 8)
+    }
+    if self.bonds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.bonds, fieldNumber: 9)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAdapterStatus, rhs: WireAdapterStatus) -> Bool {
+    if lhs.transport != rhs.transport {return false}
+    if lhs.isReady != rhs.isReady {return false}
+    if lhs.trouble != rhs.trouble {return false}
+    if lhs._controller != rhs._controller {return false}
+    if lhs.isAdvertising != rhs.isAdvertising {return false}
+    if lhs.links != rhs.links {return false}
+    if lhs.wanted != rhs.wanted {return false}
+    if lhs.counters != rhs.counters {return false}
+    if lhs.bonds != rhs.bonds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireLinkStatus: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LinkStatus"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{3}is_encrypted\0\u{3}is_authenticated\0\u{3}key_size\0\u{1}holders\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._link) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isEncrypted) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.isAuthenticated) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.keySize) }()
+      case 5: try { try decoder.decodeRepeatedStringField(value: &self.holders) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._link {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.isEncrypted != false {
+      try visitor.visitSingularBoolField(value: self.isEncrypted, fieldNumber: 2)
+    }
+    if self.isAuthenticated != false {
+      try visitor.visitSingularBoolField(value: self.isAuthenticated, fieldNumber: 3)
+    }
+    if self.keySize != 0 {
+      try visitor.visitSingularUInt32Field(value: self.keySize, fieldNumber: 4)
+    }
+    if !self.holders.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.holders, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireLinkStatus, rhs: WireLinkStatus) -> Bool {
+    if lhs._link != rhs._link {return false}
+    if lhs.isEncrypted != rhs.isEncrypted {return false}
+    if lhs.isAuthenticated != rhs.isAuthenticated {return false}
+    if lhs.keySize != rhs.keySize {return false}
+    if lhs.holders != rhs.holders {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireWantedOfRadio: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".WantedOfRadio"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}client\0\u{1}scan\0\u{1}advertise\0\u{1}connect\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.client) }()
+      case 2: try {
+        var v: WireScan?
+        var hadOneofValue = false
+        if let current = self.wanted {
+          hadOneofValue = true
+          if case .scan(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.wanted = .scan(v)
+        }
+      }()
+      case 3: try {
+        var v: WireAdvertise?
+        var hadOneofValue = false
+        if let current = self.wanted {
+          hadOneofValue = true
+          if case .advertise(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.wanted = .advertise(v)
+        }
+      }()
+      case 4: try {
+        var v: WireConnect?
+        var hadOneofValue = false
+        if let current = self.wanted {
+          hadOneofValue = true
+          if case .connect(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.wanted = .connect(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.client.isEmpty {
+      try visitor.visitSingularStringField(value: self.client, fieldNumber: 1)
+    }
+    switch self.wanted {
+    case .scan?: try {
+      guard case .scan(let v)? = self.wanted else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .advertise?: try {
+      guard case .advertise(let v)? = self.wanted else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .connect?: try {
+      guard case .connect(let v)? = self.wanted else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireWantedOfRadio, rhs: WireWantedOfRadio) -> Bool {
+    if lhs.client != rhs.client {return false}
+    if lhs.wanted != rhs.wanted {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireCounter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Counter"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}value\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.value) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.value != 0 {
+      try visitor.visitSingularUInt64Field(value: self.value, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireCounter, rhs: WireCounter) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.value != rhs.value {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireClientStatus: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ClientStatus"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}process\0\u{1}user\0\u{1}session\0\u{1}requests\0\u{1}links\0\u{1}services\0\u{1}channels\0\u{3}waiting_octets\0\u{3}waiting_events\0\u{3}lost_discoveries\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.process) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.user) }()
+      case 4: try { try decoder.decodeSingularEnumField(value: &self.session) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.requests) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.links) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.services) }()
+      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.channels) }()
+      case 9: try { try decoder.decodeSingularUInt64Field(value: &self.waitingOctets) }()
+      case 10: try { try decoder.decodeSingularUInt32Field(value: &self.waitingEvents) }()
+      case 11: try { try decoder.decodeSingularUInt32Field(value: &self.lostDiscoveries) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.process != 0 {
+      try visitor.visitSingularUInt32Field(value: self.process, fieldNumber: 2)
+    }
+    if self.user != 0 {
+      try visitor.visitSingularUInt32Field(value: self.user, fieldNumber: 3)
+    }
+    if self.session != .unspecified {
+      try visitor.visitSingularEnumField(value: self.session, fieldNumber: 4)
+    }
+    if self.requests != 0 {
+      try visitor.visitSingularUInt32Field(value: self.requests, fieldNumber: 5)
+    }
+    if self.links != 0 {
+      try visitor.visitSingularUInt32Field(value: self.links, fieldNumber: 6)
+    }
+    if self.services != 0 {
+      try visitor.visitSingularUInt32Field(value: self.services, fieldNumber: 7)
+    }
+    if self.channels != 0 {
+      try visitor.visitSingularUInt32Field(value: self.channels, fieldNumber: 8)
+    }
+    if self.waitingOctets != 0 {
+      try visitor.visitSingularUInt64Field(value: self.waitingOctets, fieldNumber: 9)
+    }
+    if self.waitingEvents != 0 {
+      try visitor.visitSingularUInt32Field(value: self.waitingEvents, fieldNumber: 10)
+    }
+    if self.lostDiscoveries != 0 {
+      try visitor.visitSingularUInt32Field(value: self.lostDiscoveries, fieldNumber: 11)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireClientStatus, rhs: WireClientStatus) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.process != rhs.process {return false}
+    if lhs.user != rhs.user {return false}
+    if lhs.session != rhs.session {return false}
+    if lhs.requests != rhs.requests {return false}
+    if lhs.links != rhs.links {return false}
+    if lhs.services != rhs.services {return false}
+    if lhs.channels != rhs.channels {return false}
+    if lhs.waitingOctets != rhs.waitingOctets {return false}
+    if lhs.waitingEvents != rhs.waitingEvents {return false}
+    if lhs.lostDiscoveries != rhs.lostDiscoveries {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -12904,7 +17887,7 @@ nonisolated extension WireOperatorAnswer: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireInstalledApp: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".InstalledApp"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{1}place\0\u{1}process\0\u{1}user\0\u{3}background_modes\0\u{3}is_connected\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{1}place\0\u{1}process\0\u{1}user\0\u{3}background_modes\0\u{3}is_connected\0\u{1}strikes\0\u{1}command\0\u{1}roles\0\u{3}may_pair\0\u{3}shows_system_services\0\u{1}directory\0\u{1}environment\0\u{3}preserved_centrals\0\u{3}preserved_peripherals\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -12918,6 +17901,15 @@ nonisolated extension WireInstalledApp: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.user) }()
       case 5: try { try decoder.decodeRepeatedStringField(value: &self.backgroundModes) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.isConnected) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.strikes) }()
+      case 8: try { try decoder.decodeRepeatedStringField(value: &self.command) }()
+      case 9: try { try decoder.decodeRepeatedStringField(value: &self.roles) }()
+      case 10: try { try decoder.decodeSingularBoolField(value: &self.mayPair) }()
+      case 11: try { try decoder.decodeSingularBoolField(value: &self.showsSystemServices) }()
+      case 12: try { try decoder.decodeSingularStringField(value: &self.directory) }()
+      case 13: try { try decoder.decodeRepeatedStringField(value: &self.environment) }()
+      case 14: try { try decoder.decodeRepeatedStringField(value: &self.preservedCentrals) }()
+      case 15: try { try decoder.decodeRepeatedStringField(value: &self.preservedPeripherals) }()
       default: break
       }
     }
@@ -12942,6 +17934,33 @@ nonisolated extension WireInstalledApp: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.isConnected != false {
       try visitor.visitSingularBoolField(value: self.isConnected, fieldNumber: 6)
     }
+    if self.strikes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.strikes, fieldNumber: 7)
+    }
+    if !self.command.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.command, fieldNumber: 8)
+    }
+    if !self.roles.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.roles, fieldNumber: 9)
+    }
+    if self.mayPair != false {
+      try visitor.visitSingularBoolField(value: self.mayPair, fieldNumber: 10)
+    }
+    if self.showsSystemServices != false {
+      try visitor.visitSingularBoolField(value: self.showsSystemServices, fieldNumber: 11)
+    }
+    if !self.directory.isEmpty {
+      try visitor.visitSingularStringField(value: self.directory, fieldNumber: 12)
+    }
+    if !self.environment.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.environment, fieldNumber: 13)
+    }
+    if !self.preservedCentrals.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.preservedCentrals, fieldNumber: 14)
+    }
+    if !self.preservedPeripherals.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.preservedPeripherals, fieldNumber: 15)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -12952,6 +17971,15 @@ nonisolated extension WireInstalledApp: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.user != rhs.user {return false}
     if lhs.backgroundModes != rhs.backgroundModes {return false}
     if lhs.isConnected != rhs.isConnected {return false}
+    if lhs.strikes != rhs.strikes {return false}
+    if lhs.command != rhs.command {return false}
+    if lhs.roles != rhs.roles {return false}
+    if lhs.mayPair != rhs.mayPair {return false}
+    if lhs.showsSystemServices != rhs.showsSystemServices {return false}
+    if lhs.directory != rhs.directory {return false}
+    if lhs.environment != rhs.environment {return false}
+    if lhs.preservedCentrals != rhs.preservedCentrals {return false}
+    if lhs.preservedPeripherals != rhs.preservedPeripherals {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

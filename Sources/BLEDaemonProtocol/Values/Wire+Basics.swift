@@ -3,7 +3,7 @@ import BLEPackets
 import Foundation
 
 extension WireAddress {
-    init(_ address: DeviceAddress) {
+    public init(_ address: DeviceAddress) {
         self.init()
         value = address.value
         kind = UInt32(address.kind.rawValue)
@@ -11,7 +11,8 @@ extension WireAddress {
 }
 
 extension DeviceAddress {
-    init(_ wire: WireAddress) throws(WireError) {
+    /// - Throws: `WireError.invalidField`.
+    public init(_ wire: WireAddress) throws(WireError) {
         guard wire.value >> 48 == 0, let kind = DeviceAddress.Kind(rawValue: UInt8(clamping: wire.kind)) else {
             throw .invalidField
         }

@@ -13,9 +13,7 @@ extension WireRequest {
             changeScan.operation = scan.rawValue
             changeScan.scan = WireScan(request)
         case .radio(.connect(let request)):
-            connect.peer = WireAddress(request.peer)
-            connect.establishmentRetries = UInt32(request.establishmentRetries)
-            if let parameters = request.parameters { connect.parameters = WireConnectionParameters(parameters) }
+            connect = WireConnect(request)
         case .cancel(let operation): cancel.operation = operation.rawValue
         case .link(let link, .disconnect): disconnect.link = link.wire
         case .link(let link, .gatt(let operation)): gatt = WireGATT(operation, link: link)
@@ -26,16 +24,30 @@ extension WireRequest {
         case .security(.answerPairing(let question, let answer)):
             answerPairing = WireAnswerPairing(question, answer)
         case .security(.encrypt(let link)): encrypt.link = link.wire
-        case .radio(.advertise), .radio(.changeAdvertising), .link(_, .procedure), .server, .security, .channel,
-            .holdIndications, .sendHCICommand, .stop:
-            return nil
+        case .link(let link, .procedure(.updateParameters(let wished))):
+            updateParameters.link = link.wire
+            updateParameters.parameters = WireConnectionParameters(wished)
+        case .radio(.advertise(let request)): advertise = WireAdvertise(request)
+        case .radio(.changeAdvertising(let advertising, let request)):
+            changeAdvertising.operation = advertising.rawValue
+            changeAdvertising.advertise = WireAdvertise(request)
+        case .server(let command):
+            guard let request = Self.command(command) else { return nil }
+            self.command = request
+        case .channel(let command): self.command = Self.command(command)
+        case .security(.removeBond(let identity)): removeBond = WireAddress(identity)
+        case .security(.nameBond(let identity, let name)):
+            nameBond.identity = WireAddress(identity)
+            nameBond.name = name
+        case .link(_, .procedure), .security, .holdIndications, .sendHCICommand, .stop: return nil
         }
     }
 }
 
 extension HostCommand {
     /// The command that a client asks for. Operations in it have the client's own numbers.
-    /// - Throws: `WireError.invalidField`.
+    /// - Throws: `WireError.invalidField`, also for requests that are not for the engine: `servePairing`,
+    ///   `capture` and `leave`.
     public init(_ wire: WireRequest) throws(WireError) {
         guard let command = wire.command else { throw .invalidField }
         switch command {
@@ -59,12 +71,50 @@ extension HostCommand {
         case .answerPairing(let answer): self = .security(try answer.command)
         case .encrypt(let encrypt): self = .security(.encrypt(LinkID(wire: encrypt.link)))
         case .readRssi(let read): self = .link(LinkID(wire: read.link), .procedure(.readRSSI))
+        case .updateParameters(let update):
+            self = .link(
+                LinkID(wire: update.link),
+                .procedure(.updateParameters(try ConnectionParameterRequest(update.parameters))))
+        case .advertise(let advertise): self = .radio(.advertise(try AdvertiseRequest(advertise)))
+        case .changeAdvertising(let change):
+            self = .radio(
+                .changeAdvertising(
+                    OperationID(rawValue: change.operation), try AdvertiseRequest(change.advertise)))
+        case .publish(let service): self = .server(.publish(try GATTServiceDefinition(service)))
+        case .removeService(let handle): self = .server(.removeService(try AttributeHandle(wire: handle)))
+        case .respond(let response): self = .server(try response.command)
+        case .updateValue(let update): self = .server(try update.command)
+        case .setDeviceName(let name): self = .server(.setDeviceName(name))
+        case .removeBond(let identity): self = .security(.removeBond(try DeviceAddress(identity)))
+        case .nameBond(let bond):
+            self = .security(.nameBond(try DeviceAddress(bond.identity), bond.name))
+        case .listen(let listen): self = .channel(try listen.command)
+        case .stopListening(let spsm): self = .channel(.stopListening(spsm: UInt16(clamping: spsm)))
+        case .openChannel(let open):
+            self = .channel(
+                .open(
+                    LinkID(wire: open.link), spsm: UInt16(clamping: open.spsm), try ChannelSettings(open.settings)))
+        case .sendOnChannel(let send):
+            self = .channel(.send(ChannelID(wire: send.channel), Array(send.unit)))
+        case .consumeOnChannel(let consume):
+            self = .channel(.consume(ChannelID(wire: consume.channel), units: Int(clamping: consume.units)))
+        case .closeChannel(let channel): self = .channel(.close(ChannelID(wire: channel)))
+        case .servePairing, .capture, .leave: throw .invalidField
         }
     }
 }
 
+extension WireConnect {
+    public init(_ request: ConnectRequest) {
+        self.init()
+        peer = WireAddress(request.peer)
+        establishmentRetries = UInt32(request.establishmentRetries)
+        if let parameters = request.parameters { self.parameters = WireConnectionParameters(parameters) }
+    }
+}
+
 extension WireScan {
-    init(_ request: ScanRequest) {
+    public init(_ request: ScanRequest) {
         self.init()
         isActive = request.isActive
         allowsDuplicates = request.allowsDuplicates
@@ -79,7 +129,8 @@ extension WireScan {
 }
 
 extension ScanRequest {
-    init(_ wire: WireScan) throws(WireError) {
+    /// - Throws: `WireError.invalidField`.
+    public init(_ wire: WireScan) throws(WireError) {
         self.init(
             isActive: wire.isActive, allowsDuplicates: wire.allowsDuplicates,
             serviceUUIDs: try BluetoothUUID.list(wire.services), name: wire.hasName ? wire.name : nil,

@@ -15,10 +15,16 @@ extension WireCompleted {
         case .success(.gatt(let result)): set(result)
         case .success(.paired(let summary)): paired = WirePairingSummary(summary)
         case .success(.accepted(let isAccepted)): accepted = isAccepted
+        case .success(.published(let service)): published = WirePublishedService(service)
+        case .success(.listening(let spsm)): listening = UInt32(spsm)
+        case .success(.channel(let information)): channel = WireOpenedChannel(information)
+        case .success(.connectionParameters(let inForce)):
+            parameters.interval = UInt32(inForce.interval.rawValue)
+            parameters.peripheralLatency = UInt32(inForce.peripheralLatency)
+            parameters.supervisionTimeout = UInt32(inForce.supervisionTimeout.rawValue)
         // No command that the protocol carries ends like this.
-        case .success(.published), .success(.listening), .success(.channel), .success(.outOfBandData),
-            .success(.remoteVersion), .success(.remoteFeatures),
-            .success(.connectionParameters), .success(.dataLength), .success(.phy), .success(.hciAnswer):
+        case .success(.outOfBandData), .success(.remoteVersion), .success(.remoteFeatures), .success(.dataLength),
+            .success(.phy), .success(.hciAnswer):
             failure = WireFailure(.invalidRequest(.notAvailableOnSharedController))
         }
     }
@@ -97,6 +103,17 @@ extension WireCompleted {
             case .unsubscribed: return .success(.gatt(.unsubscribed))
             case .paired(let summary): return .success(.paired(try PairingSummary(summary)))
             case .accepted(let isAccepted): return .success(.accepted(isAccepted))
+            case .published(let service): return .success(.published(try GATTPublishedService(service)))
+            case .listening(let spsm): return .success(.listening(spsm: UInt16(clamping: spsm)))
+            case .channel(let opened): return .success(.channel(ChannelInformation(opened)))
+            case .parameters(let inForce):
+                return .success(
+                    .connectionParameters(
+                        ConnectionParameters(
+                            interval: ConnectionInterval(rawValue: UInt16(clamping: inForce.interval)),
+                            peripheralLatency: UInt16(clamping: inForce.peripheralLatency),
+                            supervisionTimeout: SupervisionTimeout(
+                                rawValue: UInt16(clamping: inForce.supervisionTimeout)))))
             }
         }
     }
@@ -238,12 +255,24 @@ extension WireFromDaemon {
         case .pairing(let link, let event): pairing = WirePairingProgress(event, on: link)
         case .encryptionChanged(let link, let security):
             encryptionChanged = WireEncryptionChanged(security, on: link)
+        case .advertisingChanged(let isAdvertising): advertisingChanged = isAdvertising
+        case .centralConnected(let information): centralConnected = WireLink(information)
+        case .centralDisconnected(let link, let reason):
+            centralDisconnected.link = link.wire
+            centralDisconnected.reason = WireDisconnection(reason)
+        case .server(let event): server = WireServerEvent(event)
+        case .channel(let event): channel = WireChannelEvent(event)
+        case .connectionParametersChanged(let link, let inForce):
+            parametersChanged.link = link.wire
+            parametersChanged.interval = UInt32(inForce.interval.rawValue)
+            parametersChanged.peripheralLatency = UInt32(inForce.peripheralLatency)
+            parametersChanged.supervisionTimeout = UInt32(inForce.supervisionTimeout.rawValue)
+        case .bondChanged(let bond): bondChanged = WireBond(bond)
+        case .bondRemoved(let identity): bondRemoved = WireAddress(identity)
         // The session makes these messages itself, with the client's numbers.
         case .discovered, .completed: return nil
-        case .gatt(_, .completed), .reopenTransport, .advertisingChanged, .centralConnected,
-            .centralDisconnected, .server, .cleartextRefused, .bondChanged,
-            .bondRemoved, .channel, .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound,
-            .ambiguousIdentity, .malformedPacket:
+        case .gatt(_, .completed), .reopenTransport, .cleartextRefused, .phyChanged, .dataLengthChanged,
+            .identityFound, .ambiguousIdentity, .malformedPacket:
             return nil
         }
     }
@@ -255,8 +284,23 @@ extension HostEvent {
     public init?(_ message: WireFromDaemon.OneOf_Message, for client: ClientID) throws(WireError) {
         switch message {
         case .welcome, .refusal, .lost, .appWelcome, .appEvent, .appTaken, .appNotice, .appPairing,
-            .operatorAnswer:
+            .operatorAnswer, .packet, .alert:
             return nil
+        case .advertisingChanged(let isAdvertising): self = .advertisingChanged(isAdvertising: isAdvertising)
+        case .centralConnected(let link): self = .centralConnected(try LinkInformation(link))
+        case .centralDisconnected(let end):
+            self = .centralDisconnected(LinkID(wire: end.link), reason: try DisconnectionReason(end.reason))
+        case .server(let event): self = .server(try GATTServerEvent(event, for: client))
+        case .channel(let event): self = .channel(try ChannelEvent(event, for: client))
+        case .parametersChanged(let change):
+            self = .connectionParametersChanged(
+                LinkID(wire: change.link),
+                ConnectionParameters(
+                    interval: ConnectionInterval(rawValue: UInt16(clamping: change.interval)),
+                    peripheralLatency: UInt16(clamping: change.peripheralLatency),
+                    supervisionTimeout: SupervisionTimeout(rawValue: UInt16(clamping: change.supervisionTimeout))))
+        case .bondChanged(let bond): self = .bondChanged(try Bond(bond))
+        case .bondRemoved(let identity): self = .bondRemoved(try DeviceAddress(identity))
         case .completed(let end): self = .completed(OperationID(rawValue: end.operation), try end.outcome)
         case .discovered(let discovery): self = .discovered(try discovery.discovery(by: client))
         case .connected(let link): self = .connected(try LinkInformation(link), client)

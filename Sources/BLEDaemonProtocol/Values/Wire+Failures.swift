@@ -28,9 +28,12 @@ extension WireFailure {
         case .invalidRequest(.connectionParameters): reason = .connectionParameters
         case .invalidRequest(.stopped): reason = .stopped
         case .invalidRequest(.notAvailableOnSharedController): reason = .notAvailable
+        case .invalidRequest(.notPermitted): reason = .notPermitted
+        case .invalidRequest(.advertisementTooLong): reason = .advertisementTooLong
         // No command that the protocol carries ends like this.
-        case .invalidRequest(.parametersTooLong), .invalidRequest(.advertisementTooLong), .channel, .publishing:
-            reason = .unspecified
+        case .invalidRequest(.parametersTooLong): reason = .unspecified
+        case .publishing(let error): set(error)
+        case .channel(let failure): set(failure)
         case .gatt(let failure): set(failure)
         case .security(let failure): set(failure)
         }
@@ -138,6 +141,10 @@ extension HostFailure {
             self = wire.isOfGatt ? .gatt(.security(failure)) : .security(failure)
         } else if let failure = try GATTFailure(wire) {
             self = .gatt(failure)
+        } else if let error = try GATTPublishError(wire) {
+            self = .publishing(error)
+        } else if let failure = ChannelFailure(wire) {
+            self = .channel(failure)
         } else if let failure = try Self.plain(wire) {
             self = failure
         } else {
@@ -162,6 +169,8 @@ extension HostFailure {
         case .connectionParameters: .invalidRequest(.connectionParameters)
         case .stopped: .invalidRequest(.stopped)
         case .notAvailable: .invalidRequest(.notAvailableOnSharedController)
+        case .notPermitted: .invalidRequest(.notPermitted)
+        case .advertisementTooLong: .invalidRequest(.advertisementTooLong)
         default: nil
         }
     }
@@ -232,7 +241,7 @@ extension SecurityFailure {
 }
 
 extension WireFailure {
-    fileprivate var octet: UInt8 {
+    var octet: UInt8 {
         get throws(WireError) {
             guard let octet = UInt8(exactly: code) else { throw .invalidField }
             return octet

@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 extension WirePairingOptions {
-    init(_ options: PairingOptions) {
+    public init(_ options: PairingOptions) {
         self.init()
         ioCapability = UInt32(options.ioCapability.rawValue)
         isBonding = options.isBonding
@@ -22,7 +22,8 @@ extension WirePairingOptions {
 
 extension PairingOptions {
     /// The debug key is never accepted: it is only for tests on a controller that is not shared.
-    init(_ wire: WirePairingOptions) throws(WireError) {
+    /// - Throws: `WireError.invalidField`.
+    public init(_ wire: WirePairingOptions) throws(WireError) {
         guard let capability = UInt8(exactly: wire.ioCapability).flatMap(IOCapability.init(rawValue:)),
             7...16 ~= wire.minimumKeySize, wire.minimumKeySize...16 ~= wire.maximumKeySize,
             let initiatorKeys = UInt8(exactly: wire.initiatorKeys),

@@ -53,6 +53,13 @@ public struct ChannelInformation: Hashable, Sendable {
     public var sendMTU: UInt16
     /// The longest service data unit that this side accepts, in octets.
     public var receiveMTU: UInt16
+
+    public init(id: ChannelID, spsm: UInt16, sendMTU: UInt16, receiveMTU: UInt16) {
+        self.id = id
+        self.spsm = spsm
+        self.sendMTU = sendMTU
+        self.receiveMTU = receiveMTU
+    }
 }
 
 /// Why a channel ended.

@@ -9,11 +9,14 @@ public struct PeerCredentials: Hashable, Sendable {
     public var group: UInt32
     /// The process that connected, for logs: its number may be another's by now.
     public var process: Int32
+    /// The other groups that the user had (SO_PEERGROUPS).
+    public var otherGroups: [UInt32]
 
-    public init(user: UInt32, group: UInt32, process: Int32) {
+    public init(user: UInt32, group: UInt32, process: Int32, otherGroups: [UInt32] = []) {
         self.user = user
         self.group = group
         self.process = process
+        self.otherGroups = otherGroups
     }
 }
 
@@ -89,7 +92,16 @@ public final class UnixListener {
             Glibc.close(client)
             return nil
         }
-        return (client, PeerCredentials(user: user, group: group, process: process))
+        return (
+            client, PeerCredentials(user: user, group: group, process: process, otherGroups: Self.groups(of: client))
+        )
+    }
+
+    private static func groups(of client: Int32) -> [UInt32] {
+        // More than any user has; without an answer, only the user and its first group count.
+        var groups = [UInt32](repeating: 0, count: 1024)
+        let count = unsafe clinux_peer_groups(client, &groups, Int32(groups.count))
+        return Array(groups.prefix(max(0, Int(count))))
     }
 
     /// Listens no more, and removes the socket file.

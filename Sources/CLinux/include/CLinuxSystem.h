@@ -13,6 +13,10 @@ int clinux_accept(int listener);
 /// Who connected a Unix socket (unix(7), SO_PEERCRED); negative with errno.
 int clinux_peer_credentials(int descriptor, uint32_t *user, uint32_t *group, int32_t *process);
 
+/// The other groups of the user at the other end of a Unix socket.
+/// \return how many there are; -1 with errno otherwise.
+int clinux_peer_groups(int descriptor, uint32_t *groups, int capacity);
+
 /// As whom a process runs.
 struct clinux_user {
     /// Whether to become this user; otherwise the process keeps the caller's.

@@ -55,7 +55,7 @@ struct AppEnvironment: Sendable {
     var manifest: AppManifest {
         AppManifest(
             app: AppID(rawValue: identifier), backgroundModes: BackgroundModes(names: modeNames),
-            authorization: authorization)
+            authorization: authorization, showsSystemServices: showsSystemServices)
     }
 
     private static func stateDirectory(_ variables: [String: String]) -> String {

@@ -284,6 +284,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         greeting.hello.app.identifier = configuration.environment.identifier
         greeting.hello.app.backgroundModes = configuration.environment.modeNames
         greeting.hello.app.startsInBackground = isInBackground
+        greeting.hello.app.showsSystemServices = configuration.environment.showsSystemServices
         greeting.hello.app.authorization = UInt32(configuration.environment.authorization.rawValue)
         send(greeting)
         sendPairing()
@@ -350,10 +351,11 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         case .appNotice(let notice): take(notice)
         case .appPairing(let progress): try take(progress)
         case .refusal(let refusal): self.refusal = refusal.text
-        // Messages for tools, or of a newer daemon.
+        // Messages for tools and operators, or of a newer daemon.
         case .welcome, .completed, .discovered, .connected, .disconnected, .notification, .mtuChanged,
             .subscriptionsForgotten, .writeRoom, .recovering, .ready, .lost, .pairing, .encryptionChanged,
-            .operatorAnswer, nil:
+            .operatorAnswer, .server, .centralConnected, .centralDisconnected, .advertisingChanged,
+            .parametersChanged, .channel, .bondChanged, .bondRemoved, .packet, .alert, nil:
             break
         }
     }

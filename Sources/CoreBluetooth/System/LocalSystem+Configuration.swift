@@ -32,7 +32,6 @@ extension LocalSystem {
                 MisuseLog.write("\(notice)")
             }
             journalPath = state.journalPath(of: environment.identifier)
-            if environment.showsSystemServices { settings.hiddenServices = [] }
             if environment.asksAtTerminal, let terminal = TerminalAgent.ofProcess() {
                 pairingAgent = terminal
                 PairingSettings(capability: .keyboardDisplay).apply(to: &adapter.security.pairing)

@@ -39,6 +39,7 @@ extension jelling_completion {
                 case .stopped: 3
                 case .notAvailableOnSharedController: 4
                 case .advertisementTooLong: 5
+                case .notPermitted: 6
                 }
             unsafe set(JELLING_FAILURE_INVALID_REQUEST, code: code)
         case .procedureTimeout: unsafe set(JELLING_FAILURE_PROCEDURE_TIMEOUT)

@@ -45,12 +45,9 @@ struct AdvertisingOptions: ParsableArguments {
     }
 
     /// - Throws: `Failure` when there is no such bond.
-    private func target(among store: FileBondStore) throws -> AdvertisingTarget? {
+    private func target(among known: () async throws -> [Bond]) async throws -> AdvertisingTarget? {
         guard let directed else { return nil }
-        let bonds: [Bond]
-        do throws(BondStoreError) { bonds = try store.bonds() } catch {
-            throw Failure(error)
-        }
+        let bonds = try await known()
         guard let peer = try directed.bond(among: bonds)?.identity else {
             throw Failure("there is no bond with \(directed.text); see ‘bletool bonds’", code: .noBond)
         }
@@ -71,7 +68,12 @@ struct AdvertisingOptions: ParsableArguments {
         _ services: [BluetoothUUID], interval: AdvertisingInterval? = nil, profile: ServedProfile? = nil,
         pairing: PairingArguments? = nil, in session: Session
     ) async throws {
-        let target = try target(among: session.bondStore)
+        let target = try await target(among: session.knownBonds)
+        if emitOverflow, case .daemon = try session.chosenTransport() {
+            throw Failure(
+                "--emit-overflow is for a controller of this program's own; bled decides how it advertises",
+                status: .usage)
+        }
         let request = AdvertiseRequest(
             .packed(localName: name, serviceUUIDs: services), isInBackground: background, interval: interval,
             target: target)

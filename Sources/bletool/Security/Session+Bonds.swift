@@ -11,6 +11,8 @@ extension Session {
     /// Gives an adapter the stored bonds, so that devices are recognised by their identity. If the store cannot be
     /// read, the adapter is used without it.
     func knowBonds(_ configuration: inout AdapterConfiguration) throws {
+        // A daemon has its own.
+        if case .daemon = try chosenTransport() { return }
         guard rawAdapter == nil, let bonds = try? bondStore.bonds(), !bonds.isEmpty else { return }
         try secure(&configuration, pairing: nil)
     }
@@ -28,6 +30,8 @@ extension Session {
         configuration.toolbox = CryptoToolbox()
         if let pairing { configuration.security.pairing = pairing }
         configuration.pairingAgent = TerminalAgent(console: console, confirms: confirms)
+        // The bonds are the daemon's.
+        if case .daemon = try chosenTransport() { return }
         let store = bondStore
         do throws(BondStoreError) {
             _ = try store.load()

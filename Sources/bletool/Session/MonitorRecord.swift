@@ -31,6 +31,18 @@ enum MonitorRecord {
         return true
     }
 
+    /// A capture with one H4 packet: btsnoop, datalink 1002.
+    static func h4Capture(_ packet: [UInt8], _ direction: PacketDirection, at unixMicroseconds: UInt64) -> [UInt8] {
+        var bytes: [UInt8] = Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 0x03, 0xEA]
+        let isCommandOrEvent = packet.first == 1 || packet.first == 4
+        append(UInt32(clamping: packet.count), to: &bytes)
+        append(UInt32(clamping: packet.count), to: &bytes)
+        append(UInt32(direction == .controllerToHost ? 1 : 0) | (isCommandOrEvent ? 2 : 0), to: &bytes)
+        append(UInt32(0), to: &bytes)
+        append(UInt64(clamping: unixMicroseconds) &+ UInt64(bitPattern: epoch), to: &bytes)
+        return bytes + packet
+    }
+
     private static func word(_ frame: RawSpan, _ offset: Int) -> UInt16? {
         guard let low = frame.byte(at: offset), let high = frame.byte(at: offset + 1) else { return nil }
         return UInt16(high) << 8 | UInt16(low)

@@ -197,7 +197,7 @@ extension Session {
         console.showProgress("\(what) …")
         defer { console.showProgress("") }
         let resolver = PeerResolver(
-            adapter: adapter, console: console, bonds: (try? bondStore.bonds()) ?? [], search: search)
+            adapter: adapter, console: console, bonds: await bonds(of: adapter), search: search)
         let remark = Task {
             try await Task.sleep(for: Self.patience)
             guard !console.showsProgress, resolver.heard.unconnectable == nil else { return }

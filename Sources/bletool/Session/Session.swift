@@ -10,6 +10,8 @@ struct Session: Sendable {
     let capturePath: String?
     let recordingName: String?
     let state: StateDirectory
+    /// Whether the user chose the state folder.
+    let hasOwnState: Bool
     var ownAddress: GlobalOptions.OwnAddressKind?
     /// What stands behind a virtual transport, also when it is opened again.
     private let worlds: VirtualWorlds
@@ -21,6 +23,7 @@ struct Session: Sendable {
         capturePath = options.capture
         recordingName = options.record
         state = StateDirectory(path: options.state)
+        hasOwnState = options.state != nil
         ownAddress = options.ownAddress
     }
 
@@ -92,12 +95,10 @@ struct Session: Sendable {
         return result
     }
 
-    /// No packets come here from a daemon, and its address is its own.
+    /// The engine and its address are the daemon's own.
     private func refuseWhatDaemonsHave() throws {
         let option: String? =
-            if capturePath != nil { "-w" } else if recordingName != nil { "--record" } else if ownAddress != nil {
-                "--own-address"
-            } else { nil }
+            if recordingName != nil { "--record" } else if ownAddress != nil { "--own-address" } else { nil }
         guard let option else { return }
         throw Failure(
             "\(option) is for a controller of this program's own; it cannot be used with -t bled", status: .usage)

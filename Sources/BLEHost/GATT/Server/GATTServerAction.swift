@@ -44,6 +44,14 @@ public struct GATTReadRequest: Equatable, Sendable {
     public var offset: Int
     /// The client that published the attribute.
     public var owner: ClientID
+
+    public init(id: GATTRequestID, link: LinkID, handle: AttributeHandle, offset: Int, owner: ClientID) {
+        self.id = id
+        self.link = link
+        self.handle = handle
+        self.offset = offset
+        self.owner = owner
+    }
 }
 
 /// One of the values that a client writes.
@@ -54,6 +62,12 @@ public struct GATTWrite: Equatable, Sendable {
     public var offset: Int
     /// The octets, at most 512.
     public var value: [UInt8]
+
+    public init(handle: AttributeHandle, offset: Int, value: [UInt8]) {
+        self.handle = handle
+        self.offset = offset
+        self.value = value
+    }
 }
 
 /// A client writes values that the app holds: all of them or none (SPEC PER-17 to PER-19).
@@ -68,6 +82,14 @@ public struct GATTWriteRequest: Equatable, Sendable {
     public var needsAnswer: Bool
     /// The client that published the attributes.
     public var owner: ClientID
+
+    public init(id: GATTRequestID, link: LinkID, writes: [GATTWrite], needsAnswer: Bool, owner: ClientID) {
+        self.id = id
+        self.link = link
+        self.writes = writes
+        self.needsAnswer = needsAnswer
+        self.owner = owner
+    }
 }
 
 /// The app's answer to a read or write.
@@ -93,6 +115,16 @@ public struct GATTSubscription: Equatable, Sendable {
     public var maximumUpdateLength: Int
     /// The client that published the attribute.
     public var owner: ClientID
+
+    public init(
+        link: LinkID, handle: AttributeHandle, modes: SubscriptionModes, maximumUpdateLength: Int, owner: ClientID
+    ) {
+        self.link = link
+        self.handle = handle
+        self.modes = modes
+        self.maximumUpdateLength = maximumUpdateLength
+        self.owner = owner
+    }
 }
 
 /// What an attribute server reports.

@@ -105,6 +105,17 @@ public struct GATTPublishedService: Equatable, Sendable {
     public var characteristics: [GATTPublishedCharacteristic]
     /// The client that published it.
     public var owner: ClientID
+
+    public init(
+        uuid: BluetoothUUID, isPrimary: Bool, range: AttributeHandleRange,
+        characteristics: [GATTPublishedCharacteristic], owner: ClientID
+    ) {
+        self.uuid = uuid
+        self.isPrimary = isPrimary
+        self.range = range
+        self.characteristics = characteristics
+        self.owner = owner
+    }
 }
 
 /// The handles of a published characteristic.
@@ -119,6 +130,17 @@ public struct GATTPublishedCharacteristic: Equatable, Sendable {
     public var configuration: AttributeHandle
     /// The handles of the descriptors of the definition, in its order.
     public var descriptors: [AttributeHandle]
+
+    public init(
+        uuid: BluetoothUUID, declaration: AttributeHandle, valueHandle: AttributeHandle,
+        configuration: AttributeHandle, descriptors: [AttributeHandle]
+    ) {
+        self.uuid = uuid
+        self.declaration = declaration
+        self.valueHandle = valueHandle
+        self.configuration = configuration
+        self.descriptors = descriptors
+    }
 }
 
 /// One attribute of a table that is given as a list of attributes.

@@ -8,12 +8,15 @@ import Glibc
 struct MonitorCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "monitor",
-        abstract: "Show what crosses HCI, of every adapter and program, as it happens.",
+        abstract: "Show what crosses HCI, as it happens: of bled, or of every adapter and program.",
         discussion: """
-            Reads the kernel's monitor channel, as btmon does, and disturbs nothing. With -t, only that adapter. Keys and \
-            passkeys are never shown; a file of -w holds every octet. Runs until ^C. Requires root or CAP_NET_RAW.
+            With -t bled, or if bled is there, the traffic of bled; keys are zeros, in a file of -w as well. Otherwise it \
+            reads the kernel's monitor channel, as btmon does, and disturbs nothing; with -t, only that adapter; there a \
+            file of -w holds every octet. Keys and passkeys are never shown. Runs until ^C. Requires an operator of bled \
+            (root, its user, the group of bled --operators), for the kernel's channel root or CAP_NET_RAW.
 
               bletool monitor
+              bletool -t bled -w traffic.btsnoop monitor
               bletool -t hci1 -w traffic.btsnoop monitor --kind att
             """)
 
@@ -21,6 +24,7 @@ struct MonitorCommand: ToolCommand {
     @OptionGroup var selection: PacketSelection
 
     func run(in session: Session) async throws {
+        if session.daemonSocket != nil { return try await showDaemon(session) }
         let console = session.console
         if let transport = session.transport, !transport.leadsToKernel {
             throw Failure(
@@ -59,5 +63,34 @@ struct MonitorCommand: ToolCommand {
         if let error = frames.end() { throw Failure.notOpened(error) }
         try tap?.finish()
         try outcome.get()
+    }
+
+    private func showDaemon(_ session: Session) async throws {
+        let console = session.console
+        console.adapter = try session.chosenTransport().adapterName
+        let tap = try session.capturePath.map { try CaptureTap(path: $0) }
+        var decoder = CaptureDecoder(
+            style: console.isJSON ? .json : .text(isColoured: console.showsColours), filter: selection.filter)
+        var lost: UInt64 = 0
+        do {
+            try await session.watch(.packets) { event in
+                guard case .packet(let octets, let direction, let time, let before) = event else { return true }
+                lost += UInt64(before)
+                tap?.observe(octets.span.bytes, direction: direction, unixMicroseconds: time)
+                do throws(CaptureError) {
+                    var reader = try CaptureReader(bytes: MonitorRecord.h4Capture(octets, direction, at: time))
+                    while let record = try reader.next() { decoder.decode(record) }
+                } catch { throw Failure("a packet of the daemon: \(error)") }
+                console.write(decoder.output)
+                decoder.removeOutput()
+                return !console.outputHasEnded
+            }
+        } catch {
+            // What was captured is kept.
+            try tap?.finish()
+            throw error
+        }
+        try tap?.finish()
+        if lost > 0 { console.note("\(lost) packets were dropped, because they were read too slowly") }
     }
 }

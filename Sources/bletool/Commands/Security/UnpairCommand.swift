@@ -6,7 +6,8 @@ struct UnpairCommand: ToolCommand {
         commandName: "unpair",
         abstract: "Remove the bond with a device.",
         discussion: """
-            The device keeps its half of the bond; remove it there as well. Needs no adapter.
+            The device keeps its half of the bond; remove it there as well. Needs no adapter. With -t bled, or if bled is \
+            there, it is the bond of bled, as ‘bletool bonds’ lists it.
 
               bletool unpair 24:6F:28:AA:BB:CC
             """)
@@ -15,9 +16,9 @@ struct UnpairCommand: ToolCommand {
     @Argument(help: "ADDRESS, ADDRESS/random or a name, as ‘bletool bonds’ lists it.") var peer: PeerArgument
 
     func run(in session: Session) async throws {
-        let store = session.bondStore
         do {
-            if let identity = try peer.bond(among: try store.bonds())?.identity, try store.remove(identity) {
+            let identity = try peer.bond(among: try await session.knownBonds())?.identity
+            if let identity, try await session.removeBond(identity) {
                 return session.console.print(
                     [
                         "event": "unpaired", "identity": .string(identity.addressText),

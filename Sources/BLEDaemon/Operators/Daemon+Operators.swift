@@ -1,0 +1,185 @@
+@_spi(HostRunner) import BLE
+import BLEAppLifecycle
+import BLEDaemonProtocol
+import BLEHost
+import BLEPackets
+import BLETransport
+import Foundation
+
+/// Operators: root, the daemon's own user, and the members of a group.
+extension Daemon {
+    /// Alerts that wait for an answer at most; the oldest makes room.
+    private static let alertLimit = 256
+    /// Octets of packets that may wait for a client to read; further packets are dropped and counted.
+    private static let trafficOctets = 256 * 1024
+
+    func isOperator(_ peer: PeerCredentials) -> Bool {
+        guard peer.user != 0, peer.user != geteuid() else { return true }
+        guard let group = configuration.operatorGroup else { return false }
+        return peer.group == group || peer.otherGroups.contains(group)
+    }
+
+    // MARK: Requests
+
+    /// - Returns: the answer; `nil` if it follows when the engine has carried out the request.
+    func answer(_ request: WireOperatorRequest, to connection: Connection) -> WireOperatorAnswer? {
+        var answer = WireOperatorAnswer()
+        switch request.request {
+        case .list: answer.apps = installed.all.map { describe($0) }
+        case .reload:
+            readInstalledApps()
+            answer.apps = installed.all.map { describe($0) }
+        case .foreground(let name): answer.error = move(name, to: .foreground) ?? ""
+        case .background(let name): answer.error = move(name, to: .background) ?? ""
+        case .suspend(let name): answer.error = move(name, to: .suspended) ?? ""
+        case .quit(let name): answer.error = quit(AppID(rawValue: name)) ?? ""
+        case .show(let name):
+            if let app = installed[AppID(rawValue: name)] {
+                answer.apps = [describeWhole(app)]
+            } else {
+                answer.error = "no app ‘\(name)’ is installed"
+            }
+        case .install(let file): answer.error = install(Array(file), for: connection.peer) ?? ""
+        case .status: answer.status = status
+        case .alerts: answer.alerts = alerts.map { WireOperatorAlert($0) }
+        case .followAlerts:
+            connection.followsAlerts = true
+            answer.alerts = alerts.map { WireOperatorAlert($0) }
+        case .answerAlert(let reply): answer.error = self.reply(reply) ?? ""
+        case .bonds: answer.bonds = runner.bonds.map { WireBond($0) }
+        case .removeBond(let identity):
+            guard let identity = try? DeviceAddress(identity) else {
+                answer.error = "the request has no address"
+                break
+            }
+            connection.awaited = runner.submit(.security(.removeBond(identity)))
+            return nil
+        case .capture:
+            connection.isCapturing = true
+            noteCapturing()
+        case nil: answer.error = "this daemon does not know the request"
+        }
+        return answer
+    }
+
+    /// An operation has ended for which an operator waits.
+    func operatorHears(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
+        guard let connection = connections.first(where: { $0.awaited == operation }) else { return }
+        connection.awaited = nil
+        var answer = WireOperatorAnswer()
+        switch result {
+        case .success(.accepted(true)):
+            if let error = runner.takeStoreError() { answer.error = "the bond could not be removed: \(error)" }
+        case .success: answer.error = WireOperatorAnswer.noBond
+        case .failure(let failure): answer.error = "the bond could not be removed: \(failure)"
+        }
+        send(WireFromDaemon.with { $0.operatorAnswer = answer }, to: connection)
+        look(at: connection)
+    }
+
+    private func send(_ message: WireFromDaemon, to connection: Connection) {
+        connection.stream.send(message.framed().span.bytes)
+    }
+
+    // MARK: Alerts
+
+    func show(_ alert: Alert) {
+        withApp(alert.app) { $0.show(alert) }
+        alerts.append(alert)
+        tellFollowers(WireOperatorAlert(alert))
+        if alerts.count > Self.alertLimit { answer(alerts[0], isAccepted: false) }
+    }
+
+    /// The alert no longer matters: its app came to the foreground, or ended.
+    func withdraw(_ id: AlertID) {
+        guard let place = alerts.firstIndex(where: { $0.id == id }) else { return }
+        var told = WireOperatorAlert(alerts.remove(at: place))
+        told.isOver = true
+        tellFollowers(told)
+    }
+
+    private func tellFollowers(_ alert: WireOperatorAlert) {
+        for connection in connections where connection.followsAlerts {
+            send(WireFromDaemon.with { $0.alert = alert }, to: connection)
+            endIfStuck(connection)
+        }
+    }
+
+    private func reply(_ reply: WireAnswerAlert) -> String? {
+        guard let alert = alerts.first(where: { $0.id.rawValue == reply.alert }) else {
+            return "there is no alert \(reply.alert), or it has been answered"
+        }
+        answer(alert, isAccepted: reply.accepts)
+        guard reply.accepts, installed[alert.app] != nil, connection(of: alert.app) == nil else { return nil }
+        // It does not run: accepting the alert brings it up, as a person would.
+        return launch(alert.app, LaunchOptions())
+    }
+
+    private func answer(_ alert: Alert, isAccepted: Bool) {
+        withdraw(alert.id)
+        let now = now
+        lifecycle.withApps(at: now) { $0.alertAnswered(alert.id, isAccepted: isAccepted, at: now) }
+        if isAccepted { notePlace(of: alert.app) }
+    }
+
+    // MARK: The device name
+
+    /// The name of the latest program that has set one, else the daemon's own.
+    func setDeviceName() {
+        let name = connections.last { $0.deviceName != nil }?.deviceName ?? configuration.adapter.deviceName
+        _ = runner.submit(.server(.setDeviceName(name)))
+    }
+
+    // MARK: Packets
+
+    func noteCapturing() {
+        traffic.isWanted = connections.contains(where: \.isCapturing)
+        if !traffic.isWanted { keyMask = KeyMask() }
+    }
+
+    /// A packet crosses HCI. The engine is at work, so nothing may be asked of it here, and no connection may end.
+    func show(_ packet: RawSpan, _ direction: PacketDirection, _ unixMicroseconds: UInt64) {
+        var message = WireFromDaemon()
+        message.packet.octets = Data(keyMask.masked(packet, direction))
+        message.packet.isFromController = direction == .controllerToHost
+        message.packet.unixMicroseconds = unixMicroseconds
+        for connection in connections where connection.isCapturing {
+            guard connection.stream.waitingByteCount + connection.traffic.count < Self.trafficOctets else {
+                connection.lostPackets = connection.lostPackets.addingReportingOverflow(1).partialValue
+                continue
+            }
+            message.packet.lost = connection.lostPackets
+            connection.lostPackets = 0
+            connection.traffic += message.framed()
+        }
+        guard !isTrafficWaiting else { return }
+        isTrafficWaiting = true
+        loop.runLater { [weak self] in self?.sendTraffic() }
+    }
+
+    private func sendTraffic() {
+        isTrafficWaiting = false
+        for connection in connections where !connection.traffic.isEmpty {
+            let octets = connection.traffic
+            connection.traffic = []
+            connection.stream.send(octets.span.bytes)
+        }
+    }
+
+    /// Ends the connection of an operator that does not read.
+    private func endIfStuck(_ connection: Connection) {
+        guard connection.stream.waitingByteCount > configuration.limits.waitingOctets else { return }
+        configuration.log("an operator (process \(connection.peer.process)) does not read what it is sent")
+        connection.stream.close()
+        left(connection)
+    }
+}
+
+extension WireOperatorAlert {
+    init(_ alert: Alert) {
+        self.init()
+        id = alert.id.rawValue
+        app = alert.app.rawValue
+        self.alert = WireAppAlert(alert)
+    }
+}

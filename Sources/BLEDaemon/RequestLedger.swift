@@ -1,0 +1,36 @@
+import BLEHost
+
+/// What clients have asked the engine for and has not ended: scans, advertisements and connections, and what must be
+/// undone if its client leaves meanwhile.
+struct RequestLedger {
+    struct Entry {
+        var client: ClientID
+        var command: HostCommand
+    }
+
+    /// For lookup; in order through `radio` only.
+    private var entries: [OperationID: Entry] = [:]
+
+    mutating func note(_ command: HostCommand, as operation: OperationID, from client: ClientID) {
+        switch command {
+        case .radio(.changeScan(let scan, let request)): entries[scan]?.command = .radio(.scan(request))
+        case .radio(.changeAdvertising(let advertising, let request)):
+            entries[advertising]?.command = .radio(.advertise(request))
+        case .radio, .server(.publish), .channel(.listen), .channel(.open):
+            entries[operation] = Entry(client: client, command: command)
+        default: break
+        }
+    }
+
+    /// - Returns: the client of an operation in the ledger.
+    mutating func completed(_ operation: OperationID) -> ClientID? {
+        entries.removeValue(forKey: operation)?.client
+    }
+
+    /// What is wanted of the radio, in the order of the requests.
+    var radio: [(client: ClientID, command: RadioCommand)] {
+        entries.sorted { $0.key < $1.key }.compactMap { entry in
+            if case .radio(let command) = entry.value.command { (entry.value.client, command) } else { nil }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import BLEDaemonProtocol
+import BLEHost
+import BLEPackets
+
+/// Tools in the peripheral role, and on channels: each command is checked to be about what is the client's own.
+extension ToolSession {
+    /// The requests that are not for the engine.
+    /// - Returns: whether it was one.
+    mutating func receiveOwn(_ request: WireRequest, _ number: OperationID) throws(WireError) -> Bool {
+        switch request.command {
+        case .servePairing(let wire)?:
+            let options = try PairingOptions(wire)
+            // Requirements apply to the pairings of every client, so an ordinary user's tool only states its person's
+            // capabilities.
+            let plain = PairingOptions(ioCapability: options.ioCapability, asksConsent: options.asksConsent)
+            guard isOperator || options == plain else { return refused(number) }
+            outputs.append(.pairing(options))
+        case .capture(let isOn)?:
+            guard isOperator else { return refused(number) }
+            outputs.append(.capture(isOn))
+        case .leave?:
+            outputs.append(.leave(number))
+            return true
+        default: return false
+        }
+        complete(number, .success(.done))
+        return true
+    }
+
+    private mutating func refused(_ number: OperationID) -> Bool {
+        complete(number, .failure(.invalidRequest(.notPermitted)))
+        return true
+    }
+
+    mutating func advertise(_ command: HostCommand, _ number: OperationID) {
+        guard serving.advertisements.count < limits.advertisements else {
+            return complete(number, .failure(.limitReached))
+        }
+        beginServing()
+        serving.advertises(number)
+        submit(command, number)
+        outputs.append(.advertises)
+    }
+
+    mutating func receive(_ command: ServerCommand, _ number: OperationID) {
+        switch command {
+        case .publish(let service):
+            guard serving.serviceCount < limits.services,
+                serving.attributeCount + service.attributeCount <= limits.attributes
+            else { return complete(number, .failure(.limitReached)) }
+            if let stranger = service.includedServices.first(where: { !serving.isService($0) }) {
+                return complete(number, .failure(.publishing(.includedServiceUnknown(stranger))))
+            }
+            beginServing()
+            serving.publishes(service, number)
+        case .removeService(let handle):
+            guard serving.isService(handle) else {
+                return complete(number, .failure(.publishing(.unknownService(handle))))
+            }
+            serving.removes(handle, number)
+        case .setDeviceName(let name):
+            guard isOperator else { return complete(number, .failure(.invalidRequest(.notPermitted))) }
+            outputs.append(.deviceName(name))
+        case .respond(let question, _):
+            guard serving.answers(question) else { return complete(number, .success(.accepted(false))) }
+        case .updateValue(let handle, _, _):
+            guard serving.owns(handle) else {
+                return complete(number, .failure(.publishing(.unknownService(handle))))
+            }
+        case .disableServices:
+            return complete(number, .failure(.invalidRequest(.notAvailableOnSharedController)))
+        }
+        submit(.server(command), number)
+    }
+
+    mutating func receive(_ command: ChannelCommand, _ number: OperationID) {
+        switch command {
+        case .listen:
+            guard serving.channelCount < limits.channels else { return complete(number, .failure(.limitReached)) }
+            beginServing()
+            serving.opens(number)
+        case .stopListening(let spsm):
+            guard serving.listeners.contains(spsm) else {
+                return complete(number, .failure(.channel(.invalidSPSM)))
+            }
+            serving.stopsListening(spsm)
+        case .open(let link, _, _):
+            guard holds(link) else { return complete(number, .failure(.notConnected)) }
+            guard serving.channelCount < limits.channels else { return complete(number, .failure(.limitReached)) }
+            serving.opens(number)
+        case .send(let channel, _), .consume(let channel, _), .close(let channel):
+            guard serving.channels.contains(channel) else { return complete(number, .failure(.channel(.notOpen))) }
+        }
+        submit(.channel(command), number)
+    }
+
+    private mutating func beginServing() {
+        guard !serving.hasBegun else { return }
+        serving.hasBegun = true
+        outputs.append(.serves)
+    }
+
+    // MARK: From the daemon
+
+    /// The centrals that are connected when the client begins to serve.
+    mutating func serves(among centrals: [LinkInformation]) {
+        for central in centrals where serving.connected(central.id) { pass(.centralConnected(central)) }
+    }
+
+    /// Whether the controller advertises; told to a client that wants it to, when it changes for this client.
+    mutating func controllerAdvertises(_ isAdvertising: Bool) {
+        guard !serving.advertisements.isEmpty, serving.toldAdvertising != isAdvertising else { return }
+        serving.toldAdvertising = isAdvertising
+        pass(.advertisingChanged(isAdvertising: isAdvertising))
+    }
+
+    /// A pairing that a central began is answered by this client.
+    mutating func servesPairing(_ event: PairingEvent, on link: LinkID) {
+        note(event)
+        if case .paired = event { questions = [:] }
+        if case .failed = event { questions = [:] }
+        pass(.pairing(link, event))
+    }
+}

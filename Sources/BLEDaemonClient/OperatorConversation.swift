@@ -1,0 +1,103 @@
+import BLEDaemonProtocol
+import BLETransport
+
+/// One request of an operator and what follows, on a loop of its own.
+final class OperatorConversation: @unchecked Sendable {
+    // @unchecked Sendable is correct because only the loop uses the mutable state once it runs.
+    enum Event: Sendable {
+        case answer(DaemonOperator.Answer)
+        case event(DaemonOperator.Event)
+        /// Nothing follows.
+        case ended(DaemonOperator.Failure)
+    }
+
+    private let path: String
+    private let request: WireOperatorRequest
+    private var frames = FrameReader(limit: BledProtocol.eventLimit)
+    /// `nil` after the end.
+    private var report: ((Event) -> Bool)?
+    private var loop: EventLoop?
+    private var stream: ByteStream?
+
+    /// - Parameter report: gets every event, on the loop; returns whether it wants more.
+    init(_ path: String, _ request: WireOperatorRequest, report: @escaping (Event) -> Bool) {
+        self.path = path
+        self.request = request
+        self.report = report
+    }
+
+    func begin() {
+        do throws(TransportError) {
+            let loop = try EventLoop(name: "operator")
+            self.loop = loop
+            let stream: ByteStream
+            do throws(TransportError) { stream = try ByteStream.connect(unixPath: path) } catch {
+                switch error {
+                case .connectionRefused, .pathNotFound: throw .noDaemon(path: path)
+                default: throw error
+                }
+            }
+            try stream.start(
+                on: loop, receive: { self.receive($0) },
+                closed: { self.tell(.ended(.transport($0 ?? .closedByPeer))) })
+            self.stream = stream
+            var greeting = WireFromClient()
+            greeting.hello.version = BledProtocol.version
+            greeting.hello.session = .operator
+            var asked = WireFromClient()
+            asked.operatorRequest = request
+            stream.send((greeting.framed() + asked.framed()).span.bytes)
+            try loop.start()
+        } catch {
+            tell(.ended(.transport(error)))
+        }
+    }
+
+    /// Ends the conversation; may be called on any thread.
+    func stop() {
+        guard let loop else { return }
+        loop.run { self.end() }
+    }
+
+    private func end() {
+        report = nil
+        stream?.close()
+        stream = nil
+        loop?.stop()
+    }
+
+    private func receive(_ bytes: RawSpan) {
+        frames.append(bytes)
+        do throws(WireError) {
+            while report != nil, let octets = try frames.next() {
+                switch try WireFromDaemon(octets: octets).message {
+                case .operatorAnswer(let answer): try take(answer)
+                case .alert(let alert): tell(.event(.alert(DaemonOperator.Alert(alert))))
+                case .packet(let packet):
+                    tell(
+                        .event(
+                            .packet(
+                                Array(packet.octets),
+                                packet.isFromController ? .controllerToHost : .hostToController,
+                                unixMicroseconds: packet.unixMicroseconds, lost: packet.lost)))
+                case .refusal(let refusal): tell(.ended(.refused(refusal.text)))
+                default: break
+                }
+            }
+        } catch {
+            tell(.ended(.transport(.daemonEnded(reason: "it speaks another protocol: \(error)"))))
+        }
+    }
+
+    private func take(_ answer: WireOperatorAnswer) throws(WireError) {
+        if answer.error == WireOperatorAnswer.noBond { return tell(.ended(.noBond)) }
+        if !answer.error.isEmpty { return tell(.ended(.refused(answer.error))) }
+        tell(.answer(try DaemonOperator.Answer(answer)))
+    }
+
+    private func tell(_ event: Event) {
+        guard let report else { return }
+        if case .ended = event { self.report = nil }
+        if !report(event) { end() }
+    }
+}

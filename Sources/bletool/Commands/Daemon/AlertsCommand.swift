@@ -1,0 +1,67 @@
+import ArgumentParser
+import BLE
+import BLEDaemonClient
+import BLEJSON
+import BLEText
+
+struct AlertsCommand: CommandGroupHelp, ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "alerts",
+        abstract: "Show what apps at bled want to tell the user, and answer it.",
+        discussion: """
+            Apps ask for alerts when they connect: for a connection, a disconnection or a value that comes while they are \
+            suspended. Accepting an alert brings the app to the foreground. For operators: root, the user of bled and \
+            the group of bled --operators.
+
+              bletool alerts --follow
+              bletool alerts answer 3
+            """,
+        subcommands: [AlertsAnswerCommand.self])
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @Flag(help: "Go on until ^C: show alerts as they come, and those that are over.") var follow = false
+
+    func run(in session: Session) async throws {
+        guard follow else {
+            let alerts = try await session.operate(.alerts).alerts
+            for alert in alerts { session.print(alert) }
+            if alerts.isEmpty { session.console.note("no alert waits for an answer") }
+            return
+        }
+        try await session.watch(.alerts) { event in
+            if case .alert(let alert) = event { session.print(alert) }
+            return !session.console.outputHasEnded
+        }
+    }
+}
+
+struct AlertsAnswerCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "answer", abstract: "Accept an alert, which brings its app to the foreground; or dismiss it.")
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @Argument(help: "The number of the alert.") var id: UInt32
+    @Flag(help: "Dismiss it: the app stays where it is.") var dismiss = false
+
+    func run(in session: Session) async throws { _ = try await session.operate(.answerAlert(id, accepts: !dismiss)) }
+}
+
+extension Session {
+    fileprivate func print(_ alert: DaemonOperator.Alert) {
+        let what =
+            switch alert.kind {
+            case .connection: "is connected"
+            case .disconnection: "is disconnected"
+            case .notification: "has sent a value"
+            case .powerOff: "Bluetooth is off"
+            }
+        let device = alert.name?.printable ?? alert.peripheral?.uuidString
+        console.print(
+            [
+                "event": "alert", "id": JSONValue(alert.id), "app": .string(alert.app),
+                "kind": .string(alert.kind.rawValue), "peripheral": JSONValue(alert.peripheral?.uuidString),
+                "name": JSONValue(alert.name), "over": .boolean(alert.isOver),
+            ],
+            text: "\(alert.id)  \(alert.app.printable)  " + (device.map { "\($0) " } ?? "") + what
+                + (alert.isOver ? "  (over)" : ""))
+    }
+}

@@ -1,0 +1,157 @@
+import ArgumentParser
+import BLE
+import BLEDaemonClient
+import BLEJSON
+import BLEText
+
+struct AppCommand: CommandGroupHelp {
+    static let configuration = CommandConfiguration(
+        commandName: "app",
+        abstract: "Look after the apps that are installed at bled.",
+        discussion: """
+            An app is installed by its manifest in the folder that bled --apps names. For operators: root, the user of \
+            bled and the group of bled --operators.
+
+              bletool app install relay.json
+              bletool app list
+              bletool app launch org.example.relay
+            """,
+        subcommands: [
+            AppListCommand.self, AppShowCommand.self, AppInstallCommand.self, AppLaunchCommand.self,
+            AppBackgroundCommand.self,
+            AppSuspendCommand.self, AppQuitCommand.self, AppReloadCommand.self,
+        ])
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+}
+
+extension Session {
+    func printApps(_ apps: [DaemonOperator.App]) {
+        for app in apps {
+            console.print(
+                [
+                    "event": "app", "identifier": .string(app.identifier), "place": .string(app.place.rawValue),
+                    "process": app.process.map { JSONValue($0) } ?? .null, "user": JSONValue(app.user),
+                    "backgroundModes": .array(app.backgroundModes.map { .string($0) }),
+                ],
+                text: [app.identifier, app.place.rawValue, app.process.map { "process \($0)" }].compactMap(\.self)
+                    .joined(separator: "  "))
+        }
+        if apps.isEmpty { console.note("no app is installed") }
+    }
+}
+
+struct AppListCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the installed apps, and what their processes are at.")
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    func run(in session: Session) async throws { session.printApps(try await session.operate(.list).apps) }
+}
+
+struct AppReloadCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reload", abstract: "Read the manifests again, and list the installed apps.")
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    func run(in session: Session) async throws { session.printApps(try await session.operate(.reload).apps) }
+}
+
+struct AppLaunchCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "launch", abstract: "Bring an app to the foreground; launch it if it does not run.",
+        aliases: ["foreground"])
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @Argument(help: "The app's identifier, as in its manifest.") var identifier: String
+
+    func run(in session: Session) async throws { _ = try await session.operate(.foreground(identifier)) }
+}
+
+struct AppBackgroundCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "background", abstract: "Send an app to the background; it is suspended ten seconds later.")
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @Argument(help: "The app's identifier, as in its manifest.") var identifier: String
+
+    func run(in session: Session) async throws { _ = try await session.operate(.background(identifier)) }
+}
+
+struct AppSuspendCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "suspend", abstract: "Stop an app until an event wakes it.")
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @Argument(help: "The app's identifier, as in its manifest.") var identifier: String
+
+    func run(in session: Session) async throws { _ = try await session.operate(.suspend(identifier)) }
+}
+
+struct AppQuitCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quit",
+        abstract: "End an app by force: nothing of it goes on, and no event launches it again.")
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @Argument(help: "The app's identifier, as in its manifest.") var identifier: String
+
+    func run(in session: Session) async throws { _ = try await session.operate(.quit(identifier)) }
+}
+
+struct AppShowCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show one installed app: its manifest, its process, and what goes on without it."
+    )
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @Argument(help: "The app's identifier, as in its manifest.") var identifier: String
+
+    func run(in session: Session) async throws {
+        for app in try await session.operate(.show(identifier)).apps {
+            session.console.print(Self.object(app), text: Self.text(app))
+        }
+    }
+
+    private static func object(_ app: DaemonOperator.App) -> JSONValue {
+        [
+            "event": "appDetails", "identifier": .string(app.identifier), "place": .string(app.place.rawValue),
+            "process": app.process.map { JSONValue($0) } ?? .null, "user": JSONValue(app.user),
+            "backgroundModes": JSONValue(app.backgroundModes), "strikes": JSONValue(app.strikes),
+            "command": JSONValue(app.command), "environment": JSONValue(app.environment),
+            "directory": .string(app.directory), "roles": JSONValue(app.roles), "mayPair": .boolean(app.mayPair),
+            "systemServices": .string(app.showsSystemServices ? "shown" : "hidden"),
+            "preservedCentrals": JSONValue(app.preservedCentrals),
+            "preservedPeripherals": JSONValue(app.preservedPeripherals),
+        ]
+    }
+
+    private static func text(_ app: DaemonOperator.App) -> String {
+        let rows: [(String, String)] = [
+            ("process", app.process.map { "\($0), \(app.place.rawValue)" } ?? app.place.rawValue),
+            ("strikes", "\(app.strikes)"), ("user", "\(app.user)"),
+            ("command", app.command.joined(separator: " ")), ("directory", app.directory),
+            ("environment", app.environment.joined(separator: " ")), ("roles", app.roles.joined(separator: ", ")),
+            ("background modes", app.backgroundModes.joined(separator: ", ")),
+            ("pairing", app.mayPair ? "may ask a person" : "may not ask a person"),
+            ("system services", app.showsSystemServices ? "shown" : "hidden"),
+            ("preserved centrals", app.preservedCentrals.joined(separator: ", ")),
+            ("preserved peripherals", app.preservedPeripherals.joined(separator: ", ")),
+        ]
+        return ([app.identifier.printable] + rows.filter { !$0.1.isEmpty }.map { "  \($0.0): \($0.1.printable)" })
+            .joined(separator: "\n")
+    }
+}
+
+struct AppInstallCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "install",
+        abstract: "Install an app, or replace its manifest.",
+        discussion: """
+            The daemon checks the manifest and keeps it in its folder of apps. Root and the user of bled may install apps \
+            of every user, other operators only apps that run as themselves.
+
+              bletool app install relay.json
+            """)
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @Argument(help: "The manifest, as JSON.", completion: .file(extensions: ["json"])) var file: String
+
+    func run(in session: Session) async throws {
+        _ = try await session.operate(.install(try TextFile.bytes(of: file)))
+    }
+}

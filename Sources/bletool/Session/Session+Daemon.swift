@@ -1,0 +1,85 @@
+import BLE
+import BLEDaemonClient
+
+extension Session {
+    /// The socket of the daemon that this command is for; `nil` if it is for a controller or a state folder of this
+    /// program's own.
+    var daemonSocket: String? {
+        switch transport {
+        case .daemon?: transport.map { DaemonClient.socketPath(of: $0) }
+        case nil: hasOwnState ? nil : DaemonClient.sharedSocketPath
+        default: nil
+        }
+    }
+
+    /// The socket of the daemon that `-t` names, or that is there.
+    /// - Throws: `Failure` if `-t` names a controller.
+    func operatedSocket() throws -> String {
+        switch transport {
+        case nil: DaemonClient.sharedSocketPath ?? DaemonClient.defaultSocketPath
+        case .daemon?: DaemonClient.socketPath(of: try chosenTransport())
+        default: throw Failure("this is for a daemon: name it with -t bled:SOCKET", status: .usage)
+        }
+    }
+
+    /// Asks a daemon.
+    func operate(
+        _ request: DaemonOperator.Request, at socket: String? = nil
+    ) async throws -> DaemonOperator.Answer {
+        let path = try socket ?? operatedSocket()
+        do throws(DaemonOperator.Failure) {
+            return try await DaemonOperator.perform(request, at: path)
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    /// What is reported to an operator who watches, until ^C.
+    func watch(
+        _ watched: DaemonOperator.Watched, _ body: (DaemonOperator.Event) throws -> Bool
+    ) async throws {
+        do {
+            for try await event in DaemonOperator.watch(watched, at: try operatedSocket()) {
+                guard try body(event) else { return }
+            }
+        } catch let failure as DaemonOperator.Failure {
+            throw Failure(failure)
+        }
+    }
+
+    /// The bonds of the daemon that this command uses, else those of the state folder.
+    /// - Throws: `Failure`, `BondStoreError`.
+    func knownBonds() async throws -> [Bond] {
+        guard let daemonSocket else { return try bondStore.bonds() }
+        return try await operate(.bonds, at: daemonSocket).bonds
+    }
+
+    /// The bonds by which devices are recognised on an adapter; an ordinary user knows none of a daemon.
+    func bonds(of adapter: Adapter) async -> [Bond] {
+        if case .daemon = adapter.address { return await adapter.bonds }
+        return (try? bondStore.bonds()) ?? []
+    }
+
+    /// - Returns: whether there was such a bond.
+    func removeBond(_ identity: DeviceAddress) async throws -> Bool {
+        guard let daemonSocket else { return try bondStore.remove(identity) }
+        do throws(DaemonOperator.Failure) {
+            _ = try await DaemonOperator.perform(.removeBond(identity), at: daemonSocket)
+            return true
+        } catch {
+            if error == .noBond { return false }
+            throw Failure(error)
+        }
+    }
+}
+
+extension Failure {
+    init(_ failure: DaemonOperator.Failure) {
+        switch failure {
+        case .transport(.daemonEnded), .transport(.closedByPeer):
+            self.init(failure.description, code: .transportLost)
+        case .transport: self.init(failure.description, status: .transportNotOpened)
+        case .refused, .noBond: self.init(failure.description)
+        }
+    }
+}

@@ -1,0 +1,268 @@
+"""Cases of operators: what the daemon is at, alerts, installing, packets, bonds, and whom all that is refused to.
+
+Part of Tools/Daemon/run."""
+import json, os, signal, socket, struct, subprocess, sys, tempfile, threading, time
+
+from __main__ import BLETOOL, Daemon, EXAMPLES, LIMIT, RELAY, ROOT, bletool, case, relay_manifest, state_of
+from client import Client, decode
+
+NOBODY = 65534
+GROUP = 54321
+
+
+def operator(daemon):
+    client = Client(daemon.path, LIMIT)
+    client.send({1: {1: 1, 2: 3}})
+    assert 1 in client.receive(), 'no operator'
+    return client
+
+
+def as_user(user, groups, *command, **how):
+    """Runs a command as another user; only root can."""
+    groups = ['--groups', ','.join(map(str, groups))] if groups else ['--clear-groups']
+    return subprocess.run(['setpriv', '--reuid', str(user), '--regid', str(user), *groups, *command],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT, cwd='/', **how)
+
+
+class Open(Daemon):
+    """A daemon whose socket other users reach: in a folder that they may enter."""
+
+    def __init__(self, *options, **more):
+        self.options = options
+        super().__init__(**more)
+        os.chmod(self.folder.name, 0o755)
+
+    def arguments(self):
+        return [*super().arguments(), *self.options]
+
+
+def status(daemon):
+    code, out, said = bletool(f'bled:{daemon.path}', '--json', 'status')
+    assert code == 0, said
+    return json.loads(out)
+
+
+@case
+def status_of_the_daemon():
+    "bletool status says who wants the scan, the advertisement and the link, why the radio is at rest, and counts"
+    profile = json.dumps({'services': [{'uuid': '180F', 'characteristics': [{'uuid': '2A19', 'properties': ['read']}]}]})
+    with Daemon(apps=[relay_manifest()]) as daemon:
+        transport = f'bled:{daemon.path}'
+        adapter = status(daemon)['adapters'][0]
+        assert adapter['transport'] == 'sim' and adapter['ready'] and adapter['wanted'] == [] and adapter['links'] == [], adapter
+        code, out, said = bletool(transport, 'status')
+        assert code == 0 and 'does not scan: nobody wants it' in out and 'does not advertise' in out, (out, said)
+        path = os.path.join(daemon.folder.name, 'profile.json')
+        with open(path, 'w') as file:
+            file.write(profile)
+        daemon.operate({2: RELAY.encode()})
+        commands = [['lescan', '--passive', '--duration', '3600'], ['serve', '--profile', path, '--name', 'Here'],
+                    ['gatt', 'Jelling Heart', 'subscribe', '2A37']]
+        programs = [subprocess.Popen([BLETOOL, '-t', transport, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL) for words in commands]
+        try:
+            scanner, server, reader = [f'bletool (process {program.pid})' for program in programs]
+
+            def seen():
+                now = status(daemon)
+                adapter = now['adapters'][0]
+                wanted = [(one['client'], one['work']) for one in adapter['wanted']]
+                holders = [set(link['holders']) for link in adapter['links'] if link['role'] == 'central']
+                kinds = {client['name']: client for client in now['clients']}
+                return ((scanner, 'scan') in wanted and (server, 'advertise') in wanted and adapter['advertising']
+                        and any({reader, RELAY} <= held for held in holders)
+                        and kinds.get(server, {}).get('services') == 1 and kinds.get(RELAY, {}).get('kind') == 'app'
+                        and now['apps'][0]['place'] == 'foreground')
+
+            daemon.wait_for('all of it is told', seen)
+            _, out, _ = bletool(transport, 'status')
+            assert f'{server} as ‘Here’' in out and f'held by ' in out, out
+        finally:
+            for program in programs:
+                program.kill()
+                program.wait()
+        daemon.wait_for('what they wanted is gone',
+                        lambda: not [one for one in status(daemon)['adapters'][0]['wanted'] if 'bletool' in one['client']])
+
+
+@case
+def refused_to_others():
+    "what operators may is refused in words to a user who may only connect; a member of the operators' group may all of it"
+    if os.geteuid() != 0:
+        return 'needs root to be another user'
+    with Open('--allow', str(NOBODY), '--operators', str(GROUP)) as daemon:
+        tool = [BLETOOL, '-t', f'bled:{daemon.path}']
+        manifest = os.path.join(daemon.folder.name, 'manifest.json')
+        capture = os.path.join(daemon.folder.name, 'capture.btsnoop')
+        verbs = [['status'], ['alerts'], ['alerts', 'answer', '1'], ['app', 'list'], ['app', 'install', manifest], ['bonds'],
+                 ['unpair', '00:11:22:33:44:55'], ['monitor'], ['alerts', '--follow']]
+        with open(manifest, 'w') as file:
+            json.dump({'BundleIdentifier': 'org.example.mine', 'user': str(NOBODY)}, file)
+        os.chmod(manifest, 0o644)
+        for words in verbs:
+            done = as_user(NOBODY, [], *tool, *words)
+            assert done.returncode == 1 and '--operators' in done.stderr, (words, done)
+        done = as_user(NOBODY, [], *tool, '-w', '/dev/null', 'gatt', 'Jelling Heart', 'read', '2A38')
+        assert done.returncode in (1, 2, 3) and not done.stdout, done
+        # It may do what is its own.
+        done = as_user(NOBODY, [], *tool, 'gatt', 'Jelling Heart', 'read', '2A38')
+        assert done.returncode == 0 and 'Chest' in done.stdout, done
+        for words in verbs[:2] + verbs[3:6]:
+            done = as_user(NOBODY, [GROUP], *tool, *words)
+            assert done.returncode == 0, (words, done)
+        assert 'org.example.mine' in daemon.operate({1: {}})
+        # For itself: an app of root would run as root.
+        with open(manifest, 'w') as file:
+            json.dump({'BundleIdentifier': 'org.example.root', 'user': 'root', 'command': ['/bin/true']}, file)
+        done = as_user(NOBODY, [GROUP], *tool, 'app', 'install', manifest)
+        assert done.returncode == 1 and 'may only install apps that run as that user' in done.stderr, done
+        assert set(daemon.operate({1: {}})) == {'org.example.mine'}
+
+
+@case
+def install():
+    "bletool app install checks a manifest and keeps it; show tells all of it; nonsense is refused and nothing is changed"
+    with Daemon() as daemon:
+        transport = f'bled:{daemon.path}'
+        path = os.path.join(daemon.folder.name, 'manifest.json')
+
+        def put(manifest):
+            with open(path, 'w') as file:
+                file.write(manifest if isinstance(manifest, str) else json.dumps(manifest))
+            return bletool(transport, 'app', 'install', path)
+
+        assert put(relay_manifest(roles=['central'], systemServices='shown'))[0] == 0
+        code, out, said = bletool(transport, '--json', 'app', 'show', RELAY)
+        told = json.loads(out)
+        assert code == 0 and told['roles'] == ['central'] and told['systemServices'] == 'shown', (out, said)
+        assert told['command'] == relay_manifest()['command'] and told['place'] == 'notRunning', told
+        code, out, _ = bletool(transport, 'app', 'show', RELAY)
+        assert code == 0 and 'roles: central' in out and 'system services: shown' in out, out
+        # It is the file of a real installation: it outlives the daemon, and is replaced in place.
+        daemon.kill()
+        daemon.start()
+        daemon.wait_for('bled is back', lambda: bletool(transport, 'status')[0] == 0)
+        assert RELAY in daemon.operate({1: {}})
+        assert put(relay_manifest())[0] == 0
+        assert sorted(os.listdir(daemon.apps)) == [f'{RELAY}.json'] == [name for name in os.listdir(daemon.apps)]
+        for wrong, word in [('{', 'manifest'), ({'BundleIdentifier': '../up'}, 'slash'), ({'BundleIdentifier': 'a', 'roles': ['king']}, 'king'),
+                            ({'BundleIdentifier': 'a', 'systemServices': 'maybe'}, 'systemServices'),
+                            ({'BundleIdentifier': 'a', 'user': 'no such user'}, 'no user'), (' ' * 70_000, '')]:
+            code, _, said = put(wrong)
+            assert code == 1 and word in said, (wrong, code, said)
+        assert set(daemon.operate({1: {}})) == {RELAY}
+        code, _, said = bletool(transport, 'app', 'show', 'org.example.unknown')
+        assert code == 1 and 'no app' in said, said
+
+
+@case
+def alerts():
+    "an alert of a suspended app waits for the operator; accepting it brings the app to the foreground, and who follows hears of both"
+    with Daemon() as daemon:
+        transport = f'bled:{daemon.path}'
+        assert bletool(transport, '--json', 'alerts')[:2] == (0, '')
+        follower = operator(daemon)
+        follower.send({8: {9: {}}})
+        assert 21 in follower.receive()
+        app = Client(daemon.path, LIMIT)
+        app.send({1: {1: 1, 2: 2, 3: {1: b'org.example.alerted'}}})
+        assert 16 in app.receive(), 'not welcome'
+
+        def event(field):
+            while True:
+                message = app.receive()
+                assert message is not None, f'no event {field}'
+                if 17 in message and field in (told := decode(message[17][0])):
+                    return decode(told[field][0])
+
+        app.send({3: {1: 1, 3: {}}})
+        app.send({3: {1: 1, 6: {1: bytes.fromhex('180D')}}})
+        peer = decode(event(7)[1][0])[1][0]
+        # Connected a second later, when it is suspended.
+        app.send({3: {1: 1, 8: {1: peer, 2: {1: 1, 4: 1000}}}})
+        app.send({5: {1: 2}})
+        app.send({5: {1: 3}})
+        while 31 not in (message := follower.receive()):
+            assert message is not None, 'no alert'
+        alert = decode(message[31][0])
+        number, whose = alert[1][0], alert[2][0].decode()
+        assert whose.endswith('org.example.alerted') and 4 not in alert, alert
+        code, out, said = bletool(transport, '--json', 'alerts')
+        told = json.loads(out)
+        assert code == 0 and (told['id'], told['app'], told['kind'], told['over']) == (number, whose, 'connection', False), (out, said)
+        code, _, said = bletool(transport, 'alerts', 'answer', '999999')
+        assert code == 1 and 'no alert 999999' in said, said
+        assert bletool(transport, 'alerts', 'answer', str(number))[0] == 0
+        while 31 not in (message := follower.receive()):
+            assert message is not None, 'the end of the alert is not told'
+        assert decode(message[31][0])[4] == [1], message
+        # In the foreground it hears of what happened.
+        assert decode(event(8)[1][0])[1][0] == peer
+        assert bletool(transport, '--json', 'alerts')[:2] == (0, '')
+        code, _, said = bletool(transport, 'alerts', 'answer', str(number))
+        assert code == 1, said
+
+
+@case
+def monitor():
+    "bletool monitor shows the daemon's traffic as it happens and writes it down, beside another program; -w of a tool likewise"
+    with Daemon() as daemon:
+        transport = f'bled:{daemon.path}'
+        path = os.path.join(daemon.folder.name, 'monitor.btsnoop')
+        watcher = subprocess.Popen([BLETOOL, '-t', transport, '--json', '-w', path, 'monitor'], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        lines = []
+        reader = threading.Thread(target=lambda: lines.extend(watcher.stdout), daemon=True)
+        reader.start()
+        try:
+            daemon.wait_for('it watches', lambda: any(
+                client['kind'] == 'operator' and client['process'] == watcher.pid for client in status(daemon)['clients']))
+            own = os.path.join(daemon.folder.name, 'own.btsnoop')
+            code, out, said = bletool(transport, '-w', own, 'gatt', 'Jelling Heart', 'read', '2A38')
+            assert code == 0 and 'Chest' in out, said
+            daemon.wait_for('the read was seen', lambda: any('Read Response' in line for line in lines))
+            watcher.send_signal(signal.SIGINT)
+            assert watcher.wait(LIMIT) == 0, watcher.stderr.read()
+        finally:
+            watcher.kill()
+            watcher.wait()
+        for capture in path, own:
+            code, out, said = bletool('sim', 'decode', capture)
+            assert code == 0 and 'ATT Read Request' in out and 'Value: 01' in out, (capture, out[-500:], said)
+        # From the first packet that the tool caused: the scan for the name, or the connection.
+        assert 'command' in bletool('sim', 'decode', own)[1]
+
+
+@case
+def stuck_operators():
+    "operators who watch and never read, send garbage, half a frame or no end of requests harm themselves alone"
+    with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
+        victim.wait_for('beat', 2)
+        # Both watch packets while a scan of everything runs, and read nothing.
+        stuck = [operator(daemon) for _ in range(2)]
+        for client in stuck:
+            client.send({8: {15: {}}})
+        half = operator(daemon)
+        half.socket.sendall(b'\xff\0\0\0\x42')
+        garbage = operator(daemon)
+        garbage.socket.sendall(b'\x03\0\0\0\xff\xff\xff')
+        assert garbage.receive() is None
+        long = operator(daemon)
+        long.socket.sendall(struct.pack('<I', 1 << 24))
+        assert long.receive() is None
+        # Requests without end and without reading: their answers fill the socket, and it ends.
+        flood = operator(daemon)
+        flood.socket.settimeout(LIMIT)
+        try:
+            for _ in range(1_000_000):
+                flood.send({8: {7: {}}})
+        except OSError:
+            pass
+        else:
+            raise AssertionError('it could flood without end')
+        assert bletool(f'bled:{daemon.path}', 'lescan', '--duration', '2')[0] == 0
+        beats = len(victim.events('beat'))
+        victim.wait_for('beat', beats + 2)
+        resident = daemon.resident_kilobytes()
+        assert resident < 96 * 1024, f'{resident} kB'
+        return f'{resident} kB resident'
