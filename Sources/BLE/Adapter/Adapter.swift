@@ -43,6 +43,7 @@ public actor Adapter {
     private var operationOfToken: [UInt64: OperationID] = [:]
     private var scans: [OperationID: Scan.Source] = [:]
     private var links: [LinkID: PeripheralState] = [:]
+    var channels = AdapterChannels()
     private var serverObservers = Observers<ServerEvents.Source>()
     private var observers = Observers<AdapterEvents.Source>()
 
@@ -350,7 +351,8 @@ public actor Adapter {
             guard let error = runner.takeStoreError() else { break }
             storeError = error
             tell(.bondNotKept(error))
-        case .channel, .stopped, .identityFound, .ambiguousIdentity, .malformedPacket:
+        case .channel(let event): channels.handle(event, of: self)
+        case .stopped, .identityFound, .ambiguousIdentity, .malformedPacket:
             break
         }
     }
@@ -360,6 +362,7 @@ public actor Adapter {
             if case .failure(let failure) = result { source.finish(throwing: ending ?? .host(failure)) }
             return
         }
+        if case .success(let result) = result { channels.completed(result) }
         let mapped = result.mapError { ending ?? .host($0) }
         waiting.removeValue(forKey: operation)?.resume(returning: mapped)
     }
@@ -416,6 +419,7 @@ public actor Adapter {
         observers.end(with: ending ?? error)
         for (_, state) in links { state.end(.controllerLost) }
         links.removeAll()
+        channels.end(with: ending ?? error)
     }
 
     private func resumeStarters() {

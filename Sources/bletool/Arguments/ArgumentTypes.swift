@@ -58,10 +58,14 @@ extension BluetoothUUID: ExpressibleByArgument {
 struct Number16: ExpressibleByArgument, Equatable, Sendable {
     var value: UInt16
 
+    init(value: UInt16) { self.value = value }
+
     init?(argument: String) {
         guard let value = Hexadecimal.integer(argument, as: UInt16.self) else { return nil }
         self.value = value
     }
+
+    var defaultValueDescription: String { String(value) }
 }
 
 /// A number in hexadecimal, with or without `0x`, like the arguments of `hcitool cmd`.

@@ -1,0 +1,45 @@
+import BLEHost
+import BLEPackets
+
+extension Adapter {
+    /// Accepts channels that peers open, until the loop over the sequence ends.
+    ///
+    ///     for try await channel in try await adapter.acceptChannels(on: 0x0080) {
+    ///         Task { for try await message in channel { try await channel.send(message) } }
+    ///     }
+    /// - Parameters:
+    ///   - spsm: 0x0001 to 0x00FF; `nil` takes a free one from 0x0080 on.
+    ///   - requiresEncryption: whether peers must be paired.
+    /// - Throws: `AdapterError.host(.channel)` if the SPSM is taken or invalid.
+    public func acceptChannels(
+        on spsm: UInt16? = nil, _ settings: ChannelSettings = ChannelSettings(), requiresEncryption: Bool = false
+    ) async throws(AdapterError) -> IncomingChannels {
+        let chosen = try await answer(
+            to: .listen(spsm: spsm, settings, requiresEncryption: requiresEncryption))
+        guard let arrivals = channels.arrivals(on: chosen) else { throw .closed }
+        channels.onEnd(of: chosen) { Task { await self.stopAccepting(on: chosen) } }
+        return IncomingChannels(spsm: chosen, channels: arrivals)
+    }
+
+    private func stopAccepting(on spsm: UInt16) async {
+        channels.stopListening(spsm)
+        _ = await perform(.channel(.stopListening(spsm: spsm)))
+    }
+
+    /// A message was taken: the peer may send another.
+    func consume(on channel: ChannelID) async { _ = await perform(.channel(.consume(channel, units: 1))) }
+}
+
+extension Peripheral {
+    /// Opens a channel to one of the device's SPSMs.
+    /// - Throws: `AdapterError.host(.channel)` with the device's refusal.
+    public func openChannel(
+        _ spsm: UInt16, _ settings: ChannelSettings = ChannelSettings()
+    ) async throws(AdapterError) -> Channel {
+        let information = try await adapter.answer(to: .openChannel(spsm, settings, on: link))
+        guard let channel = await adapter.channels.channel(information, of: adapter) else {
+            throw .host(.channel(.notOpen))
+        }
+        return channel
+    }
+}
