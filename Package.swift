@@ -240,8 +240,8 @@ if Context.environment["JELLING_GATEWAY"] == "1" {
         .executableTarget(
             name: "jelling-gateway",
             dependencies: [
-                "BLE", "BLEGateway", "BLEJSON", "BLESecurity", "BLEServiceManager", "BLEStateFiles", "BLEText",
-                "BLEVirtualTransports", "CMosquitto",
+                "BLE", "BLEDaemonClient", "BLEGateway", "BLEJSON", "BLESecurity", "BLEServiceManager", "BLEStateFiles",
+                "BLEText", "BLEVirtualTransports", "CMosquitto",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),

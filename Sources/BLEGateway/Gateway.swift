@@ -334,7 +334,7 @@ public struct Gateway: Sendable {
     private func subject(_ device: HeardDevice) -> DeviceRule.Subject {
         DeviceRule.Subject(
             address: device.address.value, isPrivate: device.identity == nil && device.address.isPrivate,
-            identity: device.identity.map { configuration.identities[$0].name }, name: name(of: device),
+            identity: device.identity.flatMap { configuration.identities[$0].name }, name: name(of: device),
             data: device.data, formats: device.reports.map(\.format),
             rssi: best(device)?.smoothed ?? -128)
     }
@@ -345,6 +345,9 @@ public struct Gateway: Sendable {
 }
 
 extension DeviceAddress {
+    /// Whether this is an identity that the adapter, or the daemon, resolved from a private address.
+    var isResolved: Bool { kind == .publicIdentity || kind == .randomIdentity }
+
     /// Whether the device changes this address from time to time.
     var isPrivate: Bool {
         guard kind == .random else { return false }

@@ -17,16 +17,19 @@ struct GatewayCommand: AsyncParsableCommand {
               jelling-gateway --config /etc/jelling-gateway.yaml
 
             Topics: jelling/NAME/devices/ADDRESS, with the decoded values under "values", and jelling/NAME/status, \
-            "online" or "offline". Without -t, the first adapter is used through the HCI user channel. Messages wait on \
-            disk while the broker is away. SIGHUP, or a change of the file, loads the configuration again. The exit \
-            status is 0 on success, 1 if the gateway failed, and 2 for wrong usage or configuration.
+            "online" or "offline". Without -t, the gateway uses the controller of bled if it listens, otherwise the first \
+            adapter through the HCI user channel. Messages wait on disk while the broker is away. SIGHUP, or a change \
+            of the file, loads the configuration again. The exit status is 0 on success, 1 if the gateway failed, and \
+            2 for wrong usage or configuration.
             """,
         version: gatewayVersion)
 
     @Option(
         name: [.customShort("t"), .long],
         help: ArgumentHelp(
-            "An adapter: user:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD, sim[:FILE]; may be repeated.",
+            """
+            An adapter: user:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD, sim[:FILE], bled[:SOCKET]; may be repeated.
+            """,
             valueName: "transport"))
     var transport: [String] = []
 
@@ -57,7 +60,7 @@ struct GatewayCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Serve /health and /metrics on a loopback address and port.", valueName: "address:port"))
     var http: String?
 
-    @Option(help: ArgumentHelp("Where the queue is kept.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Where the queue and the bonds are kept.", valueName: "dir"))
     var state: String?
 
     func validate() throws {

@@ -142,6 +142,54 @@ struct GatewayTests {
         #expect(bench.gateway.deviceCount == 1)
     }
 
+    @Test("bonded devices are recognised by key and by identity address; a key that several have resolves nothing")
+    func bonds() throws {
+        let key = try #require(Key128(mostSignificantFirst: Bench().octets("ec0234a357c8ad05341010a60a397d9b")))
+        var phone = Bond(identity: try #require(DeviceAddress("C0:00:00:00:00:01/random")), identityResolvingKey: key)
+        phone.name = "phone"
+        let plain = Bond(identity: try #require(DeviceAddress("A4:C1:38:00:00:01")))
+        var configuration = GatewayConfiguration(name: "g")
+        configuration.filter.privateAddresses = .drop
+        configuration.addIdentities(of: [phone, plain])
+        var bench = Bench(configuration)
+        for address in ["70:81:94:0D:FB:AA/random", "C0:00:00:00:00:01/random"] {
+            let messages = try bench.hear(address, "020106")
+            try #require(messages.count == 1)
+            #expect(messages[0].topic == "jelling/g/devices/C0:00:00:00:00:01")
+            #expect(messages[0].text.contains(#""identity":{"name":"phone","address":"C0:00:00:00:00:01"}"#))
+            _ = bench.wait(61)
+        }
+        #expect(bench.gateway.deviceCount == 1)
+        let messages = try bench.hear(sensor, "0201060409414243")
+        #expect(messages.first?.text.contains(#""identity":{"address":"A4:C1:38:00:00:01"},"name":"ABC""#) == true)
+
+        configuration.identities = []
+        var twin = phone
+        twin.identity = try #require(DeviceAddress("C0:00:00:00:00:02/random"))
+        configuration.addIdentities(of: [phone, twin])
+        bench = Bench(configuration)
+        #expect(try bench.hear("70:81:94:0D:FB:AA/random", "020106").isEmpty)
+
+        var given = KnownIdentity(name: "Anna", irk: bench.octets("ec0234a357c8ad05341010a60a397d9b"))
+        given.address = 0xC000_0000_0001
+        configuration.identities = [given]
+        configuration.addIdentities(of: [phone])
+        #expect(configuration.identities == [given])
+    }
+
+    @Test("an address that the adapter resolved is an identity")
+    func resolved() throws {
+        var bench = Bench()
+        let address = DeviceAddress(value: 0xC000_0000_0001, kind: .randomIdentity)
+        bench.gateway.hear(
+            Sighting(adapter: 0, address: address, rssi: -60, isConnectable: true, advertisement: []), at: bench.now,
+            unix: Bench.start)
+        let messages = bench.gateway.takeMessages()
+        try #require(messages.count == 1)
+        #expect(messages[0].topic == "jelling/g/devices/C0:00:00:00:00:01")
+        #expect(messages[0].text.contains(#""addressType":"random","identity":{"address":"C0:00:00:00:00:01"}"#))
+    }
+
     @Test("a device is reported with the adapter that receives it best")
     func adapters() throws {
         var bench = Bench()

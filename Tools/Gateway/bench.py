@@ -116,10 +116,10 @@ class Bench:
 
     # Devices
 
-    def lab(self, *arguments, peer=True):
+    def lab(self, *arguments, peer=True, endpoints=2):
         """Bumble's controllers, and a device of Bumble's that advertises."""
         for attempt in range(3):
-            lab = Lab('bumble')
+            lab = Lab('bumble', endpoints)
             self.labs.append(lab)
             try:
                 lab.open(False)

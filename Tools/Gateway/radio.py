@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """A controller that hears many devices, as an H4 endpoint: the load for jelling-gateway.
 
-  radio.py unix:PATH [--devices N] [--rate REPORTS_PER_SECOND] [--seconds S] [--first N] [--still]
+  radio.py unix:PATH [--devices N] [--rate REPORTS_PER_SECOND] [--seconds S] [--first N] [--still] [--packets FILE]
 
 Answers every command with success. While the host scans, it reports devices in turn, evenly spread over time. What a device
 sends contains its own count and the time of day, as manufacturer data: ffff, u32 count, u64 microseconds since 1970; with
---still it sends the same all the time. Prints {"ev": "ready"}, and at the end {"ev": "sent", "reports": N}. Stops on SIGTERM."""
+--still it sends the same all the time. With --packets, FILE has what the devices send: a JSON list of addresses and advertising
+data in hexadecimal, in which @@ is the count. Prints {"ev": "ready"}, and at the end {"ev": "sent", "reports": N}. Stops on SIGTERM."""
 import argparse, asyncio, json, os, signal, struct, time
 
 
 class Radio:
     def __init__(self, args):
+        self.packets = json.load(open(args.packets, encoding='utf-8')) if args.packets else None
+        if self.packets:
+            args.devices = len(self.packets)
         self.args, self.scanning, self.reports, self.counts = args, False, 0, [0] * args.devices
         self.slow = 0
 
@@ -31,6 +35,10 @@ class Radio:
         if self.args.still:
             said = b'\xff\xff' + struct.pack('<IQ', device, 0)
         data = b'\x02\x01\x06' + bytes([len(said) + 1, 0xFF]) + said
+        if self.packets:
+            address, data = (bytes.fromhex(text.replace(':', '').replace('@@', f'{self.counts[device] & 255:02x}'))
+                             for text in self.packets[device])
+            address = address[::-1]
         rssi = 256 - 50 - (device + self.reports) % 40
         body = b'\x02\x01\x03\x00' + address + bytes([len(data)]) + data + bytes([rssi])
         self.reports += 1
@@ -80,6 +88,7 @@ async def main():
     parser.add_argument('--seconds', type=float, default=3600)
     parser.add_argument('--first', type=int, default=0, help='number of the first device')
     parser.add_argument('--still', action='store_true')
+    parser.add_argument('--packets')
     args = parser.parse_args()
     radio, path = Radio(args), args.socket.removeprefix('unix:')
     server = await asyncio.start_unix_server(radio.serve, path)

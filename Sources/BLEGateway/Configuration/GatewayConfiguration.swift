@@ -84,16 +84,16 @@ public struct KnownDevice: Equatable, Sendable {
     public init(address: UInt64) { self.address = address }
 }
 
-/// An identity that uses private addresses.
+/// A device that is recognised under any of its addresses.
 public struct KnownIdentity: Equatable, Sendable {
-    /// Its name in documents.
-    public var name: String
-    /// The identity resolving key, most significant octet first.
-    public var irk: [UInt8]
-    /// The identity address, if known.
+    /// Its name in documents; `nil`: the one that it sends.
+    public var name: String?
+    /// The identity resolving key, most significant octet first; `nil`: it is recognised by `address` only.
+    public var irk: [UInt8]?
+    /// The identity address, if known; public and random addresses with the same digits are not distinguished.
     public var address: UInt64?
 
-    public init(name: String, irk: [UInt8]) {
+    public init(name: String?, irk: [UInt8]?) {
         self.name = name
         self.irk = irk
     }

@@ -3,8 +3,8 @@ import BLEPackets
 import BLESensors
 
 extension HeardDevice {
-    /// Whether the configuration has settings for the device or knows its identity.
-    var isNamed: Bool { settings != nil || identity != nil }
+    /// Whether the device has settings, or its identity is known.
+    var isNamed: Bool { settings != nil || identity != nil || address.isResolved }
 
     var valuesByName: [String: SensorValue] {
         Dictionary(values.map { ($0.field.name, $0.field.value) }, uniquingKeysWith: { _, last in last })

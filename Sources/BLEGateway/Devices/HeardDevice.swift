@@ -59,12 +59,15 @@ struct HeardDevice {
         return best ?? signals.first
     }
 
-    /// Whether one of its values is an event.
-    var saysEvent: Bool { reports.contains { $0.fields.contains { isEvent($0.name) } } }
+    /// Whether one of its values is an event. Devices with several buttons also send that one was not pressed.
+    var saysEvent: Bool {
+        reports.contains { $0.fields.contains { isEvent($0.name) && $0.value != .text("none") } }
+    }
 }
 
 /// Whether a value is an event: it belongs to a moment, and only one document contains it.
 func isEvent(_ name: String) -> Bool {
+    if name == "button_count" { return false }
     for event in ["button", "dimmer", "command", "lock_action"]
     where name == event || name.hasPrefix(event + "_") { return true }
     return false

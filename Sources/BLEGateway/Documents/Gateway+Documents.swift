@@ -7,7 +7,7 @@ extension Gateway {
     /// The name of a device: from the configuration, or its own.
     func name(of device: HeardDevice) -> String? {
         if let name = device.settings.flatMap({ configuration.devices[$0].name }) { return name }
-        if let identity = device.identity { return configuration.identities[identity].name }
+        if let name = device.identity.flatMap({ configuration.identities[$0].name }) { return name }
         guard let name = device.data.localNameWithoutPadding, !name.isEmpty else { return nil }
         return name
     }
@@ -16,7 +16,8 @@ extension Gateway {
     func addressText(of device: HeardDevice) -> String {
         guard let identity = device.identity else { return device.address.addressText }
         let known = configuration.identities[identity]
-        return known.address.map { DeviceAddress(value: $0, kind: .public).addressText } ?? known.name
+        return known.address.map { DeviceAddress(value: $0, kind: .public).addressText }
+            ?? known.name ?? device.address.addressText
     }
 
     /// The same in lower case, with only letters, digits and `_`.
@@ -76,11 +77,15 @@ extension Gateway {
         add("addressType", .string(device.address.kindText))
         if let index = device.identity {
             let identity = configuration.identities[index]
-            var object: JSONValue = ["name": .string(identity.name)]
+            var object: [JSONValue.Member] = []
+            if let name = identity.name { object.append(.init(key: "name", value: .string(name))) }
             if let address = identity.address {
-                object = object.adding("address", .string(DeviceAddress(value: address, kind: .public).addressText))
+                let text = DeviceAddress(value: address, kind: .public).addressText
+                object.append(.init(key: "address", value: .string(text)))
             }
-            add("identity", object)
+            add("identity", .object(object))
+        } else if device.address.isResolved {
+            add("identity", ["address": .string(device.address.addressText)])
         }
         if let name = name(of: device) { add("name", .string(name)) }
         if let signal {

@@ -8,6 +8,8 @@ extension Gateway {
         let device = devices[slot]
         if device.identity == nil, device.address.isPrivate, device.settings == nil { return }
         for value in device.values where !device.announced.contains(value.field.name) {
+            // What the value is will be seen when the device knows it.
+            if value.field.unit.isEmpty, !value.field.value.isKnown { continue }
             devices[slot].announced.insert(value.field.name)
             guard let entity = HomeAssistantEntity(value.field, expireAfter: settings.expireAfter) else { continue }
             messages.append(discoveryMessage(entity, device, settings))
@@ -58,5 +60,14 @@ extension Gateway {
     /// The text with only the characters that Home Assistant accepts in discovery topics.
     private func plain(_ text: String) -> String {
         String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+    }
+}
+
+extension SensorValue {
+    fileprivate var isKnown: Bool {
+        switch self {
+        case .unknown, .invalid: false
+        default: true
+        }
     }
 }

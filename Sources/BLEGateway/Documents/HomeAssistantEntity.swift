@@ -24,37 +24,37 @@ struct HomeAssistantEntity {
         let value = "value_json['values']['\(field.name)']"
         var members: [JSONValue.Member] = []
         func add(_ key: String, _ value: JSONValue) { members.append(.init(key: key, value: value)) }
-        if field.name == "button" {
+        if isEvent(field.name) {
+            guard case .text = field.value, let types = Self.eventTypes(field.name) else { return nil }
             component = .event
-            add("event_types", .array(Self.buttonEvents.map { .string($0) }))
+            add("event_types", .array(types.map { .string($0) }))
+            // Devices also send that nothing was pressed; any other text would be an error.
+            let list = types.map { "'\($0)'" }.joined(separator: ", ")
             add(
                 "value_template",
                 .string(
-                    "{% if 'button' in value_json['values'] %}{\"event_type\": \"{{ \(value) }}\"}{% endif %}"))
+                    "{% set event = value_json['values'].get('\(field.name)') %}{% if event in [\(list)] %}"
+                        + "{\"event_type\": \"{{ event }}\"}{% endif %}"))
             self.members = members
             return
         }
-        guard !isEvent(field.name) else { return nil }
         let isThere = "{% if '\(field.name)' in value_json['values'] %}"
         switch field.value {
         case .boolean:
             component = .binarySensor
-            add("value_template", .string("\(isThere){{ 'ON' if \(value) else 'OFF' }}{% endif %}"))
+            add("value_template", .string("\(isThere){{ 'None' if \(value) is none else 'ON' if \(value) else 'OFF' }}{% endif %}"))
             if let deviceClass = field.deviceClass { add("device_class", .string(deviceClass)) }
         case .number, .unknown, .invalid:
             component = .sensor
-            add("value_template", .string("\(isThere){{ \(value) }}{% endif %}"))
             let deviceClass = field.deviceClass.flatMap { Self.units[$0]?.contains(field.unit) == true ? $0 : nil }
+            add("value_template", .string("\(isThere){{ \(value) }}{% endif %}"))
             if let deviceClass { add("device_class", .string(deviceClass)) }
             if !field.unit.isEmpty { add("unit_of_measurement", .string(field.unit)) }
-            if deviceClass != "timestamp" {
-                add(
-                    "state_class", .string(Self.totals.contains(deviceClass ?? "") ? "total_increasing" : "measurement")
-                )
-            }
+            add("state_class", .string(Self.totals.contains(deviceClass ?? "") ? "total_increasing" : "measurement"))
         case .text:
             component = .sensor
             add("value_template", .string("\(isThere){{ \(value) }}{% endif %}"))
+            if field.deviceClass == "timestamp" { add("device_class", "timestamp") }
         case .numbers, .octets:
             return nil
         }
@@ -73,11 +73,22 @@ struct HomeAssistantEntity {
         ]
     }
 
-    private static let buttonEvents = [
-        "press", "double_press", "triple_press", "long_press", "long_double_press", "long_triple_press", "hold_press",
-    ]
+    /// The texts that events of this name have.
+    private static func eventTypes(_ name: String) -> [String]? {
+        if name.hasPrefix("button") {
+            return [
+                "press", "double_press", "triple_press", "long_press", "long_double_press", "long_triple_press",
+                "hold_press",
+            ]
+        }
+        guard name.hasPrefix("dimmer") else { return nil }
+        return [
+            "rotate_left", "rotate_right", "rotate_left_pressed", "rotate_right_pressed", "press", "long_press",
+        ]
+    }
 
-    private static let totals: Set<String> = ["energy", "gas", "water"]
+    /// Classes that Home Assistant accepts for meters only.
+    private static let totals: Set<String> = ["energy", "gas", "volume", "water"]
 
     /// The units that Home Assistant accepts for a class of sensors, of those that occur here.
     private static let units: [String: Set<String>] = [
@@ -88,7 +99,7 @@ struct HomeAssistantEntity {
         "precipitation": ["mm"], "pressure": ["hPa", "Pa", "kPa", "mbar"], "sound_pressure": ["dB", "dBA"],
         "speed": ["m/s", "km/h"], "temperature": ["°C", "°F", "K"], "signal_strength": ["dBm", "dB"],
         "voltage": ["V", "mV"], "volume": ["L", "mL", "m³"], "volume_storage": ["L", "mL", "m³"],
-        "volume_flow_rate": ["m³/h", "L/min"], "water": ["L", "m³"], "timestamp": [""],
+        "volume_flow_rate": ["m³/h", "L/min"], "water": ["L", "m³"],
         "volatile_organic_compounds": ["µg/m³"],
     ]
 }

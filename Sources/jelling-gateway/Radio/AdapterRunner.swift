@@ -1,4 +1,5 @@
 import BLE
+import BLEDaemonClient
 import BLESecurity
 import BLEVirtualTransports
 import Logging
@@ -74,6 +75,7 @@ final class AdapterRunner: Sendable {
         state.withLock { $0.phase = .opening }
         var configuration = AdapterConfiguration(makeVirtualTransport: VirtualTransports.open)
         configuration.toolbox = CryptoToolbox()
+        DaemonClient.join(&configuration)
         let adapter: Adapter
         do throws(AdapterError) {
             adapter = try await Adapter.open(settings.transport, configuration: configuration)

@@ -16,6 +16,7 @@ final class GatewayProgram: Sendable {
     private let pool: AdapterPool
     private let delivery: Delivery?
     private let ending: Ending
+    private let bonds: BondedDevices
 
     private struct Options: Sendable {
         var prints: Bool
@@ -62,13 +63,18 @@ final class GatewayProgram: Sendable {
         self.logger = logger
         let shared = SharedQuality(settings.broker?.qualityOfService ?? 1)
         quality = shared
+        let stateFolder = Self.stateFolder(settings)
+        let bonds = BondedDevices(folder: settings.bonds ?? stateFolder + "/security", logger: logger)
+        self.bonds = bonds
+        if settings.broker != nil { bonds.makeFolder() }
+        let settings = bonds.identified(settings)
         self.settings = Mutex(settings)
         let ending = Ending()
         self.ending = ending
         let restart = Restart()
         if settings.broker != nil {
             delivery = Delivery(
-                settings: settings.queue, path: Self.queuePath(settings, logger), logger: logger
+                settings: settings.queue, path: Self.queuePath(settings, stateFolder, logger), logger: logger
             ) { topic, payload in
                 if payload == Array("online".utf8), topic.hasSuffix("/status") { restart.happened() }
             }
@@ -128,9 +134,12 @@ final class GatewayProgram: Sendable {
             services.append(StatusServer(settings: http, report: report, logger: logger))
         }
         services.append(pool)
-        if let path = source.path {
-            services.append(ReloadService(path: path, logger: logger, manager: manager) { await self.reload() })
-        }
+        // A terminal that is closed ends a program without a file.
+        let reload = ReloadService(
+            paths: [source.path, bonds.watchedPath].compactMap(\.self), obeysHangUp: source.path != nil,
+            logger: logger, manager: manager
+        ) { await self.reload() }
+        services.append(reload)
         services.append(WatchdogService(manager: manager, pool: pool, delivery: delivery))
         if let duration = options.duration {
             let ending = ending
@@ -168,7 +177,7 @@ final class GatewayProgram: Sendable {
 
     private func reload() async {
         let new: GatewaySettings
-        do { new = try source.read() } catch {
+        do { new = bonds.identified(try source.read()) } catch {
             return logger.error("\(error); the settings stay as they were")
         }
         let old = settings.withLock { $0 }
@@ -180,8 +189,9 @@ final class GatewayProgram: Sendable {
         if (new.broker == nil) != (old.broker == nil) {
             return logger.error("a broker cannot be added or removed while the gateway runs; restart it")
         }
-        if new.queue != old.queue || new.http != old.http || new.state != old.state {
-            logger.warning("changes of ‘queue’, ‘http’ and ‘state’ need a restart; everything else is in force")
+        if new.queue != old.queue || new.http != old.http || new.state != old.state || new.bonds != old.bonds {
+            logger.warning(
+                "changes of ‘queue’, ‘http’, ‘state’ and ‘bonds’ need a restart; everything else is in force")
         }
         if needsSession {
             do throws(MQTTProblem) { try connect(new) } catch {
@@ -198,21 +208,21 @@ final class GatewayProgram: Sendable {
     }
 
     /// The path of the queue; `nil`: in memory.
-    private static func queuePath(_ settings: GatewaySettings, _ logger: Logger) -> String? {
+    private static func queuePath(_ settings: GatewaySettings, _ folder: String, _ logger: Logger) -> String? {
         if settings.queue.isInMemory { return nil }
         if let path = settings.queue.path { return path }
-        var folder = "/var/lib/jelling"
-        if let state = settings.state {
-            folder = state
-        } else if let base = GatewayCommand.environment("XDG_STATE_HOME"), base.hasPrefix("/") {
-            folder = base + "/jelling"
-        } else if let home = GatewayCommand.environment("HOME") {
-            folder = home + "/.local/state/jelling"
-        }
         do throws(StateFileError) { _ = try SafeFolder(path: folder, isMade: true) } catch {
             logger.error("\(error); messages wait in memory only")
             return nil
         }
         return "\(folder)/gateway-\(settings.gateway.name).sqlite"
+    }
+
+    /// The folder for everything that outlives the program; that of bletool, unless the settings name another.
+    private static func stateFolder(_ settings: GatewaySettings) -> String {
+        if let state = settings.state { return state }
+        if let base = GatewayCommand.environment("XDG_STATE_HOME"), base.hasPrefix("/") { return base + "/jelling" }
+        if let home = GatewayCommand.environment("HOME") { return home + "/.local/state/jelling" }
+        return "/var/lib/jelling"
     }
 }

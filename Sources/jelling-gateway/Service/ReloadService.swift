@@ -6,17 +6,23 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Reads the settings file again when it has changed, and on SIGHUP.
+/// Reads the settings again when a file has changed that they depend on, and on SIGHUP.
 ///
-/// It watches the folder instead of the file, because editors and package managers replace the file.
+/// It watches the folders instead of the files, because editors and package managers replace files.
 final class ReloadService: Service {
-    private let path: String
+    private let paths: [String]
+    private let obeysHangUp: Bool
     private let logger: Logger
     private let manager: ServiceManager
     private let reload: @Sendable () async -> Void
 
-    init(path: String, logger: Logger, manager: ServiceManager, reload: @escaping @Sendable () async -> Void) {
-        self.path = path
+    /// - Parameter obeysHangUp: whether SIGHUP reads the settings instead of ending the program.
+    init(
+        paths: [String], obeysHangUp: Bool, logger: Logger, manager: ServiceManager,
+        reload: @escaping @Sendable () async -> Void
+    ) {
+        self.paths = paths
+        self.obeysHangUp = obeysHangUp
         self.logger = logger
         self.manager = manager
         self.reload = reload
@@ -24,11 +30,8 @@ final class ReloadService: Service {
 
     func run() async throws {
         let (changes, source) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let watch = watchFolder { source.yield() }
-        let signal = DispatchSource.makeSignalSource(signal: SIGHUP)
-        Glibc.signal(SIGHUP, SIG_IGN)
-        signal.setEventHandler { source.yield() }
-        signal.resume()
+        let watches = paths.map { watchFolder(of: $0) { source.yield() } }
+        let signal = obeysHangUp ? Self.hangUps { source.yield() } : nil
         await cancelWhenGracefulShutdown {
             for await _ in changes {
                 // A program may write the file in several steps.
@@ -38,11 +41,21 @@ final class ReloadService: Service {
                 self.manager.notify("READY=1")
             }
         }
-        signal.cancel()
-        watch?.cancel()
+        signal?.cancel()
+        for watch in watches { watch?.cancel() }
     }
 
-    private func watchFolder(_ changed: @escaping @Sendable () -> Void) -> (any DispatchSourceRead)? {
+    private static func hangUps(_ received: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
+        Glibc.signal(SIGHUP, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: SIGHUP)
+        source.setEventHandler { received() }
+        source.activate()
+        return source
+    }
+
+    private func watchFolder(
+        of path: String, _ changed: @escaping @Sendable () -> Void
+    ) -> (any DispatchSourceRead)? {
         let (folder, name) = Self.split(path)
         let descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         let events = UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_TO)

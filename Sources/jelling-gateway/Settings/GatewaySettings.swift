@@ -10,7 +10,9 @@ struct GatewaySettings: Equatable, Sendable {
     var queue = QueueSettings()
     var http: HTTPSettings?
     var watchdog = WatchdogSettings()
-    /// The folder for the queue, bonds and addresses; `nil`: the default.
+    /// The folder of the bonds whose devices are recognised; `nil`: `security` in the state folder, as for bletool.
+    var bonds: String?
+    /// The folder for the queue and the bonds; `nil`: the default.
     var state: String?
 }
 

@@ -6,7 +6,7 @@ import Yams
 enum SettingsFile {
     static let keys = [
         "name", "adapters", "mqtt", "topics", "queue", "publish", "filters", "presence", "smoothing", "devices",
-        "identities", "homeAssistant", "http", "watchdog", "state",
+        "identities", "bonds", "homeAssistant", "http", "watchdog", "state",
     ]
 
     /// - Parameter base: the settings for everything that the file does not set.
@@ -58,6 +58,7 @@ enum SettingsFile {
         }
         if object.has("devices") { settings.gateway.devices = try devices(object) }
         if object.has("identities") { settings.gateway.identities = try identities(object) }
+        settings.bonds = try object.text("bonds") ?? settings.bonds
         if object.has("homeAssistant") {
             var part = HomeAssistantSettings()
             if let object = try object.object("homeAssistant", keys: ["prefix", "expireAfter"]) {

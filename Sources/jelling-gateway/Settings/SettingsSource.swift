@@ -1,4 +1,5 @@
 import BLE
+import BLEDaemonClient
 import BLEGateway
 import Glibc
 
@@ -44,9 +45,7 @@ struct SettingsSource: Sendable {
             settings.adapters = transports.map { AdapterSettings(transport: $0) }
         }
         if settings.adapters.isEmpty {
-            // If there is no adapter yet, use the first one that appears.
-            let index = (try? AdapterList.first().index) ?? 0
-            settings.adapters = [AdapterSettings(transport: "user:\(index)")]
+            settings.adapters = [AdapterSettings(transport: Self.usualTransport)]
         }
         if let broker {
             do throws(BrokerURL.Problem) {
@@ -102,6 +101,12 @@ struct SettingsSource: Sendable {
             throw SettingsProblem(file: path, message: "the file is not UTF-8")
         }
         return text
+    }
+
+    /// The daemon if one listens, otherwise the first adapter; if there is none yet, the first one that appears.
+    private static var usualTransport: String {
+        if let path = DaemonClient.sharedSocketPath { return "bled:\(path)" }
+        return "user:\((try? AdapterList.first().index) ?? 0)"
     }
 
     private static var machineName: String {

@@ -1,0 +1,40 @@
+import BLE
+import BLEGateway
+import BLESecurity
+import BLEStateFiles
+import Glibc
+import Logging
+import Synchronization
+
+/// The bonds of a folder, whose devices the gateway recognises under all their addresses.
+final class BondedDevices: Sendable {
+    private let store: FileBondStore
+    private let logger: Logger
+    /// The bonds that were read last, for the time in which they cannot be read.
+    private let known = Mutex<[Bond]>([])
+
+    init(folder: String, logger: Logger) {
+        self.logger = logger
+        store = FileBondStore(path: folder) { logger.warning("\($0)") }
+    }
+
+    /// Creates the folder, so that the first bond in it is noticed. A folder that cannot be used is reported when the
+    /// bonds are read.
+    func makeFolder() { _ = try? SafeFolder(path: store.path, isMade: true, isPrivate: true) }
+
+    /// A file that is replaced when bonds change; `nil` if there is no folder for it.
+    var watchedPath: String? { unsafe access(store.path, X_OK) == 0 ? store.path + "/bonds" : nil }
+
+    /// Reads the bonds, and adds their identities to those in the settings.
+    func identified(_ settings: GatewaySettings) -> GatewaySettings {
+        var settings = settings
+        do throws(BondStoreError) {
+            let bonds = try store.bonds()
+            known.withLock { $0 = bonds }
+        } catch {
+            logger.error("\(error); bonds that are new are not recognised")
+        }
+        settings.gateway.addIdentities(of: known.withLock { $0 })
+        return settings
+    }
+}
