@@ -30,24 +30,13 @@ struct Effects {
         return OperationID(rawValue: lastOperation)
     }
 
-    /// Ends an operation, once.
-    mutating func complete(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
-        events.append(.completed(operation, result))
-    }
-
     /// Ends the operations that wait for an answer of the toolbox.
     mutating func endQuestions(with failure: HostFailure) {
-        for operation in desk.cancelAll() { complete(operation, .failure(failure)) }
+        while let (operation, _) = desk.cancel(nil) { complete(operation, .failure(failure)) }
     }
 
     /// A command was refused. Command Disallowed (0x0C) means that our picture of the controller was wrong.
     mutating func note(_ status: HCIStatus) {
         if status == .commandDisallowed { counters.desynchronisations &+= 1 }
     }
-
-    /// Sends the next command if the controller accepts one.
-    mutating func sendCommands(at now: Instant) { commands.flush(into: &packets, at: now) }
-
-    /// Sends as much data as the controller has buffers for.
-    mutating func sendData(_ links: inout LinkTable, at now: Instant) { data.pump(&links, into: &packets, at: now) }
 }

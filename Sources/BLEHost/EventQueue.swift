@@ -88,3 +88,10 @@ struct EventQueue {
         }
     }
 }
+
+extension Effects {
+    /// Ends an operation, once.
+    mutating func complete(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
+        events.append(.completed(operation, result))
+    }
+}

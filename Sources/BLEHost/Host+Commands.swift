@@ -180,7 +180,7 @@ extension Host {
     /// Ends an operation wherever it runs.
     private mutating func cancel(_ operation: OperationID, at now: Instant) {
         if radio.cancel(operation, into: &effects) { return }
-        if let failure = effects.desk.cancel(operation) { return effects.complete(operation, .failure(failure)) }
+        if let (_, failure) = effects.desk.cancel(operation) { return effects.complete(operation, .failure(failure)) }
         for link in links.all where link.cancel(operation, &pairings, at: now, into: &effects) { return }
     }
 }

@@ -20,6 +20,8 @@ extension Host {
         }
     }
 
+    // Not inlined: it is large and called from two places.
+    @inline(never)
     private mutating func answered(_ purpose: ToolboxDesk.Purpose, with result: ToolboxResult, at now: Instant) {
         switch purpose {
         case .databaseHash(let revision):

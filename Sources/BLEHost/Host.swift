@@ -192,14 +192,14 @@ public struct Host: ~Copyable {
             effects.needsConvergence = false
             convergeRadio(at: now)
         }
-        effects.sendData(&links, at: now)
+        effects.data.pump(&links, into: &effects.packets, at: now)
         while let link = effects.data.popLinkWithPassedFrames() {
             links.note(link)
             link.tellPassed(&server, at: now, into: &effects)
             fulfilWishes(at: now)
-            effects.sendData(&links, at: now)
+            effects.data.pump(&links, into: &effects.packets, at: now)
         }
-        effects.sendCommands(at: now)
+        effects.commands.flush(into: &effects.packets, at: now)
         if case .stopping = phase, isQuiet { finishStopping(at: now) }
         noteDeadline(at: now)
         effects.counters.droppedValues = effects.events.droppedValues

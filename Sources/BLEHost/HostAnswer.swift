@@ -1,3 +1,4 @@
+#if !hasFeature(Embedded)  // its only owner there, the C library, passes on results of every kind
 import BLEPackets
 
 /// A kind of answer, with its type: what `HostEvent.completed` reports has one type for all operations.
@@ -148,3 +149,4 @@ extension HostAnswer where Value == LocalOutOfBandData {
     /// Out-of-band data for a peer.
     public static var outOfBandData: Self { Self { if case .outOfBandData(let data) = $0 { data } else { nil } } }
 }
+#endif

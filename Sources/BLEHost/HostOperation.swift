@@ -1,3 +1,4 @@
+#if !hasFeature(Embedded)  // its only owner there, the C library, passes on results of every kind
 import BLEPackets
 
 /// A command together with the type of its answer.
@@ -217,3 +218,4 @@ extension HostOperation where Answer == [UInt8] {
         Self(.sendHCICommand(opcode: opcode, parameters: parameters), .hciAnswer)
     }
 }
+#endif

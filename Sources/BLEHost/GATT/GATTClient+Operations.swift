@@ -54,42 +54,6 @@ extension GATTClient {
         if bearer.agree(peerMTU: peerMTU) { emit(.mtuChanged(mtu)) }
     }
 
-    // MARK: Answers
-
-    mutating func answered(_ pdu: RawSpan, _ now: Instant) {
-        if case .exchangeMTU = running?.procedure {
-            do throws(DecodingError) {
-                let response = try ATTExchangeMTUResponse(pdu)
-                bearer.endExchange()
-                agree(peerMTU: response.serverReceiveMTU)
-                apply(.done(.mtu(mtu)), now)
-            } catch {
-                apply(.invalid(.malformed(error)), now)
-            }
-        } else {
-            let mtu = mtu
-            if let step = running?.procedure.receive(pdu, mtu: mtu) { apply(step, now) }
-        }
-        pump(now)
-    }
-
-    mutating func refused(_ error: ATTError, _ handle: AttributeHandle, _ now: Instant) {
-        if case .exchangeMTU = running?.procedure, error == .requestNotSupported {
-            // The server supports only an ATT_MTU of 23.
-            bearer.endExchange()
-            apply(.done(.mtu(mtu)), now)
-        } else {
-            let mtu = mtu
-            if let step = running?.procedure.refused(error, handle, mtu: mtu) { apply(step, now) }
-        }
-        pump(now)
-    }
-
-    mutating func broken(_ detail: ATTInvalidResponse, _ now: Instant) {
-        if let step = running?.procedure.broken(detail) { apply(step, now) }
-        pump(now)
-    }
-
     // MARK: Subscriptions
 
     private mutating func prepareSubscription(

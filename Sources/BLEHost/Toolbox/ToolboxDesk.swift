@@ -57,19 +57,17 @@ struct ToolboxDesk {
         return open.removeFirst().purpose
     }
 
-    /// Gives up the question of this operation.
-    /// - Returns: how the operation ends; `nil` if it waits for no answer.
-    mutating func cancel(_ operation: OperationID) -> HostFailure? {
-        guard let index = open.firstIndex(where: { $0.purpose.operation?.id == operation }) else { return nil }
-        return remove(at: index).operation?.cancelled
-    }
-
-    /// Gives up the questions of all operations.
-    /// - Returns: the operations.
-    mutating func cancelAll() -> [OperationID] {
-        let ended = open.compactMap { $0.purpose.operation?.id }
-        for operation in ended { _ = cancel(operation) }
-        return ended
+    /// Gives up the question of an operation.
+    /// - Parameter operation: `nil` for the first operation that waits for an answer.
+    /// - Returns: the operation and how it ends; `nil` if it waits for no answer.
+    @inline(never)  // rare, and called from several places
+    mutating func cancel(_ operation: OperationID?) -> (id: OperationID, cancelled: HostFailure)? {
+        for index in open.indices {
+            guard let waiting = open[index].purpose.operation, waiting.id == operation ?? waiting.id else { continue }
+            _ = remove(at: index)
+            return waiting
+        }
+        return nil
     }
 
     private mutating func remove(at index: Int) -> Purpose {

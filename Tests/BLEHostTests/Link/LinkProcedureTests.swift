@@ -23,7 +23,7 @@ private struct Bench {
 
     /// Takes the next command from the queue, as a controller does.
     mutating func command() -> HCIOpcode? {
-        effects.sendCommands(at: now)
+        effects.commands.flush(into: &effects.packets, at: now)
         effects.packets.removeAll()
         guard let command = effects.commands.inFlight else { return nil }
         let purpose = effects.commands.answered(command.opcode, credits: 1)

@@ -50,7 +50,7 @@ private struct Bench {
 
     /// The next command, answered with `status`; `nil` where the radio has nothing to say.
     mutating func answer(_ status: HCIStatus = .success) -> HCIOpcode? {
-        effects.sendCommands(at: now)
+        effects.commands.flush(into: &effects.packets, at: now)
         effects.packets.removeAll()
         guard let command = effects.commands.inFlight else { return nil }
         switch effects.commands.answered(command.opcode, credits: 1) {

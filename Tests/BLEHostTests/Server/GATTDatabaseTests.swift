@@ -233,7 +233,7 @@ struct GATTDatabaseTests {
             #expect(table.attributes == list)
             let probe = AttributeHandle(rawValue: UInt16.random(in: 0...0xFFFF, using: &generator))
             #expect(table[probe] == list.first { $0.handle == probe })
-            #expect(table.firstPosition(from: probe) == list.firstIndex { $0.handle >= probe } ?? list.count)
+            #expect(table.firstIndex(from: probe) == list.firstIndex { $0.handle >= probe } ?? list.count)
             let type = BluetoothUUID(UInt16.random(in: 0x2800...0x2805, using: &generator))
             let window = AttributeHandleRange(probe, .last)
             #expect(

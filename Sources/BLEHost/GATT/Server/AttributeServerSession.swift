@@ -5,7 +5,7 @@ import BLEPackets
 /// It contains what belongs to one connection: the bearer, which exchanges ATT_MTU, and the server behind it. The table
 /// is given attribute by attribute and the server keeps all values, so the app is never asked. Time does not advance,
 /// so nothing times out.
-public struct AttributeServerSession: ~Copyable {
+public struct AttributeServerSession {
     private static let link = LinkID(handle: ConnectionHandle(rawValue: 0), generation: 0)
 
     /// The original table; writes do not change it.

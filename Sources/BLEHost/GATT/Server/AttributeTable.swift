@@ -11,6 +11,11 @@ struct AttributeTable: Sendable {
         var handles: [AttributeHandle]
     }
 
+    /// Where an attribute is in the table: valid until attributes are inserted or removed.
+    struct Position: Equatable {
+        fileprivate let index: Int
+    }
+
     private static let pageCount = 256
     private static let pageLength = 256
 
@@ -27,20 +32,31 @@ struct AttributeTable: Sendable {
 
     // MARK: By handle
 
-    /// The index of the attribute in `attributes`.
     @inline(__always)
-    func position(of handle: AttributeHandle) -> Int? {
+    func position(of handle: AttributeHandle) -> Position? {
         let page = pages[Int(handle.rawValue >> 8)]
         guard !page.isEmpty else { return nil }
         let entry = page[Int(handle.rawValue & 0xFF)]
-        return entry == 0 ? nil : Int(entry) - 1
+        return entry == 0 ? nil : Position(index: Int(entry) - 1)
     }
 
-    subscript(handle: AttributeHandle) -> Attribute? { position(of: handle).map { attributes[$0] } }
+    subscript(handle: AttributeHandle) -> Attribute? { position(of: handle).map { attributes[$0.index] } }
+
+    /// The attribute at a position, without a copy of parts that are not used.
+    subscript(position: Position) -> Attribute {
+        @inline(__always) _read { yield attributes[position.index] }
+    }
+
+    /// The attributes in a range of handles.
+    subscript(range: AttributeHandleRange) -> ArraySlice<Attribute> {
+        let first = firstIndex(from: range.first)
+        let end = range.last.next.map { firstIndex(from: $0) } ?? count
+        return attributes[first..<max(first, end)]
+    }
 
     /// The index of the first attribute whose handle is not below `handle`; `count` if there is none.
-    func firstPosition(from handle: AttributeHandle) -> Int {
-        if let position = position(of: handle) { return position }
+    func firstIndex(from handle: AttributeHandle) -> Int {
+        if let position = position(of: handle) { return position.index }
         var low = 0
         var high = attributes.count
         while low < high {
@@ -50,14 +66,18 @@ struct AttributeTable: Sendable {
         return low
     }
 
-    /// The permissions of the attribute at an index, without a copy of the whole attribute.
+    /// The permissions of an attribute, without a copy of the whole attribute.
     @inline(__always)
-    func permissions(at position: Int) -> AttributePermissions { attributes.span[position].permissions }
+    func permissions(at position: Position) -> AttributePermissions { attributes.span[position.index].permissions }
 
-    /// The value of the attribute at an index; `nil` if the table does not keep one value for all clients.
+    /// The value of an attribute, without a copy of the whole attribute.
     @inline(__always)
-    func storedOctets(at position: Int) -> [UInt8]? {
-        guard case .stored(let octets) = attributes.span[position].value else { return nil }
+    func value(at position: Position) -> Attribute.Value { attributes.span[position.index].value }
+
+    /// The value of an attribute; `nil` if the table does not keep one value for all clients.
+    @inline(__always)
+    func storedOctets(at position: Position) -> [UInt8]? {
+        guard case .stored(let octets) = attributes.span[position.index].value else { return nil }
         return octets
     }
 
@@ -107,7 +127,7 @@ struct AttributeTable: Sendable {
     /// Inserts attributes whose handles are in ascending order and lie between two neighbours in the table.
     mutating func insert(_ added: [Attribute]) {
         guard let first = added.first else { return }
-        let place = firstPosition(from: first.handle)
+        let place = firstIndex(from: first.handle)
         attributes.insert(contentsOf: added, at: place)
         reindex(from: place)
         for attribute in added { index(attribute) }
@@ -115,7 +135,7 @@ struct AttributeTable: Sendable {
 
     /// Removes all attributes in a range.
     mutating func remove(_ range: AttributeHandleRange) {
-        let place = firstPosition(from: range.first)
+        let place = firstIndex(from: range.first)
         var end = place
         while end < attributes.count, attributes[end].handle <= range.last {
             let handle = attributes[end].handle
@@ -128,12 +148,8 @@ struct AttributeTable: Sendable {
         types.removeAll { $0.handles.isEmpty }
     }
 
-    mutating func setValue(_ value: Attribute.Value, at position: Int) { attributes[position].value = value }
-
-    mutating func setGroupEnd(_ end: AttributeHandle, at position: Int) { attributes[position].groupEnd = end }
-
-    mutating func setConfiguration(_ configuration: AttributeHandle, at position: Int) {
-        attributes[position].configuration = configuration
+    mutating func setValue(_ value: Attribute.Value, at position: Position) {
+        attributes[position.index].value = value
     }
 
     private mutating func reindex(from place: Int) {

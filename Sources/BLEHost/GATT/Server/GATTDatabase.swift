@@ -194,9 +194,7 @@ public struct GATTDatabase: Sendable {
     }
 
     func rows(in range: AttributeHandleRange) -> ArraySlice<Attribute> {
-        let first = table.firstPosition(from: range.first)
-        let end = range.last.next.map(table.firstPosition(from:)) ?? table.count
-        return table.attributes[first..<max(first, end)]
+        return table[range]
     }
 
     /// The first handle of a service that includes the service at `handle`; `nil` if there is none.

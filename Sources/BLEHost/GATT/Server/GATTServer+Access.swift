@@ -19,8 +19,8 @@ extension GATTServer {
     }
 
     /// Declarations can still be read, so that discovery continues to work.
-    private func disabled(_ position: Int) -> ATTError? {
-        let attribute = database.table.attributes[position]
+    private func disabled(_ position: AttributeTable.Position) -> ATTError? {
+        let attribute = database.table[position]
         guard let disabled = disabledOwners.first(where: { $0.owner == attribute.owner }),
             !attribute.isDeclaration
         else { return nil }
@@ -29,7 +29,7 @@ extension GATTServer {
 
     /// Why a client may not read an attribute; `nil` if it may.
     @inline(__always)
-    func refusal(readingAt position: Int, _ client: ServerClient) -> ATTError? {
+    func refusal(readingAt position: AttributeTable.Position, _ client: ServerClients.Handle) -> ATTError? {
         let permissions = database.table.permissions(at: position)
         if !disabledOwners.isEmpty, let error = disabled(position) { return error }
         guard permissions.contains(.readable) else { return .readNotPermitted }
@@ -42,8 +42,10 @@ extension GATTServer {
 
     /// Why a client may not write an attribute; `nil` if it may.
     @inline(__always)
-    func refusal(writingAt position: Int, isCommand: Bool, isSigned: Bool = false, _ client: ServerClient) -> ATTError?
-    {
+    func refusal(
+        writingAt position: AttributeTable.Position, isCommand: Bool, isSigned: Bool = false,
+        _ client: ServerClients.Handle
+    ) -> ATTError? {
         let permissions = database.table.permissions(at: position)
         if !disabledOwners.isEmpty, let error = disabled(position) { return error }
         let isPermitted =
@@ -53,7 +55,7 @@ extension GATTServer {
                 permissions.contains(.signedWriteable)
             } else {
                 permissions.contains(.commandWriteable)
-                    || permissions.contains(.signedWriteable) && client.security.isEncrypted
+                    || permissions.contains(.signedWriteable) && clients[client].security.isEncrypted
             }
         guard isPermitted else { return .writeNotPermitted }
         guard !permissions.isDisjoint(with: .writeSecurity) else { return nil }
@@ -64,9 +66,10 @@ extension GATTServer {
     }
 
     private func refusal(
-        encryption: Bool, authentication: Bool, authorization: Bool, _ position: Int, _ client: ServerClient
+        encryption: Bool, authentication: Bool, authorization: Bool, _ position: AttributeTable.Position,
+        _ client: ServerClients.Handle
     ) -> ATTError? {
-        let security = client.security
+        let security = clients[client].security
         if encryption || authentication {
             if security.keys == .none, !security.isEncrypted {
                 return authentication ? .insufficientAuthentication : settings.errorWithoutKeys
@@ -74,7 +77,7 @@ extension GATTServer {
             if authentication, security.keys != .authenticated { return .insufficientAuthentication }
             if !security.isEncrypted { return .insufficientEncryption }
             if let shortfall = security.shortfall { return shortfall }
-            if security.keySize < database.table.attributes[position].minimumKeySize {
+            if security.keySize < database.table[position].minimumKeySize {
                 return .insufficientEncryptionKeySize
             }
         }
@@ -82,17 +85,17 @@ extension GATTServer {
     }
 
     /// The value of an attribute as this client sees it.
-    func held(at position: Int, _ client: ServerClient) -> Held {
-        switch database.table.attributes[position].value {
+    func held(at position: AttributeTable.Position, _ client: ServerClients.Handle) -> Held {
+        switch database.table.value(at: position) {
         case .stored(let octets): return .octets(octets)
         case .dynamic: return .app
         case .clientConfiguration(let configuration):
-            let handle = database.table.attributes[position].handle
-            let entry = client.configurations[handle]
+            let handle = database.table[position].handle
+            let entry = clients[client].configurations[handle]
             if let octets = entry?.octets { return .octets(octets) }
             let bits = (entry?.modes ?? configuration.initial).rawValue
             return .octets([UInt8(truncatingIfNeeded: bits), UInt8(truncatingIfNeeded: bits >> 8)])
-        case .clientSupportedFeatures: return .octets([client.features])
+        case .clientSupportedFeatures: return .octets([clients[client].features])
         case .databaseHash: return database.hash.map { .octets($0) } ?? .unknownHash
         }
     }

@@ -23,7 +23,7 @@ extension GATTServer {
     /// - Throws: `GATTPublishError.unknownService` and `.isIncluded`.
     public mutating func remove(_ handle: AttributeHandle, at now: Instant) throws(GATTPublishError) {
         let range = try database.remove(handle)
-        for client in clients { forget(range, client, now) }
+        for client in clients.handles { forget(range, client, now) }
         changed(range, now)
     }
 
@@ -83,8 +83,8 @@ extension GATTServer {
     private mutating func changed(_ range: AttributeHandleRange, _ now: Instant) {
         let configuration = database.table.handles(of: .serviceChanged).first.flatMap { database.table[$0] }?
             .configuration
-        for client in clients where !client.isDead {
-            client.awareness = .unaware
+        for client in clients.handles where !clients[client].isDead {
+            clients[client].awareness = .unaware
             if let configuration { announce(range, configuration, client, now) }
             takeUpAbsent(range, client)
         }
@@ -93,23 +93,23 @@ extension GATTServer {
 
     /// Tells only clients that subscribed to Service Changed.
     private mutating func announce(
-        _ range: AttributeHandleRange, _ configuration: AttributeHandle, _ client: ServerClient, _ now: Instant
+        _ range: AttributeHandleRange, _ configuration: AttributeHandle, _ client: ServerClients.Handle, _ now: Instant
     ) {
-        guard client.configurations[configuration]?.modes.contains(.indications) == true else { return }
-        let known = client.changedRange ?? range
-        client.changedRange = AttributeHandleRange(min(known.first, range.first), max(known.last, range.last))
+        guard clients[client].configurations[configuration]?.modes.contains(.indications) == true else { return }
+        let known = clients[client].changedRange ?? range
+        clients[client].changedRange = AttributeHandleRange(min(known.first, range.first), max(known.last, range.last))
         pumpIndications(client, now)
     }
 
     /// Drops everything pending that refers to removed attributes.
-    private mutating func forget(_ range: AttributeHandleRange, _ client: ServerClient, _ now: Instant) {
-        client.configurations.remove(range)
-        client.indications.keep { !range.contains($0.handle) }
+    private mutating func forget(_ range: AttributeHandleRange, _ client: ServerClients.Handle, _ now: Instant) {
+        clients[client].configurations.remove(range)
+        clients[client].indications.keep { !range.contains($0.handle) }
         announceReadiness(now)
-        guard let transaction = client.transaction, transaction.question != nil,
+        guard let transaction = clients[client].transaction, transaction.question != nil,
             range.contains(transaction.handle)
         else { return }
-        client.transaction = nil
+        clients[client].transaction = nil
         refuse(transaction.request, transaction.handle, .invalidHandle, client)
         pump(client, now)
     }
@@ -118,31 +118,32 @@ extension GATTServer {
 
     /// Refuses, once, a request of a client that does not know of the change; its next request shows that it does (Core
     /// 5.4, Vol 3, Part G, 2.5.2.1).
-    mutating func refusesOutOfSync(_ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClient) -> Bool {
-        if client.awareness == .told {
-            client.awareness = .aware
+    mutating func refusesOutOfSync(_ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClients.Handle) -> Bool {
+        if clients[client].awareness == .told {
+            clients[client].awareness = .aware
             return false
         }
         if opcode == .readByTypeRequest, let request = try? ATTReadByTypeRequest(pdu), request.type == .databaseHash {
-            client.awareness = .told
+            clients[client].awareness = .told
             return false
         }
-        guard client.hasRobustCaching, opcode.kind == .request else { return false }
-        client.awareness = .told
+        guard clients[client].hasRobustCaching, opcode.kind == .request else { return false }
+        clients[client].awareness = .told
         var handle = AttributeHandle.none
         if opcode != .executeWriteRequest, let low = pdu.byte(at: 1), let high = pdu.byte(at: 2) {
             handle = AttributeHandle(rawValue: UInt16(low) | UInt16(high) << 8)
         }
-        client.prepared.removeAll()
+        clients[client].prepared.removeAll()
         refuse(opcode, handle, .databaseOutOfSync, client)
         return true
     }
 
     /// A client reads the hash: its request waits until the hash has been computed.
     mutating func awaitHash(
-        for pdu: RawSpan, _ request: ATTOpcode, _ handle: AttributeHandle, _ client: ServerClient, _ now: Instant
+        for pdu: RawSpan, _ request: ATTOpcode, _ handle: AttributeHandle, _ client: ServerClients.Handle,
+        _ now: Instant
     ) {
-        client.transaction = ServerClient.Transaction(
+        clients[client].transaction = ServerClient.Transaction(
             request: request, handle: handle, question: nil, deadline: deadline(now), work: .hash(pdu.copied()))
         guard hashAskedFor != database.revision else { return }
         hashAskedFor = database.revision
@@ -160,26 +161,26 @@ extension GATTServer {
             guard octets.count == 16 else { return }
             database.hash = octets.reversed()
         }
-        for client in clients { retryHash(client, now) }
+        for client in clients.handles { retryHash(client, now) }
     }
 
     private mutating func hashFailed(_ now: Instant) {
         hashAskedFor = nil
-        for client in clients {
-            guard let transaction = client.transaction, case .hash = transaction.work else { continue }
-            client.transaction = nil
+        for client in clients.handles {
+            guard let transaction = clients[client].transaction, case .hash = transaction.work else { continue }
+            clients[client].transaction = nil
             refuse(transaction.request, transaction.handle, .unlikelyError, client)
             pump(client, now)
         }
     }
 
-    private mutating func retryHash(_ client: ServerClient, _ now: Instant) {
-        guard case .hash(let pdu)? = client.transaction?.work, let octet = pdu.first else { return }
-        client.transaction = nil
+    private mutating func retryHash(_ client: ServerClients.Handle, _ now: Instant) {
+        guard case .hash(let pdu)? = clients[client].transaction?.work, let octet = pdu.first else { return }
+        clients[client].transaction = nil
         let opcode = ATTOpcode(rawValue: octet)
         // However often the request is retried, it is one request: that it told the client of a change does not yet
         // show that the client knows. If the table has changed again since then, the client must be told again.
-        if client.awareness != .unaware || !refusesOutOfSync(pdu.span.bytes, opcode, client) {
+        if clients[client].awareness != .unaware || !refusesOutOfSync(pdu.span.bytes, opcode, client) {
             dispatch(pdu.span.bytes, opcode, client, now)
         }
         pump(client, now)
@@ -188,12 +189,12 @@ extension GATTServer {
     // MARK: Bonds
 
     /// What to keep about a client for its next connection; `nil` for an unknown link.
-    public func clientRecord(of link: LinkID) -> GATTClientRecord? { client(of: link).map { record(of: $0) } }
+    public func clientRecord(of link: LinkID) -> GATTClientRecord? { clients.handle(of: link).map { record(of: $0) } }
 
     /// A client turned out to be a bonded one: it gets its kept configuration, except for what it has written on this
     /// link.
     public mutating func restore(_ record: GATTClientRecord, on link: LinkID, at now: Instant) {
-        if let client = client(of: link) { restore(record, client, now) }
+        if let client = clients.handle(of: link) { restore(record, client, now) }
     }
 
     /// Whether a Write Request is for an attribute that has a separate value for each client.
@@ -205,27 +206,27 @@ extension GATTServer {
         }
     }
 
-    func record(of client: ServerClient) -> GATTClientRecord {
+    func record(of client: ServerClients.Handle) -> GATTClientRecord {
         let digest = database.digest
-        var configurations = client.absent
-        for entry in client.configurations.entries where !entry.modes.isEmpty {
+        var configurations = clients[client].absent
+        for entry in clients[client].configurations.entries where !entry.modes.isEmpty {
             configurations.append(
                 GATTClientRecord.Configuration(
                     handle: entry.handle, modes: entry.modes, owner: database.ownerOfConfiguration(entry.handle)))
         }
         configurations.sort { $0.handle < $1.handle }
         return GATTClientRecord(
-            configurations: configurations, features: client.features,
-            knownTable: client.awareness == .aware ? digest : ~digest)
+            configurations: configurations, features: clients[client].features,
+            knownTable: clients[client].awareness == .aware ? digest : ~digest)
     }
 
     /// A bonded client is back: it gets its kept configuration, and is told of changes since its last connection.
-    mutating func restore(_ record: GATTClientRecord, _ client: ServerClient, _ now: Instant) {
-        client.features |= record.features
-        client.absent = []
+    mutating func restore(_ record: GATTClientRecord, _ client: ServerClients.Handle, _ now: Instant) {
+        clients[client].features |= record.features
+        clients[client].absent = []
         for kept in record.configurations { restore(kept, client) }
         guard record.knownTable != database.digest else { return }
-        client.awareness = .unaware
+        clients[client].awareness = .unaware
         if let handle = database.table.handles(of: .serviceChanged).first,
             let configuration = database.table[handle]?.configuration
         {
@@ -235,13 +236,15 @@ extension GATTServer {
 
     /// Restores one configuration of a client if the characteristic is still the same. If the handle now belongs to
     /// something else, the configuration is forgotten; if the attribute does not exist yet, it is kept for later.
-    private mutating func restore(_ kept: GATTClientRecord.Configuration, _ client: ServerClient) {
+    private mutating func restore(_ kept: GATTClientRecord.Configuration, _ client: ServerClients.Handle) {
         guard let attribute = database.table[kept.handle] else {
-            if kept.owner != nil, client.absent.count < Self.absentLimit { client.absent.append(kept) }
+            if kept.owner != nil, clients[client].absent.count < Self.absentLimit {
+                clients[client].absent.append(kept)
+            }
             return
         }
         guard case .clientConfiguration(let configuration) = attribute.value,
-            client.configurations[kept.handle] == nil,
+            clients[client].configurations[kept.handle] == nil,
             kept.owner == nil || kept.owner == database.ownerOfConfiguration(kept.handle)
         else { return }
         configure(
@@ -251,10 +254,10 @@ extension GATTServer {
     }
 
     /// Attributes in this range were added: a bonded client gets the configurations that it had for them.
-    private mutating func takeUpAbsent(_ range: AttributeHandleRange, _ client: ServerClient) {
-        guard client.absent.contains(where: { range.contains($0.handle) }) else { return }
-        let absent = client.absent
-        client.absent = []
+    private mutating func takeUpAbsent(_ range: AttributeHandleRange, _ client: ServerClients.Handle) {
+        guard clients[client].absent.contains(where: { range.contains($0.handle) }) else { return }
+        let absent = clients[client].absent
+        clients[client].absent = []
         for kept in absent { restore(kept, client) }
     }
 

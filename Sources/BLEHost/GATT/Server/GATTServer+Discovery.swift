@@ -3,33 +3,29 @@ import BLEPackets
 /// Find Information, Find By Type Value and Read By Group Type (Core 5.4, Vol 3, Part F, 3.4.3 and 3.4.4.9).
 extension GATTServer {
     /// Handles and types are public: permissions do not hide them.
-    mutating func findInformation(_ range: AttributeHandleRange, _ client: ServerClient) {
+    mutating func findInformation(_ range: AttributeHandleRange, _ client: ServerClients.Handle) {
         guard range.isValid else { return refuse(.findInformationRequest, range.first, .invalidHandle, client) }
-        let attributes = database.table.attributes
-        var position = database.table.firstPosition(from: range.first)
-        guard position < attributes.count, attributes[position].handle <= range.last else {
+        let attributes = database.table[range]
+        guard let width = attributes.first?.type.width else {
             return refuse(.findInformationRequest, range.first, .attributeNotFound, client)
         }
-        let width = attributes[position].type.width
         let format: ATTFindInformationResponse.Format = width == .bits16 ? .bits16 : .bits128
-        let mtu = client.mtu
+        let mtu = clients[client].mtu
         var response = PacketWriter(reservingCapacity: mtu)
         ATTFindInformationResponse.encodeHeader(format, into: &response)
-        while position < attributes.count, attributes[position].handle <= range.last,
-            attributes[position].type.width == width, response.count + format.elementLength <= mtu
-        {
+        for attribute in attributes {
+            guard attribute.type.width == width, response.count + format.elementLength <= mtu else { break }
             ATTFindInformationResponse.encode(
-                .init(handle: attributes[position].handle, type: attributes[position].type), into: &response)
-            position += 1
+                .init(handle: attribute.handle, type: attribute.type), into: &response)
         }
         respond(response.bytes, client)
     }
 
     /// Values that the client may not read, and values that only the app knows, are not compared.
-    mutating func findByTypeValue(_ request: borrowing ATTFindByTypeValueRequest, _ client: ServerClient) {
+    mutating func findByTypeValue(_ request: borrowing ATTFindByTypeValueRequest, _ client: ServerClients.Handle) {
         let range = request.range
         guard range.isValid else { return refuse(.findByTypeValueRequest, range.first, .invalidHandle, client) }
-        let mtu = client.mtu
+        let mtu = clients[client].mtu
         var response = PacketWriter(reservingCapacity: mtu)
         ATTFindByTypeValueResponse.encodeHeader(into: &response)
         for handle in database.table.handles(of: BluetoothUUID(request.type), in: range) {
@@ -38,7 +34,7 @@ extension GATTServer {
                 case .octets(let octets) = held(at: position, client), octets.span.bytes.holdsSame(as: request.value)
             else { continue }
             ATTFindByTypeValueResponse.encode(
-                AttributeHandleRange(handle, database.table.attributes[position].groupEnd), into: &response)
+                AttributeHandleRange(handle, database.table[position].groupEnd), into: &response)
         }
         guard response.count > 1 else {
             return refuse(.findByTypeValueRequest, range.first, .attributeNotFound, client)
@@ -47,13 +43,13 @@ extension GATTServer {
     }
 
     /// Only services are valid groups for this request (Core 5.4, Vol 3, Part G, 2.5.3).
-    mutating func readByGroupType(_ request: ATTReadByGroupTypeRequest, _ client: ServerClient) {
+    mutating func readByGroupType(_ request: ATTReadByGroupTypeRequest, _ client: ServerClients.Handle) {
         let range = request.range
         guard range.isValid else { return refuse(.readByGroupTypeRequest, range.first, .invalidHandle, client) }
         guard request.groupType == .primaryService || request.groupType == .secondaryService else {
             return refuse(.readByGroupTypeRequest, range.first, .unsupportedGroupType, client)
         }
-        let mtu = client.mtu
+        let mtu = clients[client].mtu
         var response = PacketWriter(reservingCapacity: mtu)
         var length: Int?
         for handle in database.table.handles(of: request.groupType, in: range) {
@@ -72,7 +68,7 @@ extension GATTServer {
             }
             ATTReadByGroupTypeResponse.encode(
                 .init(
-                    range: AttributeHandleRange(handle, database.table.attributes[position].groupEnd),
+                    range: AttributeHandleRange(handle, database.table[position].groupEnd),
                     value: octets.span.bytes.extracting(first: count)), into: &response)
             if count < octets.count { break }
         }

@@ -4,7 +4,7 @@ import BLEPackets
 extension GATTServer {
     @inline(__always)
     mutating func read(
-        _ handle: AttributeHandle, offset: Int, _ request: ATTOpcode, _ pdu: RawSpan, _ client: ServerClient,
+        _ handle: AttributeHandle, offset: Int, _ request: ATTOpcode, _ pdu: RawSpan, _ client: ServerClients.Handle,
         _ now: Instant
     ) {
         guard let position = database.table.position(of: handle) else {
@@ -26,7 +26,8 @@ extension GATTServer {
     /// An offset at the end of the value is valid; the answer is empty (SPEC PER-14).
     @inline(__always)
     private mutating func respondValue(
-        _ octets: [UInt8], from offset: Int, _ handle: AttributeHandle, _ request: ATTOpcode, _ client: ServerClient
+        _ octets: [UInt8], from offset: Int, _ handle: AttributeHandle, _ request: ATTOpcode,
+        _ client: ServerClients.Handle
     ) {
         guard offset <= octets.count else { return refuse(request, handle, .invalidOffset, client) }
         respondValue(octets.span.bytes.extracting(droppingFirst: offset), request, client)
@@ -34,27 +35,27 @@ extension GATTServer {
 
     /// Answers a Read or Read Blob Request with as much of the value as fits into the PDU.
     @inline(__always)
-    mutating func respondValue(_ value: RawSpan, _ request: ATTOpcode, _ client: ServerClient) {
-        let part = value.extracting(first: min(value.byteCount, client.mtu - 1))
+    mutating func respondValue(_ value: RawSpan, _ request: ATTOpcode, _ client: ServerClients.Handle) {
+        let part = value.extracting(first: min(value.byteCount, clients[client].mtu - 1))
         respond([UInt8](request.rawValue | 1, followedBy: part), client)
     }
 
     /// Asks the app for a value; the client's request waits.
     func question(
-        _ id: GATTRequestID, forValueOf handle: AttributeHandle, offset: Int, _ client: ServerClient
+        _ id: GATTRequestID, forValueOf handle: AttributeHandle, offset: Int, _ client: ServerClients.Handle
     ) -> GATTServerEvent {
         .read(
             GATTReadRequest(
-                id: id, link: client.link, handle: handle, offset: offset,
+                id: id, link: clients[client].link, handle: handle, offset: offset,
                 owner: database.table[handle]?.owner ?? .local))
     }
 
     private mutating func ask(
         forValueOf handle: AttributeHandle, offset: Int, _ request: ATTOpcode, _ work: ServerClient.Transaction.Work,
-        _ deadline: Instant, _ client: ServerClient
+        _ deadline: Instant, _ client: ServerClients.Handle
     ) {
         let id = nextQuestion()
-        client.transaction = ServerClient.Transaction(
+        clients[client].transaction = ServerClient.Transaction(
             request: request, handle: handle, question: id, deadline: deadline, work: work)
         emit(question(id, forValueOf: handle, offset: offset, client))
     }
@@ -63,7 +64,8 @@ extension GATTServer {
 
     /// Every attribute is checked before the app is asked for a value.
     mutating func readMultiple(
-        _ list: consuming ATTHandleList, isVariable: Bool, _ pdu: RawSpan, _ client: ServerClient, _ now: Instant
+        _ list: consuming ATTHandleList, isVariable: Bool, _ pdu: RawSpan, _ client: ServerClients.Handle,
+        _ now: Instant
     ) {
         let request: ATTOpcode = isVariable ? .readMultipleVariableRequest : .readMultipleRequest
         var handles: [AttributeHandle] = []
@@ -78,17 +80,17 @@ extension GATTServer {
             handles.append(handle)
         }
         if let unknown { return awaitHash(for: pdu, request, unknown, client, now) }
-        var response = PacketWriter(reservingCapacity: client.mtu)
+        var response = PacketWriter(reservingCapacity: clients[client].mtu)
         response.write(request.rawValue | 1)
         let work = ServerClient.ReadMultiple(handles: handles, isVariable: isVariable, response: response)
         runReadMultiple(work, request, deadline(now), client)
     }
 
     private mutating func runReadMultiple(
-        _ begun: ServerClient.ReadMultiple, _ request: ATTOpcode, _ deadline: Instant, _ client: ServerClient
+        _ begun: ServerClient.ReadMultiple, _ request: ATTOpcode, _ deadline: Instant, _ client: ServerClients.Handle
     ) {
         var work = begun
-        let mtu = client.mtu
+        let mtu = clients[client].mtu
         while work.next < work.handles.count, work.response.count < mtu {
             let handle = work.handles[work.next]
             guard let position = database.table.position(of: handle) else {
@@ -104,24 +106,26 @@ extension GATTServer {
 
     mutating func continueReadMultiple(
         _ begun: ServerClient.ReadMultiple, with octets: [UInt8], _ transaction: ServerClient.Transaction,
-        _ client: ServerClient,
+        _ client: ServerClients.Handle,
         _ now: Instant
     ) {
         var work = begun
-        client.transaction = nil
-        work.append(octets, mtu: client.mtu)
+        clients[client].transaction = nil
+        work.append(octets, mtu: clients[client].mtu)
         runReadMultiple(work, transaction.request, transaction.deadline, client)
     }
 
     // MARK: Read By Type
 
     /// A value of the app is sent alone: the client continues behind it with another request.
-    mutating func readByType(_ request: ATTReadByTypeRequest, _ pdu: RawSpan, _ client: ServerClient, _ now: Instant) {
+    mutating func readByType(
+        _ request: ATTReadByTypeRequest, _ pdu: RawSpan, _ client: ServerClients.Handle, _ now: Instant
+    ) {
         guard request.range.isValid else {
             return refuse(.readByTypeRequest, request.range.first, .invalidHandle, client)
         }
         var elements: [(AttributeHandle, [UInt8])] = []
-        var room = client.mtu - 2
+        var room = clients[client].mtu - 2
         for handle in database.table.handles(of: request.type, in: request.range) {
             guard let position = database.table.position(of: handle) else { break }
             if let error = refusal(readingAt: position, client) {
@@ -149,9 +153,9 @@ extension GATTServer {
 
     /// Writes values of the same length; if the first value is too long, it is cut and sent alone (Core 5.4, Vol 3,
     /// Part F, 3.4.4.2).
-    mutating func respondReadByType(_ elements: [(AttributeHandle, [UInt8])], _ client: ServerClient) {
+    mutating func respondReadByType(_ elements: [(AttributeHandle, [UInt8])], _ client: ServerClients.Handle) {
         guard let first = elements.first else { return }
-        let length = min(first.1.count, client.mtu - 4, 253)
+        let length = min(first.1.count, clients[client].mtu - 4, 253)
         var response = PacketWriter(reservingCapacity: 2 + elements.count * (2 + length))
         ATTReadByTypeResponse.encodeHeader(valueLength: length, into: &response)
         for (handle, octets) in elements {

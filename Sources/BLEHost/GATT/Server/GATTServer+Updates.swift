@@ -7,22 +7,22 @@ extension GATTServer {
     /// A client wrote its configuration descriptor.
     mutating func configure(
         _ handle: AttributeHandle, _ configuration: Attribute.ClientConfiguration, _ octets: [UInt8],
-        _ client: ServerClient
+        _ client: ServerClients.Handle
     ) {
         let before = modes(of: handle, configuration, client)
-        client.configurations.set(
+        clients[client].configurations.set(
             handle, SubscriptionModes(octets: octets), octets: octets.count == 2 ? nil : octets)
         tell(handle, configuration, before: before, client)
     }
 
     private mutating func tell(
         _ handle: AttributeHandle, _ configuration: Attribute.ClientConfiguration, before: SubscriptionModes,
-        _ client: ServerClient
+        _ client: ServerClients.Handle
     ) {
         let after = modes(of: handle, configuration, client)
         guard before != after else { return }
         if !after.contains(.indications) {
-            client.indications.keep { $0.handle != configuration.valueHandle }
+            clients[client].indications.keep { $0.handle != configuration.valueHandle }
             announceReadiness(latest)
         }
         guard !isServiceChanged(configuration.valueHandle) else { return }
@@ -32,16 +32,16 @@ extension GATTServer {
 
     /// The modes that a client asked for, as far as the characteristic offers them.
     private func modes(
-        of handle: AttributeHandle, _ configuration: Attribute.ClientConfiguration, _ client: ServerClient
+        of handle: AttributeHandle, _ configuration: Attribute.ClientConfiguration, _ client: ServerClients.Handle
     ) -> SubscriptionModes {
-        (client.configurations[handle]?.modes ?? configuration.initial).intersection(configuration.allowed)
+        (clients[client].configurations[handle]?.modes ?? configuration.initial).intersection(configuration.allowed)
     }
 
     private func subscription(
-        to handle: AttributeHandle, _ modes: SubscriptionModes, _ client: ServerClient
+        to handle: AttributeHandle, _ modes: SubscriptionModes, _ client: ServerClients.Handle
     ) -> GATTSubscription {
         GATTSubscription(
-            link: client.link, handle: handle, modes: modes, maximumUpdateLength: client.mtu - 3,
+            link: clients[client].link, handle: handle, modes: modes, maximumUpdateLength: clients[client].mtu - 3,
             owner: database.table[handle]?.owner ?? .local)
     }
 
@@ -55,15 +55,15 @@ extension GATTServer {
     /// The subscriptions to a characteristic value, in the order in which the links were made.
     public func subscriptions(to handle: AttributeHandle) -> [GATTSubscription] {
         guard let (place, configuration) = configuration(of: handle) else { return [] }
-        return clients.compactMap { client in
+        return clients.handles.compactMap { client in
             let modes = modes(of: place, configuration, client)
-            return modes.isEmpty || client.isDead ? nil : subscription(to: handle, modes, client)
+            return modes.isEmpty || clients[client].isDead ? nil : subscription(to: handle, modes, client)
         }
     }
 
     /// The link of a client is gone: all its subscriptions end except those that are kept.
-    mutating func endSubscriptions(_ client: ServerClient, except kept: GATTClientRecord?) {
-        for entry in client.configurations.entries {
+    mutating func endSubscriptions(_ client: ServerClients.Handle, except kept: GATTClientRecord?) {
+        for entry in clients[client].configurations.entries {
             let isKept = kept?.configurations.contains { $0.handle == entry.handle } ?? false
             guard !isKept, case .clientConfiguration(let configuration)? = database.table[entry.handle]?.value,
                 !isServiceChanged(configuration.valueHandle),
@@ -97,13 +97,13 @@ extension GATTServer {
         let limit = max(1, settings.updateLimit)
         var isWaitedFor = false
         var someHaveRoom = false
-        var targets: [(client: ServerClient, isNotified: Bool, isFull: Bool)] = []
-        for client in clients where !client.isDead && !client.isOutOfSync {
-            if let links, !links.contains(client.link) { continue }
+        var targets: [(client: ServerClients.Handle, isNotified: Bool, isFull: Bool)] = []
+        for client in clients.handles where !clients[client].isDead && !clients[client].isOutOfSync {
+            if let links, !links.contains(clients[client].link) { continue }
             let modes = modes(of: place, configuration, client).intersection(allowed)
             guard !modes.isEmpty, isSecureEnough(handle, place, client) else { continue }
             let isNotified = modes.contains(.notifications)
-            let waiting = isNotified ? client.unsentNotifications : client.indications.count
+            let waiting = isNotified ? clients[client].unsentNotifications : clients[client].indications.count
             let isFull = waiting >= limit
             // Must be called even if there is room: the client may have caught up.
             let isLeftOut = hasFallenBehind(client, now)
@@ -115,7 +115,7 @@ extension GATTServer {
             targets.append((client, isNotified, isFull))
         }
         if isWaitedFor || !someHaveRoom && !targets.isEmpty {
-            for target in targets where target.isFull { target.client.isBlocking = true }
+            for target in targets where target.isFull { clients[target.client].isBlocking = true }
             owesReadiness = true
             if someHaveRoom { waitForTheSlow(now) }
             return false
@@ -124,10 +124,10 @@ extension GATTServer {
             if isFull {
                 counters.missedUpdates &+= 1
             } else if isNotified {
-                client.unsentNotifications += 1
+                clients[client].unsentNotifications += 1
                 send(.handleValueNotification, handle, value, tag: .notification, client)
             } else {
-                client.indications.append(ServerClient.Indication(handle: handle, value: value))
+                clients[client].indications.append(ServerClient.Indication(handle: handle, value: value))
                 pumpIndications(client, now)
             }
         }
@@ -136,34 +136,35 @@ extension GATTServer {
 
     /// A value that needs security is not sent on a link that has lost it (Core 5.4, Vol 3, Part C, 10.3.1.1).
     private func isSecureEnough(
-        _ handle: AttributeHandle, _ configuration: AttributeHandle, _ client: ServerClient
+        _ handle: AttributeHandle, _ configuration: AttributeHandle, _ client: ServerClients.Handle
     ) -> Bool {
         guard let position = database.table.position(of: handle),
             let place = database.table.position(of: configuration)
         else { return false }
-        let isReadable = database.table.attributes[position].permissions.contains(.readable)
+        let isReadable = database.table.permissions(at: position).contains(.readable)
         return refusal(writingAt: place, isCommand: false, client) == nil
             && (!isReadable || refusal(readingAt: position, client) == nil)
     }
 
     private mutating func send(
-        _ opcode: ATTOpcode, _ handle: AttributeHandle, _ value: [UInt8], tag: GATTServerSendTag, _ client: ServerClient
+        _ opcode: ATTOpcode, _ handle: AttributeHandle, _ value: [UInt8], tag: GATTServerSendTag,
+        _ client: ServerClients.Handle
     ) {
-        let count = min(value.count, client.mtu - 3)
+        let count = min(value.count, clients[client].mtu - 3)
         var pdu = PacketWriter(reservingCapacity: 3 + count)
         pdu.write(opcode.rawValue)
         pdu.write(handle.rawValue)
         pdu.write(bytes: value.span.bytes.extracting(first: count))
-        act(.send(pdu.bytes, to: client.link, tag: tag))
+        act(.send(pdu.bytes, to: clients[client].link, tag: tag))
     }
 
     /// The controller has a PDU of the server.
     public mutating func sent(_ tag: GATTServerSendTag, to link: LinkID, at now: Instant) {
-        guard let client = client(of: link) else { return }
+        guard let client = clients.handle(of: link) else { return }
         switch tag {
-        case .response: client.unsentResponses = max(0, client.unsentResponses - 1)
+        case .response: clients[client].unsentResponses = max(0, clients[client].unsentResponses - 1)
         case .notification:
-            client.unsentNotifications = max(0, client.unsentNotifications - 1)
+            clients[client].unsentNotifications = max(0, clients[client].unsentNotifications - 1)
             announceReadiness(now)
         case .indication: break  // its room is free once it is confirmed
         }
@@ -172,17 +173,23 @@ extension GATTServer {
     /// Reports once that there is room, as soon as every client that had none has half of its limit free, so that the
     /// app is not woken for each packet. The others do not wait for a client that is left out for now: one that must
     /// first be told of a change, or that has fallen behind while others have room.
+    @inline(__always)
     mutating func announceReadiness(_ now: Instant) {
-        guard owesReadiness else { return }
+        if owesReadiness { announceReadinessIfFree(now) }
+    }
+
+    // Not inlined: many inputs ask for it, few have to announce something.
+    @inline(never)
+    private mutating func announceReadinessIfFree(_ now: Instant) {
         let limit = max(1, settings.updateLimit) / 2
         var isBlocked = false
         var isWaitedFor = false
         var someHaveRoom = slowDeadline != nil
-        for client in clients where client.isBlocking {
-            if client.isDead || client.isOutOfSync {
-                client.isBlocking = false
-            } else if client.unsentNotifications <= limit && client.indications.count <= limit {
-                client.isBlocking = false
+        for client in clients.handles where clients[client].isBlocking {
+            if clients[client].isDead || clients[client].isOutOfSync {
+                clients[client].isBlocking = false
+            } else if clients[client].unsentNotifications <= limit && clients[client].indications.count <= limit {
+                clients[client].isBlocking = false
                 someHaveRoom = true
             } else {
                 isBlocked = true
@@ -213,11 +220,11 @@ extension GATTServer {
     mutating func giveUpTheSlow(_ now: Instant) {
         guard let deadline = slowDeadline, deadline <= now else { return }
         var hasFallenBehind = false
-        for client in clients where client.isBlocking && !self.hasFallenBehind(client, now) {
-            client.fellBehind = now
+        for client in clients.handles where clients[client].isBlocking && !self.hasFallenBehind(client, now) {
+            clients[client].fellBehind = now
             hasFallenBehind = true
             counters.clientsFallenBehind &+= 1
-            emit(.fellBehind(client.link))
+            emit(.fellBehind(clients[client].link))
         }
         if hasFallenBehind {
             lastFallenBehind = now
@@ -229,51 +236,52 @@ extension GATTServer {
 
     /// Whether the others do not wait for this client: until everything that waited for it has been sent, and at least
     /// for `fallenBehindSpan`.
-    private mutating func hasFallenBehind(_ client: ServerClient, _ now: Instant) -> Bool {
-        guard let since = client.fellBehind else { return false }
-        guard client.unsentNotifications == 0, client.indications.isEmpty,
+    private mutating func hasFallenBehind(_ client: ServerClients.Handle, _ now: Instant) -> Bool {
+        guard let since = clients[client].fellBehind else { return false }
+        guard clients[client].unsentNotifications == 0, clients[client].indications.isEmpty,
             since.advanced(by: settings.fallenBehindSpan) <= now
         else { return true }
-        client.fellBehind = nil
+        clients[client].fellBehind = nil
         return false
     }
 
     // MARK: Indications
 
     /// Sends the next indication unless one is still unconfirmed (Core 5.4, Vol 3, Part F, 3.4.7.2).
-    mutating func pumpIndications(_ client: ServerClient, _ now: Instant) {
-        guard !client.isDead, client.unconfirmed == nil else { return }
-        if let range = client.changedRange, let handle = database.table.handles(of: .serviceChanged).first {
-            client.changedRange = nil
+    mutating func pumpIndications(_ client: ServerClients.Handle, _ now: Instant) {
+        guard !clients[client].isDead, clients[client].unconfirmed == nil else { return }
+        if let range = clients[client].changedRange, let handle = database.table.handles(of: .serviceChanged).first {
+            clients[client].changedRange = nil
             indicate(handle, range.octets, client, now)
-        } else if !client.isOutOfSync, let indication = client.indications.popFirst() {
+        } else if !clients[client].isOutOfSync, let indication = clients[client].indications.popFirst() {
             indicate(indication.handle, indication.value, client, now)
             announceReadiness(now)
         }
     }
 
-    private mutating func indicate(_ handle: AttributeHandle, _ value: [UInt8], _ client: ServerClient, _ now: Instant)
-    {
-        client.unconfirmed = handle
-        client.confirmationDeadline = now.advanced(by: settings.confirmationTimeout)
+    private mutating func indicate(
+        _ handle: AttributeHandle, _ value: [UInt8], _ client: ServerClients.Handle, _ now: Instant
+    ) {
+        clients[client].unconfirmed = handle
+        clients[client].confirmationDeadline = now.advanced(by: settings.confirmationTimeout)
         send(.handleValueIndication, handle, value, tag: .indication, client)
     }
 
-    mutating func receiveConfirmation(_ pdu: RawSpan, _ client: ServerClient, _ now: Instant) {
+    mutating func receiveConfirmation(_ pdu: RawSpan, _ client: ServerClients.Handle, _ now: Instant) {
         guard pdu.byteCount == 1 else {
             counters.malformedPDUs &+= 1
             return
         }
-        guard let handle = client.unconfirmed else {
+        guard let handle = clients[client].unconfirmed else {
             counters.unexpectedConfirmations &+= 1
             return
         }
-        client.unconfirmed = nil
-        client.confirmationDeadline = nil
+        clients[client].unconfirmed = nil
+        clients[client].confirmationDeadline = nil
         if isServiceChanged(handle) {
-            if client.changedRange == nil { client.awareness = .aware }
+            if clients[client].changedRange == nil { clients[client].awareness = .aware }
         } else {
-            emit(.confirmed(client.link, handle))
+            emit(.confirmed(clients[client].link, handle))
         }
         pumpIndications(client, now)
     }

@@ -2,7 +2,7 @@ import BLEPackets
 
 /// Write Request, Write Command and prepared writes (Core 5.4, Vol 3, Part F, 3.4.5 and 3.4.6).
 extension GATTServer {
-    mutating func write(_ request: borrowing ATTWriteRequest, _ client: ServerClient, _ now: Instant) {
+    mutating func write(_ request: borrowing ATTWriteRequest, _ client: ServerClients.Handle, _ now: Instant) {
         let handle = request.handle
         guard let position = database.table.position(of: handle) else {
             return refuse(.writeRequest, handle, .invalidHandle, client)
@@ -13,7 +13,7 @@ extension GATTServer {
         let octets = request.value.copied()
         if let error = checked(octets, at: position, client) { return refuse(.writeRequest, handle, error, client) }
         let write = GATTWrite(handle: handle, offset: 0, value: octets)
-        if case .dynamic = database.table.attributes.span[position].value {
+        if case .dynamic = database.table.value(at: position) {
             ask(forWriting: [write], .writeRequest, .write, deadline(now), client)
         } else {
             // The response goes first: the effects of the write follow it.
@@ -26,7 +26,7 @@ extension GATTServer {
     static let writeResponse: [UInt8] = [ATTOpcode.writeResponse.rawValue]
 
     /// A command gets no response, even if it is invalid.
-    mutating func receiveCommand(_ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClient, _ now: Instant) {
+    mutating func receiveCommand(_ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClients.Handle, _ now: Instant) {
         guard opcode == .writeCommand else {
             counters.refusedSignedWrites &+= 1
             return
@@ -38,43 +38,45 @@ extension GATTServer {
 
     /// Receives a signed write whose signature was verified, in the form of a Write Command.
     mutating func receiveSigned(_ pdu: RawSpan, from link: LinkID) {
-        guard let client = client(of: link), !client.isDead else { return }
+        guard let client = clients.handle(of: link), !clients[client].isDead else { return }
         receiveWriteCommand(pdu, isSigned: true, client)
     }
 
-    private mutating func receiveWriteCommand(_ pdu: RawSpan, isSigned: Bool, _ client: ServerClient) {
-        guard pdu.byteCount <= client.mtu else {
+    private mutating func receiveWriteCommand(_ pdu: RawSpan, isSigned: Bool, _ client: ServerClients.Handle) {
+        guard pdu.byteCount <= clients[client].mtu else {
             counters.malformedPDUs &+= 1
             return
         }
         do throws(DecodingError) {
             let command = try ATTWriteCommand(pdu)
             let write = GATTWrite(handle: command.handle, offset: 0, value: command.value.copied())
-            guard !client.isOutOfSync, let position = database.table.position(of: write.handle),
+            guard !clients[client].isOutOfSync, let position = database.table.position(of: write.handle),
                 refusal(writingAt: position, isCommand: true, isSigned: isSigned, client) == nil,
                 checked(write.value, at: position, client) == nil
             else {
                 counters.refusedCommands &+= 1
                 return
             }
-            guard case .dynamic = database.table.attributes[position].value else {
+            guard case .dynamic = database.table.value(at: position) else {
                 return commit(write, at: position, client)
             }
             let id = GATTRequestID(rawValue: nextQuestion().rawValue | Self.commandMark)
             emit(
                 .write(
                     GATTWriteRequest(
-                        id: id, link: client.link, writes: [write], needsAnswer: false,
-                        owner: database.table.attributes[position].owner)))
+                        id: id, link: clients[client].link, writes: [write], needsAnswer: false,
+                        owner: database.table[position].owner)))
         } catch {
             counters.malformedPDUs &+= 1
         }
     }
 
     /// Why an attribute cannot accept a complete value; `nil` if it can.
-    private func checked(_ octets: [UInt8], at position: Int, _ client: ServerClient) -> ATTError? {
+    private func checked(
+        _ octets: [UInt8], at position: AttributeTable.Position, _ client: ServerClients.Handle
+    ) -> ATTError? {
         guard octets.count <= maximumAttributeLength else { return .invalidAttributeValueLength }
-        switch database.table.attributes.span[position].value {
+        switch database.table.value(at: position) {
         case .stored, .dynamic: return nil
         case .clientConfiguration(let configuration):
             guard configuration.isStrict else { return nil }
@@ -83,20 +85,22 @@ extension GATTServer {
         case .clientSupportedFeatures:
             // A client cannot clear a feature bit that it has set (Core 5.4, Vol 3, Part G, 7.2).
             guard let features = octets.first else { return .invalidAttributeValueLength }
-            return client.features & ~features == 0 ? nil : .valueNotAllowed
+            return clients[client].features & ~features == 0 ? nil : .valueNotAllowed
         case .databaseHash: return .writeNotPermitted
         }
     }
 
     /// Stores a complete value that has been checked.
-    private mutating func commit(_ write: GATTWrite, at position: Int, _ client: ServerClient) {
-        switch database.table.attributes.span[position].value {
+    private mutating func commit(
+        _ write: GATTWrite, at position: AttributeTable.Position, _ client: ServerClients.Handle
+    ) {
+        switch database.table.value(at: position) {
         case .stored:
             database.table.setValue(.stored(write.value), at: position)
-            emit(.stored(client.link, write))
+            emit(.stored(clients[client].link, write))
         case .clientConfiguration(let configuration):
             configure(write.handle, configuration, write.value, client)
-        case .clientSupportedFeatures: client.features = (write.value.first ?? 0) & Self.knownFeatures
+        case .clientSupportedFeatures: clients[client].features = (write.value.first ?? 0) & Self.knownFeatures
         case .dynamic, .databaseHash: break
         }
     }
@@ -106,23 +110,23 @@ extension GATTServer {
 
     private mutating func ask(
         forWriting writes: [GATTWrite], _ request: ATTOpcode, _ work: ServerClient.Transaction.Work,
-        _ deadline: Instant, _ client: ServerClient
+        _ deadline: Instant, _ client: ServerClients.Handle
     ) {
         guard let first = writes.first else { return }
         let id = nextQuestion()
-        client.transaction = ServerClient.Transaction(
+        clients[client].transaction = ServerClient.Transaction(
             request: request, handle: first.handle, question: id, deadline: deadline, work: work)
         emit(
             .write(
                 GATTWriteRequest(
-                    id: id, link: client.link, writes: writes, needsAnswer: true,
+                    id: id, link: clients[client].link, writes: writes, needsAnswer: true,
                     owner: database.table[first.handle]?.owner ?? .local)))
     }
 
     // MARK: Prepared writes
 
     /// Offset and length are checked when the queue is executed (Core 5.4, Vol 3, Part F, 3.4.6.1).
-    mutating func prepare(_ request: borrowing ATTPrepareWriteRequest, _ client: ServerClient) {
+    mutating func prepare(_ request: borrowing ATTPrepareWriteRequest, _ client: ServerClients.Handle) {
         guard let position = database.table.position(of: request.handle) else {
             return refuse(.prepareWriteRequest, request.handle, .invalidHandle, client)
         }
@@ -130,7 +134,7 @@ extension GATTServer {
             return refuse(.prepareWriteRequest, request.handle, error, client)
         }
         let write = GATTWrite(handle: request.handle, offset: Int(request.offset), value: request.value.copied())
-        guard client.prepared.append(write, settings) else {
+        guard clients[client].prepared.append(write, settings) else {
             return refuse(.prepareWriteRequest, request.handle, .prepareQueueFull, client)
         }
         let response = ATTPrepareWriteResponse(handle: request.handle, offset: request.offset, value: request.value)
@@ -138,9 +142,9 @@ extension GATTServer {
     }
 
     /// The queue is empty afterwards, whatever the result.
-    mutating func execute(_ flags: ATTExecuteWriteRequest.Flags, _ client: ServerClient, _ now: Instant) {
-        let writes = client.prepared.writes
-        client.prepared.removeAll()
+    mutating func execute(_ flags: ATTExecuteWriteRequest.Flags, _ client: ServerClients.Handle, _ now: Instant) {
+        let writes = clients[client].prepared.writes
+        clients[client].prepared.removeAll()
         var work = PreparedExecution()
         if flags == .write {
             for write in writes {
@@ -159,18 +163,20 @@ extension GATTServer {
         run(work, deadline(now), client)
     }
 
-    private func stage(_ write: GATTWrite, in work: inout PreparedExecution, _ client: ServerClient) -> ATTError? {
+    private func stage(
+        _ write: GATTWrite, in work: inout PreparedExecution, _ client: ServerClients.Handle
+    ) -> ATTError? {
         guard let position = database.table.position(of: write.handle) else { return .invalidHandle }
         if let error = refusal(writingAt: position, isCommand: false, client) { return error }
         if case .octets(let octets) = held(at: position, client) { return work.stage(write, over: octets) }
         guard write.offset <= maximumAttributeLength else { return .invalidOffset }
         guard write.offset + write.value.count <= maximumAttributeLength else { return .invalidAttributeValueLength }
-        work.add(write, for: database.table.attributes[position].owner)
+        work.add(write, for: database.table[position].owner)
         return nil
     }
 
     /// Asks the apps one after another; if all accept, the values that the server keeps are written.
-    private mutating func run(_ work: PreparedExecution, _ deadline: Instant, _ client: ServerClient) {
+    private mutating func run(_ work: PreparedExecution, _ deadline: Instant, _ client: ServerClients.Handle) {
         if work.answered < work.parts.count {
             let writes = work.parts[work.answered].writes
             return ask(forWriting: writes, .executeWriteRequest, .execute(work), deadline, client)
@@ -183,11 +189,12 @@ extension GATTServer {
     }
 
     mutating func continueExecution(
-        _ begun: PreparedExecution, _ transaction: ServerClient.Transaction, _ client: ServerClient, _ now: Instant
+        _ begun: PreparedExecution, _ transaction: ServerClient.Transaction, _ client: ServerClients.Handle,
+        _ now: Instant
     ) {
         var work = begun
         work.answered += 1
-        client.transaction = nil
+        clients[client].transaction = nil
         run(work, transaction.deadline, client)
     }
 }

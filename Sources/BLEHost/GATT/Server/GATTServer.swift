@@ -13,20 +13,16 @@ import BLEPackets
 ///
 /// The checks of an access come in this order: the handle, whether the access is permitted at all, authentication and
 /// encryption, the key size, authorization, then offset and length of the value.
-public struct GATTServer: ~Copyable {
+public struct GATTServer {
     /// Limits and time-outs.
     public let settings: GATTServerSettings
     /// The table of attributes.
     public internal(set) var database: GATTDatabase
     /// Counts unusual events since the server was created.
     public internal(set) var counters = GATTServerCounters()
-    /// In the order in which their links were made. A client that was found here stays valid for as long as it is
-    /// referenced; when its link has ended, it is no longer found.
-    private(set) var clients: [ServerClient] = []
+    var clients = ServerClients()
     /// Apps whose values and descriptors are currently disabled, and the error that clients get.
     var disabledOwners: [(owner: ClientID, error: ATTError)] = []
-    /// The client whose PDU arrived last.
-    private var recent: ServerClient?
     /// The oldest action, if no other waits before it: most requests lead to a single action, which never needs the
     /// array.
     private var first: GATTServerAction?
@@ -59,11 +55,8 @@ public struct GATTServer: ~Copyable {
     /// When `advance` must be called next; `nil` if nothing is due.
     @inline(__always)
     public var nextDeadline: Instant? {
-        var earliest = slowDeadline
-        for client in clients {
-            if let deadline = client.nextDeadline { earliest = min(earliest ?? deadline, deadline) }
-        }
-        return earliest
+        guard let deadline = clients.nextDeadline else { return slowDeadline }
+        return min(deadline, slowDeadline ?? deadline)
     }
 
     /// The next action. Call this after every input until it returns `nil`.
@@ -93,9 +86,8 @@ public struct GATTServer: ~Copyable {
         _ link: LinkID, mtu: UInt16 = 23, security: GATTLinkSecurity = .none, restoring record: GATTClientRecord? = nil,
         at now: Instant
     ) {
-        guard client(of: link) == nil else { return }
-        let client = ServerClient(link: link, mtu: mtu, security: security)
-        clients.append(client)
+        guard clients.handle(of: link) == nil else { return }
+        let client = clients.add(ServerClient(link: link, mtu: mtu, security: security))
         if let record { restore(record, client, now) }
     }
 
@@ -110,48 +102,42 @@ public struct GATTServer: ~Copyable {
     public mutating func disconnected(
         _ link: LinkID, isBonded: Bool = false, keeping kept: GATTClientRecord? = nil, at now: Instant
     ) -> GATTClientRecord? {
-        guard let client = client(of: link) else { return nil }
+        guard let client = clients.handle(of: link) else { return nil }
         let record = isBonded ? record(of: client) : nil
         if !isBonded { endSubscriptions(client, except: kept) }
-        clients.removeAll { $0 === client }
-        recent = nil
+        clients.remove(client)
         announceReadiness(now)
         return record
     }
 
     /// The ATT_MTU of a link was exchanged; `mtu` is in octets.
     public mutating func mtuChanged(to mtu: UInt16, on link: LinkID) {
-        guard let client = client(of: link) else { return }
-        client.mtu = max(Int(ATTBearer.defaultMTU), Int(mtu))
+        guard let client = clients.handle(of: link) else { return }
+        clients[client].mtu = max(Int(ATTBearer.defaultMTU), Int(mtu))
     }
 
     /// The security of a client's link, as last reported with `securityChanged`.
     public func security(of link: LinkID) -> GATTLinkSecurity {
-        clients.first { $0.link == link }?.security ?? .none
+        clients.handle(of: link).map { clients[$0].security } ?? .none
     }
 
     /// The security of a link changed: it was encrypted, or its client paired or was authorized.
     public mutating func securityChanged(to security: GATTLinkSecurity, on link: LinkID) {
-        guard let client = client(of: link) else { return }
-        client.security = security
-    }
-
-    @inline(__always)
-    func client(of link: LinkID) -> ServerClient? {
-        if let recent, recent.link == link { return recent }
-        return clients.first { $0.link == link }
+        guard let client = clients.handle(of: link) else { return }
+        clients[client].security = security
     }
 
     // MARK: Time
 
     /// Time has passed: a request or indication that was not answered or confirmed in time ends its bearer (Core 5.4,
     /// Vol 3, Part F, 3.3.3).
+    @inline(never)  // rarely does anything, and several inputs begin with it
     public mutating func advance(to now: Instant) {
-        for client in clients {
-            guard let deadline = client.nextDeadline, deadline <= now else { continue }
-            if let transaction = client.transaction, transaction.deadline <= now {
+        for client in clients.handles {
+            guard let deadline = clients[client].nextDeadline, deadline <= now else { continue }
+            if let transaction = clients[client].transaction, transaction.deadline <= now {
                 counters.expiredRequests &+= 1
-                if let question = transaction.question { emit(.requestExpired(question, client.link)) }
+                if let question = transaction.question { emit(.requestExpired(question, clients[client].link)) }
                 drop(client, .answerTimeout, now)
             } else {
                 counters.unconfirmedIndications &+= 1
@@ -165,15 +151,15 @@ public struct GATTServer: ~Copyable {
 
     /// Receives a request, command or confirmation of a client.
     public mutating func receive(_ pdu: RawSpan, from link: LinkID, at now: Instant) {
-        guard let client = client(of: link), !client.isDead else {
+        guard let client = clients.handle(of: link), !clients[client].isDead else {
             counters.strayPDUs &+= 1
             return
         }
-        recent = client
+        clients.noteRecent(client)
         latest = now
-        if let deadline = client.nextDeadline, deadline <= now {
+        if let deadline = clients[client].nextDeadline, deadline <= now {
             advance(to: now)
-            if client.isDead { return }
+            if clients[client].isDead { return }
         }
         guard let octet = pdu.byte(at: 0) else {
             counters.malformedPDUs &+= 1
@@ -191,31 +177,33 @@ public struct GATTServer: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func receiveRequest(_ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClient, _ now: Instant) {
-        guard client.unsentResponses < settings.unsentResponseLimit else { return flooded(client, now) }
-        guard client.transaction == nil else {
+    private mutating func receiveRequest(
+        _ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClients.Handle, _ now: Instant
+    ) {
+        guard clients[client].unsentResponses < settings.unsentResponseLimit else { return flooded(client, now) }
+        guard clients[client].transaction == nil else {
             counters.earlyRequests &+= 1
-            guard client.early.count < settings.earlyRequestLimit else { return flooded(client, now) }
-            return client.early.append(pdu.copied())
+            guard clients[client].early.count < settings.earlyRequestLimit else { return flooded(client, now) }
+            return clients[client].early.append(pdu.copied())
         }
         handle(pdu, opcode, client, now)
     }
 
-    private mutating func flooded(_ client: ServerClient, _ now: Instant) {
+    private mutating func flooded(_ client: ServerClients.Handle, _ now: Instant) {
         counters.floodedBearers &+= 1
         drop(client, .flooded, now)
     }
 
     /// Handles the requests that came too early, until one has to wait again.
-    mutating func pump(_ client: ServerClient, _ now: Instant) {
-        while client.transaction == nil, let pdu = client.early.popFirst(), let octet = pdu.first {
+    mutating func pump(_ client: ServerClients.Handle, _ now: Instant) {
+        while clients[client].transaction == nil, let pdu = clients[client].early.popFirst(), let octet = pdu.first {
             handle(pdu.span.bytes, ATTOpcode(rawValue: octet), client, now)
         }
     }
 
     /// Carries out a request, or begins to, unless its client must first be told that the table has changed.
-    mutating func handle(_ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClient, _ now: Instant) {
-        let isBehind = client.awareness != .aware
+    mutating func handle(_ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClients.Handle, _ now: Instant) {
+        let isBehind = clients[client].awareness != .aware
         if isBehind, refusesOutOfSync(pdu, opcode, client) { return }
         dispatch(pdu, opcode, client, now)
         // Indications that were held back while the client did not know of the change follow the response.
@@ -223,9 +211,9 @@ public struct GATTServer: ~Copyable {
     }
 
     /// Carries out a request, or begins to.
-    mutating func dispatch(_ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClient, _ now: Instant) {
+    mutating func dispatch(_ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClients.Handle, _ now: Instant) {
         // A PDU longer than ATT_MTU is not valid on this bearer (Core 5.4, Vol 3, Part F, 3.2.8).
-        if pdu.byteCount > client.mtu, opcode.kind == .request {
+        if pdu.byteCount > clients[client].mtu, opcode.kind == .request {
             counters.malformedPDUs &+= 1
             return refuse(opcode, .none, .invalidPDU, client)
         }
@@ -266,19 +254,21 @@ public struct GATTServer: ~Copyable {
     }
 
     @inline(__always)
-    mutating func respond(_ response: [UInt8], _ client: ServerClient) {
-        client.unsentResponses += 1
-        act(.send(response, to: client.link, tag: .response))
+    mutating func respond(_ response: [UInt8], _ client: ServerClients.Handle) {
+        clients[client].unsentResponses += 1
+        act(.send(response, to: clients[client].link, tag: .response))
     }
 
-    mutating func refuse(_ request: ATTOpcode, _ handle: AttributeHandle, _ error: ATTError, _ client: ServerClient) {
+    mutating func refuse(
+        _ request: ATTOpcode, _ handle: AttributeHandle, _ error: ATTError, _ client: ServerClients.Handle
+    ) {
         respond(ATTErrorResponse(request: request, handle: handle, error: error).encoded(), client)
     }
 
     /// Gives up the bearer of a client.
-    private mutating func drop(_ client: ServerClient, _ fault: GATTServerFault, _ now: Instant) {
-        client.die()
-        act(.disconnect(client.link, fault))
+    private mutating func drop(_ client: ServerClients.Handle, _ fault: GATTServerFault, _ now: Instant) {
+        clients[client].die()
+        act(.disconnect(clients[client].link, fault))
         announceReadiness(now)
     }
 
@@ -297,8 +287,8 @@ public struct GATTServer: ~Copyable {
     public mutating func respond(to id: GATTRequestID, with answer: GATTAnswer, at now: Instant) -> Bool {
         advance(to: now)
         if id.rawValue & Self.commandMark != 0 { return true }
-        guard let client = clients.first(where: { $0.transaction?.question == id }),
-            let transaction = client.transaction
+        guard let client = clients.handle(waitingFor: id),
+            let transaction = clients[client].transaction
         else {
             counters.lateAnswers &+= 1
             return false
@@ -312,10 +302,10 @@ public struct GATTServer: ~Copyable {
     static let commandMark: UInt64 = 1 << 63
 
     private mutating func answered(
-        _ transaction: ServerClient.Transaction, with answer: GATTAnswer, _ client: ServerClient, _ now: Instant
+        _ transaction: ServerClient.Transaction, with answer: GATTAnswer, _ client: ServerClients.Handle, _ now: Instant
     ) {
         if case .failure(let error, let handle) = answer {
-            client.transaction = nil
+            clients[client].transaction = nil
             // An error code of zero would tell the client nothing.
             let code = error.rawValue == 0 ? ATTError.unlikelyError : error
             return refuse(transaction.request, handle ?? transaction.handle, code, client)
@@ -324,14 +314,14 @@ public struct GATTServer: ~Copyable {
         if case .value(let value) = answer { octets = value }
         switch transaction.work {
         case .read:
-            client.transaction = nil
+            clients[client].transaction = nil
             respondValue(octets.span.bytes, transaction.request, client)
         case .readByType:
-            client.transaction = nil
+            clients[client].transaction = nil
             respondReadByType([(transaction.handle, octets)], client)
         case .readMultiple(let work): continueReadMultiple(work, with: octets, transaction, client, now)
         case .write:
-            client.transaction = nil
+            clients[client].transaction = nil
             respond(Self.writeResponse, client)
         case .execute(let work): continueExecution(work, transaction, client, now)
         case .hash: break

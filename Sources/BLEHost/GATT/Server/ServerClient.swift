@@ -1,9 +1,7 @@
 import BLEPackets
 
 /// What an attribute server knows about one client: everything that ends with the link.
-///
-/// It is a class so that it stays in one place and is never copied; `GATTServer` lends it to its own methods only.
-final class ServerClient {
+struct ServerClient {
     /// A request that waits for the app's answer or for the database hash.
     struct Transaction {
         enum Work {
@@ -96,7 +94,7 @@ final class ServerClient {
     }
 
     /// Drops everything that waits.
-    func die() {
+    mutating func die() {
         isDead = true
         transaction = nil
         early.removeAll()
