@@ -108,6 +108,17 @@ extension Host {
         case .open(let link, let spsm, let settings):
             openLink(link, operation)?.openChannel(
                 spsm, settings, operation: operation, client: client, &pairings, at: now, into: &effects)
+        case .openEnhanced(let link, let spsm, let settings, let count):
+            openLink(link, operation)?.openChannel(
+                spsm, settings, enhancedCount: count, operation: operation, client: client, &pairings, at: now,
+                into: &effects)
+        case .reconfigure(let channels, let maximumTransmissionUnit, let maximumPayloadSize):
+            guard let link = channels.first?.link, channels.allSatisfy({ $0.link == link }) else {
+                return effects.complete(operation, .failure(.channel(.notOpen)))
+            }
+            openLink(link, operation, else: .channel(.notOpen))?.reconfigureChannels(
+                channels.map { $0.number }, maximumTransmissionUnit: maximumTransmissionUnit,
+                maximumPayloadSize: maximumPayloadSize, operation: operation, at: now, into: &effects)
         case .send(let channel, let octets):
             openLink(channel.link, operation, else: .channel(.notOpen))?.sendUnit(
                 octets, on: channel.number, operation: operation, into: &effects)

@@ -125,6 +125,11 @@ extension HostAnswer where Value == ChannelInformation {
     public static var channel: Self { Self { if case .channel(let information) = $0 { information } else { nil } } }
 }
 
+extension HostAnswer where Value == [ChannelInformation] {
+    /// The channels of an enhanced request that the peer accepted.
+    public static var channels: Self { Self { if case .channels(let information) = $0 { information } else { nil } } }
+}
+
 extension HostAnswer where Value == UInt16 {
     /// The SPSM on which channels are accepted.
     public static var listening: Self { Self { if case .listening(let spsm) = $0 { spsm } else { nil } } }

@@ -74,6 +74,8 @@ public enum HostResult: Equatable, Sendable {
     case listening(spsm: UInt16)
     /// Of `openChannel`.
     case channel(ChannelInformation)
+    /// Of `openEnhanced`: the channels that the peer accepted, at least one.
+    case channels([ChannelInformation])
     /// Yes or no: whether an answer or an update was accepted, or whether the bond to change existed.
     case accepted(Bool)
     /// Of `pair`: the link is encrypted with the new key.

@@ -139,6 +139,15 @@ extension HostOperation where Answer == ChannelInformation {
     }
 }
 
+extension HostOperation where Answer == [ChannelInformation] {
+    /// Opens up to five channels of the enhanced form; ends with those that the peer accepted.
+    public static func openEnhancedChannels(
+        _ spsm: UInt16, _ settings: ChannelSettings, count: Int, on link: LinkID
+    ) -> Self {
+        Self(.channel(.openEnhanced(link, spsm: spsm, settings, count: count)), .channels)
+    }
+}
+
 extension HostOperation where Answer == UInt16 {
     /// Accepts channels; ends with the SPSM.
     /// - Parameter spsm: `nil` for one that is free.

@@ -27,6 +27,7 @@ static jelling_uuid uuid = {{0, 0, 0x18, 0x0D, 0, 0, 0x10, 0, 0x80, 0, 0, 0x80, 
 static jelling_address address = {{0xF2, 0xF1, 0xF0, 0, 0, 2}, 1, 0};
 static jelling_connection_request parameters = {12, 24, 0, 500};
 static uint16_t handles[2] = {3, 5};
+static uint32_t one_channel[1] = {1};
 static uint8_t octets[64] = {1, 2, 3};
 static jelling_bytes bytes = {octets, 4};
 static jelling_attribute_value writes[1];
@@ -97,6 +98,8 @@ static void nothing(void *context, const uint8_t *packet, size_t length) {
     CALL(jelling_listen(e, 0, NULL, t, o))                                                   \
     CALL(jelling_stop_listening(e, 0x99, t, o))                                              \
     CALL(jelling_open_channel(e, l, 0x80, NULL, t, o))                                       \
+    CALL(jelling_open_enhanced_channels(e, l, 0x80, NULL, 5, t, o))                          \
+    CALL(jelling_reconfigure_channels(e, l, one_channel, 1, 512, 256, t, o))                 \
     CALL(jelling_channel_send(e, l, 1, octets, 4, t, o))                                     \
     CALL(jelling_channel_consume(e, l, 1, 1, t, o))                                          \
     CALL(jelling_close_channel(e, l, 1, t, o))                                               \
@@ -263,6 +266,9 @@ static void wrong_arguments(void) {
     REFUSED(jelling_update_value(engine, 3, octets, 1, NULL, 1, 2, &o))
     REFUSED(jelling_listen(engine, 0x100, NULL, 2, &o))
     REFUSED(jelling_open_channel(engine, l, 0, NULL, 2, &o))
+    REFUSED(jelling_open_enhanced_channels(engine, l, 0x80, NULL, 6, 2, &o))
+    REFUSED(jelling_reconfigure_channels(engine, l, NULL, 1, 512, 256, 2, &o))
+    REFUSED(jelling_reconfigure_channels(engine, l, one_channel, 1, 63, 256, 2, &o))
     REFUSED(jelling_channel_consume(engine, l, 1, 0, 2, &o))
     REFUSED(jelling_answer_passkey(engine, 1, 1000000, 2, &o))
     REFUSED(jelling_restore_bonds(engine, &bytes, 1, 2, &o))

@@ -118,6 +118,7 @@ extension ChannelFailure: CustomStringConvertible {
             "the device requires encryption for this channel; pair first"
         case .refused(let result):
             "the device refused the channel with result \(hexadecimal(result.rawValue, digits: 4))"
+        case .notReconfigurable: "the channel cannot be changed to these sizes"
         case .invalidAnswer: "the device sent an invalid response to the channel request"
         case .notOpen: "the channel is not open"
         case .noResources: "too many channels, or too much data is waiting on this one"

@@ -42,4 +42,22 @@ extension Peripheral {
         }
         return channel
     }
+
+    /// Opens up to five channels by one request of the enhanced form (Core 5.4, Vol 3, Part A, 4.25).
+    /// - Parameters:
+    ///   - settings: for each of them; MTU and MPS are raised to 64.
+    ///   - count: how many channels to ask for, 1 to 5.
+    /// - Returns: the channels that the device accepted, at least one.
+    /// - Throws: `AdapterError.host(.channel)` with the device's refusal.
+    public func openEnhancedChannels(
+        _ spsm: UInt16, _ settings: ChannelSettings = ChannelSettings(), count: Int
+    ) async throws(AdapterError) -> [Channel] {
+        let opened = try await adapter.answer(to: .openEnhancedChannels(spsm, settings, count: count, on: link))
+        var channels: [Channel] = []
+        for information in opened {
+            if let channel = await adapter.channels.channel(information, of: adapter) { channels.append(channel) }
+        }
+        guard !channels.isEmpty else { throw .host(.channel(.notOpen)) }
+        return channels
+    }
 }

@@ -15,6 +15,7 @@ struct AdapterChannels {
     mutating func completed(_ result: HostResult) {
         switch result {
         case .channel(let information): open[information.id] = Channel.Source(information)
+        case .channels(let several): for information in several { open[information.id] = Channel.Source(information) }
         case .listening(let spsm): listening[spsm] = AsyncThrowingStream.makeStream()
         default: break
         }
@@ -39,6 +40,8 @@ struct AdapterChannels {
             let source = Channel.Source(information)
             open[information.id] = source
             listening[information.spsm]?.continuation.yield(Channel(source, adapter: adapter))
+        // `Channel.information` says what was agreed at the beginning; the engine knows the sizes of now.
+        case .reconfigured: break
         case .received(let id, let message): open[id]?.continuation.yield(message)
         case .closed(let id, let end):
             guard let continuation = open.removeValue(forKey: id)?.continuation else { return }

@@ -161,7 +161,7 @@ extension ChannelFailure {
         case .refused(.spsmNotSupported): .coreBluetooth(.operationNotSupported)
         case .invalidSPSM, .unitTooLong: .coreBluetooth(.invalidParameters)
         case .notOpen: .coreBluetooth(.notConnected)
-        case .refused, .invalidAnswer: .coreBluetooth(.connectionFailed)
+        case .refused, .notReconfigurable, .invalidAnswer: .coreBluetooth(.connectionFailed)
         }
     }
 }

@@ -312,6 +312,8 @@ extension AppLifecycle {
                 return settle()
             }
             withChannels(client) { $0.accepted(information, from: central, into: &$1) }
+        // Apps are not told about the sizes of a channel.
+        case .reconfigured: break
         case .received(let channel, let octets):
             guard let client = owner(of: channel) else { return }
             withChannels(client) { $0.received(octets, on: channel, into: &$1) }

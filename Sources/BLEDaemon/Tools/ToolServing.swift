@@ -126,6 +126,8 @@ struct ToolServing {
             guard owner == client else { return false }
             channels.append(information.id)
             return true
+        // Clients need not know: the engine keeps to the sizes.
+        case .reconfigured: return false
         case .received(let channel, _): return channels.contains(channel)
         case .closed(let channel, _):
             guard let place = channels.firstIndex(of: channel) else { return false }

@@ -88,6 +88,8 @@ extension ToolSession {
             guard holds(link) else { return complete(number, .failure(.notConnected)) }
             guard serving.channelCount < limits.channels else { return complete(number, .failure(.limitReached)) }
             serving.opens(number)
+        case .openEnhanced, .reconfigure:
+            return complete(number, .failure(.invalidRequest(.notAvailableOnSharedController)))
         case .send(let channel, _), .consume(let channel, _), .close(let channel):
             guard serving.channels.contains(channel) else { return complete(number, .failure(.channel(.notOpen))) }
         }

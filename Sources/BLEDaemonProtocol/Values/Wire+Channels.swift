@@ -3,8 +3,8 @@ import BLEPackets
 import Foundation
 
 extension WireRequest {
-    /// A command about credit-based channels.
-    static func command(_ command: ChannelCommand) -> OneOf_Command {
+    /// A command about credit-based channels; `nil` for the enhanced form, which this version does not carry.
+    static func command(_ command: ChannelCommand) -> OneOf_Command? {
         switch command {
         case .listen(let spsm, let settings, let requiresEncryption, let demanded):
             var listen = WireListen()
@@ -34,6 +34,7 @@ extension WireRequest {
             consume.units = UInt32(clamping: units)
             return .consumeOnChannel(consume)
         case .close(let channel): return .closeChannel(WireChannel(channel))
+        case .openEnhanced, .reconfigure: return nil
         }
     }
 }
@@ -110,6 +111,8 @@ extension WireChannelEvent {
         self.init()
         switch event {
         case .opened(let information, _): opened = WireOpenedChannel(information)
+        // The daemon does not report it: see `ToolServing.hears`.
+        case .reconfigured: break
         case .received(let channel, let unit):
             received.channel = WireChannel(channel)
             received.unit = Data(unit)
@@ -152,7 +155,8 @@ extension WireFailure {
         case .refused(let result):
             reason = .channelRefused
             code = UInt32(result.rawValue)
-        case .invalidAnswer: reason = .channelInvalidAnswer
+        // The commands of the enhanced form are not carried.
+        case .invalidAnswer, .notReconfigurable: reason = .channelInvalidAnswer
         case .notOpen: reason = .channelNotOpen
         case .noResources: reason = .channelNoResources
         case .unitTooLong: reason = .channelUnitTooLong

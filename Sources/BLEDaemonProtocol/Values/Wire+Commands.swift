@@ -34,7 +34,9 @@ extension WireRequest {
         case .server(let command):
             guard let request = Self.command(command) else { return nil }
             self.command = request
-        case .channel(let command): self.command = Self.command(command)
+        case .channel(let command):
+            guard let request = Self.command(command) else { return nil }
+            self.command = request
         case .security(.removeBond(let identity)): removeBond = WireAddress(identity)
         case .security(.nameBond(let identity, let name)):
             nameBond.identity = WireAddress(identity)

@@ -23,8 +23,8 @@ extension WireCompleted {
             parameters.peripheralLatency = UInt32(inForce.peripheralLatency)
             parameters.supervisionTimeout = UInt32(inForce.supervisionTimeout.rawValue)
         // No command that the protocol carries ends like this.
-        case .success(.outOfBandData), .success(.remoteVersion), .success(.remoteFeatures), .success(.dataLength),
-            .success(.phy), .success(.hciAnswer):
+        case .success(.channels), .success(.outOfBandData), .success(.remoteVersion), .success(.remoteFeatures),
+            .success(.dataLength), .success(.phy), .success(.hciAnswer):
             failure = WireFailure(.invalidRequest(.notAvailableOnSharedController))
         }
     }

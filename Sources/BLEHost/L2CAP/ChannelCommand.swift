@@ -10,6 +10,12 @@ public enum ChannelCommand: Equatable, Sendable {
     case stopListening(spsm: UInt16)
     /// Opens a credit-based channel to the peer's SPSM (Core 5.4, Vol 3, Part A, 4.22).
     case open(LinkID, spsm: UInt16, ChannelSettings)
+    /// Opens one to five channels by the enhanced form (4.25). MTU and MPS are raised to 64; the peer may refuse some of
+    /// the channels.
+    case openEnhanced(LinkID, spsm: UInt16, ChannelSettings, count: Int)
+    /// Asks the peer to send with other sizes on one to five open channels of the enhanced form (4.27), in octets. The
+    /// MTU must not become smaller; the MPS may, for a single channel.
+    case reconfigure([ChannelID], maximumTransmissionUnit: UInt16, maximumPayloadSize: UInt16)
     /// Sends one service data unit, no longer than the peer accepts; ends when the controller has all of it.
     case send(ChannelID, [UInt8])
     /// The client has consumed this many received units, so the peer may send more.
@@ -26,6 +32,8 @@ extension ChannelCommand: Codable {
         case listen = "listenForChannels"
         case stopListening = "stopListeningForChannels"
         case open = "openChannel"
+        case openEnhanced = "openEnhancedChannels"
+        case reconfigure = "reconfigureChannels"
         case send = "sendOnChannel"
         case consume = "consumeChannelData"
         case close = "closeChannel"

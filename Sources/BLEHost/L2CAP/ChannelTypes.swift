@@ -78,6 +78,8 @@ public enum ChannelEnd: Hashable, Sendable {
 public enum ChannelEvent: Equatable, Sendable {
     /// The peer opened a channel to an SPSM on which this client listens.
     case opened(ChannelInformation, ClientID)
+    /// The peer changed what it accepts on a channel of the enhanced form.
+    case reconfigured(ChannelInformation)
     /// A complete service data unit. `ChannelCommand.consume` lets the peer send another.
     case received(ChannelID, [UInt8])
     /// Reported once for each channel that was open.
@@ -88,6 +90,8 @@ public enum ChannelEvent: Equatable, Sendable {
 public enum ChannelFailure: Error, Hashable, Sendable {
     /// The peer refused the channel. Pairing resolves `insufficientAuthentication` and `insufficientEncryption`.
     case refused(L2CAPCreditBasedConnectionResult)
+    /// The sizes of the channels cannot be changed like this, or the peer refused the change.
+    case notReconfigurable(L2CAPReconfigureResult)
     /// The peer answered with values that the specification does not allow, or did not answer.
     case invalidAnswer
     /// The channel no longer exists, or is not open yet.

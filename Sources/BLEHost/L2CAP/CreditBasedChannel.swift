@@ -4,7 +4,8 @@ import BLEPackets
 /// that are being sent (Core 5.4, Vol 3, Part A, 3.4 and 10.1).
 struct CreditBasedChannel {
     enum State: Equatable {
-        /// Our request waits for its response; without an operation, the channel is no longer wanted.
+        /// Our request waits for its response; without an operation, the channel is no longer wanted. The channels that
+        /// one enhanced request names have the same operation and identifier.
         case opening(operation: OperationID?, identifier: UInt8, deadline: Instant)
         case open
         /// Closed on this side, while units that were sent before wait for the peer's credits or for the controller.
@@ -25,7 +26,9 @@ struct CreditBasedChannel {
     let spsm: UInt16
     let local: L2CAPChannelIdentifier
     var remote = L2CAPChannelIdentifier.null
-    let settings: ChannelSettings
+    /// Whether the channel was opened by the enhanced form, so that its sizes can be reconfigured.
+    let isEnhanced: Bool
+    var settings: ChannelSettings
     var state: State
 
     // Receiving.
@@ -52,15 +55,27 @@ struct CreditBasedChannel {
 
     init(
         number: UInt32, client: ClientID, spsm: UInt16, local: L2CAPChannelIdentifier, settings: ChannelSettings,
-        state: State
+        isEnhanced: Bool = false, state: State
     ) {
         self.number = number
         self.client = client
         self.spsm = spsm
         self.local = local
         self.settings = settings
+        self.isEnhanced = isEnhanced
         self.state = state
         grantedCredits = Int(settings.credits)
+    }
+
+    /// The peer's end of the channel: where it receives, and what it accepts.
+    mutating func open(
+        _ remote: L2CAPChannelIdentifier, sendMTU: UInt16, sendMPS: UInt16, credits: UInt16
+    ) {
+        state = .open
+        self.remote = remote
+        self.sendMTU = sendMTU
+        self.sendMPS = sendMPS
+        self.credits = Int(credits)
     }
 
     var isOpen: Bool { state == .open }
@@ -75,6 +90,11 @@ struct CreditBasedChannel {
         case .opening(_, let pending, _), .closing(_, let pending, _): pending == identifier
         case .open, .draining: false
         }
+    }
+
+    /// Whether the channel is one that this operation opens.
+    func isOpening(for operation: OperationID?) -> Bool {
+        if case .opening(let own?, _, _) = state { own == operation } else { false }
     }
 
     enum Received: Equatable {

@@ -11,7 +11,17 @@ struct CreditBasedChannels {
         case opened(Terms, ClientID)
         case received(number: UInt32, [UInt8])
         case closed(number: UInt32, ChannelEnd)
-        case completed(OperationID, Result<Terms?, ChannelFailure>)
+        /// The sizes of an open channel changed.
+        case reconfigured(Terms)
+        case completed(OperationID, Result<Answer, ChannelFailure>)
+    }
+
+    /// What an operation ended with.
+    enum Answer: Equatable {
+        case done
+        case opened(Terms)
+        /// The channels of an enhanced request that the peer accepted.
+        case openedSeveral([Terms])
     }
 
     /// The terms that both sides agreed on for a channel.
@@ -23,7 +33,7 @@ struct CreditBasedChannels {
     }
 
     /// How long the peer may take to respond (RTX, Core 5.4, Vol 3, Part A, 6.2.1).
-    fileprivate static let responseTimeout: Microseconds = .seconds(30)
+    static let responseTimeout: Microseconds = .seconds(30)
     /// How long a closed channel may take to send what it accepted before.
     private static let drainTimeout: Microseconds = .seconds(30)
     /// How many frames of one channel may wait for the controller.
@@ -34,8 +44,10 @@ struct CreditBasedChannels {
     private static let channelLimit = 32
 
     /// In the order in which they were created.
-    private var channels: [CreditBasedChannel] = []
-    private var actions = Queue<Action>()
+    var channels: [CreditBasedChannel] = []
+    var actions = Queue<Action>()
+    /// Our Reconfigure Requests that wait for their responses.
+    var reconfigurations: [Reconfiguration] = []
     private var lastNumber: UInt32 = 0
 
     mutating func nextAction() -> Action? { actions.popFirst() }
@@ -49,6 +61,7 @@ struct CreditBasedChannels {
             case .open: break
             }
         }
+        for reconfiguration in reconfigurations { deadline = earliest(deadline, reconfiguration.deadline) }
         return deadline
     }
 
@@ -62,10 +75,9 @@ struct CreditBasedChannels {
             return actions.append(.completed(operation, .failure(.noResources)))
         }
         let identifier = identifiers.next()
-        lastNumber += 1
         channels.append(
             CreditBasedChannel(
-                number: lastNumber, client: client, spsm: spsm, local: local, settings: settings,
+                number: nextNumber(), client: client, spsm: spsm, local: local, settings: settings,
                 state: .opening(
                     operation: operation, identifier: identifier, deadline: now.advanced(by: Self.responseTimeout))))
         actions.append(
@@ -132,20 +144,19 @@ struct CreditBasedChannels {
 
     /// Cancels an attempt to open a channel; if the peer accepts it afterwards, the channel is closed at once.
     mutating func cancel(_ operation: OperationID) -> Bool {
+        var isFound = false
         for index in channels.indices {
             guard case .opening(operation, let identifier, let deadline) = channels[index].state else { continue }
             channels[index].state = .opening(operation: nil, identifier: identifier, deadline: deadline)
-            actions.append(.completed(operation, .failure(.notOpen)))
-            return true
+            isFound = true
         }
-        return false
+        if isFound { actions.append(.completed(operation, .failure(.notOpen))) }
+        return isFound
     }
 
     mutating func linkLost() {
-        while let channel = channels.first {
-            channels.removeFirst()
-            finish(channel, .linkLost)
-        }
+        while let channel = channels.first { remove(channel.number, .linkLost) }
+        while let reconfiguration = reconfigurations.popLast() { fail(reconfiguration.operation, .notOpen) }
     }
 
     mutating func advance(to now: Instant, identifiers: inout SignallingIdentifiers) {
@@ -159,6 +170,9 @@ struct CreditBasedChannels {
                 remove(channel.number, .protocolViolation)
             case .opening, .closing, .open, .draining: break
             }
+        }
+        for reconfiguration in reconfigurations where reconfiguration.deadline <= now {
+            reconfigured(.unacceptableParameters, reconfiguration.identifier)
         }
     }
 
@@ -194,12 +208,14 @@ struct CreditBasedChannels {
             guard let channel = awaiting(identifier), case .closing = channel.state else { return }
             remove(channel.number, .closedLocally)
         case .commandReject:
-            guard let channel = awaiting(identifier) else { return }
-            remove(channel.number, .closedByPeer)
+            while let channel = awaiting(identifier) { remove(channel.number, .closedByPeer) }
+            reconfigured(.unacceptableParameters, identifier)
+        case .creditBasedConnectionRequest(let request): accept(request, identifier, listener)
+        case .creditBasedConnectionResponse(let response): opened(response, identifier, &identifiers, now)
+        case .creditBasedReconfigureRequest(let request): reconfigure(request, identifier)
+        case .creditBasedReconfigureResponse(let response): reconfigured(response.result, identifier)
         // `SignallingChannel` has already handled these: its own commands, and those unknown to this side.
-        case .connectionParameterUpdateRequest, .connectionParameterUpdateResponse, .creditBasedConnectionRequest,
-            .creditBasedConnectionResponse, .creditBasedReconfigureRequest, .creditBasedReconfigureResponse, .other:
-            break
+        case .connectionParameterUpdateRequest, .connectionParameterUpdateResponse, .other: break
         }
     }
 
@@ -223,7 +239,7 @@ struct CreditBasedChannels {
     /// A frame has been handed to the controller.
     mutating func frameGone(_ number: UInt32, identifiers: inout SignallingIdentifiers, at now: Instant) {
         guard let index = index(of: number) else { return }
-        if let operation = channels[index].frameGone() { actions.append(.completed(operation, .success(nil))) }
+        if let operation = channels[index].frameGone() { actions.append(.completed(operation, .success(.done))) }
         channels[index].sendFrames(into: &actions)
         if channels[index].isDraining, channels[index].isDrained {
             channels[index].disconnect(.closedLocally, nil, &identifiers, at: now, into: &actions)
@@ -256,13 +272,11 @@ struct CreditBasedChannels {
             return actions.append(refusal(.sourceChannelIdentifierAlreadyAllocated))
         }
         guard let local = freeIdentifier() else { return actions.append(refusal(.noResourcesAvailable)) }
-        lastNumber += 1
         var channel = CreditBasedChannel(
-            number: lastNumber, client: client, spsm: request.spsm, local: local, settings: settings, state: .open)
-        channel.remote = request.sourceChannelIdentifier
-        channel.sendMTU = request.maximumTransmissionUnit
-        channel.sendMPS = request.maximumPayloadSize
-        channel.credits = Int(request.initialCredits)
+            number: nextNumber(), client: client, spsm: request.spsm, local: local, settings: settings, state: .open)
+        channel.open(
+            request.sourceChannelIdentifier, sendMTU: request.maximumTransmissionUnit,
+            sendMPS: request.maximumPayloadSize, credits: request.initialCredits)
         channels.append(channel)
         actions.append(
             .signal(
@@ -278,7 +292,7 @@ struct CreditBasedChannels {
         _ response: L2CAPLECreditBasedConnectionResponse, _ identifier: UInt8,
         _ identifiers: inout SignallingIdentifiers, _ now: Instant
     ) {
-        guard let index = channels.firstIndex(where: { $0.isAwaitingAnswer(identifier) }),
+        guard let index = channels.firstIndex(where: { $0.isAwaitingAnswer(identifier) && !$0.isEnhanced }),
             case .opening(let operation, _, _) = channels[index].state
         else { return }
         guard response.result.isSuccess else {
@@ -292,20 +306,18 @@ struct CreditBasedChannels {
             channels.remove(at: index)
             return fail(operation, .invalidAnswer)
         }
-        channels[index].state = .open
-        channels[index].remote = remote
-        channels[index].sendMTU = response.maximumTransmissionUnit
-        channels[index].sendMPS = response.maximumPayloadSize
-        channels[index].credits = Int(response.initialCredits)
+        channels[index].open(
+            remote, sendMTU: response.maximumTransmissionUnit, sendMPS: response.maximumPayloadSize,
+            credits: response.initialCredits)
         guard let operation else { return channels[index].disconnect(nil, nil, &identifiers, at: now, into: &actions) }
-        actions.append(.completed(operation, .success(terms(channels[index]))))
+        actions.append(.completed(operation, .success(.opened(terms(channels[index])))))
     }
 
-    private mutating func fail(_ operation: OperationID?, _ failure: ChannelFailure) {
+    mutating func fail(_ operation: OperationID?, _ failure: ChannelFailure) {
         if let operation { actions.append(.completed(operation, .failure(failure))) }
     }
 
-    private mutating func remove(_ number: UInt32, _ end: ChannelEnd) {
+    mutating func remove(_ number: UInt32, _ end: ChannelEnd) {
         guard let index = index(of: number) else { return }
         finish(channels.remove(at: index), end)
     }
@@ -315,16 +327,24 @@ struct CreditBasedChannels {
         var channel = channel
         for unsent in channel.takeUnsentOperations() { fail(unsent, .notOpen) }
         switch channel.state {
-        case .opening(let operation, _, _): fail(operation, .invalidAnswer)
+        case .opening(let operation, _, _):
+            // An enhanced request ends with the last of its channels.
+            if channels.contains(where: { $0.isOpening(for: operation) }) { return }
+            fail(operation, .invalidAnswer)
         case .open: actions.append(.closed(number: channel.number, end))
         case .draining(let operations, _), .closing(let operations, _, _):
-            for operation in operations { actions.append(.completed(operation, .success(nil))) }
+            for operation in operations { actions.append(.completed(operation, .success(.done))) }
         }
     }
 
     // MARK: Lookups
 
-    private func index(of number: UInt32) -> Int? { channels.firstIndex { $0.number == number } }
+    mutating func nextNumber() -> UInt32 {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    func index(of number: UInt32) -> Int? { channels.firstIndex { $0.number == number } }
 
     private func channel(_ request: L2CAPDisconnectionRequest) -> CreditBasedChannel? {
         channels.first {
@@ -332,11 +352,11 @@ struct CreditBasedChannels {
         }
     }
 
-    private func awaiting(_ identifier: UInt8) -> CreditBasedChannel? {
+    func awaiting(_ identifier: UInt8) -> CreditBasedChannel? {
         channels.first { $0.isAwaitingAnswer(identifier) }
     }
 
-    private func freeIdentifier() -> L2CAPChannelIdentifier? {
+    func freeIdentifier() -> L2CAPChannelIdentifier? {
         guard channels.count < Self.channelLimit else { return nil }
         for value in L2CAPChannelIdentifier.leDynamicRange {
             let identifier = L2CAPChannelIdentifier(rawValue: value)
@@ -345,7 +365,7 @@ struct CreditBasedChannels {
         return nil
     }
 
-    private func terms(_ channel: CreditBasedChannel) -> Terms {
+    func terms(_ channel: CreditBasedChannel) -> Terms {
         Terms(
             number: channel.number, spsm: channel.spsm, sendMTU: channel.sendMTU,
             receiveMTU: channel.settings.maximumTransmissionUnit)
@@ -374,7 +394,7 @@ extension CreditBasedChannel {
     /// Asks the peer to end the channel.
     /// - Parameter end: what the client is told; `nil` if it never knew of the channel. A client that closed it was
     ///   told already.
-    fileprivate mutating func disconnect(
+    mutating func disconnect(
         _ end: ChannelEnd?, _ operation: OperationID?, _ identifiers: inout SignallingIdentifiers, at now: Instant,
         into actions: inout Queue<CreditBasedChannels.Action>
     ) {

@@ -61,10 +61,10 @@ struct SignallingChannel {
             pending = nil
             return .parametersAnswered(isAccepted: false)
         case .leCreditBasedConnectionRequest, .leCreditBasedConnectionResponse, .flowControlCreditIndication,
-            .disconnectionRequest, .disconnectionResponse:
+            .disconnectionRequest, .disconnectionResponse, .creditBasedConnectionRequest,
+            .creditBasedConnectionResponse, .creditBasedReconfigureRequest, .creditBasedReconfigureResponse:
             return .channels(command, identifier: identifier)
-        case .creditBasedConnectionRequest, .creditBasedConnectionResponse, .creditBasedReconfigureRequest,
-            .creditBasedReconfigureResponse, .other:
+        case .other:
             return packet.code.isResponse ? .none : .reply(.notUnderstood, identifier: identifier)
         }
     }
@@ -78,6 +78,24 @@ struct SignallingChannel {
     ) {
         channels.open(
             spsm: spsm, settings: settings, operation: operation, client: client, identifiers: &identifiers, at: now)
+    }
+
+    mutating func openEnhancedChannels(
+        _ count: Int, _ spsm: UInt16, _ settings: ChannelSettings, operation: OperationID, client: ClientID,
+        at now: Instant
+    ) {
+        channels.openEnhanced(
+            count, spsm: spsm, settings: settings, operation: operation, client: client, identifiers: &identifiers,
+            at: now)
+    }
+
+    mutating func reconfigureChannels(
+        _ numbers: [UInt32], maximumTransmissionUnit: UInt16, maximumPayloadSize: UInt16, operation: OperationID,
+        at now: Instant
+    ) {
+        channels.reconfigure(
+            numbers, maximumTransmissionUnit: maximumTransmissionUnit, maximumPayloadSize: maximumPayloadSize,
+            operation: operation, identifiers: &identifiers, at: now)
     }
 
     mutating func sendUnit(_ octets: [UInt8], on number: UInt32, operation: OperationID) {

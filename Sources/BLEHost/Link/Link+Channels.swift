@@ -7,14 +7,14 @@ extension Link {
     /// Opens a channel; to a bonded peer only after the peer has proved its identity. If the peer refuses because of
     /// insufficient security, the link is secured first.
     func openChannel(
-        _ spsm: UInt16, _ settings: ChannelSettings, operation: OperationID, client: ClientID,
-        _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
+        _ spsm: UInt16, _ settings: ChannelSettings, enhancedCount: Int? = nil, operation: OperationID,
+        client: ClientID, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) {
         guard (0x0001...0x00FF).contains(spsm) else {
             return effects.complete(operation, .failure(.channel(.invalidSPSM)))
         }
         var opening = LinkSecurityMachine.ChannelOpening(
-            operation: operation, client: client, spsm: spsm, settings: settings)
+            operation: operation, client: client, spsm: spsm, settings: settings, enhancedCount: enhancedCount)
         guard security.isGated else {
             let mayBeSecured = pairings.settings.pairsOnDemand && pairings.bonds.hasToolbox
             if mayBeSecured { security.channelOpenings.append(opening) }
@@ -31,8 +31,23 @@ extension Link {
     private func begin(
         _ opening: LinkSecurityMachine.ChannelOpening, at now: Instant, into effects: inout Effects
     ) {
-        signalling.openChannel(
-            opening.spsm, opening.settings, operation: opening.operation, client: opening.client, at: now)
+        if let count = opening.enhancedCount {
+            signalling.openEnhancedChannels(
+                count, opening.spsm, opening.settings, operation: opening.operation, client: opening.client, at: now)
+        } else {
+            signalling.openChannel(
+                opening.spsm, opening.settings, operation: opening.operation, client: opening.client, at: now)
+        }
+        takeChannelActions(into: &effects)
+    }
+
+    func reconfigureChannels(
+        _ numbers: [UInt32], maximumTransmissionUnit: UInt16, maximumPayloadSize: UInt16, operation: OperationID,
+        at now: Instant, into effects: inout Effects
+    ) {
+        signalling.reconfigureChannels(
+            numbers, maximumTransmissionUnit: maximumTransmissionUnit, maximumPayloadSize: maximumPayloadSize,
+            operation: operation, at: now)
         takeChannelActions(into: &effects)
     }
 
@@ -184,10 +199,17 @@ extension Link {
                 effects.events.append(.channel(.received(ChannelID(link: id, number: number), octets)))
             case .closed(let number, let end):
                 effects.events.append(.channel(.closed(ChannelID(link: id, number: number), end)))
-            case .completed(let operation, .success(let terms)):
+            case .reconfigured(let terms):
+                effects.events.append(.channel(.reconfigured(ChannelInformation(terms, on: id))))
+            case .completed(let operation, .success(let answer)):
                 security.channelOpenings.removeAll { $0.operation == operation }
-                let opened = terms.map { HostResult.channel(ChannelInformation($0, on: id)) }
-                effects.complete(operation, .success(opened ?? .done))
+                let result: HostResult =
+                    switch answer {
+                    case .done: .done
+                    case .opened(let terms): .channel(ChannelInformation(terms, on: id))
+                    case .openedSeveral(let terms): .channels(terms.map { ChannelInformation($0, on: id) })
+                    }
+                effects.complete(operation, .success(result))
             case .completed(let operation, .failure(let failure)):
                 if waitForSecurity(operation, failure, into: &effects) { continue }
                 effects.complete(operation, .failure(.channel(failure)))
@@ -203,7 +225,7 @@ extension ChannelFailure {
         case .refused(.insufficientAuthentication): .insufficientAuthentication
         case .refused(.insufficientEncryption): .insufficientEncryption
         case .refused(.insufficientEncryptionKeySize): .insufficientEncryptionKeySize
-        case .refused, .invalidAnswer, .notOpen, .noResources, .unitTooLong, .invalidSPSM: nil
+        case .refused, .notReconfigurable, .invalidAnswer, .notOpen, .noResources, .unitTooLong, .invalidSPSM: nil
         }
     }
 }

@@ -197,6 +197,9 @@ private func fill(_ event: inout jelling_event, with news: ChannelEvent, _ arena
     case .opened(let channel, let client):
         unsafe event.set(JELLING_EVENT_CHANNEL_OPENED, link: channel.id.link, client: client)
         unsafe event.channel = jelling_channel(channel)
+    case .reconfigured(let channel):
+        unsafe event.set(JELLING_EVENT_CHANNEL_RECONFIGURED, link: channel.id.link)
+        unsafe event.channel = jelling_channel(channel)
     case .received(let channel, let data):
         unsafe event.set(JELLING_EVENT_CHANNEL_RECEIVED, link: channel.link)
         unsafe event.channel_data.number = channel.number

@@ -107,6 +107,9 @@ extension jelling_completion {
         case .refused(let result):
             kind = JELLING_CHANNEL_REFUSED
             detail = UInt32(result.rawValue)
+        case .notReconfigurable(let result):
+            kind = JELLING_CHANNEL_NOT_RECONFIGURABLE
+            detail = UInt32(result.rawValue)
         case .invalidAnswer: kind = JELLING_CHANNEL_INVALID_ANSWER
         case .notOpen: kind = JELLING_CHANNEL_NOT_OPEN
         case .noResources: kind = JELLING_CHANNEL_NO_RESOURCES

@@ -21,6 +21,11 @@ func fill(_ completion: inout jelling_completion, with source: HostResult, _ are
     case .channel(let channel):
         unsafe completion.set(JELLING_RESULT_CHANNEL)
         unsafe completion.channel = jelling_channel(channel)
+    case .channels(let channels):
+        unsafe completion.set(JELLING_RESULT_CHANNELS)
+        let (items, count) = unsafe arena.copy(channels) { jelling_channel($0) }
+        unsafe completion.channels.items = items
+        unsafe completion.channels.count = count
     case .accepted(let isAccepted):
         unsafe completion.set(JELLING_RESULT_ACCEPTED)
         unsafe completion.is_accepted = isAccepted ? 1 : 0

@@ -48,6 +48,24 @@ private func opening(
     return .channel(.open(LinkID(link), spsm: spsm, wish.settings))
 }
 
+private func opening(
+    _ link: jelling_link, _ spsm: UInt16, _ settings: UnsafePointer<jelling_channel_settings>?, _ count: UInt32
+) -> HostCommand? {
+    guard (1...0xFF).contains(spsm), (1...5).contains(count), let wish = unsafe ChannelWish(settings) else {
+        return nil
+    }
+    return .channel(.openEnhanced(LinkID(link), spsm: spsm, wish.settings, count: Int(count)))
+}
+
+private func reconfiguring(
+    _ link: jelling_link, _ channels: UnsafePointer<UInt32>?, _ count: Int, _ mtu: UInt16, _ mps: UInt16
+) -> HostCommand? {
+    guard (1...5).contains(count), mtu >= 64, (64...2044).contains(mps),
+        let channels = unsafe readValues(channels, count, { ChannelID(link, $0) })
+    else { return nil }
+    return .channel(.reconfigure(channels, maximumTransmissionUnit: mtu, maximumPayloadSize: mps))
+}
+
 private func consuming(_ link: jelling_link, _ channel: UInt32, _ units: UInt32) -> HostCommand? {
     guard (1...65535).contains(units) else { return nil }
     return .channel(.consume(ChannelID(link, channel), units: Int(units)))
@@ -75,6 +93,23 @@ public func jelling_open_channel(
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
     unsafe submit(engine, opening(link, spsm, settings), now, operation)
+}
+
+@c @implementation
+public func jelling_open_enhanced_channels(
+    _ engine: OpaquePointer?, _ link: jelling_link, _ spsm: UInt16,
+    _ settings: UnsafePointer<jelling_channel_settings>?, _ count: UInt32, _ now: Int64,
+    _ operation: UnsafeMutablePointer<jelling_operation>?
+) -> jelling_status {
+    unsafe submit(engine, opening(link, spsm, settings, count), now, operation)
+}
+
+@c @implementation
+public func jelling_reconfigure_channels(
+    _ engine: OpaquePointer?, _ link: jelling_link, _ channels: UnsafePointer<UInt32>?, _ count: Int, _ mtu: UInt16,
+    _ mps: UInt16, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
+) -> jelling_status {
+    unsafe submit(engine, reconfiguring(link, channels, count, mtu, mps), now, operation)
 }
 
 @c @implementation

@@ -694,6 +694,16 @@ jelling_status jelling_stop_listening(
 jelling_status jelling_open_channel(
     jelling_engine *engine, jelling_link link, uint16_t spsm, const jelling_channel_settings *settings, int64_t now,
     jelling_operation *operation);
+/* Opens `count` channels, 1 to 5, by the enhanced form; the peer may refuse some. MTU and MPS are raised to 64. Ends with
+   JELLING_RESULT_CHANNELS. */
+jelling_status jelling_open_enhanced_channels(
+    jelling_engine *engine, jelling_link link, uint16_t spsm, const jelling_channel_settings *settings, uint32_t count,
+    int64_t now, jelling_operation *operation);
+/* Asks the peer to send with other sizes, in octets, on `count` channels of the enhanced form, 1 to 5. The MTU must not
+   become smaller, the MPS only for a single channel. Ends with JELLING_RESULT_DONE. */
+jelling_status jelling_reconfigure_channels(
+    jelling_engine *engine, jelling_link link, const uint32_t *channels, size_t count, uint16_t mtu, uint16_t mps,
+    int64_t now, jelling_operation *operation);
 /* Sends one unit; ends when the controller has all of it. */
 jelling_status jelling_channel_send(
     jelling_engine *engine, jelling_link link, uint32_t channel, const uint8_t *data, size_t length, int64_t now,
@@ -898,7 +908,9 @@ typedef enum jelling_event_kind {
     /* A private address fits more than one bond: `address`. */
     JELLING_EVENT_AMBIGUOUS_IDENTITY = 45,
     /* A packet could not be understood and was dropped. */
-    JELLING_EVENT_MALFORMED_PACKET = 46
+    JELLING_EVENT_MALFORMED_PACKET = 46,
+    /* The peer changed what it accepts on a channel: `channel`. */
+    JELLING_EVENT_CHANNEL_RECONFIGURED = 47
 } jelling_event_kind;
 
 /* `jelling_completion.failure`: why an operation ended without its result. `code` and `detail` say more. */
@@ -969,7 +981,9 @@ typedef enum jelling_channel_failure {
     JELLING_CHANNEL_NOT_OPEN = 3,
     JELLING_CHANNEL_NO_RESOURCES = 4,
     JELLING_CHANNEL_UNIT_TOO_LONG = 5,
-    JELLING_CHANNEL_INVALID_SPSM = 6
+    JELLING_CHANNEL_INVALID_SPSM = 6,
+    /* `detail`: the peer's result, or 4 where the request is not allowed. */
+    JELLING_CHANNEL_NOT_RECONFIGURABLE = 7
 } jelling_channel_failure;
 
 /* `code` of JELLING_FAILURE_PUBLISHING */
@@ -1010,7 +1024,8 @@ typedef enum jelling_result {
     JELLING_RESULT_PARAMETERS = 19,
     JELLING_RESULT_DATA_LENGTH = 20,
     JELLING_RESULT_PHY = 21,
-    JELLING_RESULT_HCI = 22
+    JELLING_RESULT_HCI = 22,
+    JELLING_RESULT_CHANNELS = 23
 } jelling_result;
 
 /* A service of a peer. */
@@ -1130,6 +1145,10 @@ typedef struct jelling_completion {
         jelling_published_service published;
         uint16_t spsm;
         jelling_channel channel;
+        struct {
+            const jelling_channel *items;
+            size_t count;
+        } channels;
         uint32_t is_accepted;
         jelling_pairing_summary paired;
         const jelling_local_out_of_band_data *out_of_band;

@@ -11,7 +11,8 @@ final class ChannelPair {
         var opened: [CreditBasedChannels.Terms] = []
         var received: [[UInt8]] = []
         var closed: [ChannelEnd] = []
-        var results: [OperationID: Result<CreditBasedChannels.Terms?, ChannelFailure>] = [:]
+        var reconfigured: [CreditBasedChannels.Terms] = []
+        var results: [OperationID: Result<CreditBasedChannels.Answer, ChannelFailure>] = [:]
         /// How often an operation ended that had ended before.
         var doubleEnds = 0
         var sentFrames: [[UInt8]] = []
@@ -26,6 +27,22 @@ final class ChannelPair {
             channels.open(
                 spsm: spsm, settings: settings, operation: operation, client: .local, identifiers: &identifiers,
                 at: now)
+        }
+
+        mutating func openEnhanced(
+            _ count: Int, _ settings: ChannelSettings, _ operation: OperationID, at now: Instant
+        ) {
+            channels.openEnhanced(
+                count, spsm: 0x80, settings: settings, operation: operation, client: .local,
+                identifiers: &identifiers, at: now)
+        }
+
+        mutating func reconfigure(
+            _ numbers: [UInt32], mtu: UInt16, mps: UInt16, _ operation: OperationID, at now: Instant
+        ) {
+            channels.reconfigure(
+                numbers, maximumTransmissionUnit: mtu, maximumPayloadSize: mps, operation: operation,
+                identifiers: &identifiers, at: now)
         }
 
         mutating func consume(_ units: Int) { channels.consume(units, on: 1, identifiers: &identifiers) }
@@ -70,6 +87,22 @@ final class ChannelPair {
     func open(_ spsm: UInt16 = 0x80, _ settings: ChannelSettings = ChannelSettings()) -> OperationID {
         let operation = nextOperation()
         initiator.open(spsm, settings, operation, at: now)
+        settle()
+        return operation
+    }
+
+    @discardableResult
+    func openEnhanced(_ count: Int, _ settings: ChannelSettings = ChannelSettings()) -> OperationID {
+        let operation = nextOperation()
+        initiator.openEnhanced(count, settings, operation, at: now)
+        settle()
+        return operation
+    }
+
+    @discardableResult
+    func reconfigure(_ numbers: [UInt32], mtu: UInt16, mps: UInt16) -> OperationID {
+        let operation = nextOperation()
+        initiator.reconfigure(numbers, mtu: mtu, mps: mps, operation, at: now)
         settle()
         return operation
     }
@@ -175,6 +208,7 @@ final class ChannelPair {
             if one.takesFrames { one.frameGone(number, at: now) } else { one.heldFrames.append(number) }
             other.receive(payload, on: channel, at: now)
         case .opened(let terms, _): one.opened.append(terms)
+        case .reconfigured(let terms): one.reconfigured.append(terms)
         case .received(_, let octets): one.received.append(octets)
         case .closed(_, let end): one.closed.append(end)
         case .completed(let operation, let result):

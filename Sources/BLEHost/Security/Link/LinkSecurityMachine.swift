@@ -73,6 +73,8 @@ struct LinkSecurityMachine {
         var client: ClientID
         var spsm: UInt16
         var settings: ChannelSettings
+        /// How many channels the enhanced form is to open; `nil` for the form that opens one.
+        var enhancedCount: Int?
         /// The peer's first refusal.
         var refusal: ChannelFailure?
         var isWaiting = false

@@ -1,0 +1,152 @@
+import BLE
+import BLEJSON
+import Synchronization
+
+/// Carries octets between standard input and output and the channels of one peer.
+///
+/// Messages that arrive are written to the output before the peer may send more, so a reader that stops stops the peer.
+struct ChannelPipe: Sendable {
+    let console: Console
+    /// After the end of the input: how long to wait for more from the peer.
+    let linger: Duration
+
+    private enum Event: Sendable {
+        case opened(Channel)
+        case closed(Int)
+        case failed(any Error)
+        case inputEnded
+        /// The input has ended, and the peer has sent nothing since.
+        case silent
+    }
+
+    /// When the peer's last message arrived.
+    private final class LastArrival: Sendable {
+        private let moment = Mutex(ContinuousClock.now)
+        var value: ContinuousClock.Instant { moment.withLock { $0 } }
+        func note() { moment.withLock { $0 = .now } }
+    }
+
+    /// Returns when all channels have closed, or the input has ended and the peer sends no more.
+    /// - Parameter channels: those of one peer; the input goes to all of them in turn.
+    /// - Throws: an error of the library when the link or the adapter is lost.
+    func run(_ channels: AsyncThrowingStream<Channel, any Error>) async throws {
+        let (events, queue) = AsyncStream<Event>.makeStream()
+        let (open, arrival) = (OpenChannels(), LastArrival())
+        var tasks = [
+            Task {
+                do { for try await channel in channels { queue.yield(.opened(channel)) } } catch {
+                    queue.yield(.failed(error))
+                }
+            }
+        ]
+        defer { for task in tasks { task.cancel() } }
+        var count = 0
+        for await event in events {
+            switch event {
+            case .opened(let channel):
+                count += 1
+                open.append(channel, number: count)
+                tell(channel, number: count)
+                tasks.append(receiver(of: channel, number: count, queue, arrival))
+                if count == 1 { tasks.append(sending(open, queue)) }
+            case .closed(let number):
+                open.remove(number)
+                console.report(
+                    ["event": "channelClosed", "channel": JSONValue(number)], note: "channel \(number) is closed")
+                if open.all.isEmpty { return }
+            case .inputEnded: tasks.append(Task { await silence(after: arrival, queue) })
+            case .silent:
+                for channel in open.all { await channel.close() }
+                return
+            case .failed(let error): throw error
+            }
+        }
+    }
+
+    private func tell(_ channel: Channel, number: Int) {
+        let information = channel.information
+        console.report(
+            [
+                "event": "channelOpened", "channel": JSONValue(number), "spsm": JSONValue(information.spsm),
+                "sendMTU": JSONValue(information.sendMTU), "receiveMTU": JSONValue(information.receiveMTU),
+            ],
+            note: "channel \(number) is open on SPSM \(information.spsm): messages of at most "
+                + "\(information.sendMTU) octets to the peer, \(information.receiveMTU) from it")
+    }
+
+    private func receiver(
+        of channel: Channel, number: Int, _ queue: AsyncStream<Event>.Continuation, _ arrival: LastArrival
+    ) -> Task<Void, Never> {
+        Task {
+            do {
+                for try await message in channel {
+                    arrival.note()
+                    if console.isJSON {
+                        console.print(
+                            [
+                                "event": "channelData", "channel": JSONValue(number),
+                                "value": .string(Hexadecimal.text(message)),
+                            ], text: "")
+                    } else {
+                        console.write(message.span.bytes)
+                    }
+                }
+                queue.yield(.closed(number))
+            } catch { queue.yield(.failed(error)) }
+        }
+    }
+
+    /// Sends the input, in messages as long as each channel takes them, on all open channels in turn.
+    private func sending(_ channels: OpenChannels, _ queue: AsyncStream<Event>.Continuation) -> Task<Void, Never> {
+        Task {
+            let input = InputOctets()
+            while let octets = await input.next() {
+                var rest = octets[...]
+                while !rest.isEmpty {
+                    // Without a channel the pipe ends; its receiver tells why.
+                    guard let channel = channels.next() else { return }
+                    let message = [UInt8](rest.prefix(Int(channel.information.sendMTU)))
+                    do { try await channel.send(message) } catch { return }
+                    rest = rest.dropFirst(message.count)
+                }
+            }
+            if !Task.isCancelled { queue.yield(.inputEnded) }
+        }
+    }
+
+    /// The channels that take the input, each in its turn.
+    private final class OpenChannels: Sendable {
+        private let state = Mutex((channels: [(number: Int, channel: Channel)](), turn: 0))
+
+        func append(_ channel: Channel, number: Int) { state.withLock { $0.channels.append((number, channel)) } }
+        func remove(_ number: Int) { state.withLock { $0.channels.removeAll { $0.number == number } } }
+
+        var all: [Channel] { state.withLock { $0.channels.map(\.channel) } }
+
+        func next() -> Channel? {
+            state.withLock {
+                guard !$0.channels.isEmpty else { return nil }
+                $0.turn += 1
+                return $0.channels[$0.turn % $0.channels.count].channel
+            }
+        }
+    }
+
+    /// Waits until the peer has sent nothing for a while.
+    private func silence(after arrival: LastArrival, _ queue: AsyncStream<Event>.Continuation) async {
+        let ended = ContinuousClock.now
+        while !Task.isCancelled {
+            let limit = max(arrival.value, ended) + linger
+            guard limit > .now else { break }
+            try? await Task.sleep(until: limit, clock: .continuous)
+        }
+        queue.yield(.silent)
+    }
+}
+
+extension Console {
+    /// Tells what happens to a channel: on standard error where standard output carries the channel's octets.
+    func report(_ event: JSONValue, note: String) {
+        if isJSON { print(event, text: "") } else { explain(note) }
+    }
+}

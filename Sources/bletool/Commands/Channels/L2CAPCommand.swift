@@ -1,0 +1,62 @@
+import ArgumentParser
+import BLE
+
+struct L2CAPCommand: CommandGroupHelp {
+    static let configuration = CommandConfiguration(
+        commandName: "l2cap",
+        abstract: "Pipe an L2CAP channel to standard input and output.",
+        discussion: """
+            What is read from standard input goes to the peer, in messages no longer than it accepts; what the peer \
+            sends is written to standard output as it is, or as an event for each message with --json.
+
+              bletool -t hci0 l2cap listen --psm 0x80 --name Sink > received
+              bletool -t hci1 l2cap connect Sink --psm 0x80 < file
+            """,
+        subcommands: [L2CAPConnectCommand.self, L2CAPListenCommand.self])
+}
+
+/// What both ends of a channel choose.
+struct ChannelOptions: ParsableArguments {
+    @Option(
+        name: [.customLong("psm"), .customLong("spsm")],
+        help: ArgumentHelp("The SPSM of the channel, 1 to 255.", valueName: "number"))
+    var spsm: Number16
+
+    @Option(
+        help: ArgumentHelp("The longest message that this side accepts, 23 to 65535 octets.", valueName: "octets"))
+    var mtu = 2048
+
+    @Option(
+        help: ArgumentHelp("The longest frame that this side accepts, 23 to 2044 octets.", valueName: "octets"))
+    var mps = 247
+
+    @Option(help: ArgumentHelp("Frames that the peer may send before any is consumed.", valueName: "number"))
+    var credits = 16
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "After the end of the input: close when nothing has arrived for this long.", valueName: "seconds"))
+    var linger = Seconds(argument: "1")!
+
+    func validate() throws {
+        guard (1...0xFF).contains(spsm.value) else { throw ValidationError("--psm is 1 to 255.") }
+        guard (23...65535).contains(mtu) else { throw ValidationError("--mtu is 23 to 65535.") }
+        guard (23...2044).contains(mps) else { throw ValidationError("--mps is 23 to 2044.") }
+        guard (1...65535).contains(credits) else { throw ValidationError("--credits is 1 to 65535.") }
+    }
+
+    /// - Parameter isEnhanced: whether the sizes must suit the enhanced form.
+    /// - Throws: `ValidationError`.
+    func requireSizes(isEnhanced: Bool) throws {
+        guard !isEnhanced || mtu >= 64 && mps >= 64 else {
+            throw ValidationError("--enhanced needs --mtu and --mps of at least 64.")
+        }
+    }
+
+    var settings: ChannelSettings {
+        ChannelSettings(
+            maximumTransmissionUnit: UInt16(clamping: mtu), maximumPayloadSize: UInt16(clamping: mps),
+            credits: UInt16(clamping: credits))
+    }
+}
