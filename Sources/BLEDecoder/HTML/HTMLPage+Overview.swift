@@ -34,18 +34,20 @@ extension HTMLPage {
         let built=null;
         function drawOverview(){const o=$("overview");if(built){for(const p of built)p.paint();return}
           const n=v=>v.toLocaleString("en"),cards=make("div",undefined,"cards"),add=(v,t,isBad)=>{const c=make("div",undefined,"card"+(isBad?" bad":""));c.append(make("b",v),make("span",t));cards.append(c)};
-          const octets=[...links.values()].reduce((s,l)=>s+l.octets,0);
-          add(n(ROWS.length),"packets");add(nice(whole),"duration");add((ROWS.length/(whole/1e6)).toFixed(1)+"/s","packets");add(n(devices.size),"devices heard");add(n(links.size),"connections");
+          const octets=LINKS.reduce((s,l)=>s+l.octets,0);
+          add(n(ROWS.length),"packets");add(nice(whole),"duration");add((ROWS.length/(whole/1e6)).toFixed(1)+"/s","packets");add(n(devices.size),"devices heard");add(n(LINKS.length),LINKS.length===1?"connection":"connections");
           if(octets)add(octets>9999?(octets/1000).toFixed(1)+" kB":n(octets)+" B","values over ATT");add(n(errors.length),errors.length===1?"error":"errors",errors.length>0);o.append(cards);
           if(errors.length){o.append(make("h2","Errors"));
-            o.append(table([["packet","n"],["time","n hide"],["what"]],errors.slice(0,100).map(([i,e])=>({row:i,bad:2,cells:["#"+ROWS[i][0],seconds(ROWS[i][1]),e]}))));
+            o.append(table([["packet","n"],["time","n hide"],["what","wrap"]],errors.slice(0,100).map(([i,e])=>({row:i,bad:2,cells:["#"+ROWS[i][0],seconds(ROWS[i][1]),e]}))));
             if(errors.length>100)o.append(make("p","and "+n(errors.length-100)+" more, in red in the list of packets"))}
-          if(links.size){o.append(make("h2","Connections"));
-            o.append(table([["device"],["from","n"],["lasted","n"],["ended"],["MTU","n"],["interval","n hide"],["PHY","hide"],["requests","n"],["ATT errors","n"],["latency, worst","n"],["values","n hide"],["bytes/s","n hide"]],
-              [...links].slice(0,500).map(([c,l])=>{const a=times[l.rows[0]],z=times[l.rows[l.rows.length-1]],e=l.ended>=0&&sorts[l.ended]&128;
-                return {link:c,bad:e?3:l.errors?8:-1,cells:[l.address||l.name,seconds(a-firstTime),nice(z-a),l.end||"still open",l.mtu,l.interval,l.phy||"",n(l.requests),n(l.errors),
-                  l.answers?nice(l.latency/l.answers*1e3)+", "+nice(l.worst*1e3):"",n(l.values),z>a?n(Math.round(l.octets/((z-a)/1e6))):""]}})));
-            if(links.size>500)o.append(make("p","and "+n(links.size-500)+" more"))}
+          if(LINKS.length){o.append(make("h2","Connections"));
+            const list=count=>table([["device"],["name","more"],["from","n"],["lasted","n"],["ended","wrap"],["MTU","n"],["interval","n more"],["PHY","more"],["requests","n more"],["latency, worst","n"],["ATT errors","n"],["retries","n more"],["values","n more"],["B out, in","n more"]],
+              LINKS.slice(0,count).map(l=>({link:links.has(l.c)?l.c:undefined,bad:l.bad?4:l.errors?10:l.failed?11:-1,cells:[l.address||"handle "+l.handle,l.name,seconds(l.from-firstTime),nice(l.lasted),l.end,l.mtu,
+                l.interval?l.interval*1.25+" ms":"",l.phy,n(l.requests),l.answers?nice(l.mean)+", "+nice(l.worst):"",n(l.errors),n(l.failed+l.repeated),n(l.values),n(l.sent)+", "+n(l.received)]})));
+            // A hundred are drawn at once.
+            let shownLinks=list(100);o.append(shownLinks);
+            if(LINKS.length>100){const more=make("button","Show all "+n(LINKS.length));more.onclick=()=>{const all=list(LINKS.length);shownLinks.replaceWith(all);shownLinks=all;more.remove()};o.append(more)}}
+          if(FAILED)o.append(make("p",n(FAILED)+(FAILED===1?" attempt":" attempts")+" to connect became no connection"));
           const ranked=[...devices.values()].sort((a,b)=>b.count-a.count);
           const plots=make("div",undefined,"plots");built=[];
           const put=p=>{plots.append(p);built.push(p)};
@@ -75,9 +77,9 @@ extension HTMLPage {
           $("search").value=query;off.clear();for(const k of (p.get("without")||"").split(",")){const i=KINDS.findIndex(x=>x[0]===k);if(i>=0)off.add(i)}
           for(const b of $("kinds").children)b.setAttribute("aria-pressed",String(!off.has(+b.dataset.kind)));
           tab=t==="packets"?-1:/^c\d+$/.test(t)&&links.has(+t.slice(1)-1)?+t.slice(1)-1:p.has("packet")||query?-1:-2;
-          mark();select();const i=p.has("packet")?ROWS.findIndex(r=>r[0]===+p.get("packet")):-1;if(i>=0)reveal(i)}
+          const i=p.has("packet")?ROWS.findIndex(r=>r[0]===+p.get("packet")):-1;after=i>=0?()=>reveal(i):null;mark();select()}
         addEventListener("hashchange",follow);
-        readColours();follow();
+        read();
 
         """#
 }

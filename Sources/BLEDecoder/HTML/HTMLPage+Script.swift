@@ -3,7 +3,9 @@ extension HTMLPage {
     static let script: StaticString = #"""
         "use strict";
         const $=id=>document.getElementById(id);
-        const ROWS=JSON.parse($("rows").textContent);$("rows").remove();
+        // Rows are read in pieces, so that the page stays responsive however many there are.
+        const ROWS=[];
+        const pause=()=>new Promise(r=>setTimeout(r,0));
         // A row: frame, µs since the first, way (0 sent, 1 received, 2 note), kinds, connection, headline, fields.
         const KINDS=[["command",1,"--command"],["event",2,"--event"],["advertising",1024,"--adv"],["ATT",256,"--att"],["SMP",512,"--smp"],
           ["L2CAP",4,"--l2cap"],["other",56,"--other"]];
@@ -13,12 +15,12 @@ extension HTMLPage {
         let colours=[],ink="",dim="",rule="",bad="",accent="";
         function readColours(){colours=KINDS.map(k=>css(k[2]));ink=css("--text");dim=css("--dim");rule=css("--line");bad=css("--bad");accent=css("--accent")}
         // A clock may have been set back: the first row need not be the earliest.
-        const firstTime=ROWS.reduce((m,r)=>Math.min(m,r[1]),0),lastTime=ROWS.reduce((m,r)=>Math.max(m,r[1]),firstTime+1),whole=lastTime-firstTime;
-        const off=new Set();let query="",tab=-2,shown=[],selected=-1,from=firstTime,to=lastTime,rowHeight=ROW,haystack=null;
+        let firstTime=0,lastTime=1,whole=1;
+        const off=new Set();let query="",tab=-2,shown=[],selected=-1,from=0,to=1,rowHeight=ROW;
         const seconds=us=>(us/1e6).toFixed(6);
         const clock=us=>{const d=new Date((START+us)/1000);return isNaN(d)?"?":d.toISOString().replace(/^.*T/,"").slice(0,12)};
         const nice=us=>us>=1e6?(us/1e6).toFixed(us>=1e8?0:2)+" s":us>=1e3?(us/1e3).toFixed(us>=1e5?0:1)+" ms":Math.round(us)+" µs";
-        const links=new Map(),devices=new Map(),errors=[],times=new Float64Array(ROWS.length),sorts=new Uint8Array(ROWS.length),latencies=[],credits=[];
+        const links=new Map(),devices=new Map(),errors=[],times=new Float64Array(COUNT),sorts=new Uint8Array(COUNT),counts=KINDS.map(()=>0),latencies=[],credits=[];
         // What went wrong in a row, in words; "" for nothing. Attribute Not Found ends every discovery.
         function wrong(r){const k=r[3],h=r[5],f=r[6];if(k&2048)return "malformed packet";
           if(k&256)return h.includes("ATT Error Response")&&!f.includes("Attribute Not Found")&&!h.includes("Attribute Not Found")?h.slice(h.indexOf("ATT Error Response")):"";
@@ -29,54 +31,60 @@ extension HTMLPage {
           return k&4&&/Reject/.test(h)?h:""}
         const reason=f=>(/Reason: ([^\n]*)/.exec(f)||[,"no reason given"])[1];
         const ADDRESS=/(?:[0-9A-F]{2}:){5}[0-9A-F]{2}/;
-        for(let i=0;i<ROWS.length;i++){const r=ROWS[i],c=r[4],k=r[3],f=r[6];times[i]=r[1];sorts[i]=kindOf(k);
+        function take(r,i){const c=r[4],k=r[3],f=r[6],h=r[5];ROWS.push(r);times[i]=r[1];sorts[i]=kindOf(k);counts[sorts[i]]++;
+          if(r[1]<firstTime)firstTime=r[1];if(r[1]>lastTime)lastTime=r[1];
           const e=wrong(r);if(e){errors.push([i,e]);sorts[i]|=128}
           if(k&1024){for(const part of f.split(/\n? *- Event Type: /)){const a=/Address: ([0-9A-F:]{17})/.exec(part);if(!a)continue;
               let d=devices.get(a[1]);if(!d)devices.set(a[1],d={address:a[1],type:(/Address Type: (\w+)/.exec(part)||[,""])[1],name:"",count:0,rssi:[]});d.count++;
               const s=/RSSI: (-?\d+) dBm/.exec(part);if(s)d.rssi.push([r[1],+s[1],i]);
               if(!d.name){const n=/Local Name: "([^\n]*)"/.exec(part);if(n)d.name=n[1]}}}
-          if(c<0)continue;
-          let l=links.get(c);if(!l)links.set(c,l={rows:[],name:"Connection "+(c+1),address:"",requests:0,errors:0,values:0,octets:0,latency:0,answers:0,worst:0,mtu:23,phy:"",interval:"",end:"",ended:-1});
-          if(!l.address){const m=ADDRESS.exec(r[5]+"\n"+f);if(m)l.address=m[0]}l.rows.push(i);
-          if(e&&k&256)l.errors++;
-          if(k&256){const w=f.indexOf(" after ");
-            if(w>=0){const m=/Answers: #\d+ after ([\d.]+) ms/.exec(f);if(m){const t=+m[1];l.latency+=t;l.answers++;l.worst=Math.max(l.worst,t);latencies.push([r[1],t,i,c])}}
-            if(r[5].includes(" Request "))l.requests++;
-            if(r[5].includes("Exchange MTU")){const m=/MTU: (\d+)/.exec(f);if(m){l.offers=l.offers||[];l.offers.push(+m[1]);if(l.offers.length>1)l.mtu=Math.max(23,Math.min(...l.offers))}}
-            if(/Notification|Indication/.test(r[5]))l.values++;
-            const v=f.indexOf("Value: ");if(v>=0){const m=/Value: ([0-9a-f]+)/.exec(f.slice(v,v+1100));if(m)l.octets+=m[1].length>>1}}
-          else if(k&2){if(r[5].startsWith("Disconnection Complete")){l.end=reason(f);l.ended=i}
-            const n=/Connection Interval: ([\d.]+ ms)/.exec(f);if(n)l.interval=n[1];
-            if(r[5].includes("PHY Update")){const m=/TX PHY: ([^\n(]*)/.exec(f);if(m)l.phy=m[1].trim()}}
+          if(c<0)return;
+          let l=links.get(c);if(!l)links.set(c,l={rows:[],name:"Connection "+(c+1),address:"",end:"",ended:-1});
+          if(!l.address){const m=ADDRESS.exec(h+"\n"+f);if(m)l.address=m[0]}l.rows.push(i);
+          if(k&256){if(f.includes(" after ")){const m=/Answers: #\d+ after ([\d.]+) ms/.exec(f);if(m)latencies.push([r[1],+m[1],i,c])}}
+          else if(k&2){if(h.startsWith("Disconnection Complete")){l.end=reason(f);l.ended=i}}
           else if(k&4){const m=/Credits: (\d+)/.exec(f);if(m)credits.push([r[1],+m[1],i,c])}}
+        async function read(){let until=performance.now()+12;
+          for(const piece of document.querySelectorAll("script.rows")){for(const r of JSON.parse(piece.textContent))take(r,ROWS.length);piece.remove();
+            if(performance.now()>until){$("count").textContent="reading, "+Math.floor(ROWS.length/COUNT*100)+" %";await pause();until=performance.now()+12}}
+          whole=lastTime-firstTime;from=firstTime;to=lastTime;begin()}
         $("name").textContent=NAME;
-        KINDS.forEach((k,i)=>{const n=ROWS.reduce((s,r)=>s+(kindOf(r[3])===i),0);if(!n)return;
+        function addKinds(){KINDS.forEach((k,i)=>{const n=counts[i];if(!n)return;
           const b=document.createElement("button");b.setAttribute("aria-pressed","true");b.dataset.kind=i;
           b.innerHTML='<span class="dot" style="background:var('+k[2]+')"></span>';b.append(k[0]+" "+n.toLocaleString("en"));
-          b.onclick=()=>{const on=off.has(i);on?off.delete(i):off.add(i);b.setAttribute("aria-pressed",on);select()};$("kinds").append(b)});
+          b.onclick=()=>{const on=off.has(i);on?off.delete(i):off.add(i);b.setAttribute("aria-pressed",on);select()};$("kinds").append(b)})}
         function addTab(id,text){const b=document.createElement("button");b.role="tab";b.textContent=text;b.dataset.tab=id;
           b.onclick=()=>show(id);$("tabs").append(b)}
         function show(id){tab=id;$("view").scrollTop=0;mark();select()}
-        addTab(-2,"Overview");addTab(-1,"All packets");for(const [c,l] of links)addTab(c,l.name+(l.address?" · "+l.address:""));
+        async function begin(){readColours();addKinds();addTab(-2,"Overview");addTab(-1,"All packets");for(const [c,l] of links)addTab(c,l.name+(l.address?" · "+l.address:""));
+          // First the timeline: its height decides how much room the rest has.
+          addLanes();await pause();drawTimeline();await pause();follow();document.body.dataset.ready=1}
         function mark(){for(const b of $("tabs").children)b.setAttribute("aria-selected",String(+b.dataset.tab===tab))}
-        function select(){
-          const base=tab<0?null:(links.get(tab)||{rows:[]}).rows,n=base?base.length:ROWS.length;shown=[];
-          if(query&&!haystack)haystack=ROWS.map(r=>(r[5]+"\n"+r[6]).toLowerCase());
-          for(let j=0;j<n;j++){const i=base?base[j]:j,r=ROWS[i];
-            if(off.has(sorts[i]&127))continue;if(r[1]<from||r[1]>to)continue;
-            if(query&&!haystack[i].includes(query))continue;shown.push(i)}
-          $("count").textContent=shown.length===ROWS.length?ROWS.length.toLocaleString("en")+" packets":shown.length.toLocaleString("en")+" of "+ROWS.length.toLocaleString("en")+" packets";
-          draw();drawTimeline();link()}
+        // A search looks through the texts in pieces; what it has found so far is shown.
+        let job=0,after=null;
+        function select(){const mine=++job,base=tab<0?null:(links.get(tab)||{rows:[]}).rows,n=base?base.length:ROWS.length;shown=[];
+          const wanted=query?new RegExp(query.replace(/[.*+?^${}()|[\]\\]/g,"\\$&"),"i"):null;let j=0;
+          const step=()=>{if(mine!==job)return;const until=wanted?performance.now()+12:Infinity;
+            for(;j<n;j++){const i=base?base[j]:j;if(off.has(sorts[i]&127)||times[i]<from||times[i]>to)continue;
+              if(wanted){if((j&127)===127&&performance.now()>until)break;const r=ROWS[i];if(!wanted.test(r[5])&&!wanted.test(r[6]))continue}
+              shown.push(i)}
+            const all=ROWS.length.toLocaleString("en"),isDone=j>=n;if(isDone)delete document.body.dataset.busy;else document.body.dataset.busy=1;
+            $("count").textContent=(shown.length===ROWS.length?all:shown.length.toLocaleString("en")+" of "+all)+" packets"+(isDone?"":" …");
+            draw();if(!isDone){setTimeout(step,0);return}
+            drawTimeline();link();if(after){const f=after;after=null;f()}};
+          step()}
         function draw(){const o=tab===-2;$("overview").className=o?"open":"";$("view").style.display=o?"none":"";o?drawOverview():tab<0?drawRows():drawChart()}
+        // A headline without the connection, which fills narrow lines.
+        const brief=h=>h.replace(/^0x[0-9a-f]{4} (?:(?:[0-9A-F]{2}:){5}[0-9A-F]{2} (?:random |public )?)?/,"");
         function drawRows(){
           const v=$("view"),s=$("space");$("chart").style.display="none";s.style.height=shown.length*ROW+"px";
           const a=Math.max(0,Math.floor(v.scrollTop/ROW)-10),b=Math.min(shown.length,a+Math.ceil(v.clientHeight/ROW)+20);
           s.textContent="";
           if(!shown.length){s.innerHTML='<div class="empty">No packet matches.</div>';return}
-          const f=document.createDocumentFragment();
+          const f=document.createDocumentFragment(),short=v.clientWidth<700;
           for(let j=a;j<b;j++){const i=shown[j],r=ROWS[i],k=kindOf(r[3]),e=document.createElement("div");
             e.className="row"+(i===selected?" on":"")+(sorts[i]&128?" bad":"");e.style.top=j*ROW+"px";e.dataset.row=i;
-            for(const [c,t,col] of [["n","#"+r[0]],["t",seconds(r[1])],["d",r[2]===0?"◂":r[2]===1?"▸":"·",colours[k]],["k",KINDS[k][0],colours[k]],["h",r[5]]]){
+            for(const [c,t,col] of [["n","#"+r[0]],["t",seconds(r[1])],["d",r[2]===0?"◂":r[2]===1?"▸":"·",colours[k]],["k",KINDS[k][0],colours[k]],["h",short?brief(r[5]):r[5]]]){
               const x=document.createElement("span");x.className=c;x.textContent=t;if(col)x.style.color=col;e.append(x)}
             e.onclick=()=>open(i);f.append(e)}
           s.append(f)}
@@ -108,7 +116,7 @@ extension HTMLPage {
             const t=sent?-1:1,z=Math.max(3,Math.min(7,rowHeight*.2));
             g.beginPath();g.moveTo(x2,y+font*.62);g.lineTo(x2+t*z*1.5,y+font*.62-z*.8);g.lineTo(x2+t*z*1.5,y+font*.62+z*.8);g.fill();
             if(rowHeight>=12){g.font=(i===selected?"600 ":"")+font+"px system-ui,Segoe UI,DejaVu Sans,sans-serif";g.textAlign="center";
-              let text=r[5].replace(/^0x[0-9a-f]{4} (?:(?:[0-9A-F]{2}:){5}[0-9A-F]{2} (?:random |public )?)?/,"").replace(/ \(0x[0-9a-f]{2}\)/,"");
+              let text=brief(r[5]).replace(/ \(0x[0-9a-f]{2}\)/,"");
               const value=/\n? *Value: (.*)/.exec(r[6]);if(value&&k===3&&!text.includes("Read By"))text+=": "+(/ = (.*)/.exec(value[1])||[0,value[1]])[1];
               const room=right-left-20;while(text.length>8&&g.measureText(text).width>room)text=text.slice(0,Math.max(8,text.length*.92|0))+"…";
               g.fillText(text,(left+right)/2,y-font*.18)}}
@@ -130,10 +138,10 @@ extension HTMLPage {
           mark();select();open(i);$("view").scrollTop=Math.max(0,shown.indexOf(i)*(tab<0?ROW:rowHeight)-$("view").clientHeight/2);draw()}
         // The timeline: a lane for HCI, one for advertising, one for each device that is connected.
         const laneNames=["HCI","Advertising"],laneOf=new Map();
-        for(const [c,l] of links){const n=l.address||l.name;let i=laneNames.indexOf(n);if(i<0&&laneNames.length<14){i=laneNames.length;laneNames.push(n)}laneOf.set(c,i)}
+        function addLanes(){for(const [c,l] of links){const n=l.address||l.name;let i=laneNames.indexOf(n);if(i<0&&laneNames.length<14){i=laneNames.length;laneNames.push(n)}laneOf.set(c,i)}}
         function lanes(){return {count:laneNames.length,of:r=>r[4]>=0?laneOf.get(r[4]):r[3]&1024?1:0}}
         function drawTimeline(){
-          const c=$("timeline"),w=c.parentElement.clientWidth-32,L=lanes(),lane=Math.max(14,Math.min(20,140/L.count)),h=L.count*lane+20,g=fit(c,w,h),span=Math.max(1,to-from);
+          const c=$("timeline"),w=c.parentElement.clientWidth-(innerWidth>760?32:20),L=lanes(),lane=Math.max(14,Math.min(20,140/L.count)),h=L.count*lane+20,g=fit(c,w,h),span=Math.max(1,to-from);
           const label=w>500?118:0,width=w-label,x=us=>label+(us-from)/span*width;
           g.font="11px system-ui,DejaVu Sans,sans-serif";g.textBaseline="middle";
           for(let i=0;i<L.count;i++){g.fillStyle=i%2?css("--bg"):css("--hover");g.fillRect(label,i*lane,width,lane);

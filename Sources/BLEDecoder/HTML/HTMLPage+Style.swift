@@ -73,10 +73,12 @@ extension HTMLPage {
         .legend{display:flex;flex-wrap:wrap;gap:2px 12px;font-size:12px;color:var(--dim)}
         #tip{position:fixed;pointer-events:none;background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:2px 8px;font-size:12px;display:none;z-index:3}
         #close{float:right;border:none;background:none;font-size:18px;line-height:1;padding:2px 6px}
-        @media(max-width:760px){header{gap:8px;padding:8px 10px}h1{max-width:100%}#count{min-width:0}
+        td.wrap{white-space:normal;overflow-wrap:anywhere;max-width:760px;min-width:140px}
+        @media(max-width:1150px){.more{display:none}}
+        @media(max-width:760px){#scale{display:none}header{gap:8px;padding:8px 10px}h1{max-width:100%}#count{min-width:0}
         input[type=search]{min-width:0;flex:1 1 100%;order:3;font-size:16px}.kinds{order:4;flex-wrap:nowrap;overflow-x:auto;width:100%;scrollbar-width:none}
         .kinds button{flex:none}#time{padding:4px 10px}nav{padding:6px 10px 0}main{margin:0;border-radius:0;border-width:1px 0 0}
-        aside{position:fixed;left:0;right:0;bottom:0;width:auto;max-width:none;height:56vh;border-left:none;border-top:2px solid var(--accent);
+        aside{position:fixed;left:0;right:0;bottom:0;width:auto;max-width:none;max-height:56vh;border-left:none;border-top:2px solid var(--accent);
         background:var(--panel);z-index:2;box-shadow:0 -6px 24px #0004}.row{gap:7px;padding:0 8px}.row .n{display:none}.row .t{width:6.5em}.row .k{display:none}
         #overview{padding:10px 10px 40px}.card{min-width:0;flex:1 1 92px;padding:6px 10px}.card b{font-size:16px}.hide{display:none}}
         .empty{padding:40px;text-align:center;color:var(--dim)}

@@ -10,6 +10,12 @@ public struct HTMLReport: ~Copyable {
     private var decoder: CaptureDecoder
     private var buffer = TextBuffer()
     private var firstTime: Int64?
+    private var summary = CaptureSummary()
+    /// The decoder's number of each connection of the summary; −1 if the page has no packet of it.
+    private var connectionOfLink: [Int] = []
+
+    /// So many rows are read without a pause.
+    private static let pieceRowCount = 500
 
     /// How many packets the page shows.
     public private(set) var rowCount = 0
@@ -41,16 +47,30 @@ public struct HTMLReport: ~Copyable {
         buffer.append("<script>const NAME=")
         Self.appendString(Array(title.utf8).span.bytes, to: &buffer)
         // Data are read faster than a program that holds them.
-        buffer.append("</script>\n<script type=\"application/json\" id=\"rows\">[\n")
+        buffer.append("</script>\n")
     }
 
     /// Writes a record if it passes the filter.
     public mutating func add(_ record: borrowing CaptureRecord) {
         decoder.removeOutput()
-        guard decoder.decode(record) else { return }
+        let isShown = decoder.decode(record)
+        summary.count(record)
         let facts = decoder.facts
+        if let connection = facts.connection, summary.connections.last >= 0,
+            connectionOfLink.count <= summary.connections.last
+        {
+            while connectionOfLink.count < summary.connections.last { connectionOfLink.append(-1) }
+            connectionOfLink.append(connection)
+        }
+        guard isShown else { return }
         if firstTime == nil { firstTime = facts.timestampMicroseconds }
-        if rowCount > 0 { buffer.append(",\n") }
+        // The page reads them piece by piece.
+        if rowCount % Self.pieceRowCount == 0 {
+            if rowCount > 0 { buffer.append("\n]</script>\n") }
+            buffer.append("<script type=\"application/json\" class=\"rows\">[\n")
+        } else {
+            buffer.append(",\n")
+        }
         rowCount += 1
         buffer.append(UInt8(ascii: "["))
         buffer.append(decimal: UInt64(facts.frame))
@@ -77,12 +97,52 @@ public struct HTMLReport: ~Copyable {
 
     /// Writes the rest of the page.
     public mutating func end() {
-        buffer.append("\n]</script>\n<script>const START=")
+        if rowCount > 0 { buffer.append("\n]</script>\n") }
+        buffer.append("<script>const START=")
         buffer.append(signed: firstTime ?? 0)
-        buffer.append("</script>\n<script>\n")
+        buffer.append(",COUNT=")
+        buffer.append(decimal: UInt64(rowCount))
+        buffer.append(",FAILED=")
+        buffer.append(decimal: UInt64(summary.failedAttemptCount))
+        buffer.append(",LINKS=[")
+        for (index, link) in summary.links.enumerated() {
+            if index > 0 { buffer.append(",\n") }
+            append(link, connection: index < connectionOfLink.count ? connectionOfLink[index] : -1)
+        }
+        buffer.append("]</script>\n<script>\n")
         buffer.append(HTMLPage.script)
         buffer.append(HTMLPage.overview)
         buffer.append("</script>\n</body>\n</html>\n")
+    }
+
+    private mutating func append(_ link: LinkSummary, connection: Int) {
+        let numbers: [(StaticString, Int64)] = [
+            ("c", Int64(connection)), ("handle", Int64(link.handle)), ("from", link.began &- (firstTime ?? 0)),
+            ("lasted", link.duration), ("bad", link.isFailure ? 1 : 0), ("mtu", Int64(link.mtu)),
+            ("interval", Int64(link.interval)), ("requests", Int64(link.requests)), ("answers", Int64(link.answers)),
+            ("mean", link.meanLatency ?? 0), ("worst", link.worstLatency), ("errors", Int64(link.errorCount)),
+            ("failed", Int64(link.failedAttempts)), ("repeated", Int64(link.repeatedRequests)),
+            ("values", Int64(link.values)), ("octets", Int64(link.valueOctets)), ("sent", Int64(link.sentOctets)),
+            ("received", Int64(link.receivedOctets)),
+        ]
+        let texts: [(StaticString, String)] = [
+            ("address", link.addressText ?? ""), ("name", (link.name ?? "").printable), ("end", link.endingText),
+            ("phy", link.phyText ?? ""),
+        ]
+        buffer.append(UInt8(ascii: "{"))
+        for (key, number) in numbers {
+            buffer.append(key)
+            buffer.append(UInt8(ascii: ":"))
+            buffer.append(signed: number)
+            buffer.append(UInt8(ascii: ","))
+        }
+        for (index, (key, text)) in texts.enumerated() {
+            if index > 0 { buffer.append(UInt8(ascii: ",")) }
+            buffer.append(key)
+            buffer.append(UInt8(ascii: ":"))
+            Self.appendString(Array(text.utf8).span.bytes, to: &buffer)
+        }
+        buffer.append(UInt8(ascii: "}"))
     }
 
     private mutating func appendHTML(_ text: String) {

@@ -97,6 +97,43 @@ public struct LinkSummary: Equatable, Sendable {
         return reason != 0x13 && reason != 0x16 && reason != 0x15
     }
 
+    /// The address, as `C0:DE:00:00:00:01`.
+    var addressText: String? {
+        address.map { address in
+            (0..<6).reversed().map { place in
+                let text = String(UInt8(truncatingIfNeeded: address >> (place * 8)), radix: 16, uppercase: true)
+                return text.count == 1 ? "0" + text : text
+            }.joined(separator: ":")
+        }
+    }
+
+    /// The PHYs in words; `nil` if the capture does not say.
+    public var phyText: String? {
+        func name(_ phy: UInt8) -> String? {
+            switch phy {
+            case 1: "1M"
+            case 2: "2M"
+            case 3: "Coded"
+            default: nil
+            }
+        }
+        guard let transmit = name(transmitPHY), let receive = name(receivePHY) else { return nil }
+        return transmit == receive ? transmit : "\(transmit) out, \(receive) in"
+    }
+
+    /// How it ended, in words.
+    public var endingText: String {
+        switch ending {
+        case .none: return "still open at the end of the capture"
+        case .reset: return "the host reset the controller"
+        case .replaced: return "its end was not captured"
+        case .disconnected(let reason):
+            let digits = String(reason, radix: 16)
+            let name = PacketNames.name(of: UInt16(reason), in: .controllerError) ?? "unknown reason"
+            return "\(name) (0x\(digits.count == 1 ? "0" + digits : digits))"
+        }
+    }
+
     mutating func noteError(_ code: UInt8) {
         if let place = errors.firstIndex(where: { $0.code == code }) {
             errors[place].count += 1

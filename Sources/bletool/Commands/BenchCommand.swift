@@ -90,12 +90,21 @@ struct BenchCommand: ToolCommand {
         let pings = self.plan(.ping)
         try await session.withAdapter { adapter in
             let peripheral = try await session.connect(to: peer, through: adapter, search)
-            let port =
-                if usesChannel {
-                    BenchPort.channel(try await peripheral.openChannel(spsm, BenchPort.channelSettings))
-                } else {
-                    try await BenchPort.gatt(peripheral, withResponse: withResponse)
+            let port: BenchPort
+            do throws(AdapterError) {
+                port =
+                    usesChannel
+                    ? .channel(try await peripheral.openChannel(spsm, BenchPort.channelSettings))
+                    : try await .gatt(peripheral, withResponse: withResponse)
+            } catch {
+                switch error {
+                case .notFound, .host(.channel(.refused(.spsmNotSupported))):
+                    throw Failure(
+                        "\(peer.text) does not run the benchmark: start ‘bletool bench --serve’ there, or bumble-bench",
+                        code: .attributeNotFound)
+                default: throw error
                 }
+            }
             for scenario in scenario.map({ [$0] }) ?? [.send, .ping] {
                 let run = BenchRun(port: port, plan: scenario == .ping ? pings : plan, console: console)
                 let result = try await run.run(scenario)

@@ -68,9 +68,7 @@ enum LinkSummaryOutput {
 
     private static func settings(_ link: LinkSummary) -> [String] {
         var parts = ["MTU \(link.mtu)"]
-        if let transmit = phy(link.transmitPHY), let receive = phy(link.receivePHY) {
-            parts.append(transmit == receive ? "PHY \(transmit)" : "PHY \(transmit) out, \(receive) in")
-        }
+        if let phy = link.phyText { parts.append("PHY \(phy)") }
         if link.interval > 0 {
             parts.append("interval \(decimal(Double(link.interval) * 1.25, digits: 2)) ms")
             if link.latency > 0 { parts.append("latency \(link.latency)") }
@@ -146,13 +144,10 @@ enum LinkSummaryOutput {
 
     private static func ending(_ link: LinkSummary) -> (key: String, text: String) {
         switch link.ending {
-        case .none: return ("open", "still open at the end of the capture")
-        case .reset: return ("reset", "the host reset the controller")
-        case .replaced: return ("replaced", "its end was not captured")
-        case .disconnected(let reason):
-            let number = Hexadecimal.number(reason, digits: 2)
-            let name = PacketNames.name(of: UInt16(reason), in: .controllerError) ?? "unknown reason"
-            return ("disconnected", "ended: \(name) (\(number))")
+        case .none: ("open", link.endingText)
+        case .reset: ("reset", link.endingText)
+        case .replaced: ("replaced", link.endingText)
+        case .disconnected: ("disconnected", "ended: " + link.endingText)
         }
     }
 
