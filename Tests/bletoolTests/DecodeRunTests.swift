@@ -30,7 +30,7 @@ struct DecodeRunTests {
         #expect(run.status == 0)
         let link = try #require(try run.objects.first)
         #expect(try run.objects.count == 1)
-        #expect(link["event"] as? String == "link")
+        #expect(link["event"] as? String == "linkSummary")
         #expect(link["address"] as? String == "F2:F1:F0:00:00:02")
         #expect(link["reason"] as? String == "0x13")
         #expect(link["mtu"] as? Int == 517)

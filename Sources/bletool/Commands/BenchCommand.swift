@@ -98,7 +98,7 @@ struct BenchCommand: ToolCommand {
                     : try await .gatt(peripheral, withResponse: withResponse)
             } catch {
                 switch error {
-                case .notFound, .host(.channel(.refused(.spsmNotSupported))):
+                case .notFound, .host(.channel(.refused(.spsmNotSupported))), .host(.channel(.invalidAnswer)):
                     throw Failure(
                         "\(peer.text) does not run the benchmark: start ‘bletool bench --serve’ there, or bumble-bench",
                         code: .attributeNotFound)

@@ -125,6 +125,8 @@ extension SecurityFailure {
             "bletool pair PEER --replace, or bletool unpair PEER"
         case .keyTooWeak: "--mitm, --min-key-size, --secure-connections-only"
         case .tooManyBonds: "bletool unpair PEER"
+        case .refusedByPeer(.unspecifiedReason):
+            "if the device still has a bond with this computer, remove it there; bletool unpair PEER removes the one here"
         default: nil
         }
     }

@@ -43,8 +43,8 @@ enum LinkSummaryOutput {
 
     /// The event of a connection.
     static func object(_ link: LinkSummary, number: Int) -> JSONValue {
-        guard case .object(let members) = members(link, number: number) else { return ["event": "link"] }
-        return .object([.init(key: "event", value: "link")] + members)
+        guard case .object(let members) = members(link, number: number) else { return ["event": "linkSummary"] }
+        return .object([.init(key: "event", value: "linkSummary")] + members)
     }
 
     // MARK: People
