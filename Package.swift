@@ -12,7 +12,11 @@ let strict = common + [.strictMemorySafety()]
 let package = Package(
     name: "jelling",
     products: [
-        .library(name: "BLE", targets: ["BLE"]),
+        // BLEPresentation makes errors `LocalizedError` and describes values; a client need not import it.
+        .library(name: "BLE", targets: ["BLE", "BLEPresentation"]),
+        // The same without Foundation, for images that must be small.
+        .library(name: "BLEFirmware", targets: ["BLE"]),
+        .library(name: "BLEValues", targets: ["BLEValues", "BLEPresentation"]),
         .library(name: "BLESecurity", targets: ["BLESecurity"]),
         .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
         .library(name: "BLEHost", targets: ["BLEHost"]),
@@ -23,6 +27,8 @@ let package = Package(
         .library(name: "BLEAssignedNumbers", targets: ["BLEAssignedNumbers"]),
         .library(name: "BLESensors", targets: ["BLESensors"]),
         .library(name: "BLESimulator", targets: ["BLESimulator"]),
+        .library(name: "BLETestKit", targets: ["BLETestKit", "BLEPresentation"]),
+        .library(name: "CoreBluetoothTestKit", targets: ["CoreBluetoothTestKit"]),
         .library(name: "BLERecording", targets: ["BLERecording"]),
         .library(name: "BLEVirtualTransports", targets: ["BLEVirtualTransports"]),
         .library(name: "BLEDaemonClient", targets: ["BLEDaemonClient"]),
@@ -70,6 +76,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "BLE", dependencies: ["BLEHost", "BLETransport"], swiftSettings: strict),
+        .target(name: "BLEPresentation", dependencies: ["BLE"], swiftSettings: strict),
+        // Typed values of characteristics, apart from BLE so that firmware need not carry their formats.
+        .target(name: "BLEValues", dependencies: ["BLE", "BLESensors"], swiftSettings: strict),
         .target(
             name: "BLEVirtualTransports", dependencies: ["BLESimulator", "BLETransport", "BLECapture"],
             swiftSettings: strict),
@@ -91,6 +100,11 @@ let package = Package(
                 "BLESecurity", "BLEText", "BLEVirtualTransports", "CoreBluetoothSubmodules",
             ],
             swiftSettings: strict),
+        // Simulated devices, faults and a clock for the tests of apps: on BLE, and on Core Bluetooth.
+        .target(
+            name: "BLETestKit", dependencies: ["BLE", "BLESimulator", "BLETransport"], swiftSettings: strict),
+        .target(
+            name: "CoreBluetoothTestKit", dependencies: ["BLE", "BLETestKit", "CoreBluetooth"], swiftSettings: strict),
         .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture", "BLEStateFiles"], swiftSettings: strict),
         // What programs and the daemon say to each other; Protocol/bled.proto is its source. What swift-protobuf
         // generates does not say where it leaves memory safety.
@@ -189,7 +203,17 @@ let package = Package(
             dependencies: ["BLEAppLifecycle", "BLEHost", "BLESecurity", "BLESimulator", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: strict),
+            name: "BLETests", dependencies: ["BLE", "BLEPresentation", "BLEVirtualTransports", "BLESimulator"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BLEValuesTests", dependencies: ["BLE", "BLEValues", "BLEVirtualTransports", "BLESimulator"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BLETestKitTests",
+            dependencies: [
+                "BLE", "BLETestKit", "BLEPresentation", "BLEValues", "CoreBluetooth", "CoreBluetoothTestKit",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "BLEVirtualTransportsTests",
             dependencies: ["BLEVirtualTransports", "BLESimulator", "BLECapture", "BLE"], swiftSettings: strict),

@@ -189,8 +189,8 @@ public struct Discovery: Hashable, Sendable {
     public var advertisement: [UInt8]
     /// The scan response; empty until one was received.
     public var scanResponse: [UInt8]
-    /// In dBm, from the extended advertising header; 127 if it is not stated.
-    public var txPower: Int8
+    /// In dBm, from the extended advertising header; `nil` if it is not stated.
+    public var txPower: Int8?
     /// Whether it was received in an extended advertising PDU, not a legacy one (Core 5.4, Vol 6, Part B, 2.3.1).
     public var isExtended: Bool
     /// When it was received.
@@ -198,7 +198,7 @@ public struct Discovery: Hashable, Sendable {
 
     public init(
         scan: OperationID, client: ClientID, address: DeviceAddress?, rssi: Int8, isConnectable: Bool,
-        isScannable: Bool, advertisement: [UInt8], scanResponse: [UInt8], txPower: Int8, isExtended: Bool,
+        isScannable: Bool, advertisement: [UInt8], scanResponse: [UInt8], txPower: Int8?, isExtended: Bool,
         time: Instant
     ) {
         self.scan = scan

@@ -137,7 +137,7 @@ extension TransportError: CustomStringConvertible {
         case .unsupportedBaud(let path, let requested, let nearest):
             "the serial port ‘\(path)’ does not support \(requested) baud; the nearest supported speed is \(nearest)"
         case .noDaemon(let path):
-            "no daemon listens at ‘\(path)’: start one with ‘bled --socket \(path)’, or name a controller (-t user:0)"
+            "no daemon listens at ‘\(path)’: start one with ‘bled --socket \(path)’, or name a controller of your own (user:0)"
         case .daemonEnded(let reason):
             "the daemon ended the connection: \(reason)"
         case .closedByPeer:

@@ -71,7 +71,7 @@ struct SharedControllerTests {
     func notCarried() async throws {
         let stage = try DaemonStage()
         let adapter = try await stage.open()
-        await #expect(throws: AdapterError.host(.invalidRequest(.notAvailableOnSharedController))) {
+        await #expect(throws: BLEError.invalidRequest(.notAvailableOnSharedController)) {
             _ = try await adapter.sendHCICommand(HCIOpcode(rawValue: 0x1001))
         }
         for try await _ in adapter.scan() { break }
@@ -82,10 +82,10 @@ struct SharedControllerTests {
     func noDaemon() async throws {
         var configuration = AdapterConfiguration()
         DaemonClient.join(&configuration)
-        do throws(AdapterError) {
+        do {
             _ = try await Adapter.open("bled:/nonexistent/bled.sock", configuration: configuration)
             Issue.record("a daemon answered")
-        } catch {
+        } catch let error as BLEError {
             #expect(error == .transport(.noDaemon(path: "/nonexistent/bled.sock")))
             #expect(error.description.contains("bled --socket"))
         }

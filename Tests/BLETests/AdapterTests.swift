@@ -26,7 +26,7 @@ struct AdapterTests {
             guard let address = discovery.address else { continue }
             return try await adapter.connect(to: address)
         }
-        throw AdapterError.closed
+        throw BLEError.closed
     }
 
     @Test("scan, connect, discover, read, write and subscribe on the simulated heart rate sensor")
@@ -86,10 +86,10 @@ struct AdapterTests {
         let peripheral = try await heart(adapter)
         let controlPoint = try await peripheral.findCharacteristic(BluetoothUUID(UInt16(0x2A39)))
         await #expect(
-            throws: AdapterError.host(.gatt(.att(ATTError(rawValue: 0x80), handle: controlPoint.valueHandle)))
+            throws: BLEError.att(ATTError(rawValue: 0x80), handle: controlPoint.valueHandle)
         ) { try await peripheral.write([9], to: controlPoint) }
         await #expect(
-            throws: AdapterError.host(.gatt(.att(.readNotPermitted, handle: controlPoint.valueHandle)))
+            throws: BLEError.att(.readNotPermitted, handle: controlPoint.valueHandle)
         ) { _ = try await peripheral.read(controlPoint) }
         await adapter.close()
     }
@@ -100,7 +100,7 @@ struct AdapterTests {
         let waiting = Task { try await adapter.connect(to: DeviceAddress(value: 0xC000_0000_0099, kind: .random)) }
         try await Task.sleep(for: .milliseconds(50))
         waiting.cancel()
-        await #expect(throws: AdapterError.host(.cancelled)) { _ = try await waiting.value }
+        await #expect(throws: CancellationError.self) { _ = try await waiting.value }
         let peripheral = try await heart(adapter)
         #expect(await peripheral.information != nil)
         await adapter.close()
@@ -114,13 +114,13 @@ struct AdapterTests {
         let ended = Task { try await peripheral.waitForDisconnection() }
         let impatient = Task { try await peripheral.waitForDisconnection() }
         impatient.cancel()
-        await #expect(throws: AdapterError.host(.cancelled)) { _ = try await impatient.value }
+        await #expect(throws: CancellationError.self) { _ = try await impatient.value }
         try await Task.sleep(for: .milliseconds(20))
         await adapter.close()
         await adapter.close()
-        await #expect(throws: AdapterError.self) { _ = try await pending.value }
+        await #expect(throws: BLEError.self) { _ = try await pending.value }
         _ = try await ended.value
-        await #expect(throws: AdapterError.self) { _ = try await peripheral.readRSSI() }
+        await #expect(throws: BLEError.self) { _ = try await peripheral.readRSSI() }
     }
 
     @Test("RSSI, PHY, data length, version and parameters work where the controller serves them")
@@ -169,8 +169,8 @@ struct AdapterTests {
         #expect(phy == .le2M && octets == 251 && interval == .milliseconds(15))
         let others = await adapter.events()
         await adapter.close()
-        await #expect(throws: AdapterError.closed) { for try await _ in others {} }
-        await #expect(throws: AdapterError.closed) { for try await _ in await adapter.events() {} }
+        await #expect(throws: BLEError.closed) { for try await _ in others {} }
+        await #expect(throws: BLEError.closed) { for try await _ in await adapter.events() {} }
     }
 
     @Test("a controller that fails is reported, and so is its return; scans continue (pain 6)")
@@ -185,7 +185,7 @@ struct AdapterTests {
         let events = await adapter.events()
         let peripheral = try await heart(adapter)
         let ended = Task { try await peripheral.waitForDisconnection() }
-        await #expect(throws: AdapterError.host(.controllerLost)) {
+        await #expect(throws: BLEError.controllerLost) {
             _ = try await adapter.sendHCICommand(FailingTransport.opcode)
         }
         var told: [AdapterEvent] = []
@@ -229,16 +229,16 @@ struct AdapterTests {
         let removal = Task { try await adapter.removeBond(SlowStore.bond.identity) }
         await store.waitUntilAsked()
         store.goOn()
-        await #expect(throws: AdapterError.bondStore(.busy(path: "lock"))) { _ = try await removal.value }
+        await #expect(throws: BLEError.bondStore(.busy(path: "lock"))) { _ = try await removal.value }
         await adapter.close()
     }
 
     @Test("a transport of a kind that the program does not offer is refused with the reason")
     func notOffered() async throws {
-        await #expect(throws: AdapterError.transport(.notOffered(.simulator(scenario: nil)))) {
+        await #expect(throws: BLEError.transport(.notOffered(.simulator(scenario: nil)))) {
             _ = try await Adapter.open("sim")
         }
-        await #expect(throws: AdapterError.self) { _ = try await Adapter.open("nonsense") }
+        await #expect(throws: BLEError.self) { _ = try await Adapter.open("nonsense") }
     }
 
     @Test("a controller that is wedged is reached again through a reopened transport (pain 6)")
@@ -271,12 +271,12 @@ struct AdapterTests {
             air.changeFaults(of: controller) { $0.unansweredCommands = [Reset.opcode] }
             return SimulatedTransport(air: air, controller: controller, address: address)
         }
-        do throws(AdapterError) {
+        do {
             _ = try await Adapter.open("sim", configuration: configuration)
             Issue.record("opened")
-        } catch {
+        } catch let error as BLEError {
             // Which of the two limits is reached first depends on how busy the machine is.
-            #expect(error == .startupTimeout || error == .host(.controllerUnresponsive))
+            #expect(error == .startupTimeout || error == .controllerUnresponsive)
         }
     }
 }

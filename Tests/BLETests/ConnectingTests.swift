@@ -1,6 +1,7 @@
 import BLE
 import BLESimulator
 import BLEVirtualTransports
+import Foundation
 import Synchronization
 import Testing
 
@@ -55,8 +56,8 @@ struct ConnectingTests {
         #expect(byName.1 == [1])
         #expect(await byName.0.information == nil)
         let heart = try #require(try await adapter.scan(for: .seconds(1)).first)
-        await #expect(throws: AdapterError.closed) {
-            try await adapter.withConnection(to: heart) { _ in throw AdapterError.closed }
+        await #expect(throws: BLEError.closed) {
+            try await adapter.withConnection(to: heart) { _ in throw BLEError.closed }
         }
         let address = try #require(heart.address)
         let again = try await adapter.connect(to: address, timeout: .seconds(60))
@@ -69,15 +70,15 @@ struct ConnectingTests {
     func timeout() async throws {
         let adapter = try await open { _ in }
         let nobody = DeviceAddress(value: 0xC0_1122_3344_55, kind: .random)
-        await #expect(throws: AdapterError.timedOut(.milliseconds(200))) {
+        await #expect(throws: BLEError.timedOut(.milliseconds(200))) {
             try await adapter.connect(to: nobody, timeout: .milliseconds(200))
         }
-        await #expect(throws: AdapterError.timedOut(.milliseconds(200))) {
+        await #expect(throws: BLEError.timedOut(.milliseconds(200))) {
             try await adapter.connect(to: "Nobody", timeout: .milliseconds(200))
         }
         let task = Task { try await adapter.connect(to: nobody, timeout: .seconds(600)) }
         task.cancel()
-        await #expect(throws: AdapterError.host(.cancelled)) { try await task.value }
+        await #expect(throws: CancellationError.self) { try await task.value }
         await adapter.close()
     }
 
@@ -95,28 +96,134 @@ struct ConnectingTests {
         await adapter.close()
     }
 
+    @Test("a cancelled task throws CancellationError, whatever it waits for; the end of a link does not")
+    func cancellation() async throws {
+        let adapter = try await open()
+        let sensor = try await adapter.connect(to: "Jelling Heart", timeout: .seconds(60))
+        let work: [@Sendable () async throws -> Void] = [
+            { _ = try await adapter.connect(to: DeviceAddress(value: 0xC000_0000_0097, kind: .random)) },
+            { _ = try await adapter.connect(to: "Nobody", timeout: .seconds(600)) },
+            { _ = try await adapter.scan(for: .seconds(600)) },
+            { _ = try await sensor.waitForDisconnection() },
+            { try await adapter.advertise(AdvertiseRequest(.packed(localName: "Lamp", serviceUUIDs: []))) },
+            { _ = try await adapter.withConnection(to: "Nobody") { _ in } },
+        ]
+        for body in work {
+            for delay in [Duration.zero, .milliseconds(20)] {
+                let task = Task { try await body() }
+                try await Task.sleep(for: delay)
+                task.cancel()
+                await #expect(throws: CancellationError.self) { try await task.value }
+            }
+        }
+        try await sensor.disconnect()
+        await #expect(throws: BLEError.notConnected) { _ = try await sensor.readRSSI() }
+        await adapter.close()
+        await #expect(throws: BLEError.closed) { _ = try await adapter.scan(for: .seconds(1)) }
+    }
+
+    @Test("errors are texts for Foundation, too, without an import of the module that makes them so")
+    func localized() {
+        let errors: [any Error] = [
+            BLEError.controllerUnresponsive, TransportError.noBluetoothInKernel, BondStoreError.busy(path: "bonds"),
+        ]
+        for error in errors { #expect(error.localizedDescription == "\(error)") }
+        #expect((errors[0] as? any LocalizedError)?.recoverySuggestion == "unplug it or switch it off and on")
+    }
+
+    @Test("the library's texts name no program and no option of one")
+    func namesNoTool() {
+        let errors: [any Error] = [
+            BLEError.invalidRequest(.notAvailableOnSharedController), BondStoreError.unknownVersion(path: "bonds"),
+            BondStoreError.system(path: "bonds", cause: "full"),
+        ]
+        for error in errors { #expect(!"\(error)".contains("bletool") && !"\(error)".contains(" -")) }
+        #expect(!"\(TransportError.noDaemon(path: "socket"))".contains("bletool"))
+    }
+
+    @Test("values are printed for people, and keys never")
+    func descriptions() async throws {
+        let adapter = try await open()
+        let sensor = try await adapter.connect(to: "Jelling Heart", timeout: .seconds(60))
+        let link = try #require(await sensor.information)
+        #expect("\(adapter)" == "adapter sim")
+        #expect("\(link)".hasPrefix("\(link.id) to \(sensor.address) as central, MTU 517, interval "))
+        #expect("\(ServerEvent.connected(link))" == "connected: \(link)")
+        let contents = try await sensor.discoverContents([.heartRate])
+        #expect("\(contents[0])".hasPrefix("service 180D\n  characteristic 2A37 (notify)\n    descriptor 2902\n"))
+        var bond = Bond(identity: sensor.address)
+        bond.identityResolvingKey = Key128(rawValue: 0x1234_5678_9ABC)
+        #expect("\(bond)".contains("\(sensor.address)") && !"\(bond)".contains("1234"))
+        #expect("\(await adapter.counters)".contains("advertisingReports"))
+        await adapter.close()
+    }
+
+    @Test("no longer value can be written than is said, and one of that length can (SPEC 2.3)")
+    func writeLength() async throws {
+        let adapter = try await open()
+        let sensor = try await adapter.connect(to: "Jelling Heart", timeout: .seconds(60))
+        #expect(await sensor.attMTU == 517)
+        let limit = await sensor.maximumWriteLength(withResponse: false)
+        #expect(limit == 512)
+        let long = try await sensor.findCharacteristic("6A656C6C-696E-6700-8000-000000000002")
+        let value = (0..<limit).map { UInt8($0 % 251) }
+        try await sensor.writeWithoutResponse(value, to: long)
+        #expect(try await sensor.read(long) == value)
+        await #expect(throws: BLEError.valueTooLong(limit: limit)) {
+            try await sensor.writeWithoutResponse(value + [0], to: long)
+        }
+        await adapter.close()
+    }
+
+    @Test("a discovery has no transmit power where none is stated, and wall-clock time beside the monotonic")
+    func discovery() async throws {
+        let adapter = try await open()
+        let heart = try #require(try await adapter.scan(for: .seconds(1)).first)
+        #expect(heart.txPower == nil)
+        #expect(abs(heart.unixMicroseconds - Int64(EventLoop.unixMicroseconds)) < 600_000_000)
+        let sensor = try await adapter.connect(to: heart, timeout: .seconds(60))
+        let rate = try await sensor.findCharacteristic(.heartRateMeasurement)
+        for try await value in try await sensor.notifications(of: rate) {
+            #expect(value.time > heart.time && value.unixMicroseconds > heart.unixMicroseconds)
+            break
+        }
+        await adapter.close()
+    }
+
     @Test("an error has a code for programs, a cause, and what helps")
     func errors() {
-        let error = AdapterError.host(.controllerUnresponsive)
+        let error = BLEError.controllerUnresponsive
         #expect(error.code == .controllerFailed && error.code.rawValue == "controllerFailed")
         #expect(error.cause == "the controller does not respond, even after a reset")
         #expect(error.remedy == "unplug it or switch it off and on")
-        #expect(AdapterError.closed.remedy == nil && AdapterError.closed.cause == "the adapter has been closed")
-        let refused = AdapterError.host(.gatt(.att(.insufficientAuthentication, handle: AttributeHandle(rawValue: 3))))
+        #expect(BLEError.closed.remedy == nil && BLEError.closed.cause == "the adapter has been closed")
+        let refused = BLEError.att(.insufficientAuthentication, handle: AttributeHandle(rawValue: 3))
         #expect(refused.code == .refusedByDevice && refused.attError == .insufficientAuthentication)
-        #expect(AdapterError.host(.gatt(.cancelled)).isCancellation)
-        #expect(Set(AdapterError.Code.allCases.map(\.rawValue)).count == AdapterError.Code.allCases.count)
+        #expect(BLEError(HostFailure.gatt(.cancelled)) == .linkLost(.releasedByClient))
+        #expect(Set(BLEError.Code.allCases.map(\.rawValue)).count == BLEError.Code.allCases.count)
     }
 
     @Test("sequences throw the error of the operations, with its type")
     func typedSequences() async throws {
         let adapter = try await open()
         await adapter.close()
-        do throws(AdapterError) {
+        do throws(BLEError) {
             for try await _ in adapter.scan() {}
             Issue.record("a closed adapter cannot scan")
         } catch {
-            #expect(error == .closed)
+            #expect(error.code == .closed)
+        }
+        do throws(BLEError) {
+            for try await _ in await adapter.events() {}
+            Issue.record("a closed adapter has no events")
+        } catch {
+            #expect(error.code == .closed)
+        }
+        do throws(BLEError) {
+            for try await _ in await adapter.serverEvents() {}
+            Issue.record("a closed adapter has no events of a server")
+        } catch {
+            #expect(error.code == .closed)
         }
     }
 }

@@ -28,7 +28,7 @@ struct ServerEventTests {
     func bounded() async {
         let (events, source) = ServerEvents.make()
         for number in 0..<100_000 { _ = source.tell(written(number)) }
-        source.end(with: AdapterError.closed)
+        source.end(with: .closed)
         #expect(events.droppedCount == 100_000 - ServerEvents.capacity)
         let expected = (100_000 - ServerEvents.capacity..<100_000).map { written($0) }
         #expect(await all(events) == expected, "the newest are there, in their order")
@@ -54,7 +54,7 @@ struct ServerEventTests {
             _ = source.tell(written(number))
             if number >= ServerEvents.capacity * 2 { expected.append(written(number)) }
         }
-        source.end(with: AdapterError.closed)
+        source.end(with: .closed)
         #expect(await all(events) == expected)
     }
 
@@ -64,7 +64,7 @@ struct ServerEventTests {
         let taken = (0..<10_000).count { source.tell(written($0, needsAnswer: true)) }
         #expect(taken == ServerEvents.capacity / 4)
         #expect(events.droppedCount == 10_000 - taken)
-        source.end(with: AdapterError.closed)
+        source.end(with: .closed)
         #expect(await all(events) == (0..<taken).map { written($0, needsAnswer: true) })
         let (others, large) = ServerEvents.make()
         var request = GATTWriteRequest(
@@ -94,7 +94,7 @@ struct ServerEventTests {
             _ = source.tell(.disconnected(link(number), .controllerLost))
         }
         _ = source.tell(.connected(information(100_000)))
-        source.end(with: AdapterError.closed)
+        source.end(with: .closed)
         let left = await all(events)
         #expect(left.count <= ServerEvents.capacity)
         #expect(left.first == .disconnected(link(0), .controllerLost))
@@ -107,11 +107,11 @@ struct ServerEventTests {
         let dropped = DropCounter()
         let (stream, source) = BoundedStream<Int>.make(capacity: 4096, dropped: dropped)
         for number in 0..<4000 { source.yield(number, octets: 1000) }
-        source.finish(throwing: AdapterError.closed)
+        source.finish(throwing: .closed)
         #expect(dropped.value == 4000 - 1048)
         var iterator = stream.makeIterator()
         for number in 4000 - 1048..<4000 { #expect(try await iterator.next() == number) }
-        await #expect(throws: AdapterError.closed) { try await iterator.next() }
+        await #expect(throws: BLEError.closed) { try await iterator.next() }
     }
 
     @Test("a loop gets each event as it comes, and ends with the reason after the last")
@@ -121,16 +121,16 @@ struct ServerEventTests {
             var all: [ServerEvent] = []
             do {
                 for try await event in events { all.append(event) }
-                return (all, nil as AdapterError?)
+                return (all, nil as BLEError?)
             } catch {
-                return (all, error as? AdapterError)
+                return (all, error as? BLEError)
             }
         }
         for number in 0..<1000 {
             _ = source.tell(written(number))
             if number % 10 == 0 { await Task.yield() }
         }
-        source.end(with: AdapterError.closed)
+        source.end(with: .closed)
         let (all, error) = await loop.value
         #expect(all == (0..<1000).map { written($0) })
         #expect(error == .closed)

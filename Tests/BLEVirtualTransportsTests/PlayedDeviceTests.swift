@@ -118,11 +118,11 @@ struct PlayedDeviceTests {
         }
         let peer = try await adapter.connect(to: Self.peer)
         let (model, serial) = (AttributeHandle(rawValue: 0x15), AttributeHandle(rawValue: 0x17))
-        await #expect(throws: AdapterError.host(.gatt(.att(ATTError(rawValue: 0x80), handle: model)))) {
+        await #expect(throws: BLEError.att(ATTError(rawValue: 0x80), handle: model)) {
             try await peer.write([7], to: model)
         }
         for _ in 0..<2 {
-            await #expect(throws: AdapterError.host(.gatt(.att(.unlikelyError, handle: model)))) {
+            await #expect(throws: BLEError.att(.unlikelyError, handle: model)) {
                 _ = try await peer.read(model)
             }
         }

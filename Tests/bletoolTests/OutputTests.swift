@@ -32,7 +32,7 @@ struct OutputTests {
     @Test("an ATT error is shown with its code and handle")
     func attError() {
         let failure = Failure(
-            AdapterError.host(.gatt(.att(ATTError(rawValue: 0x80), handle: AttributeHandle(rawValue: 33)))))
+            BLEError.att(ATTError(rawValue: 0x80), handle: AttributeHandle(rawValue: 33)))
         #expect(failure.status == .operationFailed)
         #expect(failure.event["event"] == "error")
         #expect(failure.event["code"] == "attError")
@@ -44,15 +44,15 @@ struct OutputTests {
 
     @Test("an interruption is named as such, whatever it ended; refused commands have names")
     func otherErrors() {
-        for error in [AdapterError.host(.cancelled), .host(.gatt(.cancelled))] {
+        for error in [CancellationError(), BLEError.cancelled, BLEError(GATTFailure.cancelled)] as [any Error] {
             #expect(Failure(error) == .interrupted)
         }
         let opcode = HCIOpcode(rawValue: 0x1405)
-        let refused = Failure(AdapterError.host(.controller(.unknownConnectionIdentifier, opcode)))
+        let refused = Failure(BLEError.controllerRefused(.unknownConnectionIdentifier, opcode))
         #expect(refused.message.hasPrefix("the controller refused Read RSSI: "))
         #expect(
-            Failure(AdapterError.host(.commandTimeout(opcode))).message == "the controller did not answer Read RSSI")
-        let unnamed = Failure(AdapterError.host(.commandTimeout(HCIOpcode(rawValue: 0xFC01))))
+            Failure(BLEError.commandTimeout(opcode)).message == "the controller did not answer Read RSSI")
+        let unnamed = Failure(BLEError.commandTimeout(HCIOpcode(rawValue: 0xFC01)))
         #expect(unnamed.message == "the controller did not answer command 0xfc01")
     }
 

@@ -15,7 +15,7 @@ struct ScanTableTests {
             scan: OperationID(rawValue: 1), client: .local,
             address: DeviceAddress(value: 0xC0DE_0000_0000 | number, kind: .random), rssi: rssi,
             isConnectable: isConnectable, isScannable: false,
-            advertisement: [UInt8(text.count + 1), 9] + text + services, scanResponse: [], txPower: 127,
+            advertisement: [UInt8(text.count + 1), 9] + text + services, scanResponse: [], txPower: nil,
             isExtended: false, time: Instant(microseconds: Int64(seconds * 1_000_000)))
     }
 

@@ -22,6 +22,8 @@ public actor Adapter {
     static let client = ClientID.local
 
     nonisolated let loop: EventLoop
+    /// Whether the loop ends with the adapter.
+    private let ownsLoop: Bool
     /// The adapter's own thread, where its packets arrive.
     nonisolated public var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
@@ -35,17 +37,21 @@ public actor Adapter {
     private var storeError: BondStoreError?
 
     private var isReady = false
-    private var ending: AdapterError?
+    private var ending: BLEError?
     private var startWaiters: [CheckedContinuation<Void, Never>] = []
     private var closeWaiters: [CheckedContinuation<Void, Never>] = []
 
-    private var waiting: [OperationID: CheckedContinuation<Result<HostResult, AdapterError>, Never>] = [:]
+    private var waiting: [OperationID: CheckedContinuation<Result<HostResult, BLEError>, Never>] = [:]
     private var operationOfToken: [UInt64: OperationID] = [:]
     private var scans: [OperationID: Scan.Source] = [:]
     private var links: [LinkID: PeripheralState] = [:]
     var channels = AdapterChannels()
     private var serverObservers = Observers<ServerEvents.Source>()
     private var observers = Observers<AdapterEvents.Source>()
+    /// The operations that observers are shown the end of, with their beginning in microseconds.
+    private var began: [OperationID: (kind: AdapterOperation, start: UInt64)] = [:]
+    private var hasShownEnd = false
+    private var sleepers: [UInt64: (continuation: CheckedContinuation<Bool, Never>, deadline: EventLoop.Deadline)] = [:]
 
     private static let nextToken = Atomic<UInt64>(1)
 
@@ -54,13 +60,13 @@ public actor Adapter {
     /// Opens a transport, starts its controller and waits until it is ready.
     ///
     /// - Parameter address: `user:0`, `unix:PATH`, `sim` and so on (`TransportAddress.forms`).
-    /// - Throws: `AdapterError.transport` with the cause and the remedy; `host` or `startupTimeout` when the controller
+    /// - Throws: `BLEError.transport` with the cause and the remedy; `host` or `startupTimeout` when the controller
     ///   does not start.
     public static func open(
         _ address: String, configuration: AdapterConfiguration = AdapterConfiguration()
-    ) async throws(AdapterError) -> Adapter {
+    ) async throws -> Adapter {
         let parsed: TransportAddress
-        do throws(TransportError) { parsed = try TransportAddress(address) } catch { throw .transport(error) }
+        do throws(TransportError) { parsed = try TransportAddress(address) } catch { throw BLEError.transport(error) }
         return try await open(parsed, configuration: configuration)
     }
 
@@ -68,9 +74,9 @@ public actor Adapter {
     /// - Throws: the errors of `open(_:configuration:)` with a string.
     public static func open(
         _ address: TransportAddress, configuration: AdapterConfiguration = AdapterConfiguration()
-    ) async throws(AdapterError) -> Adapter {
+    ) async throws -> Adapter {
         let adapter = try Adapter(address, configuration: configuration)
-        do throws(AdapterError) {
+        do {
             try await adapter.start()
         } catch {
             await adapter.close()
@@ -79,19 +85,24 @@ public actor Adapter {
         return adapter
     }
 
-    private init(_ address: TransportAddress, configuration: AdapterConfiguration) throws(AdapterError) {
+    private init(_ address: TransportAddress, configuration: AdapterConfiguration) throws {
         self.address = address
         self.configuration = configuration
+        ownsLoop = configuration.loop == nil
         do throws(TransportError) {
-            loop = try EventLoop()
-            try loop.start()
+            if let given = configuration.loop {
+                loop = given
+            } else {
+                loop = try EventLoop()
+                try loop.start()
+            }
         } catch {
-            throw .transport(error)
+            throw BLEError.transport(error)
         }
         if case .daemon = address {
             guard let makeDaemonRunner = configuration.makeDaemonRunner else {
-                loop.stop()
-                throw .transport(.notOffered(address))
+                if ownsLoop { loop.stop() }
+                throw BLEError.transport(.notOffered(address))
             }
             runner = makeDaemonRunner(address, configuration, loop)
             return
@@ -99,14 +110,14 @@ public actor Adapter {
         do throws(BondStoreError) {
             runner = try HostRunner(address, configuration: configuration, loop: loop)
         } catch {
-            loop.stop()
-            throw .bondStore(error)
+            if ownsLoop { loop.stop() }
+            throw BLEError.bondStore(error)
         }
     }
 
-    private func start() async throws(AdapterError) {
+    private func start() async throws {
         let limit = Task { [configuration] in
-            try await Task.sleep(for: configuration.startupTimeout)
+            try await sleep(for: configuration.startupTimeout)
             failStart(with: .startupTimeout)
         }
         defer { limit.cancel() }
@@ -117,13 +128,14 @@ public actor Adapter {
                 openTransport()
             }
         } onCancel: {
-            Task { await self.failStart(with: .host(.cancelled)) }
+            Task { await self.failStart(with: .cancelled) }
         }
+        if ending == .cancelled, Task.isCancelled { throw CancellationError() }
         if let ending { throw ending }
     }
 
     /// An adapter that became ready in the meantime stays open.
-    private func failStart(with error: AdapterError) {
+    private func failStart(with error: BLEError) {
         if !isReady, ending == nil { fail(with: error) }
     }
 
@@ -149,7 +161,7 @@ public actor Adapter {
 
     private func shutDown() {
         runner.shutDown()
-        loop.stop()
+        if ownsLoop { loop.stop() }
     }
 
     // MARK: What the adapter is
@@ -163,9 +175,9 @@ public actor Adapter {
     // MARK: Operations
 
     /// Submits a command to the engine and waits for its completion. Cancelling the task cancels the operation.
-    func perform(_ command: HostCommand) async -> Result<HostResult, AdapterError> {
+    func perform(_ command: HostCommand) async -> Result<HostResult, BLEError> {
         if let ending, command != .stop { return .failure(ending) }
-        guard !Task.isCancelled || command == .stop else { return .failure(.host(.cancelled)) }
+        guard !Task.isCancelled || command == .stop else { return .failure(.cancelled) }
         let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
         defer { operationOfToken[token] = nil }
         return await withTaskCancellationHandler {
@@ -190,20 +202,26 @@ public actor Adapter {
     /// Sends any HCI command; the engine does not interpret it.
     /// - Parameter parameters: at most 255 octets.
     /// - Returns: the return parameters of Command Complete, or the status octet of Command Status.
-    /// - Throws: `AdapterError.host(.commandTimeout)` when the controller does not answer within 2 s.
-    public func sendHCICommand(_ opcode: HCIOpcode, parameters: [UInt8] = []) async throws(AdapterError) -> [UInt8] {
+    /// - Throws: `BLEError.commandTimeout` when the controller does not answer within 2 s.
+    public func sendHCICommand(_ opcode: HCIOpcode, parameters: [UInt8] = []) async throws -> [UInt8] {
         try await answer(to: .sendHCICommand(opcode, parameters))
     }
 
     /// Waits for a command's completion and unwraps its result.
-    func result(of command: HostCommand) async throws(AdapterError) -> HostResult {
-        try await perform(command).get()
+    func result(of command: HostCommand) async throws -> HostResult {
+        do throws(BLEError) {
+            return try await perform(command).get()
+        } catch {
+            // A task that is cancelled while its operation ends by another cause is given that cause.
+            if Task.isCancelled, error.isCancellation { throw CancellationError() }
+            throw error
+        }
     }
 
     /// Waits for the end of an operation.
-    func answer<Answer>(to operation: HostOperation<Answer>) async throws(AdapterError) -> Answer {
+    func answer<Answer>(to operation: HostOperation<Answer>) async throws -> Answer {
         let result = try await result(of: operation.command)
-        guard let answer = operation.answer(in: result) else { throw .unexpectedResult(result) }
+        guard let answer = operation.answer(in: result) else { throw BLEError.unexpectedResult(result) }
         return answer
     }
 
@@ -238,17 +256,17 @@ public actor Adapter {
     /// Connects to a device; waits without limit until it is in range (SPEC CEN-9).
     ///
     /// Cancelling the task cancels the connection.
-    /// - Throws: `AdapterError.host(.connectionFailed)` when the link could not be established.
-    public func connect(to peer: DeviceAddress) async throws(AdapterError) -> Peripheral {
+    /// - Throws: `BLEError.connectionFailed` when the link could not be established.
+    public func connect(to peer: DeviceAddress) async throws -> Peripheral {
         try await connect(ConnectRequest(peer: peer))
     }
 
     /// Connects with the given parameters.
     /// - Throws: the errors of `connect(to:)`.
-    public func connect(_ request: ConnectRequest) async throws(AdapterError) -> Peripheral {
+    public func connect(_ request: ConnectRequest) async throws -> Peripheral {
         let link = try await answer(to: .connect(request))
         // The link may already have ended.
-        guard let state = links[link] else { throw .host(.notConnected) }
+        guard let state = links[link] else { throw BLEError.notConnected }
         return Peripheral(adapter: self, information: state.information)
     }
 
@@ -288,7 +306,23 @@ public actor Adapter {
 
     // MARK: The engine
 
-    private func submit(_ command: HostCommand) -> OperationID { runner.submit(command, from: Self.client) }
+    private func submit(_ command: HostCommand) -> OperationID {
+        let operation = runner.submit(command, from: Self.client)
+        if isObserved { began[operation] = (AdapterOperation(command), loop.nowMicroseconds) }
+        return operation
+    }
+
+    private var isObserved: Bool { !configuration.observers.isEmpty }
+
+    private func show(_ activity: AdapterActivity) {
+        for observer in configuration.observers { observer.observe(activity, of: address) }
+    }
+
+    /// Shows the end of an operation.
+    private func show(_ operation: OperationID, endedWith error: BLEError?) {
+        guard let (kind, start) = began.removeValue(forKey: operation) else { return }
+        show(.ended(kind, after: .microseconds(Int64(loop.nowMicroseconds &- start)), error: error))
+    }
 
     private func settle() { runner.settle() }
 
@@ -299,6 +333,7 @@ public actor Adapter {
     }
 
     private func handle(_ event: HostEvent) {
+        if isObserved { show(.event(event)) }
         switch event {
         case .ready(let information):
             isReady = true
@@ -317,7 +352,7 @@ public actor Adapter {
             links.removeValue(forKey: link)?.end(reason)
             securityState.disconnected(link)
         case .gatt(let link, let event):
-            links[link]?.handle(event)
+            links[link]?.handle(event) { Instant(microseconds: Int64(loop.nowMicroseconds)) }
             if case .mtuChanged(let mtu) = event { tell(.mtuChanged(link, mtu: Int(mtu))) }
         case .centralConnected(let information):
             securityState.connected(information)
@@ -337,7 +372,7 @@ public actor Adapter {
         case .dataLengthChanged(let link, let length):
             tell(.dataLengthChanged(link, length))
         case .failed(let failure):
-            fail(with: .host(failure))
+            fail(with: BLEError(failure))
         case .reopenTransport:
             runner.reopenTransport()
         case .pairing(let link, let event):
@@ -358,12 +393,16 @@ public actor Adapter {
     }
 
     private func complete(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
+        if isObserved {
+            let failure: HostFailure? = if case .failure(let failure) = result { failure } else { nil }
+            show(operation, endedWith: failure.map { BLEError($0) })
+        }
         if let source = scans.removeValue(forKey: operation) {
-            if case .failure(let failure) = result { source.finish(throwing: ending ?? .host(failure)) }
+            if case .failure(let failure) = result { source.finish(throwing: ending ?? BLEError(failure)) }
             return
         }
         if case .success(let result) = result { channels.completed(result) }
-        let mapped = result.mapError { ending ?? .host($0) }
+        let mapped = result.mapError { ending ?? BLEError($0) }
         waiting.removeValue(forKey: operation)?.resume(returning: mapped)
     }
 
@@ -407,8 +446,13 @@ public actor Adapter {
     }
 
     /// The adapter has failed: every pending operation ends with this error, unless it has ended already.
-    private func fail(with error: AdapterError) {
+    private func fail(with error: BLEError) {
         if ending == nil { ending = error }
+        if isObserved, !hasShownEnd {
+            hasShownEnd = true
+            show(.closed(ending ?? error))
+            began.removeAll()
+        }
         resumeStarters()
         for (_, continuation) in waiting { continuation.resume(returning: .failure(ending ?? error)) }
         waiting.removeAll()
@@ -420,6 +464,32 @@ public actor Adapter {
         for (_, state) in links { state.end(.controllerLost) }
         links.removeAll()
         channels.end(with: ending ?? error)
+        for token in Array(sleepers.keys) { wake(token, isOver: false) }
+    }
+
+    // MARK: Time
+
+    /// Waits on the clock of the adapter's loop, the clock of everything else here.
+    /// - Throws: `CancellationError` if the task is cancelled or the adapter ends first.
+    func sleep(for duration: Duration) async throws {
+        let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
+        let isOver = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard ending == nil, !Task.isCancelled else { return continuation.resume(returning: false) }
+                let deadline = loop.makeDeadline { self.assumeIsolated { $0.wake(token, isOver: true) } }
+                sleepers[token] = (continuation, deadline)
+                deadline.set(atMicroseconds: loop.nowMicroseconds + UInt64(max(0, duration.microseconds)))
+            }
+        } onCancel: {
+            Task { await self.wake(token, isOver: false) }
+        }
+        guard isOver else { throw CancellationError() }
+    }
+
+    private func wake(_ token: UInt64, isOver: Bool) {
+        guard let sleeper = sleepers.removeValue(forKey: token) else { return }
+        sleeper.deadline.cancel()
+        sleeper.continuation.resume(returning: isOver)
     }
 
     private func resumeStarters() {

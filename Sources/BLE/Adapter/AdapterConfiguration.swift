@@ -42,6 +42,8 @@ public struct AdapterConfiguration: Sendable {
     public var tap: (any PacketObserver)?
     /// Observes every input of the engine, so that the run can be replayed.
     public var recorder: (any HostInputObserver)?
+    /// Observe what the adapter does; the modules `BLELogging` and `BLEMetrics` add theirs here.
+    public var observers: [any AdapterObserver] = []
     /// How long the controller may take to become ready.
     public var startupTimeout: Duration
     /// Opens the virtual transports, `sim` and `replay`; without it they are not available.
@@ -49,6 +51,9 @@ public struct AdapterConfiguration: Sendable {
     /// Connects to a daemon that shares its controller; without it, `bled` is not available as a transport.
     @_spi(HostRunner) public var makeDaemonRunner:
         (@Sendable (TransportAddress, AdapterConfiguration, EventLoop) -> any EngineRunner)?
+
+    /// The event loop to run on, which has been started and outlives the adapter; `nil` creates one.
+    @_spi(HostRunner) public var loop: EventLoop?
 
     /// Creates a transport for an address that is not a device.
     public typealias VirtualTransportMaker =

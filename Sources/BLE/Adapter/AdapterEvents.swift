@@ -37,8 +37,11 @@ public struct AdapterEvents: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         var base: AsyncThrowingStream<AdapterEvent, any Error>.Iterator
 
-        /// - Throws: `AdapterError` when the adapter is lost or closed.
-        public mutating func next() async throws -> AdapterEvent? { try await base.next() }
+        /// - Throws: `BLEError` when the adapter is lost or closed.
+        public mutating func next() async throws(BLEError) -> AdapterEvent? {
+            // Nothing else ends the sequence: see `Source.end`.
+            do { return try await base.next() } catch { throw error as? BLEError ?? .closed }
+        }
     }
 
     /// Receives the adapter's events.
@@ -50,7 +53,7 @@ public struct AdapterEvents: AsyncSequence, Sendable {
             return true
         }
 
-        func end(with error: any Error) { continuation.finish(throwing: error) }
+        func end(with error: BLEError) { continuation.finish(throwing: error) }
     }
 }
 

@@ -32,14 +32,14 @@ struct BoundedStream<Element: Sendable>: Sendable {
         fileprivate let buffer: Buffer
         fileprivate var signals: AsyncThrowingStream<Void, any Error>.Iterator
 
-        mutating func next() async throws(AdapterError) -> Element? {
+        mutating func next() async throws(BLEError) -> Element? {
             while !Task.isCancelled {
                 if let element = buffer.popFirst() { return element }
                 do {
                     guard try await signals.next() != nil else { break }
                 } catch {
                     // Nothing else ends a sequence: see `Source.finish`.
-                    throw error as? AdapterError ?? .closed
+                    throw error as? BLEError ?? .closed
                 }
             }
             return nil
@@ -61,7 +61,7 @@ struct BoundedStream<Element: Sendable>: Sendable {
         }
 
         /// Ends the sequence, with an error or normally.
-        func finish(throwing error: AdapterError? = nil) { continuation.finish(throwing: error) }
+        func finish(throwing error: BLEError? = nil) { continuation.finish(throwing: error) }
 
         func onTermination(_ body: @escaping @Sendable () -> Void) { continuation.onTermination = { _ in body() } }
     }

@@ -18,7 +18,11 @@ extension Discovery: CustomStringConvertible {
 
     /// The transmit power that the device states, in dBm: in its advertising data, or in the header of an extended
     /// advertisement; `nil` if it states none.
-    public var statedTxPower: Int8? { advertisingData.txPower ?? (txPower == 127 ? nil : txPower) }
+    public var statedTxPower: Int8? { advertisingData.txPower ?? txPower }
+
+    /// When it was received as wall-clock time: microseconds since 1970-01-01 00:00 UTC. `time` is the same moment on a
+    /// clock that never jumps.
+    public var unixMicroseconds: Int64 { time.unixMicroseconds }
 }
 
 extension Peripheral: CustomStringConvertible {
@@ -44,6 +48,11 @@ extension Characteristic: CustomStringConvertible {
 
 extension Descriptor: CustomStringConvertible {
     public var description: String { "descriptor \(uuid)" }
+}
+
+extension Notifications.Value {
+    /// When it was received as wall-clock time: microseconds since 1970-01-01 00:00 UTC.
+    public var unixMicroseconds: Int64 { time.unixMicroseconds }
 }
 
 extension Notifications.Value: CustomStringConvertible {

@@ -5,7 +5,7 @@ protocol Observer<Event>: Sendable {
     /// - Returns: `false` if there is no room for the event.
     func tell(_ event: Event) -> Bool
     /// No further event follows.
-    func end(with error: any Error)
+    func end(with error: BLEError)
 }
 
 /// The sequences that receive the same events, each until its loop ends.
@@ -24,7 +24,7 @@ struct Observers<Member: Observer> {
         return isTaken
     }
 
-    mutating func end(with error: any Error) {
+    mutating func end(with error: BLEError) {
         for (_, member) in members { member.end(with: error) }
         members.removeAll()
     }

@@ -41,8 +41,8 @@ public struct Scan: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         var base: BoundedStream<Discovery>.Iterator
 
-        /// - Throws: `AdapterError` when scanning is not possible or the adapter is lost.
-        public mutating func next() async throws(AdapterError) -> Discovery? { try await base.next() }
+        /// - Throws: `BLEError` when scanning is not possible or the adapter is lost.
+        public mutating func next() async throws(BLEError) -> Discovery? { try await base.next() }
     }
 
     /// Receives the adapter's discoveries.
@@ -54,7 +54,7 @@ public struct Scan: AsyncSequence, Sendable {
             values.yield(discovery, octets: frame + discovery.advertisement.count + discovery.scanResponse.count)
         }
 
-        func finish(throwing error: AdapterError) { values.finish(throwing: error) }
+        func finish(throwing error: BLEError) { values.finish(throwing: error) }
     }
 }
 

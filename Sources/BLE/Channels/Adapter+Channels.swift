@@ -10,10 +10,10 @@ extension Adapter {
     /// - Parameters:
     ///   - spsm: 0x0001 to 0x00FF; `nil` takes a free one from 0x0080 on.
     ///   - requiresEncryption: whether peers must be paired.
-    /// - Throws: `AdapterError.host(.channel)` if the SPSM is taken or invalid.
+    /// - Throws: `BLEError.channel` if the SPSM is taken or invalid.
     public func acceptChannels(
         on spsm: UInt16? = nil, _ settings: ChannelSettings = ChannelSettings(), requiresEncryption: Bool = false
-    ) async throws(AdapterError) -> IncomingChannels {
+    ) async throws(BLEError) -> IncomingChannels {
         let chosen = try await answer(
             to: .listen(spsm: spsm, settings, requiresEncryption: requiresEncryption))
         guard let arrivals = channels.arrivals(on: chosen) else { throw .closed }
@@ -32,13 +32,13 @@ extension Adapter {
 
 extension Peripheral {
     /// Opens a channel to one of the device's SPSMs.
-    /// - Throws: `AdapterError.host(.channel)` with the device's refusal.
+    /// - Throws: `BLEError.channel` with the device's refusal.
     public func openChannel(
         _ spsm: UInt16, _ settings: ChannelSettings = ChannelSettings()
-    ) async throws(AdapterError) -> Channel {
+    ) async throws(BLEError) -> Channel {
         let information = try await adapter.answer(to: .openChannel(spsm, settings, on: link))
         guard let channel = await adapter.channels.channel(information, of: adapter) else {
-            throw .host(.channel(.notOpen))
+            throw .channel(.notOpen)
         }
         return channel
     }
@@ -48,16 +48,16 @@ extension Peripheral {
     ///   - settings: for each of them; MTU and MPS are raised to 64.
     ///   - count: how many channels to ask for, 1 to 5.
     /// - Returns: the channels that the device accepted, at least one.
-    /// - Throws: `AdapterError.host(.channel)` with the device's refusal.
+    /// - Throws: `BLEError.channel` with the device's refusal.
     public func openEnhancedChannels(
         _ spsm: UInt16, _ settings: ChannelSettings = ChannelSettings(), count: Int
-    ) async throws(AdapterError) -> [Channel] {
+    ) async throws(BLEError) -> [Channel] {
         let opened = try await adapter.answer(to: .openEnhancedChannels(spsm, settings, count: count, on: link))
         var channels: [Channel] = []
         for information in opened {
             if let channel = await adapter.channels.channel(information, of: adapter) { channels.append(channel) }
         }
-        guard !channels.isEmpty else { throw .host(.channel(.notOpen)) }
+        guard !channels.isEmpty else { throw .channel(.notOpen) }
         return channels
     }
 }

@@ -47,13 +47,13 @@ struct AdapterChannels {
             guard let continuation = open.removeValue(forKey: id)?.continuation else { return }
             switch end {
             case .closedLocally, .closedByPeer: continuation.finish()
-            case .linkLost: continuation.finish(throwing: AdapterError.host(.notConnected))
-            case .protocolViolation: continuation.finish(throwing: AdapterError.host(.channel(.invalidAnswer)))
+            case .linkLost: continuation.finish(throwing: BLEError.notConnected)
+            case .protocolViolation: continuation.finish(throwing: BLEError.channel(.invalidAnswer))
             }
         }
     }
 
-    mutating func end(with error: AdapterError) {
+    mutating func end(with error: BLEError) {
         for (_, source) in open { source.continuation.finish(throwing: error) }
         for (_, arrivals) in listening { arrivals.continuation.finish(throwing: error) }
         open = [:]

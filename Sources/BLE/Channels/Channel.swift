@@ -26,8 +26,8 @@ public final class Channel: AsyncSequence, Sendable {
     }
 
     /// Sends a message of at most `information.sendMTU` octets; returns when the controller has all of it.
-    /// - Throws: `AdapterError.host(.channel)` if it is too long, or the channel has ended.
-    public func send(_ message: [UInt8]) async throws(AdapterError) {
+    /// - Throws: `BLEError.channel` if it is too long, or the channel has ended.
+    public func send(_ message: [UInt8]) async throws(BLEError) {
         _ = try await adapter.result(of: .channel(.send(information.id, message)))
     }
 
@@ -45,16 +45,16 @@ public final class Channel: AsyncSequence, Sendable {
         let id: ChannelID
         var messages: AsyncThrowingStream<[UInt8], any Error>.Iterator
 
-        /// - Throws: `AdapterError.host(.notConnected)` when the link has ended, `AdapterError.host(.channel)` when the
+        /// - Throws: `BLEError.notConnected` when the link has ended, `BLEError.channel` when the
         ///   peer broke the protocol's rules.
-        public mutating func next() async throws(AdapterError) -> [UInt8]? {
+        public mutating func next() async throws(BLEError) -> [UInt8]? {
             do {
                 guard let message = try await messages.next() else { return nil }
                 await adapter.consume(on: id)
                 return message
             } catch {
                 // Nothing else ends the sequence: see `AdapterChannels`.
-                throw error as? AdapterError ?? .closed
+                throw error as? BLEError ?? .closed
             }
         }
     }
@@ -88,9 +88,9 @@ public struct IncomingChannels: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         var channels: AsyncThrowingStream<Channel, any Error>.Iterator
 
-        /// - Throws: `AdapterError` if the adapter is lost.
-        public mutating func next() async throws(AdapterError) -> Channel? {
-            do { return try await channels.next() } catch { throw error as? AdapterError ?? .closed }
+        /// - Throws: `BLEError` if the adapter is lost.
+        public mutating func next() async throws(BLEError) -> Channel? {
+            do { return try await channels.next() } catch { throw error as? BLEError ?? .closed }
         }
     }
 }

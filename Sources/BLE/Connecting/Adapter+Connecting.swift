@@ -5,18 +5,17 @@ import Synchronization
 extension Adapter {
     /// Connects to a device by its address; for a bonded device, its identity address is enough.
     /// - Parameter timeout: how long the device may take to come into range; `nil` waits without limit (SPEC CEN-9).
-    /// - Throws: `AdapterError.timedOut`, and the errors of `connect(to:)` without a limit.
-    nonisolated public func connect(to peer: DeviceAddress, timeout: Duration?) async throws(AdapterError) -> Peripheral
-    {
-        try await withTimeout(timeout) { () async throws(AdapterError) in try await self.connect(to: peer) }
+    /// - Throws: `BLEError.timedOut`, and the errors of `connect(to:)` without a limit.
+    nonisolated public func connect(to peer: DeviceAddress, timeout: Duration?) async throws -> Peripheral {
+        try await withTimeout(timeout) { try await self.connect(to: peer) }
     }
 
     /// Connects to a device that was discovered.
-    /// - Throws: `AdapterError.noAddress` for an anonymous advertisement, and the errors of `connect(to:timeout:)`.
+    /// - Throws: `BLEError.noAddress` for an anonymous advertisement, and the errors of `connect(to:timeout:)`.
     nonisolated public func connect(
         to discovery: Discovery, timeout: Duration? = nil
-    ) async throws(AdapterError) -> Peripheral {
-        guard let address = discovery.address else { throw .noAddress }
+    ) async throws -> Peripheral {
+        guard let address = discovery.address else { throw BLEError.noAddress }
         return try await connect(to: address, timeout: timeout)
     }
 
@@ -27,13 +26,14 @@ extension Adapter {
     /// - Throws: the errors of `connect(to:timeout:)` and of a scan.
     nonisolated public func connect(
         to name: String, timeout: Duration? = nil
-    ) async throws(AdapterError) -> Peripheral {
-        try await withTimeout(timeout) { () async throws(AdapterError) in
+    ) async throws -> Peripheral {
+        try await withTimeout(timeout) {
             for try await discovery in self.scan(ScanRequest(name: name)) where discovery.isConnectable {
                 guard let address = discovery.address else { continue }
                 return try await self.connect(to: address)
             }
-            throw .host(.cancelled)
+            // Only the end of its task ends a scan without an error.
+            throw CancellationError()
         }
     }
 
@@ -87,26 +87,24 @@ extension Adapter {
 
     /// Cancels an operation after this time.
     nonisolated func withTimeout<Value: Sendable>(
-        _ limit: Duration?, _ body: @escaping @Sendable () async throws(AdapterError) -> Value
-    ) async throws(AdapterError) -> Value {
+        _ limit: Duration?, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
         guard let limit else { return try await body() }
-        let work = Task<Result<Value, AdapterError>, Never> {
-            do throws(AdapterError) { return .success(try await body()) } catch { return .failure(error) }
-        }
+        let work = Task { try await body() }
         let flag = TimeoutFlag()
         let timer = Task {
-            do { try await Task.sleep(for: limit) } catch { return }
+            do { try await sleep(for: limit) } catch { return }
             flag.isOver.store(true, ordering: .relaxed)
             work.cancel()
         }
         let result = await withTaskCancellationHandler {
-            await work.value
+            await work.result
         } onCancel: {
             work.cancel()
         }
         timer.cancel()
         // An operation that succeeded at the last moment counts as a success.
-        if case .failure = result, flag.isOver.load(ordering: .relaxed) { throw .timedOut(limit) }
+        if case .failure = result, flag.isOver.load(ordering: .relaxed) { throw BLEError.timedOut(limit) }
         return try result.get()
     }
 }

@@ -7,15 +7,14 @@ extension Adapter {
     ///     for device in try await adapter.scan(for: .seconds(5)) { print(device) }
     /// - Returns: each device once, by its address, with its latest data, in the order of first discovery. Each
     ///   anonymous advertisement counts as a separate device.
-    /// - Throws: `AdapterError` if scanning is not possible or the adapter is lost, `.host(.cancelled)` if the task is
-    ///   cancelled.
+    /// - Throws: `BLEError` if scanning is not possible or the adapter is lost.
     nonisolated public func scan(
         for duration: Duration, _ request: ScanRequest = ScanRequest()
-    ) async throws(AdapterError) -> [Discovery] {
-        let scan = Task<Result<[Discovery], AdapterError>, Never> {
+    ) async throws -> [Discovery] {
+        let scan = Task<Result<[Discovery], BLEError>, Never> {
             var found: [Discovery] = []
             var places: [DeviceAddress: Int] = [:]
-            do throws(AdapterError) {
+            do throws(BLEError) {
                 for try await discovery in self.scan(request) {
                     if let address = discovery.address, let place = places[address] {
                         found[place] = discovery
@@ -30,7 +29,7 @@ extension Adapter {
             return .success(found)
         }
         let timer = Task {
-            try? await Task.sleep(for: duration)
+            do { try await self.sleep(for: duration) } catch { return }
             scan.cancel()
         }
         let result = await withTaskCancellationHandler {
@@ -39,7 +38,7 @@ extension Adapter {
             scan.cancel()
         }
         timer.cancel()
-        if Task.isCancelled { throw .host(.cancelled) }
+        if Task.isCancelled { throw CancellationError() }
         return try result.get()
     }
 }

@@ -11,7 +11,7 @@ public enum ConnectionState: Sendable {
     /// The link has ended. Another attempt follows, unless this side ended it: then the sequence ends.
     case disconnected(DisconnectionReason)
     /// An attempt failed; another one follows after a pause.
-    case failed(AdapterError)
+    case failed(BLEError)
 }
 
 extension ConnectionState: CustomStringConvertible {
@@ -56,10 +56,10 @@ extension Adapter {
         while !Task.isCancelled {
             attempt += 1
             tell(.connecting(attempt: attempt))
-            do throws(AdapterError) {
+            do {
                 let peripheral = try await connect(to: peer)
                 (attempt, wait) = (0, pause.lowerBound)
-                do throws(AdapterError) {
+                do {
                     // The receiver may end the link at once; the reason must not be missed.
                     let reason = try await peripheral.waitForDisconnection { tell(.connected(peripheral)) }
                     tell(.disconnected(reason))
@@ -68,14 +68,14 @@ extension Adapter {
                     // The caller has left the loop.
                     return await release(peripheral)
                 }
-            } catch {
-                guard error.allowsRetry else {
-                    if !error.isCancellation { tell(.failed(error)) }
-                    return
-                }
+            } catch let error as BLEError {
                 tell(.failed(error))
-                do { try await Task.sleep(for: wait) } catch { return }
+                guard error.allowsRetry else { return }
+                do { try await sleep(for: wait) } catch { return }
                 wait = min(wait * 2, pause.upperBound)
+            } catch {
+                // Nothing else is thrown but the cancellation of the task.
+                return
             }
         }
     }

@@ -20,7 +20,7 @@ struct DatabaseDiscovery {
     init(peripheral: Peripheral) { self.peripheral = peripheral }
 
     /// - Parameter uuids: only these services; empty: all primary ones, and the secondary ones that they include.
-    mutating func run(_ uuids: [BluetoothUUID]) async throws(AdapterError) -> [ServiceContents] {
+    mutating func run(_ uuids: [BluetoothUUID]) async throws -> [ServiceContents] {
         var services = try spend(await peripheral.discoverServices(uuids))
         guard let first = services.first, let last = services.last else { return [] }
         var spans = HandleSpans()
@@ -55,10 +55,10 @@ struct DatabaseDiscovery {
     }
 
     /// Counts what one search found.
-    private mutating func spend<Element>(_ found: [Element]) throws(AdapterError) -> [Element] {
+    private mutating func spend<Element>(_ found: [Element]) throws -> [Element] {
         budget -= found.count
         searches -= 1
-        guard budget >= 0, searches >= 0 else { throw .host(.gatt(.discoveryTooLong)) }
+        guard budget >= 0, searches >= 0 else { throw BLEError.discoveryTooLong }
         return found
     }
 

@@ -11,10 +11,13 @@ public struct Notifications: AsyncSequence, Sendable {
         public var bytes: [UInt8]
         /// Whether the value was indicated; the stack has confirmed it.
         public var isIndication: Bool
+        /// When it was received, on the clock that never jumps; `unixMicroseconds` is the same as wall-clock time.
+        public var time: Instant
 
-        public init(bytes: [UInt8], isIndication: Bool) {
+        public init(bytes: [UInt8], isIndication: Bool, time: Instant = .zero) {
             self.bytes = bytes
             self.isIndication = isIndication
+            self.time = time
         }
     }
 
@@ -36,9 +39,9 @@ public struct Notifications: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         var base: BoundedStream<Value>.Iterator
 
-        /// - Throws: `AdapterError.host(.linkLost)` when the link ends, `AdapterError.host(.gatt(.notSubscribed))` when
+        /// - Throws: `BLEError.linkLost` when the link ends, `BLEError.notSubscribed` when
         ///   the device reports that the characteristic's service has changed.
-        public mutating func next() async throws(AdapterError) -> Value? { try await base.next() }
+        public mutating func next() async throws(BLEError) -> Value? { try await base.next() }
     }
 
     /// Receives the values.
@@ -51,13 +54,13 @@ public struct Notifications: AsyncSequence, Sendable {
         }
 
         /// The peer's services have changed, so the characteristic no longer exists.
-        func finishVoid() { values.finish(throwing: AdapterError.host(.gatt(.notSubscribed))) }
+        func finishVoid() { values.finish(throwing: BLEError.notSubscribed) }
 
         func finish(_ reason: DisconnectionReason) {
             if reason == .releasedByClient {
                 values.finish()
             } else {
-                values.finish(throwing: AdapterError.host(.linkLost(reason)))
+                values.finish(throwing: BLEError.linkLost(reason))
             }
         }
     }

@@ -6,15 +6,15 @@ extension Peripheral {
     /// The hash of the peer's database, 16 octets; `nil` when the peer has none.
     ///
     /// If the hash is the same in two connections, handles from the first are valid in the second.
-    public func readDatabaseHash() async throws(AdapterError) -> [UInt8]? {
-        do throws(AdapterError) {
+    public func readDatabaseHash() async throws -> [UInt8]? {
+        do {
             let values = try await adapter.answer(
                 to: .readUsingUUID(BluetoothUUID(UInt16(0x2B2A)), in: .all, on: link))
             guard let hash = values.first?.value, hash.count == 16 else { return nil }
             return hash
         } catch {
-            if case .host(.gatt(.att(.attributeNotFound, _))) = error { return nil }
-            throw error
+            guard case BLEError.att(.attributeNotFound, _) = error else { throw error }
+            return nil
         }
     }
 
@@ -22,9 +22,9 @@ extension Peripheral {
     /// didModifyServices).
     ///
     /// Discover the attributes in such a range again; sequences of values of its characteristics end with
-    /// `AdapterError.host(.gatt(.notSubscribed))`.
-    /// - Throws: `AdapterError.notFound` when the peer's database never changes.
-    public func serviceChanges() async throws(AdapterError) -> ServiceChanges {
+    /// `BLEError.notSubscribed`.
+    /// - Throws: `BLEError.notFound` when the peer's database never changes.
+    public func serviceChanges() async throws -> ServiceChanges {
         let changed = try await findCharacteristic(
             BluetoothUUID(UInt16(0x2A05)), inService: BluetoothUUID(UInt16(0x1801)))
         return ServiceChanges(notifications: try await notifications(of: changed))
@@ -44,8 +44,8 @@ public struct ServiceChanges: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         var base: Notifications.Iterator
 
-        /// - Throws: `AdapterError.host(.linkLost)` when the link ends.
-        public mutating func next() async throws -> AttributeHandleRange? {
+        /// - Throws: `BLEError.linkLost` when the link ends.
+        public mutating func next() async throws(BLEError) -> AttributeHandleRange? {
             while let value = try await base.next() {
                 // A malformed value reports a change without its range, so no handle is valid any more.
                 return Self.range(value.bytes) ?? .all

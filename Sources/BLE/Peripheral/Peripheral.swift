@@ -5,7 +5,7 @@ import Synchronization
 /// A connected device and its GATT database (SPEC MOD-7).
 ///
 /// Operations on one peripheral are carried out in the order in which they are called. When the link ends, each of them
-/// fails with `AdapterError.host`, once.
+/// fails with `BLEError`, once.
 public final class Peripheral: Sendable {
     /// The controller through which the device is connected.
     public let adapter: Adapter
@@ -32,52 +32,56 @@ public final class Peripheral: Sendable {
     /// The ATT_MTU in octets; 23 after the end of the link.
     public var attMTU: Int { get async { await information?.attMTU ?? 23 } }
 
-    /// The maximum length of a written value: 512 octets with a response, MTU − 3 without (SPEC 2.3).
-    public func maximumWriteLength(withResponse: Bool) async -> Int { withResponse ? 512 : await attMTU - 3 }
+    /// The maximum length of a written value: 512 octets with a response, MTU − 3 without (SPEC 2.3), and never more
+    /// than 512: no value of an attribute is longer (Core 5.4, Vol 3, Part F, 3.2.9).
+    public func maximumWriteLength(withResponse: Bool) async -> Int {
+        let longestValue = 512
+        return withResponse ? longestValue : min(await attMTU - 3, longestValue)
+    }
 
     /// Disconnects (SPEC CEN-24). All `Peripheral` values of this adapter for the same device share the link.
-    /// - Throws: `AdapterError.host(.notConnected)` if the link has ended already.
-    public func disconnect() async throws(AdapterError) { _ = try await adapter.result(of: .link(link, .disconnect)) }
+    /// - Throws: `BLEError.notConnected` if the link has ended already.
+    public func disconnect() async throws { _ = try await adapter.result(of: .link(link, .disconnect)) }
 
     /// Waits until the link has ended; returns at once if it already has.
-    /// - Throws: `AdapterError.host(.cancelled)` if the task is cancelled first.
-    public func waitForDisconnection() async throws(AdapterError) -> DisconnectionReason {
+    /// - Throws: `CancellationError` if the task is cancelled first.
+    public func waitForDisconnection() async throws -> DisconnectionReason {
         try await waitForDisconnection {}
     }
 
     /// - Parameter onWaiting: called once an end of the link can no longer be missed.
     func waitForDisconnection(
         onWaiting: @escaping @Sendable () -> Void
-    ) async throws(AdapterError) -> DisconnectionReason {
+    ) async throws -> DisconnectionReason {
         let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
         guard let reason = await adapter.waitForEnd(of: link, token: token, onWaiting: onWaiting) else {
-            throw .host(.cancelled)
+            throw CancellationError()
         }
         return reason
     }
 
     /// Reads the RSSI of the peer, in dBm.
-    public func readRSSI() async throws(AdapterError) -> Int8 {
+    public func readRSSI() async throws -> Int8 {
         try await adapter.answer(to: .readRSSI(on: link))
     }
 
     /// Reads the version information of the device's controller.
-    /// - Throws: `AdapterError.host(.controller)` if this controller does not support the command.
-    public func readRemoteVersion() async throws(AdapterError) -> RemoteVersion {
+    /// - Throws: `BLEError.controllerRefused` if this controller does not support the command.
+    public func readRemoteVersion() async throws -> RemoteVersion {
         try await adapter.answer(to: .readRemoteVersion(on: link))
     }
 
     /// Reads the features of the device's link layer.
-    /// - Throws: `AdapterError.host(.controller)` if this controller does not support the command.
-    public func readRemoteFeatures() async throws(AdapterError) -> LEFeatures {
+    /// - Throws: `BLEError.controllerRefused` if this controller does not support the command.
+    public func readRemoteFeatures() async throws -> LEFeatures {
         try await adapter.answer(to: .readRemoteFeatures(on: link))
     }
 
     /// Asks for other connection parameters; a central sets them, a peripheral asks the central for them.
-    /// - Throws: `AdapterError.host(.rejectedByPeer)`.
+    /// - Throws: `BLEError.parametersRejected`.
     public func updateConnectionParameters(
         _ requested: ConnectionParameterRequest
-    ) async throws(AdapterError) -> ConnectionParameters {
+    ) async throws -> ConnectionParameters {
         try await adapter.answer(to: .updateParameters(requested, on: link))
     }
 
@@ -87,13 +91,13 @@ public final class Peripheral: Sendable {
     ///   - microseconds: 328 to 17040.
     /// - Returns: the current length; `AdapterEvent.dataLengthChanged` follows if the peer agrees to a change.
     @discardableResult
-    public func setDataLength(octets: UInt16, microseconds: UInt16) async throws(AdapterError) -> DataLength {
+    public func setDataLength(octets: UInt16, microseconds: UInt16) async throws -> DataLength {
         try await adapter.answer(to: .setDataLength(octets: octets, microseconds: microseconds, on: link))
     }
 
     /// Reads the PHYs in use.
-    /// - Throws: `AdapterError.host(.controller)` if this controller does not support the command.
-    public func readPHY() async throws(AdapterError) -> (transmit: PHY, receive: PHY) {
+    /// - Throws: `BLEError.controllerRefused` if this controller does not support the command.
+    public func readPHY() async throws -> (transmit: PHY, receive: PHY) {
         try await adapter.answer(to: .readPHY(on: link))
     }
 
@@ -102,7 +106,7 @@ public final class Peripheral: Sendable {
     @discardableResult
     public func setPHY(
         transmit: PHYSet, receive: PHYSet
-    ) async throws(AdapterError) -> (transmit: PHY, receive: PHY) {
+    ) async throws -> (transmit: PHY, receive: PHY) {
         try await adapter.answer(to: .setPHY(transmit: transmit, receive: receive, on: link))
     }
 
@@ -110,17 +114,17 @@ public final class Peripheral: Sendable {
 
     /// Discovers services.
     /// - Parameter uuids: only these services; empty: all primary ones (SPEC CEN-11).
-    public func discoverServices(_ uuids: [BluetoothUUID] = []) async throws(AdapterError) -> [Service] {
+    public func discoverServices(_ uuids: [BluetoothUUID] = []) async throws -> [Service] {
         let found = try await adapter.answer(to: .discoverServices(uuids, on: link))
         return found.map { Service(uuid: $0.uuid, range: $0.range, isPrimary: $0.isPrimary) }
     }
 
     /// Discovers the services that this one includes (SPEC MOD-4).
-    public func discoverIncludedServices(of service: Service) async throws(AdapterError) -> [IncludedService] {
+    public func discoverIncludedServices(of service: Service) async throws -> [IncludedService] {
         try await discoverIncludedServices(in: service.range)
     }
 
-    func discoverIncludedServices(in range: AttributeHandleRange) async throws(AdapterError) -> [IncludedService] {
+    func discoverIncludedServices(in range: AttributeHandleRange) async throws -> [IncludedService] {
         let found = try await adapter.answer(to: .discoverIncludedServices(in: range, on: link))
         return found.map {
             IncludedService(handle: $0.handle, service: Service(uuid: $0.uuid, range: $0.range, isPrimary: false))
@@ -131,13 +135,13 @@ public final class Peripheral: Sendable {
     /// - Parameter uuids: only these characteristics; empty: all (SPEC CEN-12).
     public func discoverCharacteristics(
         _ uuids: [BluetoothUUID] = [], of service: Service
-    ) async throws(AdapterError) -> [Characteristic] {
+    ) async throws -> [Characteristic] {
         try await discoverCharacteristics(uuids, in: service.range)
     }
 
     func discoverCharacteristics(
         _ uuids: [BluetoothUUID], in range: AttributeHandleRange
-    ) async throws(AdapterError) -> [Characteristic] {
+    ) async throws -> [Characteristic] {
         let found = try await adapter.answer(to: .discoverCharacteristics(uuids, in: range, on: link))
         return found.map {
             Characteristic(
@@ -147,86 +151,86 @@ public final class Peripheral: Sendable {
     }
 
     /// Discovers the descriptors of a characteristic; sends no request if no handle is left for one.
-    public func discoverDescriptors(of characteristic: Characteristic) async throws(AdapterError) -> [Descriptor] {
+    public func discoverDescriptors(of characteristic: Characteristic) async throws -> [Descriptor] {
         guard let range = characteristic.descriptorRange else { return [] }
         return try await discoverDescriptors(in: range)
     }
 
-    func discoverDescriptors(in range: AttributeHandleRange) async throws(AdapterError) -> [Descriptor] {
+    func discoverDescriptors(in range: AttributeHandleRange) async throws -> [Descriptor] {
         let found = try await adapter.answer(to: .discoverDescriptors(in: range, on: link))
         return found.map { Descriptor(uuid: $0.uuid, handle: $0.handle) }
     }
 
     /// Discovers services with all their contents (SPEC MOD-6).
     /// - Parameter uuids: only these services; empty: all primary ones, and the secondary ones that they include.
-    /// - Throws: `AdapterError.host(.gatt(.discoveryTooLong))` if the device reports more than 8192 attributes, or
-    ///   takes more than 20 minutes for one search.
-    public func discoverContents(_ uuids: [BluetoothUUID] = []) async throws(AdapterError) -> [ServiceContents] {
+    /// - Throws: `BLEError.discoveryTooLong` if the device reports more than 8192 attributes, or takes more than
+    ///   20 minutes for one search.
+    public func discoverContents(_ uuids: [BluetoothUUID] = []) async throws -> [ServiceContents] {
         var discovery = DatabaseDiscovery(peripheral: self)
         return try await discovery.run(uuids)
     }
 
     /// Finds the first characteristic with this UUID, in the given service or in any.
-    /// - Throws: `AdapterError.notFound`.
+    /// - Throws: `BLEError.notFound`.
     public func findCharacteristic(
         _ uuid: BluetoothUUID, inService serviceUUID: BluetoothUUID? = nil
-    ) async throws(AdapterError) -> Characteristic {
+    ) async throws -> Characteristic {
         let services = try await discoverServices(serviceUUID.map { [$0] } ?? [])
-        if let serviceUUID, services.isEmpty { throw .notFound(serviceUUID) }
+        if let serviceUUID, services.isEmpty { throw BLEError.notFound(serviceUUID) }
         for service in services {
             if let found = try await discoverCharacteristics([uuid], of: service).first { return found }
         }
-        throw .notFound(uuid)
+        throw BLEError.notFound(uuid)
     }
 
     // MARK: Values
 
     /// Reads the whole value, however long (SPEC CEN-13, CEN-14).
-    /// - Throws: `AdapterError.host(.gatt(.att))` with the device's error.
-    public func read(_ handle: AttributeHandle) async throws(AdapterError) -> [UInt8] {
+    /// - Throws: `BLEError.att` with the device's error.
+    public func read(_ handle: AttributeHandle) async throws -> [UInt8] {
         try await adapter.answer(to: .read(handle, on: link))
     }
 
     /// Reads the whole value of a characteristic.
-    public func read(_ characteristic: Characteristic) async throws(AdapterError) -> [UInt8] {
+    public func read(_ characteristic: Characteristic) async throws -> [UInt8] {
         try await read(characteristic.valueHandle)
     }
 
     /// Reads the whole value of a descriptor.
-    public func read(_ descriptor: Descriptor) async throws(AdapterError) -> [UInt8] {
+    public func read(_ descriptor: Descriptor) async throws -> [UInt8] {
         try await read(descriptor.handle)
     }
 
     /// Writes up to 512 octets and waits for the device's response (SPEC CEN-19).
-    /// - Throws: `AdapterError.host(.gatt(.valueTooLong))` for a longer value, `AdapterError.host(.gatt(.att))` with
+    /// - Throws: `BLEError.valueTooLong` for a longer value, `BLEError.att` with
     ///   the device's error.
-    public func write(_ value: [UInt8], to handle: AttributeHandle) async throws(AdapterError) {
+    public func write(_ value: [UInt8], to handle: AttributeHandle) async throws {
         _ = try await gatt(.write(handle, value: value))
     }
 
     /// Writes the value of a characteristic, like `write(_:to:)` with a handle.
-    public func write(_ value: [UInt8], to characteristic: Characteristic) async throws(AdapterError) {
+    public func write(_ value: [UInt8], to characteristic: Characteristic) async throws {
         try await write(value, to: characteristic.valueHandle)
     }
 
     /// Writes up to MTU − 3 octets, and no more than 512, without a response (SPEC CEN-20).
     ///
     /// Returns when the controller has accepted the value, so a caller that waits cannot fill the memory.
-    /// - Throws: `AdapterError.host(.gatt(.valueTooLong))` with the limit in octets if the value is longer.
-    public func writeWithoutResponse(_ value: [UInt8], to handle: AttributeHandle) async throws(AdapterError) {
+    /// - Throws: `BLEError.valueTooLong` with the limit in octets if the value is longer.
+    public func writeWithoutResponse(_ value: [UInt8], to handle: AttributeHandle) async throws {
         _ = try await gatt(.writeCommand(handle, value: value))
     }
 
     /// Writes the value of a characteristic, like `writeWithoutResponse(_:to:)` with a handle.
     public func writeWithoutResponse(
         _ value: [UInt8], to characteristic: Characteristic
-    ) async throws(AdapterError) {
+    ) async throws {
         try await writeWithoutResponse(value, to: characteristic.valueHandle)
     }
 
     /// Performs any GATT operation.
-    /// - Throws: `AdapterError.host(.gatt)`.
-    public func gatt(_ operation: GATTOperation) async throws(AdapterError) -> GATTResult {
+    /// - Throws: `BLEError`.
+    public func gatt(_ operation: GATTOperation) async throws -> GATTResult {
         try await adapter.answer(to: .gatt(operation, on: link))
     }
 
@@ -234,14 +238,16 @@ public final class Peripheral: Sendable {
 
     /// Subscribes and returns the values as a sequence; uses notifications if the characteristic offers both ways (SPEC
     /// CEN-15, 2.3).
-    /// - Throws: `AdapterError.notSubscribable` if the characteristic offers neither, `notFound` if it has no Client
+    /// - Throws: `BLEError.notSubscribable` if the characteristic offers neither, `notFound` if it has no Client
     ///   Characteristic Configuration, or the device's error.
-    public func notifications(of characteristic: Characteristic) async throws(AdapterError) -> Notifications {
-        guard let mode = characteristic.properties.subscriptionMode else { throw .notSubscribable(characteristic.uuid) }
+    public func notifications(of characteristic: Characteristic) async throws -> Notifications {
+        guard let mode = characteristic.properties.subscriptionMode else {
+            throw BLEError.notSubscribable(characteristic.uuid)
+        }
         let configuration = BluetoothUUID(UInt16(0x2902))
         let descriptors = try await discoverDescriptors(of: characteristic)
         guard let descriptor = descriptors.first(where: { $0.uuid == configuration }) else {
-            throw .notFound(configuration)
+            throw BLEError.notFound(configuration)
         }
         return try await notifications(of: characteristic.valueHandle, configuration: descriptor.handle, mode: mode)
     }
@@ -250,14 +256,14 @@ public final class Peripheral: Sendable {
     /// - Throws: the device's error.
     public func notifications(
         of handle: AttributeHandle, configuration: AttributeHandle, mode: SubscriptionMode
-    ) async throws(AdapterError) -> Notifications {
+    ) async throws -> Notifications {
         let dropped = DropCounter()
         let (stream, values) = BoundedStream<Notifications.Value>.make(
             capacity: Notifications.capacity, dropped: dropped)
         let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
         let source = Notifications.Source(values: values)
         await adapter.addSubscriber(source, token: token, handle: handle, link: link)
-        do throws(AdapterError) {
+        do {
             _ = try await gatt(.subscribe(handle, configuration: configuration, mode: mode))
         } catch {
             await adapter.removeSubscriber(token: token, handle: handle, link: link)

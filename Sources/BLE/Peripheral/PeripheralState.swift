@@ -10,11 +10,14 @@ struct PeripheralState {
 
     init(information: LinkInformation) { self.information = information }
 
-    mutating func handle(_ event: GATTClientEvent) {
+    /// - Parameter now: the time, asked for only if a subscriber waits.
+    mutating func handle(_ event: GATTClientEvent, at now: () -> Instant) {
         switch event {
         case .notification(let notification):
-            let value = Notifications.Value(bytes: notification.value, isIndication: notification.isIndication)
-            for subscriber in subscribers[notification.handle] ?? [] { subscriber.source.yield(value) }
+            guard let subscribers = subscribers[notification.handle], !subscribers.isEmpty else { break }
+            let value = Notifications.Value(
+                bytes: notification.value, isIndication: notification.isIndication, time: now())
+            for subscriber in subscribers { subscriber.source.yield(value) }
         case .subscriptionsForgotten(let handles):
             for handle in handles {
                 for subscriber in subscribers.removeValue(forKey: handle) ?? [] { subscriber.source.finishVoid() }

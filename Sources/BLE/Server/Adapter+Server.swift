@@ -31,15 +31,15 @@ extension Adapter {
     }
 
     /// Adds a service to the local database; it cannot be changed afterwards (SPEC PER-6, PER-7).
-    /// - Throws: `AdapterError.host(.publishing)` with the reason.
-    public func publish(_ service: GATTServiceDefinition) async throws(AdapterError) -> GATTPublishedService {
+    /// - Throws: `BLEError.publishing` with the reason.
+    public func publish(_ service: GATTServiceDefinition) async throws -> GATTPublishedService {
         try await answer(to: .publish(service))
     }
 
     /// Removes a service from the local database and notifies centrals.
     /// - Parameter handle: the first handle of the service.
-    /// - Throws: `AdapterError.host(.publishing)`.
-    public func removeService(_ handle: AttributeHandle) async throws(AdapterError) {
+    /// - Throws: `BLEError.publishing`.
+    public func removeService(_ handle: AttributeHandle) async throws {
         _ = try await result(of: .server(.removeService(handle)))
     }
 
@@ -72,9 +72,9 @@ extension Adapter {
     ///         AdvertiseRequest(
     ///             .packed(localName: nil, serviceUUIDs: []),
     ///             target: AdvertisingTarget(peer: bond.identity, form: .highDutyCycle)))
-    /// - Throws: `AdapterError.host(.cancelled)` when the task was cancelled, `AdapterError.host(.connectionFailed)`
+    /// - Throws: `CancellationError` when the task was cancelled, `BLEError.connectionFailed`
     ///   when directed advertising at the high duty cycle got no response, or the controller's error.
-    public func advertise(_ request: AdvertiseRequest) async throws(AdapterError) {
+    public func advertise(_ request: AdvertiseRequest) async throws {
         _ = try await result(of: .radio(.advertise(request)))
     }
 
@@ -83,17 +83,17 @@ extension Adapter {
     /// The central may refuse it. If both sides support the link layer's procedure, that is used, otherwise L2CAP's
     /// Connection Parameter Update Request (Core 5.4, Vol 3, Part A, 4.20).
     /// - Returns: the parameters that the central has set.
-    /// - Throws: `AdapterError.host(.rejectedByPeer)`, and `AdapterError.host(.notConnected)` if the link is gone.
+    /// - Throws: `BLEError.parametersRejected`, and `BLEError.notConnected` if the link is gone.
     @discardableResult
     public func setDesiredConnectionLatency(
         _ latency: ConnectionLatency, for link: LinkID
-    ) async throws(AdapterError) -> ConnectionParameters {
+    ) async throws -> ConnectionParameters {
         try await answer(to: .updateParameters(latency.parameters, on: link))
     }
 
     /// Disconnects a central.
-    /// - Throws: `AdapterError.host(.notConnected)`.
-    public func disconnect(_ link: LinkID) async throws(AdapterError) {
+    /// - Throws: `BLEError.notConnected`.
+    public func disconnect(_ link: LinkID) async throws {
         _ = try await result(of: .link(link, .disconnect))
     }
 }

@@ -61,11 +61,14 @@ public struct ServerEvents: AsyncSequence, Sendable {
         let buffer: ServerEventBuffer
         var signals: AsyncThrowingStream<Void, any Error>.Iterator
 
-        /// - Throws: `AdapterError` if the adapter is lost.
-        public mutating func next() async throws -> ServerEvent? {
+        /// - Throws: `BLEError` if the adapter is lost.
+        public mutating func next() async throws(BLEError) -> ServerEvent? {
             while !Task.isCancelled {
                 if let event = buffer.popFirst() { return event }
-                guard try await signals.next() != nil else { break }
+                // Nothing else ends the sequence: see `Source.end`.
+                do {
+                    guard try await signals.next() != nil else { break }
+                } catch { throw error as? BLEError ?? .closed }
             }
             return nil
         }
@@ -84,6 +87,6 @@ public struct ServerEvents: AsyncSequence, Sendable {
             return isTaken
         }
 
-        func end(with error: any Error) { continuation.finish(throwing: error) }
+        func end(with error: BLEError) { continuation.finish(throwing: error) }
     }
 }

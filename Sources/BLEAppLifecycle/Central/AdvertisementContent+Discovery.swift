@@ -13,7 +13,7 @@ extension AdvertisementContent {
         if let area = data.overflowArea {
             overflowServiceUUIDs = services.filter { area.contains($0) && !data.serviceUUIDs.contains($0) }
         }
-        txPower = data.txPower ?? (discovery.txPower == 127 ? nil : discovery.txPower)
+        txPower = data.txPower ?? discovery.txPower
         isConnectable = discovery.isConnectable
         microseconds = discovery.time.microseconds
     }

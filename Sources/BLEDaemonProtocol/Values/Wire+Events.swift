@@ -178,7 +178,7 @@ extension WireDiscovery {
         isScannable = discovery.isScannable
         advertisement = Data(discovery.advertisement)
         scanResponse = Data(discovery.scanResponse)
-        txPower = Int32(discovery.txPower)
+        txPower = Int32(discovery.txPower ?? 127)
         isExtended = discovery.isExtended
         time = discovery.time.microseconds
         self.lost = lost
@@ -190,7 +190,7 @@ extension WireDiscovery {
             scan: OperationID(rawValue: operation), client: client,
             address: hasAddress ? try DeviceAddress(address) : nil, rssi: Int8(clamping: rssi),
             isConnectable: isConnectable, isScannable: isScannable, advertisement: Array(advertisement),
-            scanResponse: Array(scanResponse), txPower: Int8(clamping: txPower), isExtended: isExtended,
+            scanResponse: Array(scanResponse), txPower: txPower == 127 ? nil : Int8(clamping: txPower), isExtended: isExtended,
             time: Instant(microseconds: time))
     }
 }

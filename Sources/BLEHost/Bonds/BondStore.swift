@@ -58,11 +58,11 @@ extension BondStoreError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .system(let path, let cause):
-            "bonds cannot be kept at ‘\(path)’: \(cause); make the place writable or name another one (--state)"
+            "bonds cannot be kept at ‘\(path)’: \(cause); make the place writable or name another one"
         case .refused(let path, let cause): "‘\(path)’ \(cause)"
         case .busy(let path): "another process holds ‘\(path)’; wait until it has ended, or end it"
         case .unknownVersion(let path):
-            "‘\(path)’ was written by a later version of this program; use that one, or name another place (--state)"
+            "‘\(path)’ was written by a later version of this program; use that one, or name another place"
         }
     }
 }

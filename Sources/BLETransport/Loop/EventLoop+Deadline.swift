@@ -76,7 +76,9 @@ extension EventLoop {
             if let due = deadline.microseconds, due < earliest { earliest = due }
         }
         // Zero disarms the kernel's timer; it is never a time of the clock.
-        let wanted = earliest == .max ? 0 : max(earliest, 1)
+        let isStopped = standstill.load(ordering: .relaxed) != 0
+        let lead = lead.load(ordering: .relaxed)
+        let wanted = earliest == .max || isStopped ? 0 : max(earliest > lead ? earliest - lead : 0, 1)
         guard wanted != confined.armedDeadline else { return }
         confined.armedDeadline = wanted
         _ = clinux_timerfd_set_microseconds(timer, wanted)

@@ -35,7 +35,10 @@ enum CurrentSystem {
     /// Another system for the managers that are created within a scope: tests have many.
     @TaskLocal static var override: (any BluetoothSystem)?
 
-    static var system: any BluetoothSystem { override ?? shared }
+    /// Another system for all managers that are created from now on, outside such scopes.
+    static let replacement = Locked<(any BluetoothSystem)?>(nil)
+
+    static var system: any BluetoothSystem { override ?? replacement.current ?? shared }
 
     private static let shared: any BluetoothSystem = {
         let environment = AppEnvironment.current

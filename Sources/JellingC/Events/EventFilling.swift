@@ -90,7 +90,7 @@ private func fill(_ event: inout jelling_event, with discovery: Discovery, _ are
     unsafe event.discovered.is_scannable = discovery.isScannable ? 1 : 0
     unsafe event.discovered.is_extended = discovery.isExtended ? 1 : 0
     unsafe event.discovered.rssi = discovery.rssi
-    unsafe event.discovered.tx_power = discovery.txPower
+    unsafe event.discovered.tx_power = discovery.txPower ?? 127
     unsafe event.discovered.time = discovery.time.microseconds
     unsafe event.discovered.advertisement = arena.copy(discovery.advertisement)
     unsafe event.discovered.scan_response = arena.copy(discovery.scanResponse)

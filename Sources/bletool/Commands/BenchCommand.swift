@@ -91,14 +91,14 @@ struct BenchCommand: ToolCommand {
         try await session.withAdapter { adapter in
             let peripheral = try await session.connect(to: peer, through: adapter, search)
             let port: BenchPort
-            do throws(AdapterError) {
+            do throws(BLEError) {
                 port =
                     usesChannel
                     ? .channel(try await peripheral.openChannel(spsm, BenchPort.channelSettings))
                     : try await .gatt(peripheral, withResponse: withResponse)
             } catch {
                 switch error {
-                case .notFound, .host(.channel(.refused(.spsmNotSupported))), .host(.channel(.invalidAnswer)):
+                case .notFound, .channel(.refused(.spsmNotSupported)), .channel(.invalidAnswer):
                     throw Failure(
                         "\(peer.text) does not run the benchmark: start ‘bletool bench --serve’ there, or bumble-bench",
                         code: .attributeNotFound)

@@ -60,7 +60,7 @@ struct LEUpdateCommand: ToolCommand {
 
     func validate() throws {
         guard try request().wished.isValid else {
-            throw ValidationError(AdapterError.host(.invalidRequest(.connectionParameters)).description)
+            throw ValidationError(BLEError.invalidRequest(.connectionParameters).description)
         }
     }
 

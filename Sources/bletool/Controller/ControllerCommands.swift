@@ -9,7 +9,7 @@ struct ControllerCommands: Sendable {
     static let procedureTimeout = Duration.seconds(15)
 
     /// Sends a command that is answered by Command Complete.
-    /// - Throws: `Failure` when the controller refuses it, `AdapterError` when it does not answer.
+    /// - Throws: `Failure` when the controller refuses it, `BLEError` when it does not answer.
     @discardableResult
     func send<Command: HCICommand>(_ command: Command) async throws -> Command.ReturnParameters {
         let answer = try await adapter.sendHCICommand(

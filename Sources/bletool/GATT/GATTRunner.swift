@@ -33,7 +33,7 @@ struct GATTRunner: Sendable {
         console.showProgress("discovering …")
         defer { console.showProgress("") }
         let contents = try await database.contents(of: service)
-        if let service, contents.isEmpty { throw AdapterError.notFound(service) }
+        if let service, contents.isEmpty { throw BLEError.notFound(service) }
         let output = DatabaseOutput(contents, mtu: await peripheral.attMTU)
         console.print(output.json, text: output.text)
     }

@@ -33,7 +33,7 @@ actor PeerDatabase {
     }
 
     /// The place to read or write.
-    /// - Throws: `AdapterError.notFound` when the device has no attribute with this UUID.
+    /// - Throws: `BLEError.notFound` when the device has no attribute with this UUID.
     func place(of target: TargetArgument) async throws -> Place {
         switch target {
         case .handle(let handle):
@@ -41,7 +41,7 @@ actor PeerDatabase {
             return Place(handle: handle, uuid: known?.uuid, characteristic: known)
         case .uuid(let uuid, let service):
             let candidates = try await allServices().filter { service == nil || $0.uuid == service }
-            if let service, candidates.isEmpty { throw AdapterError.notFound(service) }
+            if let service, candidates.isEmpty { throw BLEError.notFound(service) }
             for candidate in candidates {
                 if let found = try await characteristics(of: candidate).first(where: { $0.uuid == uuid }) {
                     return Place(handle: found.valueHandle, uuid: found.uuid, characteristic: found)
@@ -55,7 +55,7 @@ actor PeerDatabase {
                     }
                 }
             }
-            throw AdapterError.notFound(uuid)
+            throw BLEError.notFound(uuid)
         }
     }
 
@@ -107,7 +107,7 @@ actor PeerDatabase {
     private func characteristics(of service: Service) async throws -> [Characteristic] {
         if let known = characteristics[service] { return known }
         searches += 1
-        guard searches <= Self.searchLimit else { throw AdapterError.host(.gatt(.discoveryTooLong)) }
+        guard searches <= Self.searchLimit else { throw BLEError.discoveryTooLong }
         let found = try await peripheral.discoverCharacteristics(of: service)
         characteristics[service] = found
         return found

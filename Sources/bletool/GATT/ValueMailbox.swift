@@ -34,7 +34,7 @@ actor ValueMailbox {
         tasks.append(
             Task {
                 guard let reason = try? await peripheral.waitForDisconnection() else { return }
-                continuation.yield(.ended(Failure(AdapterError.host(.linkLost(reason)))))
+                continuation.yield(.ended(Failure(BLEError.linkLost(reason))))
             })
     }
 
@@ -57,7 +57,7 @@ actor ValueMailbox {
                     for try await value in notifications {
                         continuation.yield(.arrival(Arrival(characteristic: characteristic, value: value)))
                     }
-                } catch AdapterError.host(.gatt(.notSubscribed)) {
+                } catch BLEError.notSubscribed {
                     continuation.yield(.voided(characteristic))
                 } catch {
                     // The link itself reports its end, once.

@@ -39,7 +39,7 @@ struct DiscoveryOutput {
     }
 
     private var rssi: Int8? { discovery.rssi == 127 ? nil : discovery.rssi }
-    private var txPower: Int8? { data.txPower ?? (discovery.txPower == 127 ? nil : discovery.txPower) }
+    private var txPower: Int8? { data.txPower ?? discovery.txPower }
 
     var json: JSONValue {
         let event: JSONValue = [

@@ -65,46 +65,24 @@ extension ErrorCode {
             }
     }
 
-    init(_ error: AdapterError) {
+    init(_ error: BLEError) {
         self =
             switch error {
             case .transport(let error): ErrorCode(error)
-            case .host(let failure): ErrorCode(failure)
-            case .startupTimeout: .controllerSilent
-            case .closed: .transportLost
+            case .closed, .controllerLost: .transportLost
+            case .startupTimeout, .controllerUnresponsive, .commandTimeout: .controllerSilent
+            case .controllerRefused: .controllerRefused
+            case .bondStore: .stateUnusable
+            case .cancelled, .linkLost(.releasedByClient): .interrupted
+            case .linkLost, .notConnected, .bearerClosed: .linkLost
+            case .connectionFailed: .connectionFailed
             case .notFound: .attributeNotFound
             case .notSubscribable: .notSubscribable
-            case .bondStore: .stateUnusable
-            default: .failed
-            }
-    }
-
-    private init(_ failure: HostFailure) {
-        self =
-            switch failure {
-            case .cancelled: .interrupted
-            case .controllerLost: .transportLost
-            case .controllerUnresponsive, .commandTimeout: .controllerSilent
-            case .controller: .controllerRefused
-            case .linkLost, .notConnected: .linkLost
-            case .connectionFailed: .connectionFailed
-            case .gatt(let failure): ErrorCode(failure)
-            case .security: .pairingFailed
-            case .procedureTimeout, .rejectedByPeer: .protocolError
-            case .invalidRequest: .usage
-            default: .failed
-            }
-    }
-
-    private init(_ failure: GATTFailure) {
-        self =
-            switch failure {
             case .att: .attError
-            case .invalidResponse, .transactionTimeout, .discoveryTooLong: .protocolError
-            case .disconnected, .bearerClosed, .notConnected: .linkLost
-            case .cancelled: .interrupted
-            case .valueTooLong, .invalidParameters: .usage
+            case .invalidResponse, .transactionTimeout, .discoveryTooLong, .procedureTimeout, .parametersRejected:
+                .protocolError
             case .security: .pairingFailed
+            case .invalidRequest, .valueTooLong, .invalidParameters: .usage
             default: .failed
             }
     }

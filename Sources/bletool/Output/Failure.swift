@@ -42,7 +42,7 @@ struct Failure: Error, Equatable {
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
-        case let error as AdapterError: self.init(error)
+        case let error as BLEError: self.init(error)
         case is CancellationError: self = .interrupted
         case let error as BondStoreError: self.init(error.description, code: .stateUnusable)
         case let error as RecordingError: self.init(error)
@@ -72,20 +72,20 @@ struct Failure: Error, Equatable {
         }
     }
 
-    private init(_ error: AdapterError) {
+    private init(_ error: BLEError) {
         defer { code = ErrorCode(error) }
         switch error {
         // Nothing but the end of the work cancels what it waits for.
-        case .host(.cancelled), .host(.gatt(.cancelled)): self = .interrupted
-        case .host(.controller(let status, let opcode)):
+        case .cancelled, .linkLost(.releasedByClient): self = .interrupted
+        case .controllerRefused(let status, let opcode):
             self.init("the controller refused \(CommandNames.text(of: opcode)): \(status.text)")
-        case .host(.commandTimeout(let opcode)):
+        case .commandTimeout(let opcode):
             self.init("the controller did not answer \(CommandNames.text(of: opcode))")
-        case .host(.gatt(.att(let code, let handle))):
+        case .att(let code, let handle):
             self.init(error.description)
             attError = code
             self.handle = handle
-        case .host(.security(let failure)), .host(.gatt(.security(let failure))):
+        case .security(let failure):
             self.init(error.description + (failure.commands.map { " (\($0))" } ?? ""))
         default: self.init(error.description)
         }

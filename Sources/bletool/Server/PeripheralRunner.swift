@@ -23,7 +23,7 @@ struct PeripheralRunner: Sendable {
         self.packed = packed
     }
 
-    /// - Throws: `AdapterError` when the adapter is lost, or refuses to publish or to advertise.
+    /// - Throws: `BLEError` when the adapter is lost, or refuses to publish or to advertise.
     func run(_ profile: ServedProfile?) async throws {
         let events = await adapter.serverEvents()
         var values = ServedValues()
@@ -43,10 +43,10 @@ struct PeripheralRunner: Sendable {
                     queue.yield(.event(event))
                     await dealtWith.next()
                 }
-                if !Task.isCancelled { throw AdapterError.closed }
+                if !Task.isCancelled { throw BLEError.closed }
             }
             group.addTask {
-                do throws(AdapterError) { try await adapter.advertise(request) } catch {
+                do { try await adapter.advertise(request) } catch {
                     if !Task.isCancelled { throw error }
                 }
             }

@@ -244,10 +244,10 @@ extension Session {
     /// controller reports this for a device that does not answer.
     private static func connect(to address: DeviceAddress, through adapter: Adapter) async throws -> Peripheral {
         while true {
-            do throws(AdapterError) {
+            do {
                 return try await adapter.connect(to: address)
-            } catch {
-                guard error == .host(.connectionFailed(.connectionFailedToBeEstablished)) else { throw error }
+            } catch BLEError.connectionFailed(.connectionFailedToBeEstablished) {
+                // Waits below.
             }
             try await Task.sleep(for: .milliseconds(500))
         }
@@ -268,7 +268,7 @@ extension Session {
             name = await deviceName(of: peripheral)
         }
         guard let name, !name.isEmpty, name != bond.name else { return }
-        do throws(AdapterError) { try await adapter.nameBond(identity, name) } catch {
+        do { try await adapter.nameBond(identity, name) } catch {
             console.note("the name of \(identity) was not kept: \(error)")
         }
     }

@@ -105,9 +105,9 @@ struct Session: Sendable {
     }
 
     private func open(_ address: TransportAddress, _ configuration: AdapterConfiguration) async throws -> Adapter {
-        do throws(AdapterError) {
+        do {
             return try await Adapter.open(address, configuration: configuration)
-        } catch {
+        } catch let error as BLEError {
             if Task.isCancelled { throw Failure.interrupted }
             if case .transport(let error) = error { throw Failure.notOpened(error, isFile: address.isFile) }
             throw Failure(error.description, status: .transportNotOpened, code: ErrorCode(error))

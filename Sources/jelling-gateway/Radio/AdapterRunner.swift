@@ -77,10 +77,10 @@ final class AdapterRunner: Sendable {
         configuration.toolbox = CryptoToolbox()
         DaemonClient.join(&configuration)
         let adapter: Adapter
-        do throws(AdapterError) {
+        do {
             adapter = try await Adapter.open(settings.transport, configuration: configuration)
         } catch {
-            return failed(error.description)
+            return failed("\(error)")
         }
         self.adapter.withLock { $0 = adapter }
         state.withLock { state in

@@ -207,7 +207,7 @@ struct ScannerTests {
         var events = EventQueue(discoveryLimit: 10)
         let discovery = Discovery(
             scan: OperationID(rawValue: 1), client: .local, address: nil, rssi: 0, isConnectable: false,
-            isScannable: false, advertisement: [], scanResponse: [], txPower: 127, isExtended: false, time: .zero)
+            isScannable: false, advertisement: [], scanResponse: [], txPower: nil, isExtended: false, time: .zero)
         for _ in 0..<100 { events.append(.discovered(discovery)) }
         events.append(.completed(OperationID(rawValue: 2), .success(.done)))
         #expect(events.droppedDiscoveries == 90)

@@ -10,7 +10,7 @@ let package = Package(
         .executableTarget(
             name: "firmware-pair",
             dependencies: [
-                .product(name: "BLE", package: "jelling"), .product(name: "BLESecurity", package: "jelling"),
+                .product(name: "BLEFirmware", package: "jelling"), .product(name: "BLESecurity", package: "jelling"),
             ])
     ]
 )

@@ -9,6 +9,6 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "firmware-scan",
-            dependencies: [.product(name: "BLE", package: "jelling")])
+            dependencies: [.product(name: "BLEFirmware", package: "jelling")])
     ]
 )

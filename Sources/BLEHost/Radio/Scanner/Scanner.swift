@@ -235,6 +235,6 @@ struct Scanner {
             scan: operation, client: client, address: device.address, rssi: rssi,
             isConnectable: device.isConnectable, isScannable: device.isScannable,
             advertisement: device.advertisement, scanResponse: device.scanResponse,
-            txPower: device.txPower, isExtended: device.isExtended, time: now)
+            txPower: device.txPower == 127 ? nil : device.txPower, isExtended: device.isExtended, time: now)
     }
 }

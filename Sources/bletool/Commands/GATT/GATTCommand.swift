@@ -72,9 +72,9 @@ extension Session {
     /// Adds what helps where the kernel's own stack, and a daemon above it, speak on the same link as we do.
     fileprivate func explaining(_ error: any Error) -> Failure {
         var failure = Failure(error)
-        guard rawAdapter != nil, case AdapterError.host(let cause)? = error as? AdapterError else { return failure }
+        guard rawAdapter != nil, let cause = error as? BLEError else { return failure }
         switch cause {
-        case .gatt(.invalidResponse), .gatt(.disconnected), .linkLost:
+        case .invalidResponse, .linkLost:
             failure.message +=
                 "; with raw:, this system's Bluetooth service may use the same link; use user:N instead"
         default: break

@@ -29,11 +29,11 @@ struct Server {
                     ]))
             let stream = published.characteristics[1].valueHandle
             let advertising = Task {
-                do throws(AdapterError) {
+                do {
                     try await adapter.advertise(
                         AdvertiseRequest(.packed(localName: "Benchmark", serviceUUIDs: [])))
                 } catch {
-                    if error != .host(.cancelled) { print(error) }
+                    if !(error is CancellationError) { print(error) }
                 }
             }
             // Who waits for a line must not take one of the threads on which everything else runs.

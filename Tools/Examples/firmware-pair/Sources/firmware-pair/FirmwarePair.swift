@@ -17,7 +17,7 @@ enum FirmwarePair {
         configuration.bondStore = FileBondStore(path: arguments[4]) { print($0) }
         configuration.security.pairing.requiresSecureConnections = true
         let adapter = try await Adapter.open(arguments[1], configuration: configuration)
-        do throws(AdapterError) {
+        do {
             let sensor = try await adapter.connect(to: peer)
             let isKnown = await adapter.bonds.contains { $0.identity == peer }
             if !isKnown { print("paired:", try await sensor.pair()) }

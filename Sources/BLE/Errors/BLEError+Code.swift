@@ -1,10 +1,9 @@
-import BLEHost
 import BLEPackets
 
-extension AdapterError {
+extension BLEError {
     /// The kind of an error as one word that stays the same across versions, for programs, logs and counters.
     public enum Code: String, Sendable, CaseIterable {
-        /// The task was cancelled.
+        /// The operation was cancelled; a cancelled task throws `CancellationError` instead.
         case cancelled
         /// The adapter was closed.
         case closed
@@ -30,6 +29,8 @@ extension AdapterError {
         case refusedByDevice
         /// The device broke the protocol, or did not answer.
         case protocolViolation
+        /// A value of the device has not the format of its characteristic, or the device does not know it.
+        case invalidValue
         /// The request is invalid, or a value is too long.
         case invalidRequest
         /// There are too many operations, links, channels or bonds.
@@ -48,15 +49,26 @@ extension AdapterError {
     public var code: Code {
         switch self {
         case .transport: .transport
-        case .host(let failure): failure.code
-        case .startupTimeout: .controllerFailed
+        case .startupTimeout, .controllerLost, .controllerUnresponsive, .commandTimeout, .procedureTimeout:
+            .controllerFailed
         case .closed: .closed
-        case .notFound: .notFound
-        case .notSubscribable: .notSubscribable
-        case .noAddress: .invalidRequest
-        case .timedOut: .timedOut
+        case .controllerRefused: .controllerRefused
         case .bondStore: .bondStore
+        case .cancelled: .cancelled
+        case .timedOut: .timedOut
+        case .invalidRequest, .invalidParameters, .valueTooLong, .publishing, .noAddress: .invalidRequest
+        case .queueFull, .limitReached: .limitReached
         case .unexpectedResult: .defect
+        case .connectionFailed: .connectionFailed
+        case .notConnected: .notConnected
+        case .linkLost, .bearerClosed: .linkLost
+        case .att, .parametersRejected: .refusedByDevice
+        case .security: .security
+        case .channel: .channel
+        case .notFound: .notFound
+        case .notSubscribable, .notSubscribed: .notSubscribable
+        case .invalidResponse, .transactionTimeout, .reliableWriteMismatch, .discoveryTooLong: .protocolViolation
+        case .malformedValue, .unknownValue: .invalidValue
         }
     }
 
@@ -68,18 +80,23 @@ extension AdapterError {
 
     /// The ATT error with which the device answered; `nil` for other failures.
     public var attError: ATTError? {
-        if case .host(.gatt(.att(let error, _))) = self { error } else { nil }
+        if case .att(let error, _) = self { error } else { nil }
     }
 
-    /// Whether the operation ended because its task was cancelled.
-    public var isCancellation: Bool { code == .cancelled }
+    /// Whether the operation was ended by this side: by its task, or by the release of its link.
+    var isCancellation: Bool {
+        switch self {
+        case .cancelled, .linkLost(.releasedByClient), .security(.cancelled): true
+        default: false
+        }
+    }
 
     /// Whether the same operation may succeed later without any change.
     var allowsRetry: Bool {
         switch code {
         case .cancelled, .closed, .transport, .bondStore, .invalidRequest, .defect: false
         case .controllerFailed, .controllerRefused, .timedOut, .notConnected, .linkLost, .connectionFailed, .notFound,
-            .notSubscribable, .refusedByDevice, .protocolViolation, .limitReached, .security, .channel:
+            .notSubscribable, .refusedByDevice, .protocolViolation, .invalidValue, .limitReached, .security, .channel:
             true
         }
     }
@@ -95,41 +112,5 @@ extension AdapterError {
             )
         }
         return (text, nil)
-    }
-}
-
-extension HostFailure {
-    fileprivate var code: AdapterError.Code {
-        switch self {
-        case .cancelled: .cancelled
-        case .controllerLost, .controllerUnresponsive, .commandTimeout, .procedureTimeout: .controllerFailed
-        case .controller: .controllerRefused
-        case .linkLost: .linkLost
-        case .notConnected: .notConnected
-        case .connectionFailed: .connectionFailed
-        case .gatt(let failure): failure.code
-        case .channel: .channel
-        case .security: .security
-        case .publishing: .invalidRequest
-        case .invalidRequest: .invalidRequest
-        case .rejectedByPeer: .refusedByDevice
-        case .limitReached: .limitReached
-        }
-    }
-}
-
-extension GATTFailure {
-    fileprivate var code: AdapterError.Code {
-        switch self {
-        case .att: .refusedByDevice
-        case .invalidResponse, .transactionTimeout, .reliableWriteMismatch, .discoveryTooLong: .protocolViolation
-        case .disconnected, .bearerClosed: .linkLost
-        case .notConnected: .notConnected
-        case .cancelled: .cancelled
-        case .valueTooLong, .invalidParameters: .invalidRequest
-        case .queueFull: .limitReached
-        case .notSubscribed: .notSubscribable
-        case .security: .security
-        }
     }
 }

@@ -1,0 +1,201 @@
+import BLEHost
+import BLEPackets
+import BLETransport
+
+/// Why an operation of the library failed.
+///
+/// Operations throw this type, or `CancellationError` if their task was cancelled. Sequences throw it as well, with its
+/// type; they end when their task is cancelled. `code` is the kind of an error in one word, `cause` and `remedy` are its
+/// text in two parts.
+public enum BLEError: Error, Equatable, Sendable {
+    // MARK: The adapter
+
+    /// The transport could not be opened, or failed.
+    case transport(TransportError)
+    /// The controller did not become ready in time.
+    case startupTimeout
+    /// The adapter was closed.
+    case closed
+    /// The controller was lost while the operation ran, or is not ready.
+    case controllerLost
+    /// The controller responds neither to resets nor to reopening the transport.
+    case controllerUnresponsive
+    /// The controller refused a command.
+    case controllerRefused(HCIStatus, HCIOpcode)
+    /// The controller did not answer the command in time.
+    case commandTimeout(HCIOpcode)
+    /// The controller accepted the command and did not report its completion.
+    case procedureTimeout
+    /// Bonds could not be read or saved.
+    case bondStore(BondStoreError)
+
+    // MARK: The operation
+
+    /// The operation ended without a result, and not because its task was cancelled: that throws `CancellationError`.
+    case cancelled
+    /// The operation took longer than the limit that was given.
+    case timedOut(Duration)
+    /// The request contradicts the specification or the engine's limits.
+    case invalidRequest(HostFailure.InvalidRequest)
+    /// The parameters of a GATT request are invalid: a list that is too short or too long, a range without a handle.
+    case invalidParameters
+    /// The value is longer than the limit, in octets: 512, or MTU − 3 for a write without a response.
+    case valueTooLong(limit: Int)
+    /// Too many operations wait.
+    case queueFull
+    /// There are too many links or operations at the same time.
+    case limitReached
+    /// The service could not be published or removed.
+    case publishing(GATTPublishError)
+    /// The engine ended an operation with the result of another: a defect of this library.
+    case unexpectedResult(HostResult)
+
+    // MARK: The link
+
+    /// An anonymous advertisement: a device without an address cannot be connected to.
+    case noAddress
+    /// The connection could not be established, for this reason.
+    case connectionFailed(HCIStatus)
+    /// There is no such link, or it is about to end.
+    case notConnected
+    /// The link ended while the operation ran.
+    case linkLost(DisconnectionReason)
+    /// The bearer of requests on the link failed earlier.
+    case bearerClosed
+    /// The peer refused the connection parameters.
+    case parametersRejected
+    /// The link could not be made as secure as is required.
+    case security(SecurityFailure)
+    /// An L2CAP channel was not opened, or ended.
+    case channel(ChannelFailure)
+
+    // MARK: Services and values
+
+    /// The device has no such attribute: a service, characteristic or descriptor with this UUID.
+    case notFound(BluetoothUUID)
+    /// The characteristic neither notifies nor indicates (SPEC CEN-16).
+    case notSubscribable(BluetoothUUID)
+    /// There is no subscription, or the device's services have changed and it no longer exists.
+    case notSubscribed
+    /// The device answered with an error; the handle is the one in its response.
+    case att(ATTError, handle: AttributeHandle)
+    /// The device's response does not match the request.
+    case invalidResponse(ATTInvalidResponse)
+    /// The device did not answer for 30 s; the link ends (Core 5.4, Vol 3, Part F, 3.3.3).
+    case transactionTimeout
+    /// The device received another value than was sent; nothing was written.
+    case reliableWriteMismatch(AttributeHandle)
+    /// The device reports more attributes than any real device has, or too slowly.
+    case discoveryTooLong
+    /// The octets of a value do not have the format of their characteristic.
+    case malformedValue(BluetoothUUID, [UInt8])
+    /// The device reports that it does not know the value, or that it is out of its range.
+    case unknownValue(BluetoothUUID)
+}
+
+/// The name of `BLEError` in version 0.1.
+public typealias AdapterError = BLEError
+
+extension BLEError {
+    /// An error of the engine.
+    public init(_ failure: HostFailure) {
+        self =
+            switch failure {
+            case .cancelled: .cancelled
+            case .controllerLost: .controllerLost
+            case .controllerUnresponsive: .controllerUnresponsive
+            case .controller(let status, let opcode): .controllerRefused(status, opcode)
+            case .commandTimeout(let opcode): .commandTimeout(opcode)
+            case .linkLost(let reason): .linkLost(reason)
+            case .notConnected: .notConnected
+            case .connectionFailed(let status): .connectionFailed(status)
+            case .gatt(let failure): BLEError(failure)
+            case .channel(let failure): .channel(failure)
+            case .security(let failure): .security(failure)
+            case .publishing(let error): .publishing(error)
+            case .invalidRequest(let reason): .invalidRequest(reason)
+            case .procedureTimeout: .procedureTimeout
+            case .rejectedByPeer: .parametersRejected
+            case .limitReached: .limitReached
+            }
+    }
+
+    /// An error of a GATT operation.
+    public init(_ failure: GATTFailure) {
+        self =
+            switch failure {
+            case .att(let error, let handle): .att(error, handle: handle)
+            case .invalidResponse(let detail): .invalidResponse(detail)
+            case .transactionTimeout: .transactionTimeout
+            case .disconnected(let status): .linkLost(.controller(status))
+            case .bearerClosed: .bearerClosed
+            case .notConnected: .notConnected
+            // What else cancels is the end of the link by its owner: a cancelled task is told apart where it is known.
+            case .cancelled: .linkLost(.releasedByClient)
+            case .valueTooLong(let limit): .valueTooLong(limit: limit)
+            case .invalidParameters: .invalidParameters
+            case .queueFull: .queueFull
+            case .reliableWriteMismatch(let handle): .reliableWriteMismatch(handle)
+            case .discoveryTooLong: .discoveryTooLong
+            case .notSubscribed: .notSubscribed
+            case .security(let failure): .security(failure)
+            }
+    }
+}
+
+extension BLEError: CustomStringConvertible {
+    /// The cause, and after a semicolon the remedy, if one is known.
+    public var description: String {
+        switch self {
+        case .transport(let error): error.description
+        case .startupTimeout:
+            "the controller did not become ready; check that a controller answers HCI commands there"
+        case .closed: "the adapter has been closed"
+        case .controllerLost: "the controller was lost while the operation ran"
+        case .controllerUnresponsive:
+            "the controller does not respond, even after a reset; unplug it or switch it off and on"
+        case .controllerRefused(let status, let opcode):
+            "the controller refused command \(hexadecimal(opcode.rawValue, digits: 4)): \(status.text)"
+        case .commandTimeout(let opcode):
+            "the controller did not answer command \(hexadecimal(opcode.rawValue, digits: 4))"
+        case .procedureTimeout: "the controller did not report the end of the procedure"
+        case .bondStore(let error): error.description
+        case .cancelled: "the operation was cancelled"
+        case .timedOut(let limit):
+            "nothing came of it within \(limit); check that the device is switched on, in range and not connected elsewhere"
+        case .invalidRequest(let reason): reason.text
+        case .invalidParameters: "the parameters of the request contradict each other"
+        case .valueTooLong(let limit): "the value is longer than \(limit) bytes"
+        case .queueFull: "too many operations are waiting"
+        case .limitReached: "too many links or operations at the same time"
+        case .publishing(let error): "the service cannot be published: \(error)"
+        case .unexpectedResult(let result):
+            "an operation ended with the result of another, \(result): this is a defect; please report it"
+        case .noAddress: "the advertisement is anonymous; wait for one with an address"
+        case .connectionFailed(let status): "the connection could not be made: \(status.text)"
+        case .notConnected: "there is no link to the device; connect first"
+        case .linkLost(let reason): "the link ended: \(reason)"
+        case .bearerClosed: "the link no longer carries requests"
+        case .parametersRejected: "the peer refused the connection parameters"
+        case .security(let failure): failure.description
+        case .channel(let failure): failure.description
+        case .notFound(let uuid): "the peer has no attribute \(uuid)"
+        case .notSubscribable(let uuid): "\(uuid) neither notifies nor indicates"
+        case .notSubscribed: "there is no subscription to end"
+        case .att(let error, let handle):
+            "the device answered \(hexadecimal(error.rawValue, digits: 2)) (\(error.text)) for handle "
+                + hexadecimal(handle.rawValue, digits: 4)
+        case .invalidResponse(let detail): "the device sent an invalid response: \(detail)"
+        case .transactionTimeout: "the device did not answer within 30 s; the link was closed"
+        case .reliableWriteMismatch(let handle):
+            "the device received a different value for handle \(hexadecimal(handle.rawValue, digits: 4)); nothing was "
+                + "written"
+        case .discoveryTooLong:
+            "the device reports more attributes than any real device has, or too slowly; specify the service or the "
+                + "handle instead"
+        case .malformedValue(let uuid, let octets):
+            "the value of \(uuid) does not have the format of its characteristic (\(octets.count) bytes)"
+        case .unknownValue(let uuid): "the device does not know the value of \(uuid), or it is out of its range"
+        }
+    }
+}

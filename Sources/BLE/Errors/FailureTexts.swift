@@ -1,0 +1,99 @@
+import BLEHost
+import BLEPackets
+
+// The texts of the failures inside a `BLEError`.
+
+extension HostFailure: CustomStringConvertible {
+    public var description: String { BLEError(self).description }
+}
+
+extension GATTFailure: CustomStringConvertible {
+    public var description: String {
+        if case .cancelled = self { return BLEError.cancelled.description }
+        return BLEError(self).description
+    }
+}
+
+extension HostFailure.InvalidRequest {
+    /// What is wrong, in words.
+    var text: String {
+        switch self {
+        case .advertisementTooLong: "advertising data and scan response hold at most 31 bytes each"
+        case .connectionParameters:
+            "invalid connection parameters: the interval must be 7.5 ms to 4 s, the latency at most 499, and the "
+                + "supervision timeout longer than 2 × (latency + 1) × interval"
+        case .parametersTooLong: "an HCI command takes at most 255 bytes of parameters"
+        case .stopped: "the adapter has been stopped"
+        case .notAvailableOnSharedController:
+            "this controller is shared, with the kernel (a raw channel) or with other programs (a daemon); this needs "
+                + "one of its own (user:N)"
+        case .notPermitted: "the daemon lets only root, its own user and the group of its operators do this"
+        }
+    }
+}
+
+extension ChannelFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .refused(.spsmNotSupported): "the device does not offer a channel on this SPSM"
+        case .refused(.insufficientAuthentication), .refused(.insufficientEncryption):
+            "the device requires encryption for this channel; pair first"
+        case .refused(let result):
+            "the device refused the channel with result \(hexadecimal(result.rawValue, digits: 4))"
+        case .notReconfigurable: "the channel cannot be changed to these sizes"
+        case .invalidAnswer: "the device sent an invalid response to the channel request"
+        case .notOpen: "the channel is not open"
+        case .noResources: "too many channels, or too much data is waiting on this one"
+        case .unitTooLong: "the data is longer than the device accepts at once"
+        case .invalidSPSM: "the SPSM must be 0x0001 to 0x00FF and not in use"
+        }
+    }
+}
+
+extension DisconnectionReason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .releasedByClient: "closed by this side"
+        case .controller(let status): status.text
+        case .controllerLost: "the controller was reset or lost"
+        }
+    }
+}
+
+/// `0x` and upper-case digits.
+func hexadecimal(_ value: some UnsignedInteger, digits: Int) -> String {
+    let text = String(value, radix: 16, uppercase: true)
+    return "0x" + String(repeating: "0", count: max(0, digits - text.count)) + text
+}
+
+extension SecurityFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .refusedByUs(let reason): "this side aborted pairing: \(reason)"
+        case .refusedByPeer(let reason): "the device aborted pairing: \(reason)"
+        case .timedOut: "the device stopped answering during pairing; disconnect before you try again"
+        case .keyMissingAtPeer:
+            "the device has lost the keys of the bond; if you know why, replace the bond or "
+                + "remove it, and pair again"
+        case .wouldReplaceBond:
+            "the device claims to be a bonded device without proof; if it has lost its keys, replace the bond "
+                + "or remove it, and pair again"
+        case .keyTooWeak:
+            "the key of the link is weaker than required; pair again, or require less"
+        case .encryptionFailed(let status):
+            "the link could not be encrypted: \(status.text); if the device has lost its keys, replace the bond "
+                + "or remove it, and pair again"
+        case .noKey: "there is no key to encrypt the link with; pair first"
+        case .notAvailable: "pairing is not available: no cryptography is configured, or the controller is shared"
+        case .alreadyPairing: "pairing is already in progress"
+        case .repeatedAttempts(let wait):
+            "an earlier attempt failed; try again in \(max(1, (wait.rawValue + 999_999) / 1_000_000)) s"
+        case .passkeyLocked:
+            "too many pairings with this fixed passkey failed, so it is locked; choose another one, or unlock it "
+                + "once the attempts have stopped"
+        case .tooManyBonds: "the bond store is full; remove a bond and pair again"
+        case .linkLost: "the link ended"
+        case .cancelled: "pairing was cancelled"
+        }
+    }
+}

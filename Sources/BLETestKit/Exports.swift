@@ -1,0 +1,3 @@
+// A test needs the types of the adapters that it opens.
+@_exported import BLE
+@_exported import BLESimulator
