@@ -149,7 +149,7 @@ public final class Daemon {
         configuration.adapter.tap = traffic
         self.configuration = configuration
         self.loop = loop
-        runner = try HostRunner(configuration.transport, configuration: configuration.adapter, loop: loop)
+        runner = try Self.runner(configuration, on: loop)
         port = EnginePort(runner)
         let journal = configuration.journalPath.map { JournalFile(path: $0, log: configuration.log) }
         self.journal = journal
@@ -177,6 +177,19 @@ public final class Daemon {
         let (bonds, now) = (runner.bonds, now)
         lifecycle.withApps(at: now) { $0.restored(bonds) }
         openController()
+    }
+
+    /// The engine; without its bonds if their place cannot be used, such as a full disk, because the rest works
+    /// without it.
+    private static func runner(_ configuration: Configuration, on loop: EventLoop) throws -> HostRunner {
+        do throws(BondStoreError) {
+            return try HostRunner(configuration.transport, configuration: configuration.adapter, loop: loop)
+        } catch {
+            var adapter = configuration.adapter
+            adapter.bondStore = nil
+            configuration.log("\(error). Until the next start, bonds are kept in memory, and earlier ones are missing")
+            return try HostRunner(configuration.transport, configuration: adapter, loop: loop)
+        }
     }
 
     private func tellAlive() {
