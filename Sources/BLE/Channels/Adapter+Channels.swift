@@ -13,10 +13,10 @@ extension Adapter {
     /// - Throws: `BLEError.channel` if the SPSM is taken or invalid.
     public func acceptChannels(
         on spsm: UInt16? = nil, _ settings: ChannelSettings = ChannelSettings(), requiresEncryption: Bool = false
-    ) async throws(BLEError) -> IncomingChannels {
+    ) async throws -> IncomingChannels {
         let chosen = try await answer(
             to: .listen(spsm: spsm, settings, requiresEncryption: requiresEncryption))
-        guard let arrivals = channels.arrivals(on: chosen) else { throw .closed }
+        guard let arrivals = channels.arrivals(on: chosen) else { throw BLEError.closed }
         channels.onEnd(of: chosen) { Task { await self.stopAccepting(on: chosen) } }
         return IncomingChannels(spsm: chosen, channels: arrivals)
     }
@@ -35,10 +35,10 @@ extension Peripheral {
     /// - Throws: `BLEError.channel` with the device's refusal.
     public func openChannel(
         _ spsm: UInt16, _ settings: ChannelSettings = ChannelSettings()
-    ) async throws(BLEError) -> Channel {
+    ) async throws -> Channel {
         let information = try await adapter.answer(to: .openChannel(spsm, settings, on: link))
         guard let channel = await adapter.channels.channel(information, of: adapter) else {
-            throw .channel(.notOpen)
+            throw BLEError.channel(.notOpen)
         }
         return channel
     }
@@ -51,13 +51,13 @@ extension Peripheral {
     /// - Throws: `BLEError.channel` with the device's refusal.
     public func openEnhancedChannels(
         _ spsm: UInt16, _ settings: ChannelSettings = ChannelSettings(), count: Int
-    ) async throws(BLEError) -> [Channel] {
+    ) async throws -> [Channel] {
         let opened = try await adapter.answer(to: .openEnhancedChannels(spsm, settings, count: count, on: link))
         var channels: [Channel] = []
         for information in opened {
             if let channel = await adapter.channels.channel(information, of: adapter) { channels.append(channel) }
         }
-        guard !channels.isEmpty else { throw .channel(.notOpen) }
+        guard !channels.isEmpty else { throw BLEError.channel(.notOpen) }
         return channels
     }
 }

@@ -27,7 +27,7 @@ public final class Channel: AsyncSequence, Sendable {
 
     /// Sends a message of at most `information.sendMTU` octets; returns when the controller has all of it.
     /// - Throws: `BLEError.channel` if it is too long, or the channel has ended.
-    public func send(_ message: [UInt8]) async throws(BLEError) {
+    public func send(_ message: [UInt8]) async throws {
         _ = try await adapter.result(of: .channel(.send(information.id, message)))
     }
 

@@ -27,7 +27,7 @@ struct BenchPort: Sendable {
 
     /// The way over a device's characteristics.
     /// - Parameter withResponse: whether each write waits for its response.
-    static func gatt(_ peripheral: Peripheral, withResponse: Bool) async throws(BLEError) -> BenchPort {
+    static func gatt(_ peripheral: Peripheral, withResponse: Bool) async throws -> BenchPort {
         let target = try await peripheral.findCharacteristic(toServer, inService: service)
         let source = try await peripheral.findCharacteristic(toClient, inService: service)
         let notifications = try await peripheral.notifications(of: source)

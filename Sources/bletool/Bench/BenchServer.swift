@@ -51,7 +51,7 @@ struct BenchServer: Sendable {
             group.addTask {
                 // A longer name would be shortened, and the device not be found by it.
                 let services = name.utf8.count <= 8 ? [BenchPort.service] : []
-                do throws(BLEError) {
+                do {
                     try await adapter.advertise(
                         AdvertiseRequest(.packed(localName: name, serviceUUIDs: services)))
                 } catch { if !Task.isCancelled { throw error } }

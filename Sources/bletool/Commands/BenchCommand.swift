@@ -91,12 +91,12 @@ struct BenchCommand: ToolCommand {
         try await session.withAdapter { adapter in
             let peripheral = try await session.connect(to: peer, through: adapter, search)
             let port: BenchPort
-            do throws(BLEError) {
+            do {
                 port =
                     usesChannel
                     ? .channel(try await peripheral.openChannel(spsm, BenchPort.channelSettings))
                     : try await .gatt(peripheral, withResponse: withResponse)
-            } catch {
+            } catch let error as BLEError {
                 switch error {
                 case .notFound, .channel(.refused(.spsmNotSupported)), .channel(.invalidAnswer):
                     throw Failure(

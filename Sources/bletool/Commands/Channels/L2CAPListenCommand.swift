@@ -43,7 +43,7 @@ struct L2CAPListenCommand: ToolCommand {
             let (channels, source) = AsyncThrowingStream<Channel, any Error>.makeStream()
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
-                    do throws(BLEError) {
+                    do {
                         try await adapter.advertise(AdvertiseRequest(.packed(localName: name, serviceUUIDs: [])))
                     } catch { if !Task.isCancelled { throw error } }
                     return false
