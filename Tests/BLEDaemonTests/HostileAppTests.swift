@@ -63,7 +63,7 @@ struct HostileAppTests {
         information.aclDataLength = 251
         information.aclDataCount = 8
         var taken = 0
-        for round in 0..<300 {
+        for round in 0..<300 * Mutations.repetitions {
             var life = AppLifecycle(seed: (0..<32).map { UInt8($0) })
             let app = AppID(rawValue: "app")
             life.declare(AppManifest(app: app, backgroundModes: [.central, .peripheral]))

@@ -194,7 +194,7 @@ struct HostileClientTests {
         var generator = Mutations(state: 7)
         var limits = ClientLimits()
         limits.messageOctets = 256
-        for _ in 0..<2000 {
+        for _ in 0..<2000 * Mutations.repetitions {
             var session = ToolSession(client: ClientID(rawValue: 1), limits: limits)
             var hello = WireFromClient()
             hello.hello.version = 1

@@ -214,3 +214,39 @@ def operate(path, request):
     assert 1 in client.receive(), 'no operator'
     client.send({8: request})
     assert client.receive() is not None
+
+
+@case
+def idle_apps():
+    "ten idle apps, connected and with managers of both roles, wake bled not once in three seconds"
+    lab = bench.Lab('simulator', 2).open(peer=False)
+    try:
+        with Daemon(adapter=lab.endpoint) as daemon:
+            apps = [Client(daemon.path, LIMIT) for _ in range(10)]
+            for number, app in enumerate(apps):
+                app.send({1: {1: 1, 2: 2, 3: {1: b'idle%d' % number}}})
+                app.send({3: {1: 1, 2: 1, 3: {}}})
+                app.send({3: {1: 2, 2: 2, 4: {}}})
+                heard = {}
+                while heard.get(18) != [2]:
+                    heard = app.receive()
+                    assert heard is not None, 'bled ended the connection'
+            # Answers of the controller may still come; nothing may come for ever.
+            counts = []
+            while len(counts) < 20 and counts[-1:] != [0]:
+                before = wake_ups(daemon)
+                time.sleep(3)
+                counts.append(wake_ups(daemon) - before)
+            assert counts[-1] == 0, f'wake-ups in 3 s each: {counts}'
+            return f'wake-ups in 3 s each: {counts}; {daemon.resident_kilobytes()} kB resident'
+    finally:
+        lab.close()
+
+
+def wake_ups(daemon):
+    """How often threads of bled have waited for something and gone on."""
+    total = 0
+    for path in glob.glob(f'/proc/{daemon.process.pid}/task/*/status'):
+        with open(path) as file:
+            total += int(next(line for line in file if line.startswith('voluntary_ctxt_switches')).split()[1])
+    return total
