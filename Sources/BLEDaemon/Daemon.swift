@@ -375,6 +375,8 @@ public final class Daemon {
         switch event {
         case .completed(let operation, let result):
             let client = port.ledger.completed(operation)
+            // The engine reports that advertising stopped only if the controller did it by itself.
+            if !port.ledger.wantsAdvertising { isAdvertising = false }
             if let client, isLostTool(client), case .success(let success) = result { undo(success, of: client) }
             operatorHears(operation, result)
             leaverHears(operation)

@@ -10,6 +10,7 @@ struct RequestLedger {
 
     /// For lookup; in order through `radio` only.
     private var entries: [OperationID: Entry] = [:]
+    private var advertisements = 0
 
     mutating func note(_ command: HostCommand, as operation: OperationID, from client: ClientID) {
         switch command {
@@ -18,14 +19,20 @@ struct RequestLedger {
             entries[advertising]?.command = .radio(.advertise(request))
         case .radio, .server(.publish), .channel(.listen), .channel(.open):
             entries[operation] = Entry(client: client, command: command)
+            if case .radio(.advertise) = command { advertisements += 1 }
         default: break
         }
     }
 
     /// - Returns: the client of an operation in the ledger.
     mutating func completed(_ operation: OperationID) -> ClientID? {
-        entries.removeValue(forKey: operation)?.client
+        guard let entry = entries.removeValue(forKey: operation) else { return nil }
+        if case .radio(.advertise) = entry.command { advertisements -= 1 }
+        return entry.client
     }
+
+    /// Whether a client wants to advertise.
+    var wantsAdvertising: Bool { advertisements > 0 }
 
     /// What is wanted of the radio, in the order of the requests.
     var radio: [(client: ClientID, command: RadioCommand)] {

@@ -82,7 +82,7 @@ struct Session: Sendable {
             throw Failure(error)
         }
         let outcome: Swift.Result<Result, any Error>
-        do { outcome = .success(try await body(adapter)) } catch { outcome = .failure(Failure(error)) }
+        do { outcome = .success(try await body(adapter)) } catch { outcome = .failure(failure(error, on: address)) }
         console.showProgress("")
         await adapter.close()
         // The capture is completed in any case; an error of the command takes precedence over one of the capture.
@@ -93,6 +93,12 @@ struct Session: Sendable {
         let result = try outcome.get()
         try written.get()
         return result
+    }
+
+    /// The error of a command; what ends a daemon's connection is the end of the daemon, not of a controller.
+    private func failure(_ error: any Error, on address: TransportAddress) -> Failure {
+        guard case .daemon = address, error as? AdapterError == .transport(.closedByPeer) else { return Failure(error) }
+        return Failure("the connection to bled is lost; start it again, and then this command", code: .transportLost)
     }
 
     /// The engine and its address are the daemon's own.

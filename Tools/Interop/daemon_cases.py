@@ -1,0 +1,105 @@
+"""What only a daemon can show, with Bumble at the other end: they run with `--through-bled` alone."""
+import os, sys, time
+
+from cases import case, check, same
+from serve_cases import NAME, event, fail, passed, profile, steps, stop
+import lab as bench
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'Daemon'))
+from client import Client, Fixed64, decode   # noqa: E402
+
+KINDS = ('bumble', 'btvirt')
+ENVIRONMENT, TEMPERATURE = '181A', '2A6E'
+SETTINGS = {1: 2046, 2: 247, 3: 16}
+
+
+def client(lab):
+    connected = Client(lab.bled(lab.endpoint), bench.PATIENCE)
+    check(1 in connected.greet(), 'not welcome')
+    return connected
+
+
+def next_of(connected, field):
+    """The next message with this field, read."""
+    while (message := connected.receive()) is not None:
+        if field in message:
+            return decode(message[field][0])
+    check(False, f'the connection ended before a message {field}')
+
+
+@case(KINDS, peer=False)
+def two_tools_serve_bumble(lab):
+    """Bumble is served by two tools at once: it finds the services of both, and keeps its link and its subscriptions when one is killed"""
+    whole = profile(lab)
+    first = lab.start('serve', '--profile', whole, '--name', NAME, '--advertise', '180D')
+    first.wait_for(event('advertising'), 'advertising')
+    other = lab.path('other.json')
+    with open(other, 'w') as file:
+        file.write('{"services": [{"uuid": "%s", "characteristics": [{"uuid": "%s", "properties": ["read", "notify"], '
+                   '"permissions": ["readable"], "value": "c409", "notifyEvery": 0.1}]}]}' % (ENVIRONMENT, TEMPERATURE))
+    second = lab.start('serve', '--profile', other)
+    second.wait_for(event('advertising'), 'advertising')
+    central = lab.central('--name', NAME, '--hold', '60')
+    central.wait_for(lambda line: 'step' not in line or line['step'] == 'holding', 'all steps', 120)
+    if not steps(central, 'holding'):
+        fail(central)
+    second.process.kill()
+    # Several values later the subscriptions to the first go on.
+    time.sleep(2)
+    check(not [line for line in first.lines if line.get('event') == 'disconnected'], 'the link ended with the other tool')
+    stop(lab, first)
+    ended = steps(passed(central), 'ended-by-peer')[0]
+    same('reason', ended['reason'], 0x13)
+    told = {key.split(':')[-1].split(' ')[0].upper(): count for key, count in ended['notified'].items()}
+    check(told['2A37'] >= 2, f'the subscription fell silent: {told}')
+    check(not [line for line in second.lines if line.get('event') in ('written', 'read') and line.get('uuid') != TEMPERATURE],
+          'the second tool heard of what is the first one\'s')
+
+
+@case(KINDS)
+def channel_to_bumble_through_bled(lab):
+    """a client in Python opens a channel to Bumble through bled, and every unit comes back; another client cannot use it"""
+    owner, thief = client(lab), client(lab)
+    address = int(lab.peer_events('ready')[0]['random'].removesuffix('/P').replace(':', ''), 16)
+    end = owner.end(owner.request({4: {1: {1: Fixed64(address), 2: 1}, 2: 5}}))
+    link = end[4][0]
+    end = owner.end(owner.request({26: {1: Fixed64(link), 2: 0x80, 3: SETTINGS}}))
+    check(21 in end, f'not opened: {end}')
+    opened = decode(end[21][0])
+    channel = opened[1][0]
+    same('SPSM', opened[2], [0x80])
+    for size in 1, 20, 251, 1000, min(2046, opened[3][0]):
+        unit = bytes((place * 3 + size) % 256 for place in range(size))
+        owner.request({27: {1: channel, 2: unit}})
+        received = decode(next_of(owner, 27)[2][0])
+        same(f'unit of {size}', received[2][0], unit)
+        owner.request({28: {1: channel, 2: 1}})
+    end = thief.end(thief.request({27: {1: channel, 2: b'stolen'}}))
+    same('reason', decode(end[2][0])[1], [102])
+    check(3 in owner.end(owner.request({29: channel})), 'not closed')
+    lab.wait_peer('coc-close')
+
+
+@case(KINDS, peer=False)
+def channel_from_bumble_through_bled(lab):
+    """Bumble opens a channel to a client in Python that listens through bled, and gets every unit back"""
+    server = client(lab)
+    end = server.end(server.request({24: {1: 0x81, 2: SETTINGS}}))
+    same('SPSM', end[20], [0x81])
+    server.request({12: {1: {1: NAME.encode()}, 3: 1, 6: 1}})
+    central = lab.central('--name', NAME, '--skip-gatt', '--coc', '0x81')
+    channel = None
+    while channel is None:
+        happened = next_of(server, 27)
+        if 1 in happened:
+            channel = decode(happened[1][0])[1][0]
+    echoed = 0
+    while echoed < 5:
+        happened = next_of(server, 27)
+        check(2 in happened, f'no unit: {happened}')
+        unit = decode(happened[2][0]).get(2, [b''])[0]
+        server.request({27: {1: channel, 2: unit}})
+        server.request({28: {1: channel, 2: 1}})
+        echoed += 1
+    passed(central)
+    same('echoes', len([line for line in central.lines if line.get('step') == 'coc-echo' and line['ok']]), 5)
