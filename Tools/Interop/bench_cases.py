@@ -102,6 +102,10 @@ def bench_with_itself(lab):
         same('results', [(b['scenario'], b['bearer'], b['packets'], b['lost']) for b in run.events('bench')],
              [('send', bearer, 50, 0), ('ping', bearer, 50, 0)])
     tool.wait_for(lambda l: l.get('event') == 'bench', 'bench', count=6)
+    # The peer sends nothing, and has no channel on another SPSM: both are said, with the remedy.
+    for options, code in ((['--scenario', 'receive', '--patience', '1'], 'timeout'), (['--channel', '--spsm', '129'], 'attributeNotFound')):
+        run = lab.run('bench', 'Bench', *options, status=1, timeout=4 * PATIENCE)
+        same('code', [e['code'] for e in run.events('error')], [code])
     tool.end()
     same('what the peripheral saw', [(b['scenario'], b['packets'], b['lost']) for b in tool.lines if b['event'] == 'bench'],
          [('receive', 50, 0), ('pong', 50, 0)] * 3)

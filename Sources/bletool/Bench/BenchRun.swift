@@ -106,7 +106,11 @@ struct BenchRun: Sendable {
                     overdue: Failure(
                         "nothing arrived within \(patience.secondsText) s; ‘receive’ needs a peer that runs ‘send’, "
                             + "‘pong’ one that runs ‘ping’", code: .timeout)
-                ) { for await _ in beginnings { break } }
+                ) {
+                    for await _ in beginnings { return }
+                    // The stream also ends when the time is over.
+                    throw Failure.interrupted
+                }
                 return nil
             }
             defer { group.cancelAll() }

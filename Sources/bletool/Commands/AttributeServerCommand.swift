@@ -36,8 +36,9 @@ struct AttributeServerCommand: ToolCommand {
 
     func run(in session: Session) async throws {
         let table: GATTDatabase
+        let bytes = try TextFile.bytes(of: attributes)
         do {
-            table = try AttributeFile.database(named: database, in: try TextFile.bytes(of: attributes))
+            table = try AttributeFile.database(named: database, in: bytes)
         } catch let failure as Failure {
             throw Failure("‘\(attributes)’: \(failure.message)", status: .usage)
         }

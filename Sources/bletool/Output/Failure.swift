@@ -58,9 +58,11 @@ struct Failure: Error, Equatable {
             case .pathNotFound, .pathForbidden: isFile
             default: false
             }
+        var message = error.description
+        // The library's remedy is that of a socket or a device.
+        if isFile, case .pathNotFound(let path) = error { message = "‘\(path)’ does not exist: correct the path" }
         return Failure(
-            error.description, status: isUsage ? .usage : .transportNotOpened, code: isUsage ? .usage : ErrorCode(error)
-        )
+            message, status: isUsage ? .usage : .transportNotOpened, code: isUsage ? .usage : ErrorCode(error))
     }
 
     init(_ error: RecordingError) {
