@@ -42,7 +42,8 @@ struct HomeAssistantEntity {
         switch field.value {
         case .boolean:
             component = .binarySensor
-            add("value_template", .string("\(isThere){{ 'None' if \(value) is none else 'ON' if \(value) else 'OFF' }}{% endif %}"))
+            let state = "{{ 'None' if \(value) is none else 'ON' if \(value) else 'OFF' }}"
+            add("value_template", .string("\(isThere)\(state){% endif %}"))
             if let deviceClass = field.deviceClass { add("device_class", .string(deviceClass)) }
         case .number, .unknown, .invalid:
             component = .sensor
