@@ -222,4 +222,86 @@ struct HostileClientTests {
             _ = session.left()
         }
     }
+
+    @Test("20,000 mutated requests of a tool that serves end in refusals or answers, never in a trap")
+    func randomServers() throws {
+        var generator = Mutations(state: 11)
+        for _ in 0..<1000 {
+            var session = ToolSession(client: ClientID(rawValue: 1), isOperator: true, limits: ClientLimits())
+            var hello = WireFromClient()
+            hello.hello.version = 1
+            hello.hello.session = .tool
+            session.receive(hello.framed().span.bytes)
+            _ = session.nextOutput()
+            session.controllerIsReady(ControllerInformation())
+            var operation: UInt64 = 0
+            for number in 1...20 as ClosedRange<UInt64> {
+                var frame = Self.servingRequest(number, kind: generator.next(12)).framed()
+                for _ in 0..<generator.next(3) {
+                    frame[4 + generator.next(frame.count - 4)] = UInt8(truncatingIfNeeded: generator.next(256))
+                }
+                session.receive(frame.span.bytes)
+                while let output = session.nextOutput() {
+                    guard case .submit(let command, let name) = output else { continue }
+                    operation += 1
+                    session.submitted(name, as: OperationID(rawValue: operation))
+                    // Services and channels come to be, so that later requests may be about them.
+                    guard generator.next(3) > 0, let result = Self.result(of: command) else { continue }
+                    session.hear(.completed(OperationID(rawValue: operation), .success(result)), waiting: 0)
+                }
+            }
+            _ = session.left()
+        }
+    }
+
+    private static func servingRequest(_ number: UInt64, kind: Int) -> WireFromClient {
+        WireFromClient.with {
+            $0.request.operation = number
+            switch kind {
+            case 0:
+                $0.request.advertise.packed.localName = "A"
+                $0.request.advertise.packed.services = [Data([0x18, 0x0F])]
+            case 1, 2:
+                $0.request.publish.uuid = Data([0x18, 0x0F])
+                $0.request.publish.includedServices = kind == 1 ? [] : [1]
+                $0.request.publish.characteristics = [
+                    .with {
+                        $0.uuid = Data([0x2A, 0x19])
+                        $0.properties = 0x12
+                        $0.permissions = 1
+                        $0.descriptors = [.with { $0.uuid = Data([0x29, 0x01]) }]
+                    }
+                ]
+            case 3: $0.request.removeService = 1
+            case 4:
+                $0.request.updateValue.handle = 3
+                $0.request.updateValue.links.links = [1]
+            case 5:
+                $0.request.respond.question = 1
+                $0.request.respond.error.code = 1
+            case 6: $0.request.servePairing = WirePairingOptions(PairingOptions())
+            case 7: $0.request.listen.settings.credits = 1
+            case 8: $0.request.closeChannel.number = 1
+            case 9: $0.request.nameBond.identity.value = 1
+            case 10:
+                $0.request.changeAdvertising.operation = 1
+                $0.request.changeAdvertising.advertise.raw.advertisement = Data([2, 1, 6])
+            default: $0.request.leave = WireNothing()
+            }
+        }
+    }
+
+    private static func result(of command: HostCommand) -> HostResult? {
+        switch command {
+        case .server(.publish(let service)):
+            .published(
+                GATTPublishedService(
+                    uuid: service.uuid, isPrimary: true,
+                    range: AttributeHandleRange(AttributeHandle(rawValue: 1), AttributeHandle(rawValue: 5)),
+                    characteristics: [], owner: ClientID(rawValue: 1)))
+        case .channel(.listen): .listening(spsm: 0x80)
+        case .radio: nil
+        default: .done
+        }
+    }
 }

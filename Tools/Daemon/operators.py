@@ -266,3 +266,51 @@ def stuck_operators():
         resident = daemon.resident_kilobytes()
         assert resident < 96 * 1024, f'{resident} kB'
         return f'{resident} kB resident'
+
+
+@case
+def system_services():
+    "an app sees the services that Apple's system hides only if its manifest says so, its own or that of its installation"
+    def seen(daemon, name, shown):
+        """The services that an app discovers, in a process of its own: the daemon ends those of installed apps."""
+        output, input = os.pipe()
+        if (process := os.fork()) == 0:
+            try:
+                os.write(input, ' '.join(discovered(daemon, name, shown)).encode())
+            finally:
+                os._exit(0)
+        os.close(input)
+        with os.fdopen(output) as services:
+            found = services.read().split()
+        os.waitpid(process, 0)
+        return found
+
+    def discovered(daemon, name, shown):
+        app = Client(daemon.path, LIMIT)
+        app.send({1: {1: 1, 2: 2, 3: {1: name, 5: shown}}})
+        assert 16 in app.receive(), 'not welcome'
+
+        def event(field):
+            while (message := app.receive()) is not None:
+                if 17 in message and field in (told := decode(message[17][0])):
+                    return decode(told[field][0])
+            raise AssertionError(f'no event {field}')
+
+        app.send({3: {1: 1, 3: {}}})
+        app.send({3: {1: 1, 6: {1: bytes.fromhex('180D')}}})
+        peer = decode(event(7)[1][0])[1][0]
+        app.send({3: {1: 1, 8: {1: peer}}})
+        event(8)
+        app.send({3: {1: 1, 15: {1: peer, 2: {}}}})
+        services = decode(event(13)[3][0])[1]
+        app.socket.close()
+        return [decode(service)[2][0].hex().upper() for service in services]
+
+    manifest = {'BundleIdentifier': 'org.example.shown', 'systemServices': 'shown'}
+    hidden = {'BundleIdentifier': 'org.example.hidden'}
+    with Daemon(apps=[manifest, hidden]) as daemon:
+        assert '1800' not in seen(daemon, b'plain', 0) and '180D' in seen(daemon, b'plain', 0)
+        assert '1800' in seen(daemon, b'own manifest', 1)
+        assert '1800' in seen(daemon, b'org.example.shown', 0)
+        # The installation decides, whatever the program says.
+        assert '1800' not in seen(daemon, b'org.example.hidden', 1)
