@@ -95,7 +95,9 @@ public struct CaptureSummary: ~Copyable {
         let opcode = bytes.uint16(1)
         opcodes.add(opcode)
         guard !isShortened else { return true }
-        if opcode >> 10 == 0x08 { connections.command(opcode, bytes.rest(4), adapter: adapters.index(of: adapter)) }
+        if LinkSummaries.concerns(command: opcode) {
+            connections.command(opcode, bytes.rest(4), adapter: adapters.index(of: adapter))
+        }
         return bytes.byteCount == 4 + Int(bytes.octet(3)) && PacketCheck.isWholeCommand(opcode, bytes.rest(4), tables)
     }
 
@@ -107,7 +109,7 @@ public struct CaptureSummary: ~Copyable {
         let isLong = isShortened || bytes.byteCount == 3 + Int(bytes.octet(2))
         if code == 0x3E, bytes.byteCount >= 4 { subevents[Int(bytes.octet(3))] += 1 }
         guard isLong else { return false }
-        if code != 0x3E {
+        if LinkSummaries.concerns(event: code) {
             connections.event(code, bytes.rest(3), adapter: adapters.index(of: adapter), of: adapter, at: now)
         }
         switch code {

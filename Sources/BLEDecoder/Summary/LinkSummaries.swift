@@ -7,11 +7,13 @@ struct LinkSummaries {
     /// The most connections that are open at once, and devices with failed attempts.
     static let maximumOpenCount = 256
     private static let maximumBearerCount = 64
+    /// The channel identifier of ATT.
+    private static let fixedBearer: UInt16 = 4
 
     /// An ATT bearer in one direction: its request, or its indication.
     private struct Exchange {
         /// The channel identifier, the direction and whether it is an indication.
-        var key: UInt32
+        var key: UInt32 = 0
         /// Zero while nothing waits for an answer.
         var opcode: UInt8 = 0
         var first: UInt64 = 0
@@ -20,6 +22,27 @@ struct LinkSummaries {
         /// The last request that was refused.
         var refusedFirst: UInt64 = 0
         var refusedCount = 0
+
+        /// - Returns: whether the same request was refused just before.
+        @inline(__always)
+        mutating func ask(_ opcode: UInt8, _ first: UInt64, _ count: Int, _ now: Int64) -> Bool {
+            let isRepeated = refusedCount == count && refusedFirst == first
+            self.opcode = opcode
+            self.first = first
+            self.count = count
+            time = now
+            refusedCount = 0
+            return isRepeated
+        }
+
+        /// - Returns: the time of the request; `nil` if none waits for this answer.
+        @inline(__always)
+        mutating func answer(_ opcode: UInt8, isRefusal: Bool) -> Int64? {
+            guard self.opcode != 0, self.opcode == opcode else { return nil }
+            self.opcode = 0
+            if isRefusal { (refusedFirst, refusedCount) = (first, count) }
+            return time
+        }
     }
 
     private struct Open {
@@ -27,6 +50,9 @@ struct LinkSummaries {
         var handle: UInt16
         /// In `links`; −1 if there was no room.
         var place: Int
+        /// Of the fixed channel, by direction and kind.
+        var fixed: [4 of Exchange] = [Exchange(), Exchange(), Exchange(), Exchange()]
+        /// Of other bearers.
         var exchanges: [Exchange] = []
         /// The MTU in the request, by direction.
         var offeredMTU: [2 of UInt16] = [0, 0]
@@ -54,6 +80,21 @@ struct LinkSummaries {
     var failedAttemptCount: Int { failures.reduce(0) { $0 + $1.count } }
 
     // MARK: Commands and events
+
+    /// Whether `command` does anything with it.
+    @inline(__always)
+    static func concerns(command opcode: UInt16) -> Bool {
+        opcode == 0x200D || opcode == 0x2043 || opcode == 0x2085
+    }
+
+    /// Whether `event` does anything with it.
+    @inline(__always)
+    static func concerns(event code: UInt8) -> Bool {
+        switch code {
+        case 0x03, 0x05, 0x08, 0x0E, 0x0F, 0x59: true
+        default: false
+        }
+    }
 
     /// A whole command: `parameters` follow its header.
     mutating func command(_ opcode: UInt16, _ parameters: RawSpan, adapter: Int) {
@@ -294,7 +335,13 @@ struct LinkSummaries {
     ) {
         links[last].requests += 1
         if opcode == 0x02 { open[lastOpen].offeredMTU[way] = UInt16(truncatingIfNeeded: first >> 8) }
-        let key = Self.key(bearer, way, isIndication: opcode == 0x1D)
+        let isIndication = opcode == 0x1D
+        if bearer == Self.fixedBearer {
+            let place = way << 1 | (isIndication ? 1 : 0)
+            if open[lastOpen].fixed[place].ask(opcode, first, count, now) { links[last].repeatedRequests += 1 }
+            return
+        }
+        let key = Self.key(bearer, way, isIndication: isIndication)
         var place = open[lastOpen].exchanges.firstIndex { $0.key == key }
         if place == nil {
             guard open[lastOpen].exchanges.count < Self.maximumBearerCount else { return }
@@ -302,14 +349,7 @@ struct LinkSummaries {
             open[lastOpen].exchanges.append(Exchange(key: key))
         }
         guard let place else { return }
-        var exchange = open[lastOpen].exchanges[place]
-        if exchange.refusedCount == count, exchange.refusedFirst == first { links[last].repeatedRequests += 1 }
-        exchange.opcode = opcode
-        exchange.first = first
-        exchange.count = count
-        exchange.time = now
-        exchange.refusedCount = 0
-        open[lastOpen].exchanges[place] = exchange
+        if open[lastOpen].exchanges[place].ask(opcode, first, count, now) { links[last].repeatedRequests += 1 }
     }
 
     private mutating func answer(
@@ -318,17 +358,20 @@ struct LinkSummaries {
         let error = UInt8(truncatingIfNeeded: first >> 32)
         let isError = opcode == 0x01 && count >= 5
         if isError, error != 0x0A { links[last].noteError(error) }
-        let key = Self.key(bearer, way, isIndication: opcode == 0x1E)
-        guard let place = open[lastOpen].exchanges.firstIndex(where: { $0.key == key }) else { return }
-        let asked = open[lastOpen].exchanges[place]
+        let isIndication = opcode == 0x1E
         let answered = opcode == 0x01 ? UInt8(truncatingIfNeeded: first >> 8) : opcode - 1
-        guard asked.opcode != 0, asked.opcode == answered else { return }
-        open[lastOpen].exchanges[place].opcode = 0
-        if isError, error != 0x0A {
-            open[lastOpen].exchanges[place].refusedFirst = asked.first
-            open[lastOpen].exchanges[place].refusedCount = asked.count
+        let isRefusal = isError && error != 0x0A
+        let asked: Int64?
+        if bearer == Self.fixedBearer {
+            let place = way << 1 | (isIndication ? 1 : 0)
+            asked = open[lastOpen].fixed[place].answer(answered, isRefusal: isRefusal)
+        } else {
+            let key = Self.key(bearer, way, isIndication: isIndication)
+            guard let place = open[lastOpen].exchanges.firstIndex(where: { $0.key == key }) else { return }
+            asked = open[lastOpen].exchanges[place].answer(answered, isRefusal: isRefusal)
         }
-        let time = max(0, now &- asked.time)
+        guard let asked else { return }
+        let time = max(0, now &- asked)
         links[last].answers += 1
         links[last].totalLatency &+= time
         links[last].worstLatency = max(links[last].worstLatency, time)
