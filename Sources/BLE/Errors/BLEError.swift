@@ -97,6 +97,9 @@ public enum BLEError: Error, Equatable, Sendable {
 public typealias AdapterError = BLEError
 
 extension BLEError {
+    /// An error of the engine, as version 0.1 wrote it.
+    public static func host(_ failure: HostFailure) -> BLEError { BLEError(failure) }
+
     /// An error of the engine.
     public init(_ failure: HostFailure) {
         self =
