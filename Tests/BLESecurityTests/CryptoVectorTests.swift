@@ -20,7 +20,7 @@ struct CryptoVectorTests {
         func output(_ name: String) -> [UInt8] { octets(outputs[name]?.text ?? "") }
     }
 
-    /// A text, or something that is none.
+    /// A text, or another JSON value.
     struct Value: Decodable, Sendable {
         var text: String?
         var flag: Bool?

@@ -83,7 +83,7 @@ def discovery(name):
         row(name, of(ours, 'ms'), 'ms', '<=0.5*peer', 'check', of(theirs, 'ms'),
             f'median of {RUNS}; {found["services"]} services, {found["characteristics"]} characteristics, '
             f'{found["descriptors"]} descriptors')
-        row(name + ', thereof connecting', of(ours, 'connect'), 'ms', peer=of(theirs, 'connect'))
+        row(name + ', of which connecting', of(ours, 'connect'), 'ms', peer=of(theirs, 'connect'))
     finally:
         for central in centrals:
             central.end()

@@ -208,7 +208,7 @@ typedef struct jelling_pairing_options {
 
 /* `jelling_security_settings.flags` */
 enum {
-    /* An operation that the peer refuses for want of security does not pair by itself. */
+    /* An operation that the peer refuses because the link is not secure does not pair automatically. */
     JELLING_SECURITY_NO_PAIRING_ON_DEMAND = 1 << 0,
     /* A link to a bonded peripheral is not encrypted at once. */
     JELLING_SECURITY_NO_ENCRYPTION_AT_CONNECTION = 1 << 1,

@@ -253,7 +253,7 @@ struct ConnectorTests {
         #expect(tries >= 5, "it is tried again and again")
         #expect(steps < 600)
         #expect(others >= (onSight ? 200 : 2400))
-        // With nobody else to wait for, there is nothing to hold it back for.
+        // No other connection is pending, so nothing delays it.
         for number in 2...3 { _ = connector.remove(OperationID(rawValue: UInt64(number))) }
         var alone = 0
         for _ in 0..<100 { if plan()?.includes(HostRig.peer(1)) ?? false { alone += 1 } }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BLEHost
 
-/// Bonds that others would like to have: a stranger says it is somebody else, or makes us pair anew.
+/// Attacks on bonds: a stranger claims another device's identity, or makes us pair again.
 @Suite struct BondProtectionTests {
     private static let stranger = DeviceAddress(value: 0xC0FF_EE00_0042, kind: .random)
     private static let victim = DeviceAddress(value: 0x00BB_0000_0007, kind: .public)

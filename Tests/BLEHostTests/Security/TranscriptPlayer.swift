@@ -62,7 +62,7 @@ final class TranscriptPlayer {
         let requirements = AuthenticationRequirements(rawValue: own[3])
         options.ioCapability = capability
         options.isBonding = requirements.isBonding
-        // Whether protection is demanded shows in what fails for want of it.
+        // Whether protection is required shows in what fails without it.
         let reason = transcript.localReason
         options.requiresAuthentication =
             requirements.contains(.mitm) && reason == PairingFailedReason.authenticationRequirements.rawValue

@@ -106,7 +106,7 @@ struct HCIVectorTests {
                     if let type = commandTypes.first(where: { $0.opcode == complete.opcode }) {
                         answer = try readAnswer(complete, of: type, vector)
                     } else if vector.fields?["return_parameters"].map(isRaw) == false {
-                        return [:]  // Bumble has a name for the answer to a command that is none of ours.
+                        return [:]  // Bumble has a name for the answer to a command that we do not have.
                     }
                     fields["return_parameters"] = .record(answer)
                 }

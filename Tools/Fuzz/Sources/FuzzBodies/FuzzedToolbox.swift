@@ -18,7 +18,7 @@ struct FuzzedToolbox {
                 publicKey: P256PublicKey(
                     x: [UInt8](repeating: octet, count: 32), y: [UInt8](repeating: octet, count: 32)) ?? .zero)
         case .sharedSecret(_, let peer):
-            // A point that is none: its coordinates begin alike.
+            // Not a point of the curve: its coordinates begin alike.
             if peer.x.first == 0xFF { return .failure(.invalidPublicKey) }
             return .octets([UInt8](repeating: octet, count: 32))
         }
