@@ -40,12 +40,13 @@ extension EventLoop {
             loop.confined.deadlines.removeAll { $0 === self }
         }
 
-        fileprivate func isDue(at now: UInt64) -> Bool { microseconds.map { $0 <= now } ?? false }
+        func isDue(at now: UInt64) -> Bool { microseconds.map { $0 <= now } ?? false }
 
-        fileprivate func fireIfDue(at now: UInt64) {
-            guard isDue(at: now) else { return }
+        /// Takes the time away if it has come; the caller then runs the handler.
+        func takeIfDue(at now: UInt64) -> Bool {
+            guard isDue(at: now) else { return false }
             microseconds = nil
-            handler()
+            return true
         }
     }
 
@@ -57,15 +58,6 @@ extension EventLoop {
         let deadline = Deadline(loop: self, handler: handler)
         confined.deadlines.append(deadline)
         return deadline
-    }
-
-    func fireDeadlines() {
-        let now = nowMicroseconds
-        // A deadline that a handler sets again waits for the next round, so that one in the past cannot block the loop.
-        let due = confined.deadlines.filter { $0.isDue(at: now) }
-        for deadline in due.sorted(by: { ($0.microseconds ?? 0) < ($1.microseconds ?? 0) }) {
-            deadline.fireIfDue(at: now)
-        }
     }
 
     func armTimer() {

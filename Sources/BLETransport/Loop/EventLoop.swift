@@ -79,6 +79,107 @@ public final class EventLoop: @unchecked Sendable {
     }
 }
 
+// MARK: - The thread
+
+extension EventLoop {
+    private static let eventsPerWait = 64
+
+    /// The body of the loop's thread.
+    func run() {
+        owner.store(UInt(pthread_self()), ordering: .relaxed)
+        let events = UnsafeMutablePointer<UInt64>.allocate(capacity: 2 * EventLoop.eventsPerWait)
+        defer { unsafe events.deallocate() }
+        while true {
+            runQueuedWork()
+            let (isIdle, isStopping) = shared.withLock { ($0.queue.isEmpty, $0.phase == .stopping) }
+            let maySleep = isIdle && confined.deferred.isEmpty
+            if maySleep, isStopping { break }
+            armTimer()
+            let count = unsafe clinux_epoll_wait(epoll, events, Int32(EventLoop.eventsPerWait), maySleep ? -1 : 0)
+            guard count > 0 else { continue }
+            if maySleep { wakeUps.add(1, ordering: .relaxed) }
+            for index in 0..<Int(count) {
+                unsafe dispatch(events[2 * index], ready: UInt32(truncatingIfNeeded: events[2 * index + 1]))
+            }
+        }
+        for registration in confined.registrations { registration?.cancel() }
+        confined.deadlines = []
+        finish()
+    }
+
+    /// The body of the short-lived thread that runs work queued after the end.
+    func drain() {
+        owner.store(UInt(pthread_self()), ordering: .relaxed)
+        runQueuedWork()
+        finish()
+    }
+
+    /// Releases the loop; work that was queued meanwhile runs first.
+    private func finish() {
+        while !end(if: { $0.queue.isEmpty && confined.deferred.isEmpty }) { runQueuedWork() }
+    }
+
+    /// Runs the work that is queued now. Work that it adds waits for the next round, so that descriptors are served in
+    /// between.
+    private func runQueuedWork() {
+        var batch = confined.batch
+        confined.batch = []
+        shared.withLock { swap(&$0.queue, &batch) }
+        for work in batch {
+            switch work {
+            case .job(let job): unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+            case .closure(let body): body()
+            }
+            runDeferredWork()
+        }
+        batch.removeAll(keepingCapacity: true)
+        confined.batch = batch
+        runDeferredWork()
+    }
+
+    /// Runs the work that was deferred so far. Work that it defers waits for the next round.
+    private func runDeferredWork() {
+        guard !confined.deferred.isEmpty else { return }
+        let work = confined.deferred
+        confined.deferred = []
+        for body in work { body() }
+    }
+
+    private func dispatch(_ token: UInt64, ready: UInt32) {
+        switch token {
+        case EventLoop.wakeUpToken:
+            reset(wakeUp)
+        case EventLoop.timerToken:
+            reset(timer)
+            confined.armedDeadline = 0
+            confined.deadlinesChanged = true
+            fireDeadlines()
+        default:
+            let index = Int(UInt32(truncatingIfNeeded: token))
+            // The generation keeps an event of this round away from a registration that a handler has just replaced.
+            guard index < confined.registrations.count, let registration = confined.registrations[index],
+                registration.token == token
+            else { return }
+            registration.handler(Readiness(events: ready))
+        }
+        runDeferredWork()
+    }
+
+    func fireDeadlines() {
+        let now = nowMicroseconds
+        // A deadline that a handler sets again waits for the next round, so that one in the past cannot block the loop.
+        let due = confined.deadlines.filter { $0.isDue(at: now) }
+        for deadline in due.sorted(by: { ($0.microseconds ?? 0) < ($1.microseconds ?? 0) }) {
+            if deadline.takeIfDue(at: now) { deadline.handler() }
+        }
+    }
+
+    private func reset(_ descriptor: Int32) {
+        var count: UInt64 = 0
+        while unsafe read(descriptor, &count, 8) < 0, errno == EINTR {}
+    }
+}
+
 // MARK: - Life
 
 extension EventLoop {
