@@ -98,7 +98,7 @@ static void advertise(struct beacon *beacon) {
     jelling_advertise_request request = request_of(beacon);
     jelling_status status = jelling_advertise(beacon->engine, &request, jelling_loop_now(), &beacon->advertising);
     if (status == JELLING_OK) return;
-    json_error(jelling_status_text(status));
+    json_error("failed", jelling_status_text(status));
     jelling_loop_quit(beacon->loop, exit_failed);
 }
 
@@ -125,7 +125,7 @@ static void publish_next(struct beacon *beacon) {
     free(definitions);
     free(included);
     if (status == JELLING_OK) return;
-    json_error(jelling_status_text(status));
+    json_error("failed", jelling_status_text(status));
     jelling_loop_quit(beacon->loop, exit_failed);
 }
 
@@ -142,7 +142,7 @@ static void published(struct beacon *beacon, const jelling_completion *completio
         characteristic->beacon = beacon;
         if (characteristic->notify_every &&
             jelling_loop_after(beacon->loop, characteristic->notify_every, tick, characteristic) < 0) {
-            json_error("too many characteristics with notifyEvery: at most 64");
+            json_error("usage", "too many characteristics with notifyEvery: at most 64");
             return jelling_loop_quit(beacon->loop, exit_failed);
         }
     }

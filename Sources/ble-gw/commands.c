@@ -103,7 +103,7 @@ static void mtu_known(struct gateway *gateway, const jelling_completion *complet
 
 static void connect_ended(struct gateway *gateway, const jelling_completion *completion) {
     if (completion->failure == JELLING_FAILURE_CANCELLED)
-        return finish_with_error(gateway, "connect: the device was not heard in time; is it on, and in range?");
+        return finish_with_code(gateway, "deviceNotReached", "connect: the device was not heard in time; is it on, and in range?");
     if (completion->failure) return finish_with_failure(gateway, "connect", completion);
     gateway->link = completion->link;
     await(
@@ -120,7 +120,7 @@ static void connect_to(struct gateway *gateway, const jelling_address *address) 
 static void search_ended(struct gateway *gateway, const jelling_completion *completion) {
     (void)completion;
     if (gateway->count) connect_to(gateway, &gateway->peer);
-    else finish_with_error(gateway, "connect: the device was not heard in time; is it on, and in range?");
+    else finish_with_code(gateway, "deviceNotReached", "connect: the device was not heard in time; is it on, and in range?");
 }
 
 static void connect(struct gateway *gateway) {
@@ -193,7 +193,7 @@ static const struct characteristic *resolved(struct gateway *gateway) {
     } else if (!gateway->handle) {
         char message[128];
         snprintf(message, sizeof message, "the device has no characteristic %.64s", gateway->words[1]);
-        finish_with_error(gateway, message);
+        finish_with_code(gateway, "attributeNotFound", message);
         return NULL;
     }
     return characteristic;
@@ -271,13 +271,13 @@ static void subscribe_target(struct gateway *gateway, const jelling_completion *
     (void)completion;
     const struct characteristic *characteristic = resolved(gateway);
     if (!characteristic) {
-        if (gateway->handle) finish_with_error(gateway, "subscribe: there is no characteristic with this value handle");
+        if (gateway->handle) finish_with_code(gateway, "attributeNotFound", "subscribe: there is no characteristic with this value handle");
         return;
     }
     uint16_t configuration = characteristic_configuration(characteristic);
     int notifies = characteristic->found.properties & 0x10, indicates = characteristic->found.properties & 0x20;
     if (!configuration || !(notifies || indicates))
-        return finish_with_error(gateway, "subscribe: the characteristic neither notifies nor indicates");
+        return finish_with_code(gateway, "notSubscribable", "subscribe: the characteristic neither notifies nor indicates");
     await(
         gateway,
         jelling_subscribe(
@@ -306,7 +306,7 @@ static void waited(void *context, jelling_loop *loop) {
     (void)loop;
     struct gateway *gateway = context;
     gateway->timer = 0;
-    if (gateway->limit) finish_with_error(gateway, "wait: fewer values came in time");
+    if (gateway->limit) finish_with_code(gateway, "timeout", "wait: fewer values came in time");
     else finish(gateway);
 }
 

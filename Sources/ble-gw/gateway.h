@@ -60,7 +60,10 @@ struct gateway {
 void await(struct gateway *gateway, jelling_status status, step next);
 /* Ends the command under way, and begins the next. */
 void finish(struct gateway *gateway);
+/* The command was not what the program takes. */
 void finish_with_error(struct gateway *gateway, const char *message);
+/* As above, with another of the codes of `bletool --json`. */
+void finish_with_code(struct gateway *gateway, const char *code, const char *message);
 void finish_with_failure(struct gateway *gateway, const char *what, const jelling_completion *completion);
 
 /* A number of at most `limit`, or -1. */

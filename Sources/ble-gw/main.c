@@ -57,8 +57,11 @@ static void failed(struct gateway *gateway) {
     finish(gateway);
 }
 
-void finish_with_error(struct gateway *gateway, const char *message) {
+void finish_with_error(struct gateway *gateway, const char *message) { finish_with_code(gateway, "usage", message); }
+
+void finish_with_code(struct gateway *gateway, const char *code, const char *message) {
     json_begin("error");
+    json_string("code", code);
     json_string("message", message);
     json_number("line", gateway->line_number);
     json_end();
@@ -71,7 +74,7 @@ void finish_with_failure(struct gateway *gateway, const char *what, const jellin
 }
 
 void await(struct gateway *gateway, jelling_status status, step next) {
-    if (status != JELLING_OK) return finish_with_error(gateway, jelling_status_text(status));
+    if (status != JELLING_OK) return finish_with_code(gateway, "failed", jelling_status_text(status));
     gateway->next = next;
 }
 
@@ -107,7 +110,7 @@ static int take_answer(struct gateway *gateway, const char *line) {
     if (is_passkey) {
         unsigned long passkey = strtoul(line + 8, NULL, 10);
         if (jelling_answer_passkey(gateway->engine, gateway->question, (uint32_t)passkey, now, NULL)) {
-            json_error("a passkey is a number of six digits");
+            json_error("usage", "a passkey is a number of six digits");
             return 1;
         }
     } else if (strcmp(line, "no") == 0 && gateway->question_kind == JELLING_QUESTION_PASSKEY) {

@@ -31,7 +31,7 @@ void pair(struct gateway *gateway) {
 
 static void removed(struct gateway *gateway, const jelling_completion *completion) {
     if (completion->failure) return finish_with_failure(gateway, "unpair", completion);
-    if (!completion->is_accepted) return finish_with_error(gateway, "unpair: there is no bond with this device");
+    if (!completion->is_accepted) return finish_with_code(gateway, "noBond", "unpair: there is no bond with this device");
     json_begin("unpaired");
     json_address("identity", &gateway->peer);
     json_end();

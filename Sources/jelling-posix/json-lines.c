@@ -174,10 +174,37 @@ void json_close(char bracket) {
     needs_comma = 1;
 }
 
-void json_error(const char *message) {
+void json_error(const char *code, const char *message) {
     json_begin("error");
+    json_string("code", code);
     json_string("message", message);
     json_end();
+}
+
+/* As `bletool --json` names it: the codes of Documentation/JSON.md. */
+static const char *name_of(uint32_t failure) {
+    switch (failure) {
+    case JELLING_FAILURE_CANCELLED: return "interrupted";
+    case JELLING_FAILURE_CONTROLLER_LOST: return "transportLost";
+    case JELLING_FAILURE_CONTROLLER_UNRESPONSIVE:
+    case JELLING_FAILURE_COMMAND_TIMEOUT: return "controllerSilent";
+    case JELLING_FAILURE_CONTROLLER: return "controllerRefused";
+    case JELLING_FAILURE_LINK_LOST:
+    case JELLING_FAILURE_NOT_CONNECTED:
+    case JELLING_FAILURE_BEARER_CLOSED: return "linkLost";
+    case JELLING_FAILURE_CONNECTION_FAILED: return "connectionFailed";
+    case JELLING_FAILURE_ATT: return "attError";
+    case JELLING_FAILURE_INVALID_RESPONSE:
+    case JELLING_FAILURE_TRANSACTION_TIMEOUT:
+    case JELLING_FAILURE_DISCOVERY_TOO_LONG:
+    case JELLING_FAILURE_PROCEDURE_TIMEOUT:
+    case JELLING_FAILURE_REJECTED_BY_PEER: return "protocolError";
+    case JELLING_FAILURE_SECURITY: return "pairingFailed";
+    case JELLING_FAILURE_VALUE_TOO_LONG:
+    case JELLING_FAILURE_INVALID_PARAMETERS:
+    case JELLING_FAILURE_INVALID_REQUEST: return "usage";
+    default: return "failed";
+    }
 }
 
 void json_failure(const char *what, const jelling_completion *completion) {
@@ -190,6 +217,7 @@ void json_failure(const char *what, const jelling_completion *completion) {
     snprintf(message, sizeof message, "%s: %s%s%s%s", what, why, has_code ? " (" : "", has_code ? code : "",
              has_code ? ")" : "");
     json_begin("error");
+    json_string("code", name_of(completion->failure));
     json_string("message", message);
     if (is_att) {
         json_string("attError", code);

@@ -29,6 +29,6 @@ void json_close(char bracket);
 
 /* `{"event":"error","message":…}` with what a failed operation says, and on standard error. */
 void json_failure(const char *what, const jelling_completion *completion);
-void json_error(const char *message);
+void json_error(const char *code, const char *message);
 
 #endif
