@@ -8,8 +8,9 @@ enum Program {
         // The queue and its log reveal where devices are: only this user may read them.
         umask(0o077)
         do {
-            guard var command = try GatewayCommand.parseAsRoot() as? any AsyncParsableCommand else { return }
-            try await command.run()
+            var command = try GatewayCommand.parseAsRoot()
+            // The help is a command of another kind.
+            if var gateway = command as? any AsyncParsableCommand { try await gateway.run() } else { try command.run() }
         } catch {
             let status = GatewayCommand.exitCode(for: error)
             if status == .validationFailure {
