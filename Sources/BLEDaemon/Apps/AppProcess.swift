@@ -90,7 +90,10 @@ final class AppProcess {
 
     /// Ends what the app has left behind, after the end of its process.
     func removeGroup() {
-        guard kind == .cgroup, let group else { return }
+        guard let group else { return }
+        // A unit's group may outlive the process; frozen, it would hold the next one.
+        if isStopped { _ = group.setFrozen(false) }
+        guard kind == .cgroup else { return }
         _ = group.kill()
         group.remove()
     }
