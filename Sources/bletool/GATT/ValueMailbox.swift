@@ -34,7 +34,8 @@ actor ValueMailbox {
         tasks.append(
             Task {
                 guard let reason = try? await peripheral.waitForDisconnection() else { return }
-                continuation.yield(.ended(Failure(BLEError.linkLost(reason))))
+                // Also where this side ended it: for the one who waits, the link is gone.
+                continuation.yield(.ended(Failure(BLEError.linkLost(reason).description, code: .linkLost)))
             })
     }
 
