@@ -42,6 +42,8 @@ def central(lab, mode, theirs, ours, *options):
     run = lab.run('bench', PERIPHERAL, '--scenario', ours, '--count', '20', '--size', '200', '--patience', '100', *options, timeout=4 * PATIENCE)
     found = result(run, ours, 'central', bearer, 20)
     peer.wait_text('Done!')
+    # It goes on advertising, and the next one has the same address and controller.
+    peer.end()
     return found
 
 
