@@ -190,7 +190,8 @@ extension WireDiscovery {
             scan: OperationID(rawValue: operation), client: client,
             address: hasAddress ? try DeviceAddress(address) : nil, rssi: Int8(clamping: rssi),
             isConnectable: isConnectable, isScannable: isScannable, advertisement: Array(advertisement),
-            scanResponse: Array(scanResponse), txPower: txPower == 127 ? nil : Int8(clamping: txPower), isExtended: isExtended,
+            scanResponse: Array(scanResponse), txPower: txPower == 127 ? nil : Int8(clamping: txPower),
+            isExtended: isExtended,
             time: Instant(microseconds: time))
     }
 }
