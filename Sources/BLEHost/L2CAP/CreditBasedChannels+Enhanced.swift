@@ -164,8 +164,14 @@ extension CreditBasedChannels {
         _ response: L2CAPCreditBasedConnectionResponse, _ identifier: UInt8,
         _ identifiers: inout SignallingIdentifiers, _ now: Instant
     ) {
-        let waiting = channels.filter { $0.isEnhanced && $0.isAwaitingAnswer(identifier) }
-        guard let first = waiting.first, case .opening(let operation, _, _) = first.state else { return }
+        var waiting: [UInt32] = []
+        var opening: OperationID?
+        for index in channels.indices where channels[index].isEnhanced && channels[index].isAwaitingAnswer(identifier) {
+            guard case .opening(let operation, _, _) = channels[index].state else { return }
+            waiting.append(channels[index].number)
+            opening = operation
+        }
+        guard !waiting.isEmpty else { return }
         // The final response follows within the time that our request has anyway.
         if response.result.isPending { return }
         let isValid =
@@ -173,10 +179,10 @@ extension CreditBasedChannels {
             && response.destinationChannelIdentifiers.count <= waiting.count
         var opened: [Terms] = []
         var violates = false
-        for (place, channel) in waiting.enumerated() {
+        for place in waiting.indices {
             let destinations = response.destinationChannelIdentifiers
             let remote = place < destinations.count ? destinations[place] : .null
-            guard let index = index(of: channel.number) else { continue }
+            guard let index = index(of: waiting[place]) else { continue }
             guard remote != .null else {
                 channels.remove(at: index)
                 continue
@@ -187,7 +193,7 @@ extension CreditBasedChannels {
                 opened.removeAll { $0.number == other.number }
                 violates = true
             }
-            guard let index = self.index(of: channel.number) else { continue }
+            guard let index = self.index(of: waiting[place]) else { continue }
             guard remote.isLEDynamic, !violates || !isValid else {
                 channels.remove(at: index)
                 violates = true
@@ -205,7 +211,7 @@ extension CreditBasedChannels {
                 credits: response.initialCredits)
             opened.append(terms(channels[index]))
         }
-        guard let operation else {
+        guard let operation = opening else {
             for terms in opened {
                 guard let index = index(of: terms.number) else { continue }
                 channels[index].disconnect(nil, nil, &identifiers, at: now, into: &actions)
@@ -222,8 +228,9 @@ extension CreditBasedChannels {
         let result = changeSizes(request)
         actions.append(.signal(.creditBasedReconfigureResponse(.init(result: result)), identifier: identifier))
         guard result.isSuccess else { return }
-        for channel in channels where request.destinationChannelIdentifiers.contains(channel.remote) && channel.isOpen {
-            actions.append(.reconfigured(terms(channel)))
+        for index in channels.indices
+        where channels[index].isOpen && request.destinationChannelIdentifiers.contains(channels[index].remote) {
+            actions.append(.reconfigured(terms(channels[index])))
         }
     }
 
@@ -261,6 +268,7 @@ extension CreditBasedChannels {
         actions.append(.completed(reconfiguration.operation, .success(.done)))
     }
 
+    @inline(never)
     private func isRemote(_ identifier: L2CAPChannelIdentifier) -> Bool {
         channels.contains { $0.remote == identifier }
     }

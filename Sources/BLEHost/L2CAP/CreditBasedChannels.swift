@@ -313,16 +313,19 @@ struct CreditBasedChannels {
         actions.append(.completed(operation, .success(.opened(terms(channels[index])))))
     }
 
+    @inline(never)
     mutating func fail(_ operation: OperationID?, _ failure: ChannelFailure) {
         if let operation { actions.append(.completed(operation, .failure(failure))) }
     }
 
+    @inline(never)
     mutating func remove(_ number: UInt32, _ end: ChannelEnd) {
         guard let index = index(of: number) else { return }
         finish(channels.remove(at: index), end)
     }
 
     /// Ends everything that waits on a channel, once.
+    @inline(never)
     private mutating func finish(_ channel: CreditBasedChannel, _ end: ChannelEnd) {
         var channel = channel
         for unsent in channel.takeUnsentOperations() { fail(unsent, .notOpen) }
@@ -344,6 +347,7 @@ struct CreditBasedChannels {
         return lastNumber
     }
 
+    @inline(never)
     func index(of number: UInt32) -> Int? { channels.firstIndex { $0.number == number } }
 
     private func channel(_ request: L2CAPDisconnectionRequest) -> CreditBasedChannel? {
@@ -356,6 +360,7 @@ struct CreditBasedChannels {
         channels.first { $0.isAwaitingAnswer(identifier) }
     }
 
+    @inline(never)
     func freeIdentifier() -> L2CAPChannelIdentifier? {
         guard channels.count < Self.channelLimit else { return nil }
         for value in L2CAPChannelIdentifier.leDynamicRange {
@@ -365,6 +370,7 @@ struct CreditBasedChannels {
         return nil
     }
 
+    @inline(never)
     func terms(_ channel: CreditBasedChannel) -> Terms {
         Terms(
             number: channel.number, spsm: channel.spsm, sendMTU: channel.sendMTU,
