@@ -349,10 +349,15 @@ actor LocalSystem: BluetoothSystem {
         }
     }
 
+    // Not inlined: Swift 6.3 with -O begins both accesses to `engine` in the loop below and does not end the first, so that
+    // an optimised program aborted with simultaneous accesses.
+    @inline(never) private func nextHostEvent() -> HostEvent? { engine.nextHostEvent() }
+    @inline(never) private func nextOutput() -> LifecycleOutput? { engine.nextOutput() }
+
     private func carryOut() {
         while true {
-            while let event = engine.nextHostEvent() { handle(event) }
-            guard let output = engine.nextOutput() else { return }
+            while let event = nextHostEvent() { handle(event) }
+            guard let output = nextOutput() else { return }
             switch output {
             case .submit: break  // the engine takes these
             case .event(let event, let manager, _):
