@@ -1,7 +1,8 @@
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 import BLEPackets
 
-// The values of the engine's inputs as a recording writes them.
+// The values of the engine's inputs as a recording writes them. Firmware that records nothing leaves out all that is
+// `Codable`, a third of the engine's code, with the compile condition JELLING_WITHOUT_CODING.
 
 extension HCIOpcode: Codable {}
 extension ConnectionHandle: Codable {}

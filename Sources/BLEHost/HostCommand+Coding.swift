@@ -1,4 +1,4 @@
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 import BLEPackets
 
 /// A recording names a command without its room, and the link before the link's command: `{"scan":{"_0":…}}`,

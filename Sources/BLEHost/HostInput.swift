@@ -34,6 +34,6 @@ extension Host {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension HostInput: Codable {}
 #endif

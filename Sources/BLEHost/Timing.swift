@@ -84,7 +84,7 @@ public struct ScanDuty: Hashable, Sendable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension Timing: Codable {
     private enum CodingKeys: String, CodingKey {
         case foregroundScan, backgroundScan, foregroundAdvertising, backgroundAdvertising, connectionInterval

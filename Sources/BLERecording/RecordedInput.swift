@@ -1,5 +1,9 @@
 import BLEHost
 
+#if JELLING_WITHOUT_CODING
+#error("recordings need the engine's Codable types: build without JELLING_WITHOUT_CODING (firmware.toolset.json)")
+#endif
+
 /// One line of `NAME.inputs.jsonl`: an input of the engine and its time.
 ///
 /// The first line of the file is a `RecordingHeader`. Packets are not repeated here: `packet` is the number of a packet

@@ -95,7 +95,7 @@ public struct PackedAdvertisement: Equatable, Sendable {
     public var name: Name?
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension AdvertisingPackerSettings: Codable {}
 extension AdvertisingPackerSettings.OverflowEmission: Codable {}
 #endif

@@ -29,6 +29,6 @@ public struct ConnectionParameterRequest: Hashable, Sendable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension ConnectionParameterRequest: Codable {}
 #endif

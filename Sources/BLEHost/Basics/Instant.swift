@@ -59,7 +59,7 @@ public struct Microseconds: RawRepresentable, Hashable, Comparable, Sendable {
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension Instant: Codable {}
 extension Microseconds: Codable {}
 

@@ -14,6 +14,6 @@ public struct LinkID: Hashable, Sendable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension LinkID: Codable {}
 #endif

@@ -119,7 +119,9 @@ extension SigningKey: CustomReflectable {
     /// Empty, so that code that prints the parts of a value never prints a key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
+#endif
 
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension Bond: Codable {
     private enum CodingKeys: String, CodingKey {
         case identity, identityResolvingKey, isSecureConnections, isAuthenticated, keySize, localKey, peerKey

@@ -27,6 +27,6 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension CharacteristicProperties: Codable {}
 #endif

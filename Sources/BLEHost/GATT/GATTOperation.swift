@@ -89,7 +89,7 @@ public struct AttributeWrite: Equatable, Sendable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension GATTOperation: Codable {}
 extension SubscriptionMode: Codable {}
 extension AttributeWrite: Codable {}

@@ -25,7 +25,7 @@ public enum ChannelCommand: Equatable, Sendable {
     case close(ChannelID)
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 // The names in recordings.
 extension ChannelCommand: Codable {
     enum CodingKeys: String, CodingKey {

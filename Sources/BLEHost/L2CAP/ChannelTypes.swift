@@ -104,7 +104,7 @@ public enum ChannelFailure: Error, Hashable, Sendable {
     case invalidSPSM
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension ChannelID: Codable {}
 extension ChannelSettings: Codable {}
 extension ChannelSecurity: Codable {}

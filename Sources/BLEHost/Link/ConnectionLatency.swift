@@ -30,6 +30,6 @@ public enum ConnectionLatency: Int, Hashable, Sendable, CaseIterable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension ConnectionLatency: Codable {}
 #endif

@@ -33,7 +33,7 @@ public enum LinkProcedure: Equatable, Sendable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 // The names in recordings, which have the link as the first unlabelled parameter.
 extension LinkProcedure: Codable {
     enum CodingKeys: String, CodingKey {

@@ -16,7 +16,7 @@ public enum RadioCommand: Equatable, Sendable {
     case connect(ConnectRequest)
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 // As recordings name them.
 extension RadioCommand: Codable {
     enum CodingKeys: String, CodingKey {

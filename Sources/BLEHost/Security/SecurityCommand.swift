@@ -29,7 +29,7 @@ public enum SecurityCommand: Equatable, Sendable {
     case createOutOfBandData
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 // The names in recordings.
 extension SecurityCommand: Codable {
     enum CodingKeys: String, CodingKey {

@@ -51,7 +51,7 @@ public struct LinkSecurity: Hashable, Sendable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension SecuritySettings: Codable {
     private enum CodingKeys: String, CodingKey {
         case pairing, pairsOnDemand, encryptsAtConnection, requestsSecurity, acceptsPairing, followsSecurityRequests

@@ -53,7 +53,7 @@ public protocol SecurityToolbox: Sendable {
     func answer(_ request: ToolboxRequest) -> ToolboxResult
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension P256PublicKey: Codable {
     private enum CodingKeys: String, CodingKey { case x, y }
 

@@ -110,6 +110,6 @@ extension ATTError: CustomStringConvertible {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension ATTError: Codable {}
 #endif

@@ -59,7 +59,7 @@ public struct AttributeHandleRange: Hashable, Sendable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension AttributeHandle: Codable {}
 extension AttributeHandleRange: Codable {}
 #endif

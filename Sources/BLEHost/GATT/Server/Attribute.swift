@@ -68,7 +68,7 @@ public struct SubscriptionModes: OptionSet, Hashable, Sendable {
     static let all: SubscriptionModes = [.notifications, .indications]
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension SubscriptionModes: Codable {}
 #endif
 

@@ -36,6 +36,6 @@ public struct AttributePermissions: OptionSet, Hashable, Sendable {
     static let writeSecurity: AttributePermissions = [.writeEncryption, .writeAuthentication, .writeAuthorization]
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension AttributePermissions: Codable {}
 #endif

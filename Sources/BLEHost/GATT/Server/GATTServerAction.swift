@@ -183,7 +183,7 @@ public struct GATTClientRecord: Equatable, Sendable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension GATTRequestID: Codable {}
 extension GATTAnswer: Codable {}
 extension GATTClientRecord.Configuration: Codable {}

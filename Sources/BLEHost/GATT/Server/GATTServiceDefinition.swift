@@ -86,7 +86,7 @@ public struct CharacteristicExtendedProperties: OptionSet, Hashable, Sendable {
     public static let writableAuxiliaries = CharacteristicExtendedProperties(rawValue: 0x0002)
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension GATTServiceDefinition: Codable {}
 extension GATTCharacteristicDefinition: Codable {}
 extension GATTDescriptorDefinition: Codable {}

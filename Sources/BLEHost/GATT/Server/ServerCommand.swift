@@ -17,7 +17,7 @@ public enum ServerCommand: Equatable, Sendable {
     case updateValue(AttributeHandle, value: [UInt8], links: [LinkID]?)
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 // As recordings name them.
 extension ServerCommand: Codable {
     enum CodingKeys: String, CodingKey {

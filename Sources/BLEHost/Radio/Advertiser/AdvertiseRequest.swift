@@ -43,7 +43,7 @@ public struct AdvertiseRequest: Equatable, Sendable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension AdvertiseRequest: Codable {}
 extension AdvertiseRequest.Content: Codable {}
 extension AdvertisingInterval: Codable {}

@@ -32,7 +32,7 @@ public struct AdvertisingTarget: Hashable, Sendable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension AdvertisingTarget: Codable {}
 extension AdvertisingTarget.Form: Codable {}
 #endif

@@ -16,6 +16,6 @@ public struct ConnectRequest: Hashable, Sendable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension ConnectRequest: Codable {}
 #endif

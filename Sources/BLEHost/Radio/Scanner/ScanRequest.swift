@@ -35,6 +35,6 @@ public struct ScanRequest: Hashable, Sendable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension ScanRequest: Codable {}
 #endif

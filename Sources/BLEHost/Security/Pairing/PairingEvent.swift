@@ -127,7 +127,7 @@ public enum SecurityFailure: Error, Hashable, Sendable {
     case cancelled
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension PairingQuestionID: Codable {}
 extension PairingAnswer: Codable {}
 #endif

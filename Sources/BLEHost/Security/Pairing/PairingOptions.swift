@@ -137,7 +137,7 @@ extension LocalOutOfBandData: CustomStringConvertible {
     public var description: String { "(local out-of-band data)" }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension IOCapability: Codable {}
 extension KeyDistribution: Codable {}
 extension OutOfBandData: Codable {}

@@ -60,8 +60,11 @@ extension LocalIdentity: CustomStringConvertible {
     public var description: String { "identity \(address)" }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension LocalIdentity: Codable {}
+#endif
+
+#if !hasFeature(Embedded)
 extension LocalIdentity: CustomReflectable {
     /// Empty, so that code that prints the parts of a value never prints a key.
     public var customMirror: Mirror { Mirror(self, children: []) }
