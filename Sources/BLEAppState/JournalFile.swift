@@ -1,6 +1,8 @@
 import BLEAppLifecycle
 import BLEStateFiles
-import Foundation
+import Dispatch
+import FoundationEssentials
+import Glibc
 
 /// A journal on disk of the state that outlives apps. Each change is appended; the file is read and compacted at each
 /// start, and compacted when it has become long.
@@ -33,7 +35,7 @@ public final class JournalFile: @unchecked Sendable {
     /// The maximum length that is read, in octets. No journal comes near it, because it is compacted long before.
     private static let longest = 256 << 20
 
-    private var name: String { (path as NSString).lastPathComponent }
+    private var name: String { OutputPlace.parts(path).name }
 
     /// - Parameters:
     ///   - slack: octets that may be appended before the file is compacted again, in addition to its size after
@@ -128,7 +130,7 @@ public final class JournalFile: @unchecked Sendable {
 
     /// The folder of journals; no other user can read it.
     private func folder(isMade: Bool) throws(StateFileError) -> SafeFolder {
-        try SafeFolder(path: (path as NSString).deletingLastPathComponent, isMade: isMade, isPrivate: true)
+        try SafeFolder(path: OutputPlace.parts(path).folder, isMade: isMade, isPrivate: true)
     }
 
     /// The path may belong to another user or lead to a foreign file, so it is not touched.

@@ -1,6 +1,7 @@
 @_spi(HostRunner) import BLE
 import BLETransport
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// Lets adapters share the controller of a daemon.
 ///

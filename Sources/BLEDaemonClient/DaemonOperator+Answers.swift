@@ -1,6 +1,6 @@
 import BLEDaemonProtocol
 import BLEHost
-import Foundation
+import FoundationEssentials
 
 extension DaemonOperator {
     /// An app that is installed.

@@ -2,7 +2,7 @@ import BLEDaemonProtocol
 import BLEHost
 import BLEPackets
 import BLETransport
-import Foundation
+import FoundationEssentials
 
 /// Manages a daemon and the apps that are installed at it. Only root, the daemon's own user and the group of its
 /// operators may use it.

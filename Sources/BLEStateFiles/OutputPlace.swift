@@ -97,7 +97,8 @@ public enum OutputPlace {
         }
     }
 
-    private static func parts(_ path: String) -> (folder: String, name: String) {
+    /// Splits a path at its last slash; `.` is the folder of a path without one.
+    public static func parts(_ path: String) -> (folder: String, name: String) {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
         let folder = String(path[..<slash])
         return (folder.isEmpty ? "/" : folder, String(path[path.utf8.index(after: slash)...]))

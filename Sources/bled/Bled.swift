@@ -8,7 +8,6 @@ import BLESecurity
 import BLEServiceManager
 import BLETransport
 import BLEVirtualTransports
-import Foundation
 import Glibc
 
 @main

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Glibc
 
 /// A cgroup of version 2 whose processes are one app's: they are frozen, resumed and killed together, with everything
@@ -8,7 +8,7 @@ struct ControlGroup: Equatable {
     let path: String
 
     /// The last part of its path; of a systemd unit, the unit's name.
-    var name: String { (path as NSString).lastPathComponent }
+    var name: String { path.split(separator: "/").last.map(String.init) ?? "" }
 
     /// The group of a process; `nil` if the process does not exist or no cgroup of version 2 is mounted.
     init?(of process: Int32) {
@@ -29,12 +29,17 @@ struct ControlGroup: Equatable {
     /// - Parameter folder: the group that the daemon may divide.
     /// - Returns: `nil` if that is not possible.
     static func make(for app: String, in folder: String) -> ControlGroup? {
-        let allowed = CharacterSet.alphanumerics.intersection(.init(charactersIn: "\0"..."\u{7F}"))
-            .union(.init(charactersIn: ".-_"))
+        let name = app.utf8.map { octet in
+            switch octet {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                return String(UnicodeScalar(octet))
+            default:
+                return (octet < 16 ? "%0" : "%") + String(octet, radix: 16, uppercase: true)
+            }
+        }.joined()
         // The kernel's limit of a file name is 255 octets.
-        guard let name = app.addingPercentEncoding(withAllowedCharacters: allowed), name.utf8.count <= 240 else {
-            return nil
-        }
+        guard name.utf8.count <= 240 else { return nil }
         let group = ControlGroup(path: "\(folder)/app-\(name)")
         guard unsafe mkdir(group.path, 0o755) == 0 || errno == EEXIST else { return nil }
         // What an earlier run of the app left must not join the new one, and a frozen group would hold it at once.

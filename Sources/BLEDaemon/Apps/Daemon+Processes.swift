@@ -3,7 +3,8 @@ import BLEAppLifecycle
 import BLEDaemonProtocol
 import BLEHost
 import BLETransport
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The processes of installed apps: launched, stopped, resumed, ended (SPEC 5.4, 5.5, BGX-2 to BGX-5, SPR-5, SPR-30).
 extension Daemon {

@@ -1,5 +1,5 @@
 import BLEAppLifecycle
-import Foundation
+import FoundationEssentials
 import Glibc
 
 /// An app that an operator has installed, as its manifest describes it.
@@ -173,7 +173,7 @@ struct InstalledApps {
     private static func read(_ path: String) throws -> InstalledApp {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { throw InstalledApp.Problem(description: "it cannot be opened") }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        defer { close(descriptor) }
         var information = stat()
         guard unsafe fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
             information.st_uid == 0 || information.st_uid == geteuid(), information.st_mode & 0o022 == 0
@@ -184,6 +184,10 @@ struct InstalledApps {
         guard information.st_size <= InstalledApp.longestFile else {
             throw InstalledApp.Problem(description: "it is longer than \(InstalledApp.longestFile) octets")
         }
-        return try InstalledApp(file: try file.readToEnd() ?? Data())
+        var octets = [UInt8](repeating: 0, count: Int(information.st_size))
+        guard unsafe Glibc.read(descriptor, &octets, octets.count) == octets.count else {
+            throw InstalledApp.Problem(description: "it cannot be read")
+        }
+        return try InstalledApp(file: Data(octets))
     }
 }

@@ -4,7 +4,8 @@ import BLEDaemonProtocol
 import BLEHost
 import BLEPackets
 import BLETransport
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// Operators: root, the daemon's own user, and the members of a group.
 extension Daemon {

@@ -3,7 +3,8 @@ import BLEAppLifecycle
 import BLEDaemonProtocol
 import BLEHost
 import BLETransport
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// What the daemon is at, for operators.
 extension Daemon {

@@ -1,7 +1,7 @@
 import BLEAppLifecycle
 import BLEHost
 import BLEPackets
-import Foundation
+import FoundationEssentials
 
 extension PeerIdentifier {
     var wire: Data { Data(bytes) }

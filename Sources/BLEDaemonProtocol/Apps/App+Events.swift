@@ -1,7 +1,7 @@
 import BLEAppLifecycle
 import BLEHost
 import BLEPackets
-import Foundation
+import FoundationEssentials
 
 extension WireAppEvent {
     /// An event for a manager.

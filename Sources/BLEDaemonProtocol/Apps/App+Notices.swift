@@ -1,6 +1,6 @@
 import BLEAppLifecycle
 import BLEHost
-import Foundation
+import FoundationEssentials
 
 extension WireAppAlert {
     public init(_ alert: Alert) {

@@ -1,7 +1,7 @@
 import BLEAppLifecycle
 import BLEHost
 import BLEPackets
-import Foundation
+import FoundationEssentials
 
 extension WireAppPeripheralEvent {
     init(_ event: PeripheralEvent, of peer: PeerIdentifier) {

@@ -1,7 +1,7 @@
 import BLEAppLifecycle
 import BLEHost
 import BLEPackets
-import Foundation
+import FoundationEssentials
 
 extension WireAppRequest {
     /// - Parameter number: if not 0, the daemon reports with this number that it has accepted the request.

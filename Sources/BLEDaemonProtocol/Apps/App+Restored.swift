@@ -1,5 +1,5 @@
 import BLEAppLifecycle
-import Foundation
+import FoundationEssentials
 
 extension WireAppRestoredCentral {
     init(_ restored: RestoredCentral) {

@@ -1,6 +1,6 @@
 import BLEHost
 import BLEPackets
-import Foundation
+import FoundationEssentials
 
 extension WireAddress {
     public init(_ address: DeviceAddress) {

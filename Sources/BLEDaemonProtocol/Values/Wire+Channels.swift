@@ -1,6 +1,6 @@
 import BLEHost
 import BLEPackets
-import Foundation
+import FoundationEssentials
 
 extension WireRequest {
     /// A command about credit-based channels; `nil` for the enhanced form, which this version does not carry.

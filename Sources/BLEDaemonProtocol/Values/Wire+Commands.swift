@@ -1,6 +1,6 @@
 import BLEHost
 import BLEPackets
-import Foundation
+import FoundationEssentials
 
 extension WireRequest {
     /// A command as the client sends it; `nil` for one that this version of the protocol does not carry.

@@ -1,6 +1,6 @@
 import BLEHost
 import BLEPackets
-import Foundation
+import FoundationEssentials
 
 extension WireCompleted {
     /// - Parameter operation: the client's number.

@@ -1,6 +1,6 @@
 import BLEHost
 import BLEPackets
-import Foundation
+import FoundationEssentials
 
 extension WireRequest {
     /// A command for the local GATT server; `nil` for one that the protocol does not carry.
