@@ -37,6 +37,12 @@ final class Connection {
     let greetingDeadline: UInt64
     /// Whether it is in the daemon's list of pending connections.
     var isPending = false
+    /// Whether it waits for its turn.
+    var isInLine = false
+    /// Until when it goes behind programs that ask for less, in microseconds.
+    var busyUntil: UInt64 = 0
+    /// Whether the program has closed its end while requests of it wait for their turn.
+    var isClosed = false
 
     init(
         _ stream: ByteStream, _ peer: PeerCredentials, isOperator: Bool, isOfAllowedUser: Bool,
@@ -59,6 +65,28 @@ final class Connection {
             tool.receive(bytes)
         }
     }
+
+    /// Whether a request waits that can be carried out.
+    var hasRequest: Bool { awaited == nil && hasMessage }
+
+    private var hasMessage: Bool { app?.hasMessage ?? operating?.hasMessage ?? tool.hasMessage }
+
+    /// What its session may still decode, see `TurnLine`.
+    var allowance: Int {
+        get { app?.allowance ?? operating?.allowance ?? tool.allowance }
+        set {
+            if app != nil {
+                app?.allowance = newValue
+            } else if operating != nil {
+                operating?.allowance = newValue
+            } else {
+                tool.allowance = newValue
+            }
+        }
+    }
+
+    /// While messages wait in the session, more of them wait in the kernel.
+    func readIfEmpty() { stream.isReading = !hasMessage }
 
     /// Whether it is a tool, as far as it has said.
     var isTool: Bool { app == nil && operating == nil }

@@ -13,7 +13,7 @@ extension Daemon {
     func accept() {
         do throws(TransportError) {
             // Many programs that connect at once must not hold up other work.
-            for _ in 0..<16 {
+            for _ in 0..<4 {
                 guard let (descriptor, peer) = try listener.accept() else { return }
                 begin(ByteStream(descriptor: descriptor), peer)
             }
@@ -41,17 +41,20 @@ extension Daemon {
                 receive: { [weak self, weak connection] bytes in
                     guard let self, let connection else { return }
                     connection.receive(bytes)
-                    look(at: connection)
-                    pump()
+                    lineUp(connection)
                 },
                 closed: { [weak self, weak connection] _ in
-                    if let self, let connection { left(connection) }
+                    guard let self, let connection else { return }
+                    // What it had asked for before it closed its end still counts.
+                    if connection.hasRequest { connection.isClosed = true } else { left(connection) }
                 })
         } catch {
             return configuration.log("a client could not be served: \(error)")
         }
+        connection.allowance = 0
         let ofUser = connections.count { $0.peer.user == peer.user }
         connections.append(connection)
+        tools[connection.tool.client] = connection
         if !isAllowed, !installed.users.contains(peer.user) {
             configuration.log("user \(peer.user) (process \(peer.process)) may not connect")
             connection.tool.refuse(.notAllowed, "user \(peer.user) may not use this daemon")
@@ -68,6 +71,7 @@ extension Daemon {
     func left(_ connection: Connection) {
         guard let place = connections.firstIndex(where: { $0 === connection }) else { return }
         connections.remove(at: place)
+        tools[connection.tool.client] = nil
         let hadServed = connection.tool.serving.hasBegun
         for command in connection.tool.left() { _ = runner.submit(command, from: connection.tool.client) }
         if hadServed { _ = releaseCentrals(for: connection.tool.client) }
@@ -117,11 +121,13 @@ extension Daemon {
             case .submit(let command, let number):
                 let operation = runner.submit(command, from: connection.tool.client)
                 port.ledger.note(command, as: operation, from: connection.tool.client)
+                asked[operation] = connection.tool.client
                 connection.tool.submitted(number, as: operation)
             case .send(let message): octets += message.framed()
             case .isApp(let hello, let frames): begin(connection, as: hello, frames)
             case .isOperator(let frames):
                 connection.operating = OperatorSession(frames: frames)
+                connection.operating?.allowance = connection.tool.allowance
                 octets += WireFromDaemon.with { $0.welcome.version = BledProtocol.version }.framed()
             case .serves: connection.tool.serves(among: links.centrals)
             case .advertises: connection.tool.controllerAdvertises(isAdvertising)

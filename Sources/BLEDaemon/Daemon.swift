@@ -87,7 +87,15 @@ public final class Daemon {
     var registration: EventLoop.Registration?
     /// In the order in which they came.
     var connections: [Connection] = []
-    /// The connections that have something to do or to send.
+    /// The connections by their client numbers as tools, and those of apps by name. Only for lookup.
+    var tools: [ClientID: Connection] = [:]
+    var running: [AppID: Connection] = [:]
+    /// The tools whose operations the engine carries out. Only for lookup.
+    var asked: [OperationID: ClientID] = [:]
+    /// The programs whose requests wait.
+    var line = TurnLine()
+    var isRoundPlanned = false
+    /// The connections that have something to send.
     private var pending: [Connection] = []
     private var isPumping = false
     /// The last client number of a tool. Tools have numbers above the initial value, managers of apps have lower ones.
@@ -309,9 +317,11 @@ public final class Daemon {
             if event == .stopped { runner.close() }
             return true
         }
-        guard lifecycle.step(at: now) else { return false }
+        guard lifecycle.step(at: now) else {
+            arm()
+            return false
+        }
         carryOut()
-        arm()
         return true
     }
 
@@ -406,12 +416,28 @@ public final class Daemon {
             .malformedPacket:
             break
         }
-        for connection in connections where connection.isTool {
-            connection.tool.hear(event, waiting: connection.stream.waitingByteCount)
-            look(at: connection)
-        }
+        tell(event)
         // The controller could not be recovered: close it, and try to open it again later.
         if case .failed = event { runner.close() }
+    }
+
+    /// Tells the tools whom an event concerns: one that many events concern must not cost the others time.
+    private func tell(_ event: HostEvent) {
+        switch event {
+        case .completed(let operation, _):
+            guard let client = asked.removeValue(forKey: operation) else { return }
+            tell(event, to: tools[client])
+        case .discovered(let discovery): tell(event, to: tools[discovery.client])
+        case .connected(_, let client), .disconnected(_, let client, _): tell(event, to: tools[client])
+        case .gatt(_, .notification(let value)): for client in value.clients { tell(event, to: tools[client]) }
+        default: for connection in connections { tell(event, to: connection) }
+        }
+    }
+
+    private func tell(_ event: HostEvent, to connection: Connection?) {
+        guard let connection, connection.isTool else { return }
+        connection.tool.hear(event, waiting: connection.stream.waitingByteCount)
+        look(at: connection)
     }
 
     /// A client left while the engine carried out its request.
@@ -426,7 +452,7 @@ public final class Daemon {
 
     private func isLostTool(_ client: ClientID) -> Bool {
         client.rawValue >= 0x8000_0000 && client.rawValue != .max
-            && !connections.contains { $0.isTool && $0.tool.client == client }
+            && tools[client]?.isTool != true
     }
 
     private func carryOut(_ output: LifecycleOutput) {

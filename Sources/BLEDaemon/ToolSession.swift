@@ -93,6 +93,12 @@ public struct ToolSession {
 
     // MARK: From the client
 
+    /// What the session may still decode, see `TurnLine`.
+    public var allowance = Int.max
+
+    /// Whether a message waits to be decoded.
+    public var hasMessage: Bool { phase != .ended && frames.hasNext }
+
     /// Takes octets that were read from the socket; call `nextOutput` afterwards.
     public mutating func receive(_ bytes: RawSpan) {
         if phase != .ended { frames.append(bytes) }
@@ -101,7 +107,8 @@ public struct ToolSession {
     /// Whether there was a message.
     private mutating func receiveNext() -> Bool {
         do throws(WireError) {
-            guard let octets = try frames.next() else { return false }
+            guard allowance > 0, let octets = try frames.next() else { return false }
+            allowance -= TurnLine.cost(of: octets)
             try receive(try WireFromClient(octets: octets))
         } catch {
             if case .messageTooLong = error {

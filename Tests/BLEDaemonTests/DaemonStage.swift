@@ -39,6 +39,19 @@ final class DaemonStage: @unchecked Sendable {
         return try await Adapter.open("bled:\(path)", configuration: configuration)
     }
 
+    /// Holds the daemon up while `body` runs; then it finds all that was sent meanwhile at once.
+    func whileBusy(_ body: () -> Void) {
+        let reached = DispatchSemaphore(value: 0)
+        let done = DispatchSemaphore(value: 0)
+        loop.run {
+            reached.signal()
+            done.wait()
+        }
+        reached.wait()
+        body()
+        done.signal()
+    }
+
     /// A bare connection.
     func connect() throws -> RawClient { try RawClient(path) }
 }

@@ -66,6 +66,12 @@ public struct AppSession {
 
     // MARK: From the app
 
+    /// What the session may still decode, see `TurnLine`.
+    public var allowance = Int.max
+
+    /// Whether a message waits to be decoded.
+    public var hasMessage: Bool { !hasEnded && frames.hasNext }
+
     /// Takes octets that were read from the socket; call `nextOutput` afterwards.
     public mutating func receive(_ bytes: RawSpan) {
         if !hasEnded { frames.append(bytes) }
@@ -74,7 +80,8 @@ public struct AppSession {
     /// Whether there was a message.
     private mutating func receiveNext() -> Bool {
         do throws(WireError) {
-            guard let octets = try frames.next() else { return false }
+            guard allowance > 0, let octets = try frames.next() else { return false }
+            allowance -= TurnLine.cost(of: octets)
             try receive(try WireFromClient(octets: octets))
         } catch {
             if case .messageTooLong = error {

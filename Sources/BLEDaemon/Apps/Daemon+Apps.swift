@@ -20,6 +20,7 @@ extension Daemon {
         let id = app?.id ?? freeName(hello.identifier, of: connection.peer.user)
         var session = AppSession(
             app: id, isOperator: connection.isOperator, limits: configuration.limits, frames: frames)
+        session.allowance = connection.tool.allowance
         defer {
             connection.app = session
             look(at: connection)
@@ -52,6 +53,7 @@ extension Daemon {
             apps.launched(id, inForeground: isInForeground, at: now)
         }
         connection.isLaunched = true
+        running[id] = connection
         connection.mayStopAt = loop.nowMicroseconds + configuration.settlingMicroseconds
         notePlace(of: id)
         session.welcome(lifecycle.apps.launchOptions(of: id), manifest.authorization)
@@ -119,6 +121,7 @@ extension Daemon {
 
     /// Removes what the daemon knows about a connection, apart from the life of its app.
     func forget(_ connection: Connection) {
+        if let app = connection.appID, running[app] === connection { running[app] = nil }
         connection.isLaunched = false
         if connection.pairing != nil {
             connection.pairing = nil
@@ -127,7 +130,7 @@ extension Daemon {
         partners = partners.filter { $0.value.connection !== connection }
     }
 
-    func connection(of app: AppID) -> Connection? { connections.first { $0.appID == app } }
+    func connection(of app: AppID) -> Connection? { running[app] }
 
     /// Calls `body` with the session of an app if it is connected.
     func withApp(_ app: AppID, _ body: (inout AppSession) -> Void) {

@@ -86,6 +86,7 @@ extension Daemon {
             // Its last messages are not read, because it has ended.
             connection.stream.close()
             connections.removeAll { $0 === connection }
+            tools[connection.tool.client] = nil
             forget(connection)
             ended(id, hasExited ? .exited : .crashed)
         } else if dying.removeValue(forKey: id) != nil {
@@ -306,6 +307,7 @@ extension Daemon {
         if let connection = connection(of: id) {
             connection.stream.close()
             connections.removeAll { $0 === connection }
+            tools[connection.tool.client] = nil
             forget(connection)
         }
         processes[id]?.kill()

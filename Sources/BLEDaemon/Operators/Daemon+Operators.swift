@@ -75,7 +75,8 @@ extension Daemon {
         case .failure(let failure): answer.error = "the bond could not be removed: \(failure)"
         }
         send(WireFromDaemon.with { $0.operatorAnswer = answer }, to: connection)
-        look(at: connection)
+        lineUp(connection)
+        connection.readIfEmpty()
     }
 
     private func send(_ message: WireFromDaemon, to connection: Connection) {

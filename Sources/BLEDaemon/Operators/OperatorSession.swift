@@ -8,6 +8,12 @@ struct OperatorSession {
     /// - Parameter frames: the reader, with any octets that followed the greeting.
     init(frames: FrameReader) { self.frames = frames }
 
+    /// What the session may still decode, see `TurnLine`.
+    var allowance = Int.max
+
+    /// Whether a message waits to be decoded.
+    var hasMessage: Bool { !hasEnded && frames.hasNext }
+
     mutating func receive(_ bytes: RawSpan) {
         if !hasEnded { frames.append(bytes) }
     }
@@ -17,7 +23,8 @@ struct OperatorSession {
     mutating func next() throws(WireError) -> WireOperatorRequest? {
         guard !hasEnded else { return nil }
         do throws(WireError) {
-            guard let octets = try frames.next() else { return nil }
+            guard allowance > 0, let octets = try frames.next() else { return nil }
+            allowance -= TurnLine.cost(of: octets)
             guard case .operatorRequest(let request)? = try WireFromClient(octets: octets).message else {
                 throw .unexpectedMessage
             }

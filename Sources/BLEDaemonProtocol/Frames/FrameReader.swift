@@ -22,12 +22,24 @@ public struct FrameReader: Sendable {
         unsafe bytes.withUnsafeBytes { unsafe octets.append(contentsOf: $0) }
     }
 
-    /// The message of the next complete frame; `nil` if more octets are needed.
-    /// - Throws: `WireError.messageTooLong`; nothing after it can be decoded.
-    public mutating func next() throws(WireError) -> ArraySlice<UInt8>? {
+    /// Whether `next` returns a message, or throws.
+    public var hasNext: Bool {
+        guard let length = nextLength else { return false }
+        return length > limit || waitingOctets >= Self.headerOctets + length
+    }
+
+    /// The length that the next frame states; `nil` before its header is complete.
+    private var nextLength: Int? {
         guard waitingOctets >= Self.headerOctets else { return nil }
         var length = 0
         for place in (0..<Self.headerOctets).reversed() { length = length << 8 | Int(octets[head + place]) }
+        return length
+    }
+
+    /// The message of the next complete frame; `nil` if more octets are needed.
+    /// - Throws: `WireError.messageTooLong`; nothing after it can be decoded.
+    public mutating func next() throws(WireError) -> ArraySlice<UInt8>? {
+        guard let length = nextLength else { return nil }
         guard length <= limit else { throw .messageTooLong(octets: length) }
         guard waitingOctets >= Self.headerOctets + length else {
             dropRead()

@@ -29,6 +29,14 @@ extension EventLoop: SerialExecutor {
         confined.deferred.append(work)
     }
 
+    /// Runs `work` when every descriptor and deadline that is ready has been handled once: for work that must not hold
+    /// those up, a part at a time.
+    /// - Precondition: called on the loop's thread.
+    public func runAfterReady(_ work: @escaping () -> Void) {
+        checkOnLoop()
+        confined.trailing.append(work)
+    }
+
     private enum Need { case nothing, wakeUp, drainThread }
 
     private func enqueue(_ work: Work) {

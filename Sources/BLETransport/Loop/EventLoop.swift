@@ -40,6 +40,7 @@ public final class EventLoop: @unchecked Sendable {
         var deadlinesChanged = false
         var armedDeadline: UInt64 = 0
         var deferred: [() -> Void] = []
+        var trailing: [() -> Void] = []
         var batch: [Work] = []
     }
 
@@ -92,15 +93,15 @@ extension EventLoop {
         while true {
             runQueuedWork()
             let (isIdle, isStopping) = shared.withLock { ($0.queue.isEmpty, $0.phase == .stopping) }
-            let maySleep = isIdle && confined.deferred.isEmpty
+            let maySleep = isIdle && confined.deferred.isEmpty && confined.trailing.isEmpty
             if maySleep, isStopping { break }
             armTimer()
             let count = unsafe clinux_epoll_wait(epoll, events, Int32(EventLoop.eventsPerWait), maySleep ? -1 : 0)
-            guard count > 0 else { continue }
-            if maySleep { wakeUps.add(1, ordering: .relaxed) }
-            for index in 0..<Int(count) {
+            if maySleep, count > 0 { wakeUps.add(1, ordering: .relaxed) }
+            for index in 0..<max(0, Int(count)) {
                 unsafe dispatch(events[2 * index], ready: UInt32(truncatingIfNeeded: events[2 * index + 1]))
             }
+            runTrailingWork()
         }
         for registration in confined.registrations { registration?.cancel() }
         confined.deadlines = []
@@ -143,6 +144,15 @@ extension EventLoop {
         let work = confined.deferred
         confined.deferred = []
         for body in work { body() }
+    }
+
+    /// Runs the work that waited for the descriptors. Work that it adds waits for those of the next round.
+    private func runTrailingWork() {
+        guard !confined.trailing.isEmpty else { return }
+        let work = confined.trailing
+        confined.trailing = []
+        for body in work { body() }
+        runDeferredWork()
     }
 
     private func dispatch(_ token: UInt64, ready: UInt32) {

@@ -46,6 +46,12 @@ public final class ByteStream {
     /// Octets that the kernel has not taken yet; beyond 1 MiB the stream ends with `TransportError.sendQueueFull`.
     public var waitingByteCount: Int { port.waitingByteCount }
 
+    /// Whether what arrives is read; otherwise it waits in the kernel, and the other side soon cannot write.
+    public var isReading: Bool {
+        get { port.isReading }
+        set { port.isReading = newValue }
+    }
+
     /// Whether the other side has closed the stream, whatever is left to be read.
     public var isPeerGone: Bool {
         guard port.isOpen else { return true }

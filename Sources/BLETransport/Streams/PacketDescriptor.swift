@@ -41,6 +41,10 @@ final class PacketDescriptor {
 
     /// Whether packets can still be sent and received.
     var isOpen: Bool { !isClosed }
+    /// Whether `readable` is called. The end of the other side is reported nevertheless, and then what it sent before.
+    var isReading = true {
+        didSet { if isReading != oldValue { updateInterest() } }
+    }
     /// What the kernel has not taken yet.
     var waitingByteCount: Int { queue.byteCount }
 
@@ -76,7 +80,13 @@ final class PacketDescriptor {
         guard queue.append(packet, alreadySent: sent) else {
             return fail(.sendQueueFull(byteCount: queue.byteCount))
         }
-        registration?.setInterest([.readable, .writable])
+        updateInterest()
+    }
+
+    private func updateInterest() {
+        var interest: EventLoop.Interest = isReading ? .readable : []
+        if !queue.isEmpty { interest.insert(.writable) }
+        registration?.setInterest(interest)
     }
 
     func close() { end(nil) }
@@ -94,7 +104,7 @@ final class PacketDescriptor {
             return count
         }
         if let failure { return fail(call: "write", code: failure) }
-        if queue.isEmpty { registration?.setInterest(.readable) }
+        updateInterest()
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer) -> Int {

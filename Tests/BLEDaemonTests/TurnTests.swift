@@ -1,0 +1,89 @@
+import BLEDaemonProtocol
+import Glibc
+import Testing
+
+@testable import BLEDaemon
+
+@Suite("Turns of programs")
+struct TurnTests {
+    private func publish(_ operation: UInt64, service: UInt8 = 0x0D) -> [UInt8] {
+        var message = WireFromClient()
+        message.request.operation = operation
+        message.request.publish.uuid = .init([service, 0x18])
+        message.request.publish.isPrimary = true
+        return message.framed()
+    }
+
+    /// Services get their handles in the order in which they are published.
+    private func handle(_ client: RawClient, _ operation: UInt64) throws -> UInt32? {
+        guard case .published(let service)? = try client.end(of: operation) else { return nil }
+        return service.range.first
+    }
+
+    @Test("a program that sends forty requests at once delays another one by a turn")
+    func flood() throws {
+        let stage = try DaemonStage()
+        let flooding = try stage.connect()
+        let victim = try stage.connect()
+        #expect(try flooding.isWelcome())
+        #expect(try victim.isWelcome())
+        stage.whileBusy {
+            #expect(flooding.send((1...40).flatMap { publish($0) }))
+            #expect(victim.send(publish(1)))
+        }
+        let own = try #require(try handle(victim, 1))
+        var before = 0
+        for operation in 1...40 where try #require(try handle(flooding, UInt64(operation))) < own { before += 1 }
+        #expect(before <= TurnLine.turn)
+    }
+
+    @Test("what a program asked for before it closed its end is done, however much it was")
+    func lastWords() throws {
+        var limits = ClientLimits()
+        limits.clientsOfUser = 2
+        let stage = try DaemonStage(limits: limits)
+        let watcher = try stage.connect()
+        #expect(try watcher.isWelcome())
+        watcher.send(publish(1, service: 0x10))
+        let first = try #require(try handle(watcher, 1))
+        do {
+            let leaving = try stage.connect()
+            #expect(try leaving.isWelcome())
+            stage.whileBusy { #expect(leaving.send((1...40).flatMap { publish($0) })) }
+        }
+        // There is room for another program when that one has gone.
+        var attempts = 0
+        while try !stage.connect().isWelcome(), attempts < 6000 {
+            attempts += 1
+            usleep(10_000)
+        }
+        // Each of its forty services had a place, which is kept for one like it.
+        watcher.send(publish(2, service: 0x11))
+        #expect(try #require(try handle(watcher, 2)) > first + 40)
+    }
+
+    @Test("a long message costs more of a turn than a short one")
+    func costs() {
+        #expect(TurnLine.cost(of: [1, 2, 3]) == 1)
+        #expect(TurnLine.cost(of: ArraySlice(repeating: 0, count: 600)) == 1)
+        #expect(TurnLine.cost(of: ArraySlice(repeating: 0, count: 64 * 1024)) > TurnLine.turn)
+    }
+
+    @Test("a reader of frames knows whether a whole one waits, or one that is too long")
+    func wholeFrames() throws {
+        var reader = FrameReader(limit: 300)
+        #expect(!reader.hasNext)
+        let message: [UInt8] = [2, 0, 0, 0, 7, 8]
+        for octet in message {
+            #expect(!reader.hasNext)
+            let octets = [octet]
+            reader.append(octets.span.bytes)
+        }
+        #expect(reader.hasNext)
+        #expect(try reader.next().map(Array.init) == [7, 8])
+        #expect(!reader.hasNext)
+        let tooLong: [UInt8] = [45, 1, 0, 0]
+        reader.append(tooLong.span.bytes)
+        #expect(reader.hasNext)
+    }
+}

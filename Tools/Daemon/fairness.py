@@ -1,0 +1,58 @@
+"""Cases of programs that ask for as much as they can: each delays others by its turn and no more.
+
+Part of Tools/Daemon/run."""
+import signal
+
+import floods
+from __main__ import Daemon, HEART, LIMIT, case
+from client import Client, decode
+
+FLOODING = 10
+# What a program gets done in one turn (TurnLine.turn).
+TURN = 8
+
+
+def publish(number):
+    return {14: {1: (0xA000 + number).to_bytes(2, 'little'), 2: 1}}
+
+
+def handle(client, operation):
+    """Of a published service; services get their handles in the order in which they are published."""
+    end = client.end(operation)
+    assert end and 19 in end, end
+    return decode(decode(end[19][0])[3][0])[1][0]
+
+
+@case
+def turns():
+    "ten programs that send forty requests in one write delay another program's request by one turn of each"
+    with Daemon() as daemon:
+        clients = [daemon.connect() for _ in range(FLOODING + 1)]
+        *flooding, victim = clients
+        assert all(client.end(client.request({5: {1: 99}})) for client in clients)
+        # While it stands still, all send; then it finds all of it at once.
+        daemon.process.send_signal(signal.SIGSTOP)
+        for client in flooding:
+            client.socket.sendall(floods.frames(client, [publish(number) for number in range(40)]))
+        asked = victim.request(publish(0))
+        daemon.process.send_signal(signal.SIGCONT)
+        own = handle(victim, asked)
+        before = sum(handle(client, operation) < own for client in flooding for operation in range(2, 42))
+        assert before <= FLOODING * TURN, f'{before} of {FLOODING * 40} requests came first'
+        return f'{before} of {FLOODING * 40} requests came first'
+
+
+@case
+def all_floods():
+    "an app hears its sensor while others flood with refused requests, scans, reads, garbage, halves, connections, or never read"
+    kinds = [floods.refused, floods.scans, floods.reads, floods.unread, floods.garbage, floods.half, floods.connections]
+    with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
+        victim.wait_for('beat', 2)
+        with floods.flooding(daemon.path, kinds + [floods.refused, floods.scans, floods.reads], HEART):
+            beats = len(victim.events('beat'))
+            victim.wait_for('beat', beats + 5)
+            resident = daemon.resident_kilobytes()
+        assert resident < 96 * 1024, f'{resident} kB'
+        # All that they have held is free again.
+        daemon.wait_for('a place for another program', lambda: 1 in (Client(daemon.path, LIMIT).greet() or {}))
+        return f'{resident} kB resident'
