@@ -29,6 +29,8 @@ extension Daemon {
 
     /// - Returns: what its requests have cost.
     private func takeTurn(_ connection: Connection) -> Int {
+        // It may have been ended while it waited.
+        guard tools[connection.tool.client] === connection else { return 0 }
         connection.allowance = TurnLine.turn
         look(at: connection)
         pump()

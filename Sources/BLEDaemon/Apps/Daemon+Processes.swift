@@ -245,7 +245,7 @@ extension Daemon {
         do {
             try Data(lines.joined().utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
-            configuration.log("which apps run cannot be written down: \(error.localizedDescription)")
+            configuration.log("which apps run cannot be written down: \(fileProblem(error))")
         }
     }
 

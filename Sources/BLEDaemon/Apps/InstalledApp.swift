@@ -2,6 +2,12 @@ import BLEAppLifecycle
 import FoundationEssentials
 import Glibc
 
+/// What went wrong with a file, for people.
+func fileProblem(_ error: any Error) -> String {
+    guard let code = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue else { return "\(error)" }
+    return unsafe String(cString: strerror(code))
+}
+
 /// An app that an operator has installed, as its manifest describes it.
 struct InstalledApp: Equatable {
     let manifest: AppManifest
@@ -149,7 +155,7 @@ struct InstalledApps {
     init(folder: String, log: (String) -> Void) {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
-            log("the folder of apps ‘\(folder)’ cannot be read: \(error.localizedDescription)")
+            log("the folder of apps ‘\(folder)’ cannot be read: \(fileProblem(error))")
             return
         }
         for name in names.sorted() where name.hasSuffix(".json") && !name.hasPrefix(".") {

@@ -133,7 +133,7 @@ extension Daemon {
             try Data(file).write(to: URL(fileURLWithPath: path), options: .atomic)
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
         } catch {
-            return "‘\(path)’ cannot be written: \(error.localizedDescription)"
+            return "‘\(path)’ cannot be written: \(fileProblem(error))"
         }
         configuration.log("user \(peer.user) installed ‘\(app.id.rawValue)’")
         readInstalledApps()
