@@ -4,7 +4,7 @@ Part of Tools/Daemon/run."""
 import signal
 
 import floods
-from __main__ import Daemon, HEART, LIMIT, case
+from __main__ import Daemon, HEART, LIMIT, case, state_of
 from client import Client, decode
 
 FLOODING = 10
@@ -32,6 +32,8 @@ def turns():
         assert all(client.end(client.request({5: {1: 99}})) for client in clients)
         # While it stands still, all send; then it finds all of it at once.
         daemon.process.send_signal(signal.SIGSTOP)
+        # Else the stop can find it with the first few already in hand.
+        daemon.wait_for('bled stopped', lambda: state_of(daemon.process.pid) == 'T')
         for client in flooding:
             client.socket.sendall(floods.frames(client, [publish(number) for number in range(40)]))
         asked = victim.request(publish(0))
