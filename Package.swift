@@ -118,8 +118,8 @@ let package = Package(
         .target(
             name: "BLEDaemon",
             dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEDaemonProtocol", "BLEHost", "BLELinux", "BLEPackets",
-                "BLETransport",
+                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEDaemonProtocol", "BLEHost", "BLEJSON", "BLELinux",
+                "BLEPackets", "BLETransport",
             ],
             swiftSettings: strict),
         .target(

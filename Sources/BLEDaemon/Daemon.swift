@@ -74,6 +74,9 @@ public final class Daemon {
             // Events that wait in a socket are no longer under the lifecycle's control.
             lifecycle.unhandledEventLimit = 256
             lifecycle.unhandledOctetLimit = 64 * 1024
+            lifecycle.servicesOfApp = limits.services
+            lifecycle.attributesOfApp = limits.attributes
+            lifecycle.channelsOfApp = limits.channels
         }
     }
 
@@ -397,6 +400,7 @@ public final class Daemon {
             hasBeenReady = true
             reopeningPause = Self.shortestReopening
             complaint = nil
+            if installed.all.contains(where: { !$0.mayPair }) { setPairing() }
             // Clients that have sent their greeting wait for this.
             for connection in connections where connection.isTool { look(at: connection) }
             for connection in connections where connection.isLaunched {

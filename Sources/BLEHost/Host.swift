@@ -220,7 +220,8 @@ public struct Host: ~Copyable {
 
     private mutating func fulfil(_ wish: LinkWish, of link: Link, at now: Instant) {
         switch wish {
-        case .secure(let error): link.secureOnDemand(error, &pairings, &links, at: now, into: &effects)
+        case .secure(let error, let client):
+            link.secureOnDemand(error, for: client, &pairings, &links, at: now, into: &effects)
         case .end(let reason): link.close(reason: reason, &pairings.attempts, at: now, into: &effects)
         case .continuePairing:
             link.carryOutPairing(&pairings, &links, &server, at: now, into: &effects)

@@ -188,8 +188,10 @@ public struct CLinuxUser {
 /// - Parameter user: a `CLinuxUser`.
 @_extern(c) public func clinux_launch(
     _ arguments: UnsafePointer<UnsafePointer<CChar>?>, _ environment: UnsafePointer<UnsafePointer<CChar>?>,
-    _ folder: UnsafePointer<CChar>, _ user: UnsafeRawPointer, _ group: Int32
+    _ folder: UnsafePointer<CChar>, _ user: UnsafeRawPointer, _ group: Int32, _ data: UInt64
 ) -> Int32
+
+@_extern(c) public func clinux_limit_data(_ process: Int32, _ octets: UInt64) -> Int32
 
 @_extern(c) public func clinux_open_process(_ process: Int32) -> Int32
 @_extern(c) public func clinux_signal_process(_ descriptor: Int32, _ number: Int32) -> Int32

@@ -24,9 +24,14 @@ static void close_on_exec(void) {
     for (int descriptor = 3; descriptor < (int)count; descriptor++) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
 
+int clinux_limit_data(int32_t process, uint64_t octets) {
+    struct rlimit limit = {.rlim_cur = octets, .rlim_max = octets};
+    return prlimit(process, RLIMIT_DATA, &limit, NULL);
+}
+
 // Returns only on failure, with errno.
 static void run(const char *const *arguments, const char *const *environment, const char *folder,
-                const struct clinux_user *user, int group) {
+                const struct clinux_user *user, int group, uint64_t data) {
     // What the daemon blocks or ignores is its own.
     sigset_t none;
     sigemptyset(&none);
@@ -44,17 +49,18 @@ static void run(const char *const *arguments, const char *const *environment, co
     if (user->is_set
         && (setgroups(user->group_count, user->groups) < 0 || setgid(user->group) < 0 || setuid(user->user) < 0))
         return;
+    if (data > 0 && clinux_limit_data(0, data) < 0) return;
     if (chdir(folder) < 0) return;
     execve(arguments[0], (char *const *)arguments, (char *const *)environment);
 }
 
 int32_t clinux_launch(const char *const *arguments, const char *const *environment, const char *folder,
-                      const struct clinux_user *user, int group) {
+                      const struct clinux_user *user, int group, uint64_t data) {
     int failure[2];
     if (pipe2(failure, O_CLOEXEC) < 0) return -1;
     pid_t process = fork();
     if (process == 0) {
-        run(arguments, environment, folder, user, group);
+        run(arguments, environment, folder, user, group, data);
         int code = errno;
         while (write(failure[1], &code, sizeof code) < 0 && errno == EINTR) {}
         _exit(127);

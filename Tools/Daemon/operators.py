@@ -145,7 +145,7 @@ def install():
         assert RELAY in daemon.operate({1: {}})
         assert put(relay_manifest())[0] == 0
         assert sorted(os.listdir(daemon.apps)) == [f'{RELAY}.json'] == [name for name in os.listdir(daemon.apps)]
-        for wrong, word in [('{', 'manifest'), ({'BundleIdentifier': '../up'}, 'slash'), ({'BundleIdentifier': 'a', 'roles': ['king']}, 'king'),
+        for wrong, word in [('{', 'line 1'), ({'BundleIdentifier': '../up'}, 'slash'), ({'BundleIdentifier': 'a', 'roles': ['king']}, 'king'),
                             ({'BundleIdentifier': 'a', 'systemServices': 'maybe'}, 'systemServices'),
                             ({'BundleIdentifier': 'a', 'user': 'no such user'}, 'no user'), (' ' * 70_000, '')]:
             code, _, said = put(wrong)

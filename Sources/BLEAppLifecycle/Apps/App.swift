@@ -180,13 +180,17 @@ struct App {
 
     // MARK: Time
 
+    private func wakeBudget(_ settings: LifecycleSettings) -> Microseconds {
+        manifest.wakeBudget ?? settings.wakeBudget
+    }
+
     func deadline(_ settings: LifecycleSettings) -> Instant? {
         let wake = wantsWake ? wakeNotBefore : nil
         switch state {
         case .background(let until): return earliest(wake, until)
         case .relaunching(let limit): return earliest(wake, limit)
         case .woken(let since, let isExpiring):
-            let end = since.advanced(by: settings.wakeBudget)
+            let end = since.advanced(by: wakeBudget(settings))
             return earliest(wake, isExpiring ? end.advanced(by: settings.freezeGrace) : end)
         case .notRunning, .foreground, .suspended: return wake
         }
@@ -194,7 +198,7 @@ struct App {
 
     /// Warns an app that exceeds its budget, and terminates it if it does so too often (SPEC BGX-4, BGX-5).
     mutating func checkBudget(at now: Instant, _ settings: LifecycleSettings) -> Change {
-        guard case .woken(let since, false) = state, since.advanced(by: settings.wakeBudget) <= now else {
+        guard case .woken(let since, false) = state, since.advanced(by: wakeBudget(settings)) <= now else {
             return .none
         }
         state = .woken(since: since, isExpiring: true)
@@ -209,7 +213,7 @@ struct App {
         switch state {
         case .background(let until): until <= now
         case .woken(let since, true):
-            since.advanced(by: settings.wakeBudget).advanced(by: settings.freezeGrace) <= now
+            since.advanced(by: wakeBudget(settings)).advanced(by: settings.freezeGrace) <= now
         case .woken, .notRunning, .relaunching, .foreground, .suspended: false
         }
     }

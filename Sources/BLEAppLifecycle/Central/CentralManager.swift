@@ -344,6 +344,7 @@ struct CentralManager {
     ) {
         if case .openChannel(let psm) = task, case .success(let result) = result {
             guard peripherals[identifier]?.link != nil else { return }
+            peripherals[identifier]?.channelOpened(psm: psm)
             return HostAnswer.channel.pass(result) {
                 channels.opened($0, psm: psm, by: identifier, into: &effects)
             }

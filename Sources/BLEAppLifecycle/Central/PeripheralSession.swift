@@ -60,6 +60,9 @@ struct PeripheralSession {
         state = .connecting(nil, notBefore: notBefore)
     }
 
+    /// The channels that are being opened.
+    var openingCount: Int { order.openings }
+
     var link: LinkID? { if case .connected(let link) = state { link } else { nil } }
     var writeLimits: WriteLimits { WriteLimits(withResponse: 512, withoutResponse: min(attMTU - 3, 512)) }
 
@@ -118,6 +121,10 @@ struct PeripheralSession {
 
     /// Carries out a request of the app to a connected peripheral (SPEC CEN-11 to CEN-21).
     mutating func perform(_ request: PeripheralRequest, on link: LinkID, into effects: inout ManagerEffects) {
+        guard order.hasRoom(for: request) else {
+            if let task = task(of: request) { failed(task, .coreBluetooth(.outOfSpace), &effects) }
+            return
+        }
         guard order.mustWait(request) else { return begin(request, on: link, into: &effects) }
         switch order.hold(request) {
         case .held: break
@@ -187,9 +194,11 @@ struct PeripheralSession {
         case .writeDescriptor(let value, let id): writeDescriptor(value, id, link, &effects)
         case .setNotify(let isOn, let id): setNotify(isOn, id, link, &effects)
         case .readRSSI:
+            order.began(.readRSSI)
             effects.submit(
                 .link(link, .procedure(.readRSSI)), from: client, for: .peripheral(client, identifier, .readRSSI))
         case .openChannel(let psm):
+            order.began(.openChannel(psm: psm))
             effects.submit(
                 .channel(.open(link, spsm: psm, ChannelSettings())), from: client,
                 for: .peripheral(client, identifier, .openChannel(psm: psm)))
@@ -320,6 +329,9 @@ struct PeripheralSession {
         order.ended(task)
         release(on: link, &effects)
     }
+
+    /// The manager has taken the channel.
+    mutating func channelOpened(psm: UInt16) { order.ended(.openChannel(psm: psm)) }
 
     private mutating func succeeded(
         _ task: PeripheralTask, _ result: HostResult, _ link: LinkID, _ effects: inout ManagerEffects

@@ -17,6 +17,8 @@ struct RequestOrder {
     private static let writeLimit = 20
     /// The maximum number of other waiting requests (`GATTClientSettings.operationLimit`).
     private static let requestLimit = 1024
+    /// The maximum number of requests under way that have no place in the order.
+    private static let otherLimit = 64
 
     private var waiting = Queue<PeripheralRequest>()
     private var waitingWrites = 0
@@ -25,7 +27,14 @@ struct RequestOrder {
     private var running = 0
     /// How many of them are the first steps of subscriptions: the second step comes before anything else.
     private var runningFirstSteps = 0
+    /// The requests under way that have no place in the order.
+    private var runningOthers = 0
+    /// How many of them open channels.
+    private(set) var openings = 0
     private(set) var isFull = false
+
+    /// Whether the request may begin or wait, as far as it has no place in the order.
+    func hasRoom(for request: PeripheralRequest) -> Bool { request.isOrdered || runningOthers < Self.otherLimit }
 
     /// Whether the request would overtake an earlier one.
     func mustWait(_ request: PeripheralRequest) -> Bool {
@@ -63,12 +72,24 @@ struct RequestOrder {
     }
 
     mutating func began(_ task: PeripheralTask) {
-        if task.isOrdered { running += 1 }
+        switch task {
+        case .readRSSI: runningOthers += 1
+        case .openChannel:
+            runningOthers += 1
+            openings += 1
+        default: if task.isOrdered { running += 1 }
+        }
         if case .findConfiguration = task { runningFirstSteps += 1 }
     }
 
     mutating func ended(_ task: PeripheralTask) {
-        if task.isOrdered { running = max(0, running - 1) }
+        switch task {
+        case .readRSSI: runningOthers = max(0, runningOthers - 1)
+        case .openChannel:
+            runningOthers = max(0, runningOthers - 1)
+            openings = max(0, openings - 1)
+        default: if task.isOrdered { running = max(0, running - 1) }
+        }
         if case .findConfiguration = task { runningFirstSteps = max(0, runningFirstSteps - 1) }
     }
 }

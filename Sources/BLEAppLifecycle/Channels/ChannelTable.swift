@@ -15,6 +15,11 @@ struct ChannelTable {
     private(set) var open = OrderedTable<L2CAPChannelID, OpenChannel>()
     /// The published PSMs, in the order in which they were published.
     private(set) var published: [UInt16] = []
+    /// How many PSMs are being published.
+    private var offers = 0
+
+    /// The channels and PSMs, including those that are being published.
+    var count: Int { open.count + published.count + offers }
 
     init(client: ClientID) { self.client = client }
 
@@ -26,7 +31,8 @@ struct ChannelTable {
 
     // MARK: Requests
 
-    func publish(isEncrypted: Bool, into effects: inout ManagerEffects) {
+    mutating func publish(isEncrypted: Bool, into effects: inout ManagerEffects) {
+        offers += 1
         effects.submit(
             .channel(.listen(spsm: nil, ChannelSettings(), requiresEncryption: isEncrypted)), from: client,
             for: .listen(client))
@@ -75,6 +81,7 @@ struct ChannelTable {
 
     /// The engine has published or rejected a PSM.
     mutating func listening(_ result: Result<UInt16, HostFailure>, into effects: inout ManagerEffects) {
+        offers = max(0, offers - 1)
         switch result {
         case .success(let spsm):
             published.append(spsm)

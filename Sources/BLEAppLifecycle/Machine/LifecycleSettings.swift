@@ -26,6 +26,11 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
     /// `AppLifecycle.returned`.
     public var unhandledEventLimit = Int.max
     public var unhandledOctetLimit = Int.max
+    /// What the managers of one app may have at a time: published services, attributes in them, and channels, open, being
+    /// opened or published.
+    public var servicesOfApp = Int.max
+    public var attributesOfApp = Int.max
+    public var channelsOfApp = Int.max
     /// The error that centrals receive for services whose app may not run (SPEC FGO-3, 2.4).
     public var disabledServiceError = ATTError.unlikelyError
     /// Services of peripherals that are hidden from apps, as on Apple's system: Generic Access, Generic Attribute,

@@ -1,3 +1,6 @@
+import BLEHost
+import BLEPackets
+
 /// What an app declares before it runs (SPEC 5.3, BGX-1).
 public struct AppManifest: Hashable, Sendable {
     /// The app.
@@ -9,6 +12,8 @@ public struct AppManifest: Hashable, Sendable {
     /// Whether the app sees the services of peripherals that Apple's system keeps to itself
     /// (`LifecycleSettings.hiddenServices`).
     public var showsSystemServices = false
+    /// How long it may run after it was woken for an event; `nil`: `LifecycleSettings.wakeBudget`.
+    public var wakeBudget: Microseconds?
 
     public init(
         app: AppID, backgroundModes: BackgroundModes = [], authorization: ManagerAuthorization = .allowedAlways,

@@ -27,6 +27,12 @@ public struct LocalService: Hashable, Codable, Sendable {
 }
 
 extension LocalService {
+    /// The attributes that it takes at most: per characteristic its declaration and value, the client's configuration
+    /// and the extended properties.
+    var attributeCount: Int {
+        1 + includedServices.count + characteristics.reduce(0) { $0 + 4 + $1.descriptors.count }
+    }
+
     /// Whether another service has the same content under other identifiers.
     func hasContent(of other: LocalService) -> Bool {
         uuid == other.uuid && isPrimary == other.isPrimary && includedServices.isEmpty

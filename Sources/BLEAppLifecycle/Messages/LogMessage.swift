@@ -38,6 +38,8 @@ public enum LogMessage: Hashable, Codable, Sendable {
     case backgroundScanWithoutServices
     /// The app overran its time in the background (SPEC BGX-5).
     case wakeBudgetExceeded(strikes: Int)
+    /// The app has as many of these as the system gives one app (`LifecycleSettings`).
+    case appLimitReached(String, limit: Int)
 
     /// The text: one line, without the name of the object.
     public var text: String {
@@ -82,6 +84,7 @@ public enum LogMessage: Hashable, Codable, Sendable {
             "Client Characteristic Configuration descriptors must be configured using setNotifyValue:forCharacteristic:"
         case .backgroundScanWithoutServices: "A background scan must name services; this scan finds nothing"
         case .wakeBudgetExceeded(let strikes): "The time in the background is over (strike \(strikes))"
+        case .appLimitReached(let what, let limit): "The system gives an app at most \(limit) \(what)"
         }
     }
 }

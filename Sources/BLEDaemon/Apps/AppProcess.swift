@@ -98,6 +98,10 @@ final class AppProcess {
         group.remove()
     }
 
+    /// Limits the data of a process that was started elsewhere.
+    /// - Returns: whether the kernel accepted it.
+    func limitMemory(_ octets: UInt64) -> Bool { clinux_limit_data(number, octets) == 0 }
+
     private func signal(_ signal: Int32) -> Bool {
         // The group may contain helper processes; its number is not reused until the leader has been reaped.
         if kind == .group || kind == .cgroup, Glibc.kill(-number, signal) == 0 { return true }
@@ -137,13 +141,14 @@ final class AppProcess {
             variables["CB_LAUNCH_PERIPHERALS"] = options.peripherals.joined(separator: ",")
         }
         let group = groups.flatMap { ControlGroup.make(for: app.id.rawValue, in: $0) }
+        let isLimited = group?.limitMemory(app.memoryLimit) ?? false
         let processes = group?.openProcesses() ?? -1
         defer { if processes >= 0 { close(processes) } }
         // Only root can change its groups; any other daemon launches apps of its own user.
         let user = geteuid() == 0 || app.user.id != geteuid() ? app.user : nil
         let number = try start(
             app.command, variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }, in: app.folder, as: user,
-            group: processes)
+            group: processes, data: isLimited ? 0 : app.memoryLimit ?? 0)
         guard let process = AppProcess(number, processes >= 0 ? .cgroup : .group) else {
             throw LaunchFailure(code: ESRCH)
         }
@@ -156,7 +161,7 @@ final class AppProcess {
     static func startUnit(_ unit: String, manager: String) throws(LaunchFailure) -> AppProcess {
         let number = try start(
             [manager, "start", "--no-block", "--", unit], ["PATH=/usr/bin:/bin:/usr/sbin:/sbin"], in: "/", as: nil,
-            group: -1)
+            group: -1, data: 0)
         guard let process = AppProcess(number, .group) else { throw LaunchFailure(code: ESRCH) }
         return process
     }
@@ -164,7 +169,8 @@ final class AppProcess {
     struct LaunchFailure: Error { let code: Int32 }
 
     private static func start(
-        _ command: [String], _ environment: [String], in folder: String, as user: InstalledApp.User?, group: Int32
+        _ command: [String], _ environment: [String], in folder: String, as user: InstalledApp.User?, group: Int32,
+        data: UInt64
     ) throws(LaunchFailure) -> Int32 {
         let number = unsafe withStrings(command) { arguments in
             unsafe withStrings(environment) { environment in
@@ -172,7 +178,7 @@ final class AppProcess {
                     var user = unsafe CLinuxUser(
                         isSet: user == nil ? 0 : 1, user: user?.id ?? 0, group: user?.group ?? 0,
                         groups: groups.baseAddress, groupCount: groups.count)
-                    return unsafe clinux_launch(arguments, environment, folder, &user, group)
+                    return unsafe clinux_launch(arguments, environment, folder, &user, group, data)
                 }
             }
         }

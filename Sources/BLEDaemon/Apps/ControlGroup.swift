@@ -57,6 +57,23 @@ struct ControlGroup: Equatable {
     /// Kills all processes of the group.
     func kill() -> Bool { write("1", to: "cgroup.kill") }
 
+    /// Limits the memory of all processes of the group together; beyond it, the kernel kills them all.
+    /// - Parameter octets: `nil`: no limit.
+    /// - Returns: whether there is the limit that was asked for; not if the group has no memory controller.
+    func limitMemory(_ octets: UInt64?) -> Bool {
+        let hasController = unsafe access(path + "/memory.max", F_OK) == 0
+        guard let octets else { return hasController && write("max", to: "memory.max") }
+        if !hasController {
+            // Refused if processes are in the folder's own group.
+            let folder = ControlGroup(path: (path as NSString).deletingLastPathComponent)
+            guard folder.write("+memory", to: "cgroup.subtree_control") else { return false }
+        }
+        // What is swapped out would not count.
+        _ = write("0", to: "memory.swap.max")
+        _ = write("1", to: "memory.oom.group")
+        return write(String(octets), to: "memory.max")
+    }
+
     /// Removes the group if it is empty.
     func remove() { _ = unsafe rmdir(path) }
 

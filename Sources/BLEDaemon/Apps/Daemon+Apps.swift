@@ -92,6 +92,10 @@ extension Daemon {
             if let unit = app.unit, ControlGroup(of: number)?.name != unit { return nil }
             guard let process = AppProcess(number, app.unit == nil ? .process : .unit) else { return nil }
             hold(process, of: app.id)
+            if process.kind == .process, let limit = app.memoryLimit, !process.limitMemory(limit) {
+                configuration.log(
+                    "the memory of ‘\(app.id.rawValue)’ cannot be limited: its process is not this user's")
+            }
         }
         return app
     }
@@ -147,6 +151,7 @@ extension Daemon {
         switch output {
         case .request(let request, let manager, let number):
             lifecycle.withApps(at: now) { $0.receive(request, from: manager, of: app, at: now) }
+            if request.makesManager, installed[app]?.mayPair == false { setPairing() }
             drain()
             connection.app?.taken(number)
         case .returned(let manager, let events, let octets):
@@ -208,6 +213,9 @@ extension Daemon {
             options.maximumKeySize = max(options.maximumKeySize, options.minimumKeySize)
             security.pairing = options
         }
+        for app in installed.all where !app.mayPair {
+            security.clientsWithoutPairing += lifecycle.apps.clients(of: app.id)
+        }
         _ = runner.submit(.security(.setSecurity(security)))
     }
 
@@ -249,5 +257,14 @@ extension Daemon {
         // The latest tool that serves has stated what its person can do.
         let serving = connections.last { $0.isTool && $0.pairing != nil && $0.tool.serving.centrals.contains(link) }
         return serving.map { PairingPartner(connection: $0, peer: nil) }
+    }
+}
+
+extension ClientRequest {
+    fileprivate var makesManager: Bool {
+        switch self {
+        case .createCentral, .createPeripheral: true
+        case .release, .central, .peripheral, .channel: false
+        }
     }
 }

@@ -276,6 +276,7 @@ extension Daemon {
         let names = [configuration.transport.description, adapterAddress?.addressText]
         installed.keep { app in app.adapter.map { names.contains($0) } ?? configuration.isFirst }
         for app in installed.all { lifecycle.withApps(at: now) { $0.declare(app.manifest) } }
+        if isReady { setPairing() }
         // Each connection is checked; the file only decides who can ask.
         if configuration.listeningSocket == nil, !installed.users.isSubset(of: [0, geteuid()]) {
             _ = unsafe chmod(configuration.socketPath, 0o666)

@@ -20,6 +20,8 @@ struct InstalledApp: Equatable {
     /// The systemd unit that is the app; `nil`: the app is not a unit.
     let unit: String?
     let environment: [String: String]
+    /// The memory that it may use, in octets; `nil`: no limit.
+    let memoryLimit: UInt64?
     let folder: String
     /// The transport or the address of its adapter; `nil`: the first one.
     let adapter: String?
@@ -51,27 +53,28 @@ struct InstalledApp: Equatable {
         var mayPair: Bool?
         /// `allowed`, `denied` or `restricted`.
         var authorization: String?
+        var memoryMegabytes: Int?
+        var wakeSeconds: Int?
         /// `hidden` or `shown`: Generic Access and other services that Apple's system hides.
         var systemServices: String?
 
-        enum CodingKeys: String, CodingKey {
+        enum CodingKeys: String, CodingKey, CaseIterable {
             case bundleIdentifier = "BundleIdentifier"
             case backgroundModes = "UIBackgroundModes"
             case user, command, unit, environment, directory, adapter, roles, mayPair, authorization, systemServices
+            case memoryMegabytes, wakeSeconds
         }
     }
 
-    struct Problem: Error, CustomStringConvertible { let description: String }
+    typealias Problem = SettingsFile.Problem
 
-    /// The maximum size of a file, in octets.
-    static let longestFile = 64 * 1024
+    private static let leastMegabytes = 4
+    private static let mostMegabytes = 1_048_576
+    private static let mostWakeSeconds = 3600
 
     /// - Throws: `Problem` with what is wrong.
     init(file data: Data) throws {
-        let file: File
-        do { file = try JSONDecoder().decode(File.self, from: data) } catch {
-            throw Problem(description: "it is not a manifest: \(error)")
-        }
+        let file = try SettingsFile.decode(File.self, from: data, keys: File.CodingKeys.allCases.map(\.rawValue))
         let identifier = file.bundleIdentifier
         guard !identifier.isEmpty, identifier.utf8.count <= 255, !identifier.contains("/") else {
             throw Problem(description: "‘BundleIdentifier’ has 1 to 255 octets and no slash")
@@ -89,6 +92,20 @@ struct InstalledApp: Equatable {
             guard command.isEmpty else { throw Problem(description: "an app has a ‘command’ or a ‘unit’, not both") }
         }
         environment = file.environment ?? [:]
+        if let megabytes = file.memoryMegabytes {
+            guard (Self.leastMegabytes...Self.mostMegabytes).contains(megabytes) else {
+                throw Problem(
+                    description:
+                        "‘memoryMegabytes’ is \(Self.leastMegabytes) to \(Self.mostMegabytes), not \(megabytes)")
+            }
+            guard unit == nil else {
+                throw Problem(description: "the unit of an app limits its memory (MemoryMax=), not ‘memoryMegabytes’")
+            }
+        }
+        memoryLimit = file.memoryMegabytes.map { UInt64($0) << 20 }
+        if let seconds = file.wakeSeconds, !(1...Self.mostWakeSeconds).contains(seconds) {
+            throw Problem(description: "‘wakeSeconds’ is 1 to \(Self.mostWakeSeconds), not \(seconds)")
+        }
         folder = file.directory ?? "/"
         adapter = file.adapter
         mayPair = file.mayPair ?? true
@@ -111,9 +128,11 @@ struct InstalledApp: Equatable {
         if let shown = file.systemServices, shown != "shown", shown != "hidden" {
             throw Problem(description: "‘systemServices’ is ‘shown’ or ‘hidden’, not ‘\(shown)’")
         }
-        manifest = AppManifest(
+        var manifest = AppManifest(
             app: AppID(rawValue: identifier), backgroundModes: BackgroundModes(names: file.backgroundModes ?? []),
             authorization: authorization, showsSystemServices: file.systemServices == "shown")
+        manifest.wakeBudget = file.wakeSeconds.map { .seconds(Int32($0)) }
+        self.manifest = manifest
     }
 
     /// - Parameter name: a user name or number; `nil`: the daemon's own user.
@@ -161,7 +180,7 @@ struct InstalledApps {
         for name in names.sorted() where name.hasSuffix(".json") && !name.hasPrefix(".") {
             let path = folder + "/" + name
             do {
-                var app = try Self.read(path)
+                var app = try InstalledApp(file: SettingsFile.read(path))
                 app.path = path
                 guard apps[app.id] == nil else { throw InstalledApp.Problem(description: "another file has its app") }
                 apps[app.id] = app
@@ -173,27 +192,4 @@ struct InstalledApps {
 
     /// Keeps the apps of one adapter.
     mutating func keep(where isOurs: (InstalledApp) -> Bool) { apps = apps.filter { isOurs($0.value) } }
-
-    /// Whose files are trusted: anyone who can change a manifest can run any program as any user, so only root and the
-    /// daemon's own user may.
-    private static func read(_ path: String) throws -> InstalledApp {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { throw InstalledApp.Problem(description: "it cannot be opened") }
-        defer { close(descriptor) }
-        var information = stat()
-        guard unsafe fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
-            information.st_uid == 0 || information.st_uid == geteuid(), information.st_mode & 0o022 == 0
-        else {
-            throw InstalledApp.Problem(
-                description: "it must be root's or this user's own, and no one else may write it")
-        }
-        guard information.st_size <= InstalledApp.longestFile else {
-            throw InstalledApp.Problem(description: "it is longer than \(InstalledApp.longestFile) octets")
-        }
-        var octets = [UInt8](repeating: 0, count: Int(information.st_size))
-        guard unsafe Glibc.read(descriptor, &octets, octets.count) == octets.count else {
-            throw InstalledApp.Problem(description: "it cannot be read")
-        }
-        return try InstalledApp(file: Data(octets))
-    }
 }

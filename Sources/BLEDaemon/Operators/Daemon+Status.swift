@@ -117,8 +117,8 @@ extension Daemon {
     /// - Returns: why it failed; `nil` if it succeeded.
     func install(_ file: [UInt8], for peer: PeerCredentials) -> String? {
         guard let folder = configuration.appsFolder else { return "this daemon has no folder of apps (bled --apps)" }
-        guard file.count <= InstalledApp.longestFile else {
-            return "a manifest has at most \(InstalledApp.longestFile) octets"
+        guard file.count <= SettingsFile.longestFile else {
+            return "a manifest has at most \(SettingsFile.longestFile) octets"
         }
         let app: InstalledApp
         do { app = try InstalledApp(file: Data(file)) } catch { return "it cannot be installed: \(error)" }

@@ -392,7 +392,7 @@ struct GATTClient {
         suspended = Suspended(
             operation: Waiting(id: ended.id, client: ended.client, work: .operation(operation), isRetry: true),
             error: error, handle: handle)
-        actions.append(.secure(error))
+        actions.append(.secure(error, for: ended.client))
         return true
     }
 

@@ -54,6 +54,7 @@ public enum GATTClientAction: Equatable, Sendable {
     case event(GATTClientEvent)
     /// The bearer is dead: end the link.
     case disconnect
-    /// Make the link more secure, then call `secured` with the outcome. No other operation starts before that.
-    case secure(ATTError)
+    /// Make the link more secure for this client, then call `secured` with the outcome. No other operation starts before
+    /// that.
+    case secure(ATTError, for: ClientID)
 }

@@ -119,7 +119,7 @@ extension Link {
             case .send(let pdu, let tag): send(pdu, on: .attributeProtocol, tag: tag, into: &effects)
             case .event(.completed(let operation, let result)): completed(operation, result, into: &effects)
             case .event(let event): effects.events.append(.gatt(id, event))
-            case .secure(let error): effects.wishes.append((self, .secure(error)))
+            case .secure(let error, let client): effects.wishes.append((self, .secure(error, for: client)))
             case .disconnect: end(.remoteUserTerminatedConnection, into: &effects)
             }
         }

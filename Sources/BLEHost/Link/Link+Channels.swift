@@ -180,7 +180,7 @@ extension Link {
         }
         security.channelOpenings[index].refusal = failure
         security.channelOpenings[index].isWaiting = true
-        effects.wishes.append((self, .secure(error)))
+        effects.wishes.append((self, .secure(error, for: security.channelOpenings[index].client)))
         return true
     }
 

@@ -122,10 +122,10 @@ extension Link {
 
     /// The peer refused an operation because the link is not secure enough (SPEC 2.3 automatic pairing).
     func secureOnDemand(
-        _ error: ATTError, _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant,
-        into effects: inout Effects
+        _ error: ATTError, for client: ClientID, _ pairings: inout Pairings, _ links: inout LinkTable,
+        at now: Instant, into effects: inout Effects
     ) {
-        switch security.step(onDemandOf: error, pairings.settings, pairings.bonds) {
+        switch security.step(onDemandOf: error, for: client, pairings.settings, pairings.bonds) {
         // The procedure in progress may be enough: the operation is repeated when it ends.
         case .none: break
         case .fail(let failure): securityEnded(failure, &pairings, at: now, into: &effects)

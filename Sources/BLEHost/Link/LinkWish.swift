@@ -3,8 +3,8 @@ import BLEPackets
 /// What remains to be done for a link after the input has been handled, because other parts of the engine are involved;
 /// `Host.settle` does it, in order.
 enum LinkWish {
-    /// The peer refused something because the link is not secure enough.
-    case secure(ATTError)
+    /// The peer refused something that this client wants, because the link is not secure enough.
+    case secure(ATTError, for: ClientID)
     /// The link must end: the peer breaks the rules, or no longer answers.
     case end(HCIStatus)
     /// The pairing has actions to carry out.

@@ -7,6 +7,8 @@ public struct SecuritySettings: Hashable, Sendable {
     /// Whether an operation that a peer refuses with error 0x05, 0x0C or 0x0F first encrypts the link, or pairs, and is
     /// then repeated once (SPEC 2.3 automatic pairing, SEC-2).
     public var pairsOnDemand = true
+    /// Clients whose refused operations never begin a pairing; if there is a bond, they are repeated with its key.
+    public var clientsWithoutPairing: [ClientID] = []
     /// Whether a link that this side made to a bonded peer is encrypted at once.
     public var encryptsAtConnection = true
     /// Whether this side, as the peripheral, requests security from each central that connects.
@@ -55,7 +57,7 @@ public struct LinkSecurity: Hashable, Sendable {
 extension SecuritySettings: Codable {
     private enum CodingKeys: String, CodingKey {
         case pairing, pairsOnDemand, encryptsAtConnection, requestsSecurity, acceptsPairing, followsSecurityRequests
-        case identityResolvingKey
+        case identityResolvingKey, clientsWithoutPairing
     }
 
     public init(from decoder: any Decoder) throws {
@@ -63,6 +65,7 @@ extension SecuritySettings: Codable {
         self.init()
         try container.update(&pairing, .pairing)
         try container.update(&pairsOnDemand, .pairsOnDemand)
+        try container.update(&clientsWithoutPairing, .clientsWithoutPairing)
         try container.update(&encryptsAtConnection, .encryptsAtConnection)
         try container.update(&requestsSecurity, .requestsSecurity)
         try container.update(&acceptsPairing, .acceptsPairing)

@@ -28,10 +28,15 @@ struct clinux_user {
 };
 
 /// Starts a program in a session of its own, with the caller's standard output and error and no other descriptor; the lists
-/// end with NULL. `group` is the open cgroup.procs of the cgroup that it joins, or negative.
+/// end with NULL. `group` is the open cgroup.procs of the cgroup that it joins, or negative. `data` is the limit of the data
+/// of each of its processes, in octets, or 0.
 /// Returns its number, or -1 with errno.
 int32_t clinux_launch(const char *const *arguments, const char *const *environment, const char *folder,
-                      const struct clinux_user *user, int group);
+                      const struct clinux_user *user, int group, uint64_t data);
+
+/// Limits the data of a process and of those that it starts, in octets (setrlimit(2), RLIMIT_DATA); 0 is the caller.
+/// Returns 0, or -1 with errno.
+int clinux_limit_data(int32_t process, uint64_t octets);
 
 /// A descriptor of a process, readable at its end (pidfd_open(2)); negative with errno.
 int clinux_open_process(int32_t process);

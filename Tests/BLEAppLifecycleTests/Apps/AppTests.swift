@@ -26,6 +26,15 @@ struct AppTests {
         #expect(app.checkBudget(at: Self.at(40), settings) == .terminated(strikes: 3))
     }
 
+    @Test("a manifest may give an app another budget")
+    mutating func ownBudget() {
+        app.manifest.wakeBudget = .seconds(2)
+        app.launched(foreground: nil, at: .zero)
+        #expect(app.deadline(settings) == Self.at(2) && app.checkBudget(at: Self.at(1), settings) == .none)
+        #expect(app.checkBudget(at: Self.at(2), settings) == .expiring(strikes: 1))
+        #expect(!app.isFreezeDue(at: Self.at(3), settings) && app.isFreezeDue(at: Self.at(4), settings))
+    }
+
     @Test("an app is relaunched for preserved work, but not if Bluetooth was switched off meanwhile")
     mutating func relaunch() {
         let options = LaunchOptions(centrals: ["c"])

@@ -32,6 +32,32 @@ struct ServerRequirements {
         return (manager, remote, link, try #require(remote.characteristics(link, Profiles.lock).first))
     }
 
+    @Test("an app has as many services, attributes and channels as the settings allow, in all its managers together")
+    func limits() {
+        var settings = LifecycleSettings()
+        (settings.servicesOfApp, settings.attributesOfApp, settings.channelsOfApp) = (3, 11, 2)
+        let station = AppStation(world, settings: settings)
+        let app = TestApp(station)
+        let (one, two) = (app.peripheral(), app.peripheral())
+        let full = ClientError.coreBluetooth(.outOfSpace)
+        // A service with one characteristic counts as five attributes.
+        #expect(one.add(service(0x02, 0x01)) == nil && two.add(service(0x02, 0x01, id: 3)) == nil)
+        #expect(one.add(service(0x02, 0x01, id: 5)) == full)
+        let small = LocalService(id: Profiles.id(7), uuid: Profiles.lock)
+        #expect(one.add(small) == nil && two.add(LocalService(id: Profiles.id(8), uuid: Profiles.lock)) == full)
+        one.ask(.removeService(small.id))
+        #expect(two.add(LocalService(id: Profiles.id(9), uuid: Profiles.lock)) == nil)
+        for manager in [one, two, one] { manager.ask(.publishChannel(isEncrypted: false)) }
+        let told = (one.events + two.events).compactMap { event -> ClientError?? in
+            if case .channelPublished(_, let error) = event { .some(error) } else { nil }
+        }
+        #expect(told.count == 3 && told.count { $0 == full } == 1)
+        // Another app has its own.
+        #expect(TestApp(station, "org.example.other").peripheral().add(service(0x02, 0x01)) == nil)
+        let isLogged = station.logs.contains { if case .appLimitReached = $0 { true } else { false } }
+        #expect(isLogged)
+    }
+
     @Test(
         "eight properties may be published and are seen by centrals, the encrypted ones as what they encrypt (PER-4)",
         arguments: [

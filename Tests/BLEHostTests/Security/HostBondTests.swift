@@ -64,6 +64,32 @@ import Testing
         #expect(plain.read(2) == .success(.gatt(.value([0x02]))))
     }
 
+    @Test(
+        "An operation of a client that may not pair gets the peer's refusal; with a bond, it is repeated with its key")
+    func clientWithoutPairing() {
+        var settings = TwoHosts.Settings()
+        settings.central.clientsWithoutPairing = [.local]
+        settings.central.encryptsAtConnection = false
+        let strangers = TwoHosts(settings)
+        strangers.connect()
+        #expect(strangers.read(1) == .success(.gatt(.value([0x01]))))
+        guard case .failure(.gatt(.att(let error, _)))? = strangers.read(2) else {
+            Issue.record("no refusal")
+            return
+        }
+        #expect(error.isCuredBySecurity)
+        #expect(strangers.pairingEvents(.central).isEmpty)
+        let two = TwoHosts()
+        two.connect()
+        #expect(two.pair()?.pairing != nil)
+        two.run(for: .seconds(2))
+        let bonded = TwoHosts(
+            settings, bonds: [.central: two.bonds(.central), .peripheral: two.bonds(.peripheral)])
+        bonded.connect()
+        #expect(bonded.read(2) == .success(.gatt(.value([0x02]))))
+        #expect(!bonded.pairingEvents(.central).contains(.started))
+    }
+
     @Test("A bond lost at the peer is reported as such, and never replaced by a silent pairing")
     func bondLostAtPeer() {
         let two = TwoHosts()

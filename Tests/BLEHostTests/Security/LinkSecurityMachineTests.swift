@@ -273,7 +273,8 @@ struct LinkSecurityMachineTests {
         let bonds = bonds(Self.bond())
         machine.closeGate(bonds)
         guard case .encrypt = machine.step(toPairWith: PairingOptions(), bonds, attempts()),
-            case .encrypt = machine.step(onDemandOf: .insufficientAuthentication, SecuritySettings(), bonds),
+            case .encrypt = machine.step(
+                onDemandOf: .insufficientAuthentication, for: ClientID(rawValue: 1), SecuritySettings(), bonds),
             case .encrypt = machine.step(requestedBy: .bonding, SecuritySettings(), bonds)
         else {
             Issue.record("the bond was passed over")
@@ -284,7 +285,7 @@ struct LinkSecurityMachineTests {
         machine.isBondRefused = true
         guard case .fail(.keyMissingAtPeer) = machine.step(toPairWith: PairingOptions(), bonds, attempts()),
             case .fail(.keyMissingAtPeer) = machine.step(
-                onDemandOf: .insufficientAuthentication, SecuritySettings(), bonds),
+                onDemandOf: .insufficientAuthentication, for: ClientID(rawValue: 1), SecuritySettings(), bonds),
             case .fail = machine.step(requestedBy: .bonding, SecuritySettings(), bonds)
         else {
             Issue.record("paired anew")

@@ -90,13 +90,16 @@ extension LinkSecurityMachine {
     }
 
     /// The peer refused an operation because the link is not secure enough (SPEC 2.3 automatic pairing).
-    func step(onDemandOf error: ATTError, _ settings: SecuritySettings, _ bonds: Bonds) -> Step {
+    func step(
+        onDemandOf error: ATTError, for client: ClientID, _ settings: SecuritySettings, _ bonds: Bonds
+    ) -> Step {
         if isBusy { return .none }
         guard !isBondRefused else { return .fail(.keyMissingAtPeer) }
         guard settings.pairsOnDemand else { return .fail(.noKey) }
         if role == .central, let bond = bondToProve(bonds) {
             return bond.peerKey.map { .encrypt($0, bond.keyProperties) } ?? .fail(.noKey)
         }
+        guard !settings.clientsWithoutPairing.contains(client) else { return .fail(.noKey) }
         var options = settings.pairing
         if let key = keyInUse {
             switch error {

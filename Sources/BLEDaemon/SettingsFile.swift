@@ -1,0 +1,90 @@
+import BLEJSON
+import Foundation
+import Glibc
+
+/// Reads the JSON files of the daemon: manifests of apps, and its configuration.
+enum SettingsFile {
+    /// What is wrong with a file, and what is right instead.
+    struct Problem: Error, CustomStringConvertible { let description: String }
+
+    /// - Parameters:
+    ///   - keys: the keys of the outermost object. Another one is an error: a key with a mistake in it would have no
+    ///     effect. Keys that begin with a capital letter, as those of Apple's manifests do, are left alone.
+    /// - Throws: `Problem`.
+    static func decode<Value: Decodable>(_ type: Value.Type, from data: Data, keys: [String]) throws -> Value {
+        let value: JSONValue
+        do throws(JSONProblem) { value = try JSONReader.value(in: [UInt8](data)) } catch {
+            throw Problem(description: "line \(error.line): \(error.message)")
+        }
+        guard case .object(let members) = value else {
+            throw Problem(description: "it is not an object in braces")
+        }
+        try check(members, keys)
+        do {
+            return try JSONDecoder().decode(type, from: data)
+        } catch let error as DecodingError {
+            throw Problem(description: describe(error))
+        }
+    }
+
+    /// - Throws: `Problem` with the first key that is unknown.
+    private static func check(_ members: [JSONValue.Member], _ keys: [String]) throws {
+        for key in members.map(\.key) where !keys.contains(key) && !(key.first?.isUppercase ?? false) {
+            let others = keys.sorted().map { "‘\($0)’" }.joined(separator: ", ")
+            throw Problem(description: "there is no key ‘\(key)’; the keys are \(others)")
+        }
+    }
+
+    private static func describe(_ error: DecodingError) -> String {
+        switch error {
+        case .dataCorrupted(let context):
+            return place(context).map { "‘\($0)’: \(context.debugDescription)" } ?? context.debugDescription
+        case .keyNotFound(let key, let context):
+            return "‘\((context.codingPath + [key]).map(name).joined(separator: "."))’ is missing"
+        case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+            let kind =
+                switch type {
+                case is String.Type: "a text in quotation marks"
+                case is any BinaryInteger.Type: "a whole number"
+                case is Bool.Type: "true or false"
+                case is [Any].Type: "a list in brackets"
+                default: "an object in braces"
+                }
+            return "‘\(place(context) ?? "the file")’ is not \(kind)"
+        @unknown default: return "it cannot be read: \(error)"
+        }
+    }
+
+    private static func place(_ context: DecodingError.Context) -> String? {
+        context.codingPath.isEmpty ? nil : context.codingPath.map(name).joined(separator: ".")
+    }
+
+    private static func name(_ key: any CodingKey) -> String { key.intValue.map { "\($0 + 1)" } ?? key.stringValue }
+
+    // MARK: Whose files
+
+    /// The maximum size of a file, in octets.
+    static let longestFile = 64 * 1024
+
+    /// Anyone who can change a manifest or the configuration decides who runs what, so only root and the daemon's own
+    /// user may.
+    /// - Throws: `Problem`.
+    static func read(_ path: String) throws -> Data {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            let reason = unsafe String(cString: strerror(errno))
+            throw Problem(description: "it cannot be opened: \(reason)")
+        }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var information = stat()
+        guard unsafe fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
+            information.st_uid == 0 || information.st_uid == geteuid(), information.st_mode & 0o022 == 0
+        else {
+            throw Problem(description: "it must be root's or this user's own, and no one else may write it")
+        }
+        guard information.st_size <= longestFile else {
+            throw Problem(description: "it is longer than \(longestFile) octets")
+        }
+        return try file.readToEnd() ?? Data()
+    }
+}
