@@ -450,6 +450,8 @@ public final class Daemon {
         case .published(let service): _ = runner.submit(.server(.removeService(service.range.first)), from: client)
         case .listening(let spsm): _ = runner.submit(.channel(.stopListening(spsm: spsm)), from: client)
         case .channel(let channel): _ = runner.submit(.channel(.close(channel.id)), from: client)
+        case .channels(let opened):
+            for channel in opened { _ = runner.submit(.channel(.close(channel.id)), from: client) }
         default: break
         }
     }

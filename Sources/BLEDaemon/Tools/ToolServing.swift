@@ -38,7 +38,9 @@ struct ToolServing {
         publishing[number] = service.attributeCount
     }
     mutating func removes(_ handle: AttributeHandle, _ number: OperationID) { removing[number] = handle }
-    mutating func opens(_ number: OperationID) { opening.append(number) }
+    mutating func opens(_ number: OperationID, count: Int = 1) {
+        opening += Array(repeating: number, count: count)
+    }
     mutating func stopsListening(_ spsm: UInt16) { listeners.removeAll { $0 == spsm } }
 
     /// Whether the handle is the first of one of its services.
@@ -72,6 +74,7 @@ struct ToolServing {
             services.append((service.range, attributes ?? 0))
         case .listening(let spsm): listeners.append(spsm)
         case .channel(let information): channels.append(information.id)
+        case .channels(let opened): channels += opened.map(\.id)
         case .done: if let removed { services.removeAll { $0.range.first == removed } }
         default: break
         }
@@ -126,8 +129,7 @@ struct ToolServing {
             guard owner == client else { return false }
             channels.append(information.id)
             return true
-        // Clients need not know: the engine keeps to the sizes.
-        case .reconfigured: return false
+        case .reconfigured(let information): return channels.contains(information.id)
         case .received(let channel, _): return channels.contains(channel)
         case .closed(let channel, _):
             guard let place = channels.firstIndex(of: channel) else { return false }

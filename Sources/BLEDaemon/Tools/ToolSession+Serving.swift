@@ -88,8 +88,16 @@ extension ToolSession {
             guard holds(link) else { return complete(number, .failure(.notConnected)) }
             guard serving.channelCount < limits.channels else { return complete(number, .failure(.limitReached)) }
             serving.opens(number)
-        case .openEnhanced, .reconfigure:
-            return complete(number, .failure(.invalidRequest(.notAvailableOnSharedController)))
+        case .openEnhanced(let link, _, _, let count):
+            guard holds(link) else { return complete(number, .failure(.notConnected)) }
+            guard serving.channelCount + count <= limits.channels else {
+                return complete(number, .failure(.limitReached))
+            }
+            serving.opens(number, count: count)
+        case .reconfigure(let channels, _, _):
+            guard channels.allSatisfy({ serving.channels.contains($0) }) else {
+                return complete(number, .failure(.channel(.notOpen)))
+            }
         case .send(let channel, _), .consume(let channel, _), .close(let channel):
             guard serving.channels.contains(channel) else { return complete(number, .failure(.channel(.notOpen))) }
         }

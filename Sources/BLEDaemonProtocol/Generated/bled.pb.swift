@@ -1080,6 +1080,22 @@ public nonisolated struct WireRequest: Sendable {
     set {command = .leave(newValue)}
   }
 
+  public var openEnhancedChannels: WireOpenEnhancedChannels {
+    get {
+      if case .openEnhancedChannels(let v)? = command {return v}
+      return WireOpenEnhancedChannels()
+    }
+    set {command = .openEnhancedChannels(newValue)}
+  }
+
+  public var reconfigureChannels: WireReconfigureChannels {
+    get {
+      if case .reconfigureChannels(let v)? = command {return v}
+      return WireReconfigureChannels()
+    }
+    set {command = .reconfigureChannels(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Command: Equatable, Sendable {
@@ -1122,6 +1138,8 @@ public nonisolated struct WireRequest: Sendable {
     /// Ends everything that the client has asked for; completes when the controller has been told, so that nothing of the client
     /// goes on when it ends.
     case leave(WireNothing)
+    case openEnhancedChannels(WireOpenEnhancedChannels)
+    case reconfigureChannels(WireReconfigureChannels)
 
   }
 
@@ -2573,6 +2591,52 @@ public nonisolated struct WireOpenChannel: Sendable {
   fileprivate var _settings: WireChannelSettings? = nil
 }
 
+/// By the enhanced form; completes with `channels`: those that the peer accepted.
+public nonisolated struct WireOpenEnhancedChannels: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: UInt64 = 0
+
+  public var spsm: UInt32 = 0
+
+  public var settings: WireChannelSettings {
+    get {_settings ?? WireChannelSettings()}
+    set {_settings = newValue}
+  }
+  /// Returns true if `settings` has been explicitly set.
+  public var hasSettings: Bool {self._settings != nil}
+  /// Clears the value of `settings`. Subsequent reads from it will return its default value.
+  public mutating func clearSettings() {self._settings = nil}
+
+  /// 1 to 5.
+  public var count: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _settings: WireChannelSettings? = nil
+}
+
+/// Other sizes of what the peer may send, on channels of the enhanced form, in octets.
+public nonisolated struct WireReconfigureChannels: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var channels: [WireChannel] = []
+
+  public var maximumTransmissionUnit: UInt32 = 0
+
+  public var maximumPayloadSize: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 /// Completes when the controller has all of it.
 public nonisolated struct WireSendOnChannel: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -2647,6 +2711,18 @@ public nonisolated struct WireOpenedChannel: Sendable {
   fileprivate var _channel: WireChannel? = nil
 }
 
+public nonisolated struct WireOpenedChannels: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var channels: [WireOpenedChannel] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 public nonisolated struct WireChannelEvent: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -2678,12 +2754,23 @@ public nonisolated struct WireChannelEvent: Sendable {
     set {event = .closed(newValue)}
   }
 
+  /// The peer has changed what it accepts on a channel of the enhanced form.
+  public var reconfigured: WireOpenedChannel {
+    get {
+      if case .reconfigured(let v)? = event {return v}
+      return WireOpenedChannel()
+    }
+    set {event = .reconfigured(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Event: Equatable, Sendable {
     case opened(WireOpenedChannel)
     case received(WireReceivedOnChannel)
     case closed(WireChannelClosed)
+    /// The peer has changed what it accepts on a channel of the enhanced form.
+    case reconfigured(WireOpenedChannel)
 
   }
 
@@ -2981,6 +3068,14 @@ public nonisolated struct WireCompleted: Sendable {
     set {result = .parameters(newValue)}
   }
 
+  public var channels: WireOpenedChannels {
+    get {
+      if case .channels(let v)? = result {return v}
+      return WireOpenedChannels()
+    }
+    set {result = .channels(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Result: Equatable, Sendable {
@@ -3005,6 +3100,7 @@ public nonisolated struct WireCompleted: Sendable {
     case listening(UInt32)
     case channel(WireOpenedChannel)
     case parameters(WireConnectionParametersInForce)
+    case channels(WireOpenedChannels)
 
   }
 
@@ -3715,6 +3811,9 @@ public nonisolated struct WireFailure: Sendable {
     case channelNoResources // = 103
     case channelUnitTooLong // = 104
     case channelInvalidSpsm // = 105
+
+    /// Code: the peer's result, or this side's.
+    case channelNotReconfigurable // = 106
     case UNRECOGNIZED(Int)
 
     public init() {
@@ -3793,6 +3892,7 @@ public nonisolated struct WireFailure: Sendable {
       case 103: self = .channelNoResources
       case 104: self = .channelUnitTooLong
       case 105: self = .channelInvalidSpsm
+      case 106: self = .channelNotReconfigurable
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -3869,6 +3969,7 @@ public nonisolated struct WireFailure: Sendable {
       case .channelNoResources: return 103
       case .channelUnitTooLong: return 104
       case .channelInvalidSpsm: return 105
+      case .channelNotReconfigurable: return 106
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -3945,6 +4046,7 @@ public nonisolated struct WireFailure: Sendable {
       .channelNoResources,
       .channelUnitTooLong,
       .channelInvalidSpsm,
+      .channelNotReconfigurable,
     ]
 
   }
@@ -7937,7 +8039,7 @@ nonisolated extension WireLost: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Request"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}scan\0\u{3}change_scan\0\u{1}connect\0\u{1}cancel\0\u{1}disconnect\0\u{1}gatt\0\u{3}read_rssi\0\u{1}pair\0\u{3}answer_pairing\0\u{1}encrypt\0\u{1}advertise\0\u{3}change_advertising\0\u{1}publish\0\u{3}remove_service\0\u{1}respond\0\u{3}update_value\0\u{3}set_device_name\0\u{3}update_parameters\0\u{3}serve_pairing\0\u{3}remove_bond\0\u{3}name_bond\0\u{1}capture\0\u{1}listen\0\u{3}stop_listening\0\u{3}open_channel\0\u{3}send_on_channel\0\u{3}consume_on_channel\0\u{3}close_channel\0\u{1}leave\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}scan\0\u{3}change_scan\0\u{1}connect\0\u{1}cancel\0\u{1}disconnect\0\u{1}gatt\0\u{3}read_rssi\0\u{1}pair\0\u{3}answer_pairing\0\u{1}encrypt\0\u{1}advertise\0\u{3}change_advertising\0\u{1}publish\0\u{3}remove_service\0\u{1}respond\0\u{3}update_value\0\u{3}set_device_name\0\u{3}update_parameters\0\u{3}serve_pairing\0\u{3}remove_bond\0\u{3}name_bond\0\u{1}capture\0\u{1}listen\0\u{3}stop_listening\0\u{3}open_channel\0\u{3}send_on_channel\0\u{3}consume_on_channel\0\u{3}close_channel\0\u{1}leave\0\u{3}open_enhanced_channels\0\u{3}reconfigure_channels\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8303,6 +8405,32 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
           self.command = .leave(v)
         }
       }()
+      case 31: try {
+        var v: WireOpenEnhancedChannels?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .openEnhancedChannels(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .openEnhancedChannels(v)
+        }
+      }()
+      case 32: try {
+        var v: WireReconfigureChannels?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .reconfigureChannels(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .reconfigureChannels(v)
+        }
+      }()
       default: break
       }
     }
@@ -8432,6 +8560,14 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
     case .leave?: try {
       guard case .leave(let v)? = self.command else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+    }()
+    case .openEnhancedChannels?: try {
+      guard case .openEnhancedChannels(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
+    }()
+    case .reconfigureChannels?: try {
+      guard case .reconfigureChannels(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
     }()
     case nil: break
     }
@@ -11133,6 +11269,95 @@ nonisolated extension WireOpenChannel: SwiftProtobuf.Message, SwiftProtobuf._Mes
   }
 }
 
+nonisolated extension WireOpenEnhancedChannels: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OpenEnhancedChannels"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{1}spsm\0\u{1}settings\0\u{1}count\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.spsm) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._settings) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.count) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 1)
+    }
+    if self.spsm != 0 {
+      try visitor.visitSingularUInt32Field(value: self.spsm, fieldNumber: 2)
+    }
+    try { if let v = self._settings {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    if self.count != 0 {
+      try visitor.visitSingularUInt32Field(value: self.count, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireOpenEnhancedChannels, rhs: WireOpenEnhancedChannels) -> Bool {
+    if lhs.link != rhs.link {return false}
+    if lhs.spsm != rhs.spsm {return false}
+    if lhs._settings != rhs._settings {return false}
+    if lhs.count != rhs.count {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireReconfigureChannels: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ReconfigureChannels"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channels\0\u{3}maximum_transmission_unit\0\u{3}maximum_payload_size\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.channels) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.maximumTransmissionUnit) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.maximumPayloadSize) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.channels.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.channels, fieldNumber: 1)
+    }
+    if self.maximumTransmissionUnit != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maximumTransmissionUnit, fieldNumber: 2)
+    }
+    if self.maximumPayloadSize != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maximumPayloadSize, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireReconfigureChannels, rhs: WireReconfigureChannels) -> Bool {
+    if lhs.channels != rhs.channels {return false}
+    if lhs.maximumTransmissionUnit != rhs.maximumTransmissionUnit {return false}
+    if lhs.maximumPayloadSize != rhs.maximumPayloadSize {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireSendOnChannel: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SendOnChannel"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}unit\0")
@@ -11260,9 +11485,39 @@ nonisolated extension WireOpenedChannel: SwiftProtobuf.Message, SwiftProtobuf._M
   }
 }
 
+nonisolated extension WireOpenedChannels: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OpenedChannels"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channels\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.channels) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.channels.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.channels, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireOpenedChannels, rhs: WireOpenedChannels) -> Bool {
+    if lhs.channels != rhs.channels {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireChannelEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ChannelEvent"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}opened\0\u{1}received\0\u{1}closed\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}opened\0\u{1}received\0\u{1}closed\0\u{1}reconfigured\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -11309,6 +11564,19 @@ nonisolated extension WireChannelEvent: SwiftProtobuf.Message, SwiftProtobuf._Me
           self.event = .closed(v)
         }
       }()
+      case 4: try {
+        var v: WireOpenedChannel?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .reconfigured(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .reconfigured(v)
+        }
+      }()
       default: break
       }
     }
@@ -11331,6 +11599,10 @@ nonisolated extension WireChannelEvent: SwiftProtobuf.Message, SwiftProtobuf._Me
     case .closed?: try {
       guard case .closed(let v)? = self.event else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .reconfigured?: try {
+      guard case .reconfigured(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
     }()
     case nil: break
     }
@@ -11473,7 +11745,7 @@ nonisolated extension WirePacket: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireCompleted: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Completed"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}failure\0\u{1}done\0\u{1}link\0\u{1}rssi\0\u{1}mtu\0\u{1}services\0\u{3}included_services\0\u{1}characteristics\0\u{1}descriptors\0\u{1}value\0\u{1}values\0\u{3}attribute_values\0\u{1}written\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}paired\0\u{1}accepted\0\u{1}published\0\u{1}listening\0\u{1}channel\0\u{1}parameters\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}failure\0\u{1}done\0\u{1}link\0\u{1}rssi\0\u{1}mtu\0\u{1}services\0\u{3}included_services\0\u{1}characteristics\0\u{1}descriptors\0\u{1}value\0\u{1}values\0\u{3}attribute_values\0\u{1}written\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}paired\0\u{1}accepted\0\u{1}published\0\u{1}listening\0\u{1}channel\0\u{1}parameters\0\u{1}channels\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -11725,6 +11997,19 @@ nonisolated extension WireCompleted: SwiftProtobuf.Message, SwiftProtobuf._Messa
           self.result = .parameters(v)
         }
       }()
+      case 23: try {
+        var v: WireOpenedChannels?
+        var hadOneofValue = false
+        if let current = self.result {
+          hadOneofValue = true
+          if case .channels(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.result = .channels(v)
+        }
+      }()
       default: break
       }
     }
@@ -11822,6 +12107,10 @@ nonisolated extension WireCompleted: SwiftProtobuf.Message, SwiftProtobuf._Messa
     case .parameters?: try {
       guard case .parameters(let v)? = self.result else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
+    case .channels?: try {
+      guard case .channels(let v)? = self.result else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
     }()
     case nil: break
     }
@@ -13057,7 +13346,7 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
 }
 
 nonisolated extension WireFailure.Reason: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_CANCELLED\0\u{1}REASON_CONTROLLER_LOST\0\u{1}REASON_CONTROLLER_UNRESPONSIVE\0\u{1}REASON_CONTROLLER\0\u{1}REASON_COMMAND_TIMEOUT\0\u{1}REASON_LINK_LOST\0\u{1}REASON_NOT_CONNECTED\0\u{1}REASON_CONNECTION_FAILED\0\u{1}REASON_PROCEDURE_TIMEOUT\0\u{1}REASON_REJECTED_BY_PEER\0\u{1}REASON_LIMIT_REACHED\0\u{1}REASON_CONNECTION_PARAMETERS\0\u{1}REASON_STOPPED\0\u{1}REASON_NOT_AVAILABLE\0\u{1}REASON_NOT_PERMITTED\0\u{1}REASON_ADVERTISEMENT_TOO_LONG\0\u{2}\u{4}REASON_GATT_ATT\0\u{1}REASON_GATT_TRANSACTION_TIMEOUT\0\u{1}REASON_GATT_DISCONNECTED\0\u{1}REASON_GATT_BEARER_CLOSED\0\u{1}REASON_GATT_NOT_CONNECTED\0\u{1}REASON_GATT_CANCELLED\0\u{1}REASON_GATT_VALUE_TOO_LONG\0\u{1}REASON_GATT_INVALID_PARAMETERS\0\u{1}REASON_GATT_QUEUE_FULL\0\u{1}REASON_GATT_RELIABLE_WRITE_MISMATCH\0\u{1}REASON_GATT_DISCOVERY_TOO_LONG\0\u{1}REASON_GATT_NOT_SUBSCRIBED\0\u{1}REASON_GATT_WRONG_OPCODE\0\u{1}REASON_GATT_WRONG_REQUEST_IN_ERROR\0\u{1}REASON_GATT_HANDLE_OUT_OF_RANGE\0\u{1}REASON_GATT_HANDLE_OUT_OF_ORDER\0\u{1}REASON_GATT_ELEMENT_LENGTH\0\u{1}REASON_GATT_TOO_MANY_VALUES\0\u{1}REASON_GATT_TRUNCATED\0\u{1}REASON_GATT_TRAILING_BYTES\0\u{1}REASON_GATT_INVALID_VALUE\0\u{1}REASON_GATT_LENGTH_MISMATCH\0\u{2}\u{13}REASON_REFUSED_BY_US\0\u{1}REASON_REFUSED_BY_PEER\0\u{1}REASON_SECURITY_TIMED_OUT\0\u{1}REASON_KEY_MISSING_AT_PEER\0\u{1}REASON_ENCRYPTION_FAILED\0\u{1}REASON_WOULD_REPLACE_BOND\0\u{1}REASON_KEY_TOO_WEAK\0\u{1}REASON_NO_KEY\0\u{1}REASON_SECURITY_NOT_AVAILABLE\0\u{1}REASON_ALREADY_PAIRING\0\u{1}REASON_REPEATED_ATTEMPTS\0\u{1}REASON_PASSKEY_LOCKED\0\u{1}REASON_TOO_MANY_BONDS\0\u{1}REASON_SECURITY_LINK_LOST\0\u{1}REASON_SECURITY_CANCELLED\0\u{2}\u{6}REASON_UUID_NOT_ALLOWED\0\u{1}REASON_PROPERTY_NOT_ALLOWED\0\u{1}REASON_DESCRIPTOR_NOT_ALLOWED\0\u{1}REASON_CACHED_VALUE_NOT_READ_ONLY\0\u{1}REASON_PUBLISHED_VALUE_TOO_LONG\0\u{1}REASON_INCLUDED_SERVICE_UNKNOWN\0\u{1}REASON_OUT_OF_HANDLES\0\u{1}REASON_UNKNOWN_SERVICE\0\u{1}REASON_IS_INCLUDED\0\u{1}REASON_HANDLES_OUT_OF_ORDER\0\u{2}\u{b}REASON_CHANNEL_REFUSED\0\u{1}REASON_CHANNEL_INVALID_ANSWER\0\u{1}REASON_CHANNEL_NOT_OPEN\0\u{1}REASON_CHANNEL_NO_RESOURCES\0\u{1}REASON_CHANNEL_UNIT_TOO_LONG\0\u{1}REASON_CHANNEL_INVALID_SPSM\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_CANCELLED\0\u{1}REASON_CONTROLLER_LOST\0\u{1}REASON_CONTROLLER_UNRESPONSIVE\0\u{1}REASON_CONTROLLER\0\u{1}REASON_COMMAND_TIMEOUT\0\u{1}REASON_LINK_LOST\0\u{1}REASON_NOT_CONNECTED\0\u{1}REASON_CONNECTION_FAILED\0\u{1}REASON_PROCEDURE_TIMEOUT\0\u{1}REASON_REJECTED_BY_PEER\0\u{1}REASON_LIMIT_REACHED\0\u{1}REASON_CONNECTION_PARAMETERS\0\u{1}REASON_STOPPED\0\u{1}REASON_NOT_AVAILABLE\0\u{1}REASON_NOT_PERMITTED\0\u{1}REASON_ADVERTISEMENT_TOO_LONG\0\u{2}\u{4}REASON_GATT_ATT\0\u{1}REASON_GATT_TRANSACTION_TIMEOUT\0\u{1}REASON_GATT_DISCONNECTED\0\u{1}REASON_GATT_BEARER_CLOSED\0\u{1}REASON_GATT_NOT_CONNECTED\0\u{1}REASON_GATT_CANCELLED\0\u{1}REASON_GATT_VALUE_TOO_LONG\0\u{1}REASON_GATT_INVALID_PARAMETERS\0\u{1}REASON_GATT_QUEUE_FULL\0\u{1}REASON_GATT_RELIABLE_WRITE_MISMATCH\0\u{1}REASON_GATT_DISCOVERY_TOO_LONG\0\u{1}REASON_GATT_NOT_SUBSCRIBED\0\u{1}REASON_GATT_WRONG_OPCODE\0\u{1}REASON_GATT_WRONG_REQUEST_IN_ERROR\0\u{1}REASON_GATT_HANDLE_OUT_OF_RANGE\0\u{1}REASON_GATT_HANDLE_OUT_OF_ORDER\0\u{1}REASON_GATT_ELEMENT_LENGTH\0\u{1}REASON_GATT_TOO_MANY_VALUES\0\u{1}REASON_GATT_TRUNCATED\0\u{1}REASON_GATT_TRAILING_BYTES\0\u{1}REASON_GATT_INVALID_VALUE\0\u{1}REASON_GATT_LENGTH_MISMATCH\0\u{2}\u{13}REASON_REFUSED_BY_US\0\u{1}REASON_REFUSED_BY_PEER\0\u{1}REASON_SECURITY_TIMED_OUT\0\u{1}REASON_KEY_MISSING_AT_PEER\0\u{1}REASON_ENCRYPTION_FAILED\0\u{1}REASON_WOULD_REPLACE_BOND\0\u{1}REASON_KEY_TOO_WEAK\0\u{1}REASON_NO_KEY\0\u{1}REASON_SECURITY_NOT_AVAILABLE\0\u{1}REASON_ALREADY_PAIRING\0\u{1}REASON_REPEATED_ATTEMPTS\0\u{1}REASON_PASSKEY_LOCKED\0\u{1}REASON_TOO_MANY_BONDS\0\u{1}REASON_SECURITY_LINK_LOST\0\u{1}REASON_SECURITY_CANCELLED\0\u{2}\u{6}REASON_UUID_NOT_ALLOWED\0\u{1}REASON_PROPERTY_NOT_ALLOWED\0\u{1}REASON_DESCRIPTOR_NOT_ALLOWED\0\u{1}REASON_CACHED_VALUE_NOT_READ_ONLY\0\u{1}REASON_PUBLISHED_VALUE_TOO_LONG\0\u{1}REASON_INCLUDED_SERVICE_UNKNOWN\0\u{1}REASON_OUT_OF_HANDLES\0\u{1}REASON_UNKNOWN_SERVICE\0\u{1}REASON_IS_INCLUDED\0\u{1}REASON_HANDLES_OUT_OF_ORDER\0\u{2}\u{b}REASON_CHANNEL_REFUSED\0\u{1}REASON_CHANNEL_INVALID_ANSWER\0\u{1}REASON_CHANNEL_NOT_OPEN\0\u{1}REASON_CHANNEL_NO_RESOURCES\0\u{1}REASON_CHANNEL_UNIT_TOO_LONG\0\u{1}REASON_CHANNEL_INVALID_SPSM\0\u{1}REASON_CHANNEL_NOT_RECONFIGURABLE\0")
 }
 
 nonisolated extension WireAppHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -3,8 +3,8 @@ import BLEPackets
 import FoundationEssentials
 
 extension WireRequest {
-    /// A command about credit-based channels; `nil` for the enhanced form, which this version does not carry.
-    static func command(_ command: ChannelCommand) -> OneOf_Command? {
+    /// A command about credit-based channels.
+    static func command(_ command: ChannelCommand) -> OneOf_Command {
         switch command {
         case .listen(let spsm, let settings, let requiresEncryption, let demanded):
             var listen = WireListen()
@@ -34,7 +34,19 @@ extension WireRequest {
             consume.units = UInt32(clamping: units)
             return .consumeOnChannel(consume)
         case .close(let channel): return .closeChannel(WireChannel(channel))
-        case .openEnhanced, .reconfigure: return nil
+        case .openEnhanced(let link, let spsm, let settings, let count):
+            var open = WireOpenEnhancedChannels()
+            open.link = link.wire
+            open.spsm = UInt32(spsm)
+            open.settings = WireChannelSettings(settings)
+            open.count = UInt32(clamping: count)
+            return .openEnhancedChannels(open)
+        case .reconfigure(let channels, let unit, let payload):
+            var reconfigure = WireReconfigureChannels()
+            reconfigure.channels = channels.map { WireChannel($0) }
+            reconfigure.maximumTransmissionUnit = UInt32(unit)
+            reconfigure.maximumPayloadSize = UInt32(payload)
+            return .reconfigureChannels(reconfigure)
         }
     }
 }
@@ -53,6 +65,29 @@ extension WireListen {
             return .listen(
                 spsm: number == 0 ? nil : number, try ChannelSettings(settings),
                 requiresEncryption: requiresEncryption, demanding: demanded)
+        }
+    }
+}
+
+extension WireOpenEnhancedChannels {
+    var command: ChannelCommand {
+        get throws(WireError) {
+            guard let number = UInt16(exactly: spsm), 1...5 ~= count else { throw .invalidField }
+            return .openEnhanced(
+                LinkID(wire: link), spsm: number, try ChannelSettings(settings), count: Int(count))
+        }
+    }
+}
+
+extension WireReconfigureChannels {
+    var command: ChannelCommand {
+        get throws(WireError) {
+            guard let unit = UInt16(exactly: maximumTransmissionUnit),
+                let payload = UInt16(exactly: maximumPayloadSize),
+                1...5 ~= channels.count
+            else { throw .invalidField }
+            return .reconfigure(
+                channels.map { ChannelID(wire: $0) }, maximumTransmissionUnit: unit, maximumPayloadSize: payload)
         }
     }
 }
@@ -111,8 +146,7 @@ extension WireChannelEvent {
         self.init()
         switch event {
         case .opened(let information, _): opened = WireOpenedChannel(information)
-        // The daemon does not report it: see `ToolServing.hears`.
-        case .reconfigured: break
+        case .reconfigured(let information): reconfigured = WireOpenedChannel(information)
         case .received(let channel, let unit):
             received.channel = WireChannel(channel)
             received.unit = Data(unit)
@@ -133,6 +167,7 @@ extension ChannelEvent {
     init(_ wire: WireChannelEvent, for client: ClientID) throws(WireError) {
         switch wire.event {
         case .opened(let opened): self = .opened(ChannelInformation(opened), client)
+        case .reconfigured(let changed): self = .reconfigured(ChannelInformation(changed))
         case .received(let received): self = .received(ChannelID(wire: received.channel), Array(received.unit))
         case .closed(let closed):
             let end: ChannelEnd
@@ -155,8 +190,10 @@ extension WireFailure {
         case .refused(let result):
             reason = .channelRefused
             code = UInt32(result.rawValue)
-        // The commands of the enhanced form are not carried.
-        case .invalidAnswer, .notReconfigurable: reason = .channelInvalidAnswer
+        case .invalidAnswer: reason = .channelInvalidAnswer
+        case .notReconfigurable(let result):
+            reason = .channelNotReconfigurable
+            code = UInt32(result.rawValue)
         case .notOpen: reason = .channelNotOpen
         case .noResources: reason = .channelNoResources
         case .unitTooLong: reason = .channelUnitTooLong
@@ -172,6 +209,8 @@ extension ChannelFailure {
         case .channelRefused:
             self = .refused(L2CAPCreditBasedConnectionResult(rawValue: UInt16(clamping: wire.code)))
         case .channelInvalidAnswer: self = .invalidAnswer
+        case .channelNotReconfigurable:
+            self = .notReconfigurable(L2CAPReconfigureResult(rawValue: UInt16(clamping: wire.code)))
         case .channelNotOpen: self = .notOpen
         case .channelNoResources: self = .noResources
         case .channelUnitTooLong: self = .unitTooLong

@@ -34,9 +34,7 @@ extension WireRequest {
         case .server(let command):
             guard let request = Self.command(command) else { return nil }
             self.command = request
-        case .channel(let command):
-            guard let request = Self.command(command) else { return nil }
-            self.command = request
+        case .channel(let command): self.command = Self.command(command)
         case .security(.removeBond(let identity)): removeBond = WireAddress(identity)
         case .security(.nameBond(let identity, let name)):
             nameBond.identity = WireAddress(identity)
@@ -96,6 +94,8 @@ extension HostCommand {
             self = .channel(
                 .open(
                     LinkID(wire: open.link), spsm: UInt16(clamping: open.spsm), try ChannelSettings(open.settings)))
+        case .openEnhancedChannels(let open): self = .channel(try open.command)
+        case .reconfigureChannels(let reconfigure): self = .channel(try reconfigure.command)
         case .sendOnChannel(let send):
             self = .channel(.send(ChannelID(wire: send.channel), Array(send.unit)))
         case .consumeOnChannel(let consume):

@@ -22,8 +22,9 @@ extension WireCompleted {
             parameters.interval = UInt32(inForce.interval.rawValue)
             parameters.peripheralLatency = UInt32(inForce.peripheralLatency)
             parameters.supervisionTimeout = UInt32(inForce.supervisionTimeout.rawValue)
+        case .success(.channels(let opened)): channels.channels = opened.map { WireOpenedChannel($0) }
         // No command that the protocol carries ends like this.
-        case .success(.channels), .success(.outOfBandData), .success(.remoteVersion), .success(.remoteFeatures),
+        case .success(.outOfBandData), .success(.remoteVersion), .success(.remoteFeatures),
             .success(.dataLength), .success(.phy), .success(.hciAnswer):
             failure = WireFailure(.invalidRequest(.notAvailableOnSharedController))
         }
@@ -106,6 +107,7 @@ extension WireCompleted {
             case .published(let service): return .success(.published(try GATTPublishedService(service)))
             case .listening(let spsm): return .success(.listening(spsm: UInt16(clamping: spsm)))
             case .channel(let opened): return .success(.channel(ChannelInformation(opened)))
+            case .channels(let opened): return .success(.channels(opened.channels.map { ChannelInformation($0) }))
             case .parameters(let inForce):
                 return .success(
                     .connectionParameters(
