@@ -1,5 +1,5 @@
 import BLEJSON
-import Foundation
+import FoundationEssentials
 import Glibc
 
 /// Reads the JSON files of the daemon: manifests of apps, and its configuration.
@@ -75,7 +75,7 @@ enum SettingsFile {
             let reason = unsafe String(cString: strerror(errno))
             throw Problem(description: "it cannot be opened: \(reason)")
         }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        defer { close(descriptor) }
         var information = stat()
         guard unsafe fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
             information.st_uid == 0 || information.st_uid == geteuid(), information.st_mode & 0o022 == 0
@@ -85,6 +85,10 @@ enum SettingsFile {
         guard information.st_size <= longestFile else {
             throw Problem(description: "it is longer than \(longestFile) octets")
         }
-        return try file.readToEnd() ?? Data()
+        var octets = [UInt8](repeating: 0, count: Int(information.st_size))
+        guard unsafe Glibc.read(descriptor, &octets, octets.count) == octets.count else {
+            throw Problem(description: "it cannot be read")
+        }
+        return Data(octets)
     }
 }

@@ -110,8 +110,8 @@ def two_adapters():
         with Daemon(adapter=air.addresses[0], words=['--adapter', air.addresses[1]], apps=[other]) as daemon:
             second = daemon.path + '.2'
             daemon.wait_for('the second socket', lambda: os.path.exists(second))
-            names = threads(daemon)
-            assert 'bled' in names and 'bled-2' in names, names
+            # A thread takes its name after it has begun.
+            daemon.wait_for('both threads', lambda: {'bled', 'bled-2'} <= set(threads(daemon)))
             assert sees(daemon.path) and sees(second)
             assert daemon.operate({1: {}}) == {}, 'the app belongs to the second adapter'
             operate(second, {2: RELAY.encode()})

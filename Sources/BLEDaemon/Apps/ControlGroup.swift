@@ -65,7 +65,7 @@ struct ControlGroup: Equatable {
         guard let octets else { return hasController && write("max", to: "memory.max") }
         if !hasController {
             // Refused if processes are in the folder's own group.
-            let folder = ControlGroup(path: (path as NSString).deletingLastPathComponent)
+            let folder = ControlGroup(path: String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
             guard folder.write("+memory", to: "cgroup.subtree_control") else { return false }
         }
         // What is swapped out would not count.
