@@ -129,7 +129,8 @@ let package = Package(
         .executableTarget(
             name: "bled",
             dependencies: [
-                "BLE", "BLEAppState", "BLEDaemon", "BLEDaemonClient", "BLEPackets", "BLESecurity", "BLEServiceManager",
+                "BLE", "BLEAppState", "BLEDaemon", "BLEDaemonClient", "BLEJSON", "BLEPackets", "BLESecurity",
+                "BLEServiceManager",
                 "BLETransport",
                 "BLEVirtualTransports", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -1,7 +1,7 @@
 import BLEDaemonProtocol
 
 /// The limits of clients. A client that exceeds one harms only itself: its request is refused, or its connection ends.
-public struct ClientLimits: Sendable {
+public struct ClientLimits: Hashable, Sendable {
     /// The maximum length of a message to the daemon, in octets.
     public var messageOctets = BledProtocol.requestLimit
     /// Incomplete requests of one client.

@@ -19,7 +19,7 @@ extension Daemon {
             }
         } catch {
             // The socket stays readable, so trying again at once would be a busy loop.
-            configuration.log("no more clients for now: \(error)")
+            configuration.warn("no more clients for now: \(error)")
             registration?.setInterest([])
             accepting?.set(atMicroseconds: loop.nowMicroseconds + Self.acceptPauseMicroseconds)
         }
@@ -49,14 +49,14 @@ extension Daemon {
                     if connection.hasRequest { connection.isClosed = true } else { left(connection) }
                 })
         } catch {
-            return configuration.log("a client could not be served: \(error)")
+            return configuration.warn("a client could not be served: \(error)")
         }
         connection.allowance = 0
         let ofUser = connections.count { $0.peer.user == peer.user }
         connections.append(connection)
         tools[connection.tool.client] = connection
         if !isAllowed, !installed.users.contains(peer.user) {
-            configuration.log("user \(peer.user) (process \(peer.process)) may not connect")
+            configuration.warn("user \(peer.user) (process \(peer.process)) may not connect")
             connection.tool.refuse(.notAllowed, "user \(peer.user) may not use this daemon")
         } else if connections.count > limits.clients || ofUser >= limits.clientsOfUser {
             connection.tool.refuse(.tooManyClients, "too many programs are connected")
@@ -154,7 +154,7 @@ extension Daemon {
                 octets += WireFromDaemon.with { $0.operatorAnswer = answer }.framed()
                 drain()
                 if octets.count + connection.stream.waitingByteCount > configuration.limits.waitingOctets {
-                    configuration.log("an operator (process \(connection.peer.process)) does not read its answers")
+                    configuration.warn("an operator (process \(connection.peer.process)) does not read its answers")
                     isClosing = true
                     break
                 }

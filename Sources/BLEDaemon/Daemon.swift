@@ -63,6 +63,10 @@ public final class Daemon {
         public var alive: @Sendable () -> Void = {}
         /// Gets log lines for people.
         public var log: @Sendable (String) -> Void = { _ in }
+        /// Gets log lines about what does not work; `nil`: `log` gets them.
+        public var logWarning: (@Sendable (String) -> Void)?
+
+        var warn: @Sendable (String) -> Void { logWarning ?? log }
 
         public init(
             transport: TransportAddress, adapter: AdapterConfiguration, socketPath: String, users: Set<UInt32>
@@ -74,13 +78,10 @@ public final class Daemon {
             // Events that wait in a socket are no longer under the lifecycle's control.
             lifecycle.unhandledEventLimit = 256
             lifecycle.unhandledOctetLimit = 64 * 1024
-            lifecycle.servicesOfApp = limits.services
-            lifecycle.attributesOfApp = limits.attributes
-            lifecycle.channelsOfApp = limits.channels
         }
     }
 
-    let configuration: Configuration
+    private(set) var configuration: Configuration
     let loop: EventLoop
     let runner: HostRunner
     let port: EnginePort
@@ -162,10 +163,11 @@ public final class Daemon {
         self.loop = loop
         runner = try Self.runner(configuration, on: loop)
         port = EnginePort(runner)
-        let journal = configuration.journalPath.map { JournalFile(path: $0, log: configuration.log) }
+        let journal = configuration.journalPath.map { JournalFile(path: $0, log: configuration.warn) }
         self.journal = journal
         var generator = SystemRandomNumberGenerator()
         let seed = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        configuration.lifecycle.limit(configuration.limits)
         lifecycle = LifecycleEngine(
             on: port, settings: configuration.lifecycle, seed: seed, restoring: journal?.read() ?? .init())
         listener =
@@ -198,7 +200,7 @@ public final class Daemon {
         } catch {
             var adapter = configuration.adapter
             adapter.bondStore = nil
-            configuration.log("\(error). Until the next start, bonds are kept in memory, and earlier ones are missing")
+            configuration.warn("\(error). Until the next start, bonds are kept in memory, and earlier ones are missing")
             return try HostRunner(configuration.transport, configuration: adapter, loop: loop)
         }
     }
@@ -207,6 +209,33 @@ public final class Daemon {
         guard let interval = configuration.aliveMicroseconds else { return }
         configuration.alive()
         aliveDeadline?.set(atMicroseconds: loop.nowMicroseconds + interval)
+    }
+
+    /// Changes who may connect and what new clients may have. Programs of users who may no longer connect are refused.
+    public func change(users: Set<UInt32>, operatorGroup: UInt32?, limits: ClientLimits) {
+        configuration.users = users
+        configuration.operatorGroup = operatorGroup
+        configuration.limits = limits
+        lifecycle.withApps(at: now) { apps in apps.settings.limit(limits) }
+        openSocketToOthers()
+        for connection in connections {
+            let user = connection.peer.user
+            guard user != 0, !isOperator(connection.peer), !users.contains(user), !installed.users.contains(user) else {
+                continue
+            }
+            connection.tool.refuse(.notAllowed, "user \(user) may no longer use this daemon")
+            connection.app?.refuse(.notAllowed, "user \(user) may no longer use this daemon")
+            look(at: connection)
+        }
+        pump()
+    }
+
+    /// Each connection is checked; the file only decides who can ask.
+    func openSocketToOthers() {
+        let isForOthers =
+            !configuration.users.union(installed.users).isSubset(of: [0, geteuid()])
+            || configuration.operatorGroup != nil
+        if configuration.listeningSocket == nil, isForOthers { _ = unsafe chmod(configuration.socketPath, 0o666) }
     }
 
     var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
@@ -253,7 +282,7 @@ public final class Daemon {
                 if !isStopping { openController() }
             }
         } catch {
-            configuration.log("an adapter that is plugged in is noticed later: \(error)")
+            configuration.warn("an adapter that is plugged in is noticed later: \(error)")
         }
     }
 
@@ -267,7 +296,7 @@ public final class Daemon {
         isReady = false
         isAdvertising = false
         trouble = reason
-        if complaint != reason { configuration.log("no controller: \(reason)") }
+        if complaint != reason { configuration.warn("no controller: \(reason)") }
         complaint = reason
         for connection in connections where connection.isTool {
             connection.tool.controllerIsLost(reason)
@@ -307,6 +336,8 @@ public final class Daemon {
         for deadline in [greetings, deadline, reopening, accepting, processDeadline, aliveDeadline] {
             deadline?.cancel()
         }
+        // They outlive the loop, in which nothing may be cancelled afterwards.
+        for process in Array(processes.values) + starting { process.unwatch() }
         runner.shutDown()
         onStopped()
     }
@@ -407,12 +438,12 @@ public final class Daemon {
                 connection.app?.controllerIsReady(isExtended: information.usesExtendedCommands)
                 look(at: connection)
             }
-        case .failed(let failure): configuration.log("the controller failed: \(failure)")
+        case .failed(let failure): configuration.warn("the controller failed: \(failure)")
         case .connected(let link, let client) where isLostTool(client):
             // The client left while the link was being established.
             _ = runner.submit(.link(link.id, .disconnect), from: client)
         case .bondChanged, .bondRemoved:
-            if let error = runner.takeStoreError() { configuration.log("a bond could not be saved: \(error)") }
+            if let error = runner.takeStoreError() { configuration.warn("a bond could not be saved: \(error)") }
         case .pairing(let link, let progress): pairing(progress, on: link)
         case .recovering, .discovered, .connected, .disconnected, .gatt, .stopped,
             .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
@@ -471,5 +502,13 @@ public final class Daemon {
         case .log(let message, let app): withApp(app) { $0.note(message.text) }
         case .journal(let entry): journal?.append(entry)
         }
+    }
+}
+
+extension LifecycleSettings {
+    fileprivate mutating func limit(_ limits: ClientLimits) {
+        servicesOfApp = limits.services
+        attributesOfApp = limits.attributes
+        channelsOfApp = limits.channels
     }
 }

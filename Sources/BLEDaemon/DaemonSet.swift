@@ -68,8 +68,14 @@ public final class DaemonSet: Sendable {
     }
 
     /// Reads the manifests of all apps again.
-    public func reload() {
-        for member in state.withLock({ $0.members }) { member.loop.run { member.daemon.readInstalledApps() } }
+    /// - Parameter change: what else to change; called on the thread of each daemon.
+    public func reload(_ change: @escaping @Sendable (Daemon) -> Void = { _ in }) {
+        for member in state.withLock({ $0.members }) {
+            member.loop.run {
+                change(member.daemon)
+                member.daemon.readInstalledApps()
+            }
+        }
     }
 
     /// Stops all daemons, and waits until their controllers have been released.

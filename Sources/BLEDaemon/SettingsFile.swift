@@ -10,8 +10,11 @@ enum SettingsFile {
     /// - Parameters:
     ///   - keys: the keys of the outermost object. Another one is an error: a key with a mistake in it would have no
     ///     effect. Keys that begin with a capital letter, as those of Apple's manifests do, are left alone.
+    ///   - inner: the keys of objects within it, by the object's key.
     /// - Throws: `Problem`.
-    static func decode<Value: Decodable>(_ type: Value.Type, from data: Data, keys: [String]) throws -> Value {
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, from data: Data, keys: [String], within inner: [String: [String]] = [:]
+    ) throws -> Value {
         let value: JSONValue
         do throws(JSONProblem) { value = try JSONReader.value(in: [UInt8](data)) } catch {
             throw Problem(description: "line \(error.line): \(error.message)")
@@ -19,7 +22,11 @@ enum SettingsFile {
         guard case .object(let members) = value else {
             throw Problem(description: "it is not an object in braces")
         }
-        try check(members, keys)
+        try check(members, keys, in: "")
+        for member in members {
+            guard let keys = inner[member.key], case .object(let members) = member.value else { continue }
+            try check(members, keys, in: member.key + ".")
+        }
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch let error as DecodingError {
@@ -27,11 +34,12 @@ enum SettingsFile {
         }
     }
 
+    /// - Parameter place: what comes before the keys in messages.
     /// - Throws: `Problem` with the first key that is unknown.
-    private static func check(_ members: [JSONValue.Member], _ keys: [String]) throws {
+    private static func check(_ members: [JSONValue.Member], _ keys: [String], in place: String) throws {
         for key in members.map(\.key) where !keys.contains(key) && !(key.first?.isUppercase ?? false) {
             let others = keys.sorted().map { "‘\($0)’" }.joined(separator: ", ")
-            throw Problem(description: "there is no key ‘\(key)’; the keys are \(others)")
+            throw Problem(description: "there is no key ‘\(place)\(key)’; the keys are \(others)")
         }
     }
 

@@ -75,6 +75,12 @@ struct Bled: ParsableCommand {
                 + "daemon and its apps.", valueName: "group"))
     var operators: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A file with adapters, users, operators, limits of clients and the form of the log; read again at SIGHUP. "
+                + "What other options say counts, too.", valueName: "file"), completion: .file())
+    var config: String?
+
     func validate() throws {
         for choice in adapter {
             if case .transport(.daemon) = choice {
@@ -94,49 +100,98 @@ struct Bled: ParsableCommand {
         unsafe sigaddset(&signals, SIGTERM)
         unsafe sigaddset(&signals, SIGHUP)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let settings = try settings()
+        let log = LogOutput(settings)
+        let adapter = try adapters(settings)
         let manager = ServiceManager()
         let daemons = DaemonSet()
         let pulse = Pulse { manager.notify("WATCHDOG=1") }
         if adapter == [.all] {
             try daemons.addAll { kernel, count in
-                try configuration(.address(kernel.address), count, manager, pulse)
+                // What was changed since the start counts for it, too.
+                let settings = (try? self.settings()) ?? settings
+                return try configuration(.address(kernel.address), true, count, settings, log, manager, pulse)
             } failed: { adapter, error in
-                Self.write("\(adapter.name) is not taken: \(error)")
+                log.warn("\(adapter.name) is not taken: \(error)")
             }
         } else {
             let first = try adapter.isEmpty ? [.transport(.userChannel(adapter: AdapterList.first().index))] : adapter
-            for choice in first { try daemons.add(configuration(choice, daemons.count, manager, pulse)) }
+            for choice in first {
+                try daemons.add(
+                    configuration(choice, first.count > 1, daemons.count, settings, log, manager, pulse))
+            }
         }
         manager.notify("READY=1")
         var signal: Int32 = 0
         while unsafe sigwait(&signals, &signal) != 0 || signal == SIGHUP {
-            if signal == SIGHUP { daemons.reload() }
+            if signal == SIGHUP { reload(daemons, log) }
         }
         manager.notify("STOPPING=1")
         daemons.stop()
     }
 
-    /// - Parameter count: how many daemons there are already.
+    /// The configuration file, with what the command line adds.
+    private func settings() throws -> DaemonSettings {
+        var settings = try config.map { try DaemonSettings(path: $0) } ?? DaemonSettings()
+        settings.add(users: allow, operatorGroup: try operators.map { try Self.group($0) })
+        return settings
+    }
+
+    /// The command line's adapters, or else those of the configuration file.
+    private func adapters(_ settings: DaemonSettings) throws -> [AdapterChoice] {
+        guard adapter.isEmpty else { return adapter }
+        return try settings.adapters.map { name in
+            do throws(TransportError) {
+                let choice = try AdapterChoice(name)
+                if case .transport(.daemon) = choice { throw .invalidAddress(name) }
+                return choice
+            } catch {
+                throw ValidationError("‘adapters’ of ‘\(config ?? "")’: \(error)")
+            }
+        }
+    }
+
+    /// A file with an error changes nothing.
+    private func reload(_ daemons: DaemonSet, _ log: LogOutput) {
+        do {
+            let settings = try settings()
+            log.change(settings)
+            daemons.reload {
+                $0.change(
+                    users: settings.users.union([geteuid()]), operatorGroup: settings.operatorGroup,
+                    limits: settings.limits)
+            }
+        } catch {
+            log.warn("the configuration stays as it was: \(error)")
+            daemons.reload()
+        }
+    }
+
+    /// - Parameters:
+    ///   - isOneOfMany: whether its state has a folder of its own.
+    ///   - count: how many daemons there are already.
     private func configuration(
-        _ choice: AdapterChoice, _ count: Int, _ manager: ServiceManager, _ pulse: Pulse
+        _ choice: AdapterChoice, _ isOneOfMany: Bool, _ count: Int, _ settings: DaemonSettings, _ output: LogOutput,
+        _ manager: ServiceManager, _ pulse: Pulse
     ) throws -> Daemon.Configuration {
         let base = socket ?? DaemonClient.defaultSocketPath
         let path = count == 0 ? base : "\(base).\(count + 1)"
-        let prefix = count == 0 ? "" : "\(choice.name): "
-        let log: @Sendable (String) -> Void = { Self.write(prefix + $0) }
+        let name = count == 0 ? nil : choice.name
+        let warn: @Sendable (String) -> Void = { output.warn($0, of: name) }
         var engine = AdapterConfiguration(makeVirtualTransport: VirtualTransports.open)
         engine.toolbox = CryptoToolbox()
         var journalPath: String?
         // One adapter keeps its state in the folder itself, so that it may be given another name.
-        let state = adapter.count > 1 || adapter == [.all] ? state.map { "\($0)/adapters/\(choice.fileName)" } : state
+        let state = isOneOfMany ? state.map { "\($0)/adapters/\(choice.fileName)" } : state
         if let state {
             let folder = StateFolder(path: state)
-            engine.bondStore = FileBondStore(path: state + "/security") { log("\($0)") }
-            engine.ownAddress = .automatic(fallback: folder.staticAddress { log($0) })
+            engine.bondStore = FileBondStore(path: state + "/security") { warn("\($0)") }
+            engine.ownAddress = .automatic(fallback: folder.staticAddress { warn($0) })
             journalPath = folder.journalPath(of: "bled")
         }
         var configuration = Daemon.Configuration(
-            transport: try choice.transport, adapter: engine, socketPath: path, users: Set(allow + [geteuid()]))
+            transport: try choice.transport, adapter: engine, socketPath: path, users: settings.users.union([geteuid()])
+        )
         if case .address(let address) = choice { configuration.adapterAddress = address }
         configuration.isFirst = count == 0
         configuration.journalPath = journalPath
@@ -150,10 +205,12 @@ struct Bled: ParsableCommand {
         configuration.alive = pulse.member()
         configuration.processesPath = state.map { $0 + "/processes" }
         // Other users can open the socket only if some of them are allowed; the daemon then checks who they are.
-        configuration.operatorGroup = try operators.map { try Self.group($0) }
-        if !allow.isEmpty || operators != nil { configuration.socketMode = 0o666 }
-        configuration.log = log
-        log("listening at \(path)")
+        configuration.operatorGroup = settings.operatorGroup
+        configuration.limits = settings.limits
+        if !settings.users.isEmpty || settings.operatorGroup != nil { configuration.socketMode = 0o666 }
+        configuration.log = { output.say($0, of: name) }
+        configuration.logWarning = warn
+        output.say("listening at \(path)", of: name)
         return configuration
     }
 
@@ -165,10 +222,5 @@ struct Bled: ParsableCommand {
             return number
         }
         return unsafe entry.pointee.gr_gid
-    }
-
-    private static func write(_ line: String) {
-        let text = Array("bled: \(line)\n".utf8)
-        _ = unsafe Glibc.write(STDERR_FILENO, text, text.count)
     }
 }

@@ -188,6 +188,24 @@ def frozen():
 
 
 @case
+def stops_with_apps():
+    "bled is ended while apps run and are stopped: it ends well, and none of them stays stopped"
+    with Daemon(apps=[relay_manifest(), relay_manifest(BundleIdentifier='org.example.second')]) as daemon:
+        names = RELAY, 'org.example.second'
+        for name in names:
+            daemon.operate({2: name.encode()})
+        daemon.wait_for('both run', lambda: len(daemon.told('state')) >= 4)
+        processes = [daemon.process_of(name) for name in names]
+        daemon.operate({3: RELAY.encode()})
+        daemon.operate({4: RELAY.encode()})
+        daemon.process.send_signal(signal.SIGTERM)
+        assert daemon.process.wait(LIMIT) == 0, (daemon.process.returncode, daemon.said()[-2000:])
+        daemon.wait_for('none is stopped', lambda: not {state_of(process) for process in processes} & {'T', 'Z'})
+        for process in processes:
+            os.killpg(process, signal.SIGKILL)
+
+
+@case
 def no_such_group():
     "bled refuses a cgroup that is none, in words, before it listens"
     import subprocess

@@ -21,7 +21,8 @@ public struct AppLifecycle: ~Copyable {
     /// Whether the controller can be used.
     enum ControllerState: Equatable { case starting, resetting, failed, ready }
 
-    let settings: LifecycleSettings
+    /// A change counts for what comes later.
+    public var settings: LifecycleSettings
     var controller = ControllerState.starting
     var isPowered = true
     var isAdvertising = false

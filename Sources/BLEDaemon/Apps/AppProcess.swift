@@ -58,12 +58,17 @@ final class AppProcess {
     func watch(on loop: EventLoop, ended: @escaping (_ hasExited: Bool) -> Void) throws(TransportError) {
         registration = try loop.register(descriptor, for: .readable) { [weak self] _ in
             guard let self else { return }
-            registration?.cancel()
-            registration = nil
+            unwatch()
             var status: Int32 = 0
             // A process that is not our child leaves no status; it counts as killed, so that its operations continue.
             ended(unsafe clinux_reap(number, &status) == number && status & 0x7F == 0)
         }
+    }
+
+    /// Ends watching; only on the loop's own thread.
+    func unwatch() {
+        registration?.cancel()
+        registration = nil
     }
 
     var isStopped: Bool { stoppedAt != nil }

@@ -93,7 +93,7 @@ extension Daemon {
             guard let process = AppProcess(number, app.unit == nil ? .process : .unit) else { return nil }
             hold(process, of: app.id)
             if process.kind == .process, let limit = app.memoryLimit, !process.limitMemory(limit) {
-                configuration.log(
+                configuration.warn(
                     "the memory of ‘\(app.id.rawValue)’ cannot be limited: its process is not this user's")
             }
         }

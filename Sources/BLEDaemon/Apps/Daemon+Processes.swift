@@ -43,7 +43,7 @@ extension Daemon {
         } catch {
             let code = unsafe String(cString: strerror(error.code))
             let reason = "‘\(id.rawValue)’ cannot be launched: \(code)"
-            configuration.log(reason)
+            configuration.warn(reason)
             return reason
         }
     }
@@ -56,10 +56,10 @@ extension Daemon {
             try manager.watch(on: loop) { [weak self, weak manager] hasExited in
                 guard let self else { return }
                 starting.removeAll { $0 === manager }
-                if !hasExited { configuration.log("the request to systemd for \(unit) was interrupted") }
+                if !hasExited { configuration.warn("the request to systemd for \(unit) was interrupted") }
             }
         } catch {
-            configuration.log("whether systemd accepts \(unit) will not be noticed: \(error)")
+            configuration.warn("whether systemd accepts \(unit) will not be noticed: \(error)")
         }
     }
 
@@ -72,7 +72,7 @@ extension Daemon {
                 processEnded(id, hasExited: hasExited)
             }
         } catch {
-            configuration.log("the end of ‘\(id.rawValue)’ will not be noticed: \(error)")
+            configuration.warn("the end of ‘\(id.rawValue)’ will not be noticed: \(error)")
         }
         saveProcesses()
     }
@@ -174,14 +174,14 @@ extension Daemon {
         guard configuration.appsFolder != nil, let path = configuration.memoryPressurePath else { return }
         guard let pressure = MemoryPressure(path: path) else {
             let reason = unsafe String(cString: strerror(errno))
-            return configuration.log(
+            return configuration.warn(
                 "suspended apps will not make room: no reports of memory from ‘\(path)’: \(reason)")
         }
         do throws(TransportError) {
             try pressure.watch(on: loop) { [unowned self] in memoryIsShort() }
             memoryPressure = pressure
         } catch {
-            configuration.log("suspended apps will not make room: \(error)")
+            configuration.warn("suspended apps will not make room: \(error)")
         }
     }
 
@@ -216,7 +216,7 @@ extension Daemon {
         case .resume: process?.resume()
         case .suspend:
             if let process, !process.stop() {
-                configuration.log("‘\(id.rawValue)’ cannot be stopped: its process belongs to another user")
+                configuration.warn("‘\(id.rawValue)’ cannot be stopped: its process belongs to another user")
             }
         case .relaunch(let options): launch(id, options)
         }
@@ -245,7 +245,7 @@ extension Daemon {
         do {
             try Data(lines.joined().utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
-            configuration.log("which apps run cannot be written down: \(fileProblem(error))")
+            configuration.warn("which apps run cannot be written down: \(fileProblem(error))")
         }
     }
 
@@ -272,15 +272,12 @@ extension Daemon {
     public func readInstalledApps() {
         guard let folder = configuration.appsFolder else { return }
         // The first daemon logs what is wrong with the files.
-        installed = InstalledApps(folder: folder, log: configuration.isFirst ? configuration.log : { _ in })
+        installed = InstalledApps(folder: folder, log: configuration.isFirst ? configuration.warn : { _ in })
         let names = [configuration.transport.description, adapterAddress?.addressText]
         installed.keep { app in app.adapter.map { names.contains($0) } ?? configuration.isFirst }
         for app in installed.all { lifecycle.withApps(at: now) { $0.declare(app.manifest) } }
         if isReady { setPairing() }
-        // Each connection is checked; the file only decides who can ask.
-        if configuration.listeningSocket == nil, !installed.users.isSubset(of: [0, geteuid()]) {
-            _ = unsafe chmod(configuration.socketPath, 0o666)
-        }
+        openSocketToOthers()
     }
 
     func move(_ name: String, to place: WireAppMove.Place) -> String? {

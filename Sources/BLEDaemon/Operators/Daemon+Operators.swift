@@ -171,7 +171,7 @@ extension Daemon {
     /// Ends the connection of an operator that does not read.
     private func endIfStuck(_ connection: Connection) {
         guard connection.stream.waitingByteCount > configuration.limits.waitingOctets else { return }
-        configuration.log("an operator (process \(connection.peer.process)) does not read what it is sent")
+        configuration.warn("an operator (process \(connection.peer.process)) does not read what it is sent")
         connection.stream.close()
         left(connection)
     }

@@ -1,0 +1,159 @@
+import FoundationEssentials
+import Glibc
+
+/// The configuration file of `bled`: which adapters it takes, who may connect, the limits of clients, and its log.
+public struct DaemonSettings: Equatable, Sendable {
+    /// The form of the log.
+    public enum LogFormat: String, Sendable { case text, json }
+    /// The least important lines of the log.
+    public enum LogLevel: String, Sendable { case info, warning }
+
+    /// As values of `--adapter`; empty: the first adapter.
+    public private(set) var adapters: [String] = []
+    /// The numeric IDs of users who may connect with any program.
+    public private(set) var users: Set<UInt32> = []
+    /// The numeric ID of the group of operators.
+    public private(set) var operatorGroup: UInt32?
+    /// The limits of each client.
+    public private(set) var limits = ClientLimits()
+    public private(set) var logFormat = LogFormat.text
+    public private(set) var logLevel = LogLevel.info
+
+    /// The settings without a file.
+    public init() {}
+
+    /// - Throws: an error that names the file, the line or the key, and what is right.
+    public init(path: String) throws {
+        do {
+            try self.init(file: SettingsFile.read(path))
+        } catch {
+            throw SettingsFile.Problem(description: "‘\(path)’: \(error)")
+        }
+    }
+
+    /// - Throws: `SettingsFile.Problem`.
+    init(file data: Data) throws {
+        let file = try SettingsFile.decode(
+            File.self, from: data, keys: ["adapters", "users", "operators", "limits", "log"],
+            within: ["limits": Self.ranges.map(\.key), "log": ["format", "level"]])
+        adapters = file.adapters ?? []
+        if adapters.contains("all"), adapters.count > 1 {
+            throw SettingsFile.Problem(description: "‘adapters’: ‘all’ takes every adapter; name no other")
+        }
+        users = Set(try (file.users ?? []).map { try $0.user })
+        operatorGroup = try file.operators?.group
+        try limit(file.limits ?? [:])
+        if let name = file.log?.format {
+            guard let format = LogFormat(rawValue: name) else {
+                throw SettingsFile.Problem(description: "‘log.format’ is ‘text’ or ‘json’, not ‘\(name)’")
+            }
+            logFormat = format
+        }
+        if let name = file.log?.level {
+            guard let level = LogLevel(rawValue: name) else {
+                throw SettingsFile.Problem(description: "‘log.level’ is ‘info’ or ‘warning’, not ‘\(name)’")
+            }
+            logLevel = level
+        }
+    }
+
+    /// Adds what the command line says.
+    public mutating func add(users more: [UInt32], operatorGroup group: UInt32?) {
+        users.formUnion(more)
+        if let group { operatorGroup = group }
+    }
+
+    private struct File: Decodable {
+        var adapters: [String]?
+        var users: [Name]?
+        var operators: Name?
+        var limits: [String: Int]?
+        var log: Log?
+
+        struct Log: Decodable {
+            var format: String?
+            var level: String?
+        }
+    }
+
+    // MARK: Limits
+
+    private struct Limit: Sendable {
+        let key: String
+        let range: ClosedRange<Int>
+        let set: @Sendable (inout ClientLimits, Int) -> Void
+    }
+
+    /// The keys of `limits` and their values.
+    private static let ranges: [Limit] = [
+        Limit(key: "clients", range: 1...10_000) { $0.clients = $1 },
+        Limit(key: "clientsOfUser", range: 1...10_000) { $0.clientsOfUser = $1 },
+        Limit(key: "appsOfUser", range: 1...10_000) { $0.appsOfUser = $1 },
+        Limit(key: "messageOctets", range: 4096...1_048_576) { $0.messageOctets = $1 },
+        Limit(key: "waitingOctets", range: 65_536...16_777_216) {
+            $0.waitingOctets = $1
+            $0.waitingDiscoveryOctets = $1 / 4
+        },
+        Limit(key: "requests", range: 1...10_000) { $0.requests = $1 },
+        Limit(key: "managers", range: 1...1000) { $0.managers = $1 },
+        Limit(key: "advertisements", range: 1...64) { $0.advertisements = $1 },
+        Limit(key: "services", range: 1...1000) { $0.services = $1 },
+        Limit(key: "attributes", range: 1...60_000) { $0.attributes = $1 },
+        Limit(key: "channels", range: 1...64) { $0.channels = $1 },
+    ]
+
+    private mutating func limit(_ values: [String: Int]) throws {
+        for limit in Self.ranges {
+            guard let value = values[limit.key] else { continue }
+            guard limit.range.contains(value) else {
+                throw SettingsFile.Problem(
+                    description: "‘limits.\(limit.key)’ is \(limit.range.lowerBound) to \(limit.range.upperBound), "
+                        + "not \(value)")
+            }
+            limit.set(&limits, value)
+        }
+    }
+
+    // MARK: Names
+
+    /// A user or a group, by name or number.
+    private enum Name: Decodable {
+        case number(UInt32)
+        case text(String)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let number = try? container.decode(UInt32.self) {
+                self = .number(number)
+            } else {
+                self = .text(try container.decode(String.self))
+            }
+        }
+
+        var user: UInt32 {
+            get throws {
+                switch self {
+                case .number(let number): return number
+                case .text(let name):
+                    guard let entry = unsafe getpwnam(name) else {
+                        throw SettingsFile.Problem(description: "‘users’: there is no user ‘\(name)’")
+                    }
+                    return unsafe entry.pointee.pw_uid
+                }
+            }
+        }
+
+        var group: UInt32 {
+            get throws {
+                switch self {
+                case .number(let number): return number
+                case .text(let name):
+                    guard let entry = unsafe getgrnam(name) else {
+                        throw SettingsFile.Problem(description: "‘operators’: there is no group ‘\(name)’")
+                    }
+                    return unsafe entry.pointee.gr_gid
+                }
+            }
+        }
+    }
+}
