@@ -29,6 +29,10 @@ public struct Gateway: Sendable {
     private var pending: [Int] = []
     private var nextDue: Instant?
     private var nextSweep: Instant?
+    /// The devices without settings that Home Assistant knows, by their addresses; bounded by
+    /// `HomeAssistantSettings.deviceLimit`.
+    var announcedDevices: Set<UInt64> = []
+    private var lastAnnouncement: Instant?
 
     /// Documents that are due within this time are sent together, in microseconds.
     private static let grain: Int64 = 20_000
@@ -65,6 +69,7 @@ public struct Gateway: Sendable {
             free.removeAll()
             slotOfKey.removeAll()
             pending.removeAll()
+            announcedDevices.removeAll()
             nextDue = nil
             nextSweep = nil
         }
@@ -81,8 +86,14 @@ public struct Gateway: Sendable {
     /// Sets the transports of the adapters; sightings refer to their indexes. An index must keep its adapter.
     public mutating func setAdapters(_ names: [String]) { adapters = names }
 
-    /// Announces every entity to Home Assistant again with the next document of its device.
-    public mutating func announceAgain() {
+    /// The shortest time between two announcements of everything.
+    private static let announcementPause = Microseconds.seconds(10)
+
+    /// Announces every entity to Home Assistant again with the next document of its device. Anyone who may publish at
+    /// the broker can cause this, so it does nothing within 10 s after the last time.
+    public mutating func announceAgain(at now: Instant) {
+        if let last = lastAnnouncement, now < last.advanced(by: Self.announcementPause) { return }
+        lastAnnouncement = now
         for slot in devices.indices { devices[slot].announced.removeAll() }
         // Home Assistant has just started and knows nothing: do not wait for the next refresh.
         for slot in devices.indices where devices[slot].isInUse { devices[slot].lastPublished = nil }
@@ -107,10 +118,14 @@ public struct Gateway: Sendable {
         if let next = nextDue, next <= now {
             nextDue = nil
             var rest: [Int] = []
-            for slot in pending where devices[slot].isInUse {
-                guard let due = devices[slot].due else { continue }
+            for slot in pending {
+                guard devices[slot].isInUse, let due = devices[slot].due else {
+                    devices[slot].isPending = false
+                    continue
+                }
                 if due <= now {
                     devices[slot].due = nil
+                    devices[slot].isPending = false
                     publish(slot, at: now)
                 } else {
                     rest.append(slot)
@@ -131,7 +146,10 @@ public struct Gateway: Sendable {
         counters.heldChanges += 1
         guard devices[slot].due == nil else { return }
         devices[slot].due = due
-        if !pending.contains(slot) { pending.append(slot) }
+        if !devices[slot].isPending {
+            devices[slot].isPending = true
+            pending.append(slot)
+        }
         nextDue = earliest(nextDue, due)
     }
 
@@ -233,6 +251,7 @@ public struct Gateway: Sendable {
         let slot: Int
         if let reused = free.popLast() {
             slot = reused
+            device.isPending = devices[slot].isPending
             devices[slot] = device
         } else {
             slot = devices.count
@@ -257,24 +276,27 @@ public struct Gateway: Sendable {
     private mutating func forget(_ slot: Int) {
         slotOfKey[Self.key(devices[slot].address)] = nil
         if let identity = devices[slot].identity { slotOfKey[Self.key(identity: identity)] = nil }
+        // The list of devices whose documents wait still has the slot.
+        let isPending = devices[slot].isPending
         devices[slot] = HeardDevice(address: devices[slot].address, at: .zero)
         devices[slot].isInUse = false
+        devices[slot].isPending = isPending
         free.append(slot)
     }
 
     /// Makes room: removes a sixteenth of the devices, those that were silent longest. Devices that the configuration
     /// names go last.
     private mutating func evict() {
-        let candidates = devices.indices.filter { devices[$0].isInUse }
-            .sorted {
-                let (a, b) = (devices[$0], devices[$1])
-                return (a.isNamed ? 1 : 0, a.lastHeard.microseconds, $0) < (
-                    b.isNamed ? 1 : 0, b.lastHeard.microseconds, $1
-                )
-            }
-        for slot in candidates.prefix(max(1, configuration.deviceLimit / 16)) {
+        // Only what is compared: somebody who sends from ever new addresses causes this several times a second.
+        var candidates: [(rank: Int, heard: Int64, slot: Int)] = []
+        candidates.reserveCapacity(devices.count)
+        for slot in devices.indices where devices[slot].isInUse {
+            candidates.append((devices[slot].isNamed ? 1 : 0, devices[slot].lastHeard.microseconds, slot))
+        }
+        candidates.sort { $0 < $1 }
+        for candidate in candidates.prefix(max(1, configuration.deviceLimit / 16)) {
             counters.evictedDevices += 1
-            forget(slot)
+            forget(candidate.slot)
         }
     }
 

@@ -34,6 +34,8 @@ public struct GatewayCounters: Equatable, Sendable {
     public var heldChanges: UInt64 = 0
     /// Devices that were forgotten because there was no room.
     public var evictedDevices: UInt64 = 0
+    /// Documents of devices that were not announced to Home Assistant because of `HomeAssistantSettings.deviceLimit`.
+    public var unannouncedDocuments: UInt64 = 0
     /// Packets with encrypted values whose key is missing or wrong.
     public var unreadableReports: UInt64 = 0
 

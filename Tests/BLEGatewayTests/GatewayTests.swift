@@ -296,4 +296,43 @@ struct GatewayTests {
         let messages = try bench.hear(sensor, "0609" + "612F2B2362")
         #expect(messages.first?.topic == "a4c138000001/a___b")
     }
+
+    @Test(
+        "what a device calls itself adds no level, no wildcard and no topic of the broker's",
+        // Wildcard and slash with a combining accent, which are other characters of Swift; a noncharacter; $SYS; NUL.
+        arguments: [
+            ("2BCC812FCC8123CC81", "_\u{301}_\u{301}_\u{301}"), ("61EFBFBF62", "a_b"), ("2453595324", "_SYS$"),
+            ("6100", "a"),
+            ("610062", "a_b"),
+        ])
+    func injection(name: String, first: String) throws {
+        var configuration = GatewayConfiguration(name: "g")
+        configuration.topics.device = try TopicTemplate("{name}/{id}", perDevice: true)
+        var bench = Bench(configuration)
+        let octets = bench.octets(name)
+        let messages = try bench.hear(sensor, Bench.hex([UInt8(octets.count + 1), 0x09] + octets))
+        #expect(messages.first.map { Array($0.topic.utf8) } == Array("\(first)/a4c138000001".utf8))
+        for wildcard in ["a/+\u{301}/{id}", "a/#\u{301}/{id}", "a\u{FFFE}/{id}"] {
+            #expect(throws: TopicTemplate.Problem.wildcard) { try TopicTemplate(wildcard, perDevice: true) }
+        }
+    }
+
+    @Test("devices that were forgotten while their documents waited leave nothing behind")
+    func forgottenWhileWaiting() throws {
+        var configuration = GatewayConfiguration(name: "g")
+        configuration.deviceLimit = 16
+        configuration.pace.interval = .seconds(5)
+        var bench = Bench(configuration)
+        var documents = 0
+        for round in 0..<200 {
+            let address = "A4:C1:38:00:00:\(Bench.hex([UInt8(round)]).uppercased())"
+            documents += try bench.hear(address, Bench.temperature(2000)).count
+            #expect(try bench.hear(address, Bench.temperature(2100)).isEmpty)
+            documents += bench.wait(0.01).count
+        }
+        // The last ones still wait, each once.
+        #expect(documents == 200)
+        #expect((1...16).contains(bench.wait(10).count))
+        #expect(bench.wait(10).isEmpty)
+    }
 }

@@ -25,10 +25,53 @@ struct HomeAssistantTests {
                 + #""origin":{"name":"jelling-gateway","sw_version":"0.1.0"}}"#)
         _ = bench.wait(2)
         #expect(try bench.hear("A4:C1:38:00:00:01", Bench.temperature(2000)).map(\.kind) == [.document])
-        bench.gateway.announceAgain()
+        bench.gateway.announceAgain(at: .zero)
         #expect(
             try bench.hear("A4:C1:38:00:00:01", Bench.temperature(2000)).map(\.kind)
                 == [.discovery, .discovery, .document])
+    }
+
+    @Test("everything is announced again at most every 10 s, because anyone at the broker can ask for it")
+    func announcesAgainRarely() throws {
+        var configuration = GatewayConfiguration(name: "g")
+        configuration.homeAssistant = HomeAssistantSettings()
+        var bench = Bench(configuration)
+        func announcements() throws -> Int {
+            bench.gateway.announceAgain(at: bench.now)
+            return try bench.hear("A4:C1:38:00:00:01", Bench.temperature(2000)).filter { $0.kind == .discovery }.count
+        }
+        #expect(try announcements() == 1)
+        for _ in 0..<9 {
+            _ = bench.wait(1)
+            #expect(try announcements() == 0)
+        }
+        _ = bench.wait(1)
+        #expect(try announcements() == 1)
+    }
+
+    @Test("a sender of ever new addresses cannot announce devices without end; devices with settings are announced")
+    func limit() throws {
+        var configuration = GatewayConfiguration(name: "g")
+        configuration.homeAssistant = HomeAssistantSettings()
+        configuration.homeAssistant?.deviceLimit = 10
+        configuration.devices = [KnownDevice(address: 0xA4C1_38FF_0001)]
+        var bench = Bench(configuration)
+        var kinds: [GatewayMessage.Kind] = []
+        for number in 0..<100 {
+            let address = "A4:C1:38:00:00:\(Bench.hex([UInt8(number)]).uppercased())"
+            kinds += try bench.hear(address, Bench.temperature(2000)).map(\.kind)
+        }
+        #expect(kinds.filter { $0 == .discovery }.count == 10)
+        #expect(kinds.filter { $0 == .document }.count == 100)
+        #expect(bench.gateway.counters.unannouncedDocuments == 90)
+        #expect(
+            try bench.hear("A4:C1:38:FF:00:01", Bench.temperature(2000)).map(\.kind) == [.discovery, .document])
+        // Those that are known are announced again.
+        _ = bench.wait(20)
+        bench.gateway.announceAgain(at: bench.now)
+        #expect(
+            try bench.hear("A4:C1:38:00:00:05", Bench.temperature(2000)).map(\.kind) == [.discovery, .document])
+        #expect(try bench.hear("A4:C1:38:00:00:50", Bench.temperature(2000)).map(\.kind) == [.document])
     }
 
     @Test("devices that change their addresses are not announced")

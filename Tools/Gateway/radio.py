@@ -104,4 +104,5 @@ async def main():
     print(json.dumps({'ev': 'sent', 'reports': radio.reports, 'slow': radio.slow}), flush=True)
 
 
-asyncio.run(main())
+if __name__ == '__main__':
+    asyncio.run(main())

@@ -105,6 +105,8 @@ public struct HomeAssistantSettings: Equatable, Sendable {
     public var prefix = "homeassistant"
     /// The number of seconds without a document after which a value counts as unavailable; 0: never.
     public var expireAfter = 300
+    /// The maximum number of devices without settings and identity that are announced.
+    public var deviceLimit = 1000
 
     public init() {}
 }

@@ -65,9 +65,10 @@ public struct TopicTemplate: Equatable, Sendable, CustomStringConvertible {
         guard text.utf8.count <= 512 else { throw .tooLong }
         var pieces: [Piece] = []
         var plain = ""
-        var rest = text[...]
-        while let character = rest.popFirst() {
-            if character == "{" {
+        // Scalars, because ‘+’ with a combining character is another `Character` but still a wildcard for the broker.
+        var rest = text.unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            if scalar == "{" {
                 guard let end = rest.firstIndex(of: "}") else { throw .unclosedBrace }
                 let name = String(rest[..<end])
                 guard let placeholder = Placeholder(rawValue: name) else { throw .unknownPlaceholder(name) }
@@ -77,8 +78,8 @@ public struct TopicTemplate: Equatable, Sendable, CustomStringConvertible {
                 rest = rest[rest.index(after: end)...]
                 continue
             }
-            guard Self.isAllowed(character) else { throw .wildcard }
-            plain.append(character)
+            guard Self.isAllowed(scalar) else { throw .wildcard }
+            plain.unicodeScalars.append(scalar)
         }
         if !plain.isEmpty { pieces.append(.text(plain)) }
         if perDevice, !pieces.contains(.placeholder(.address)), !pieces.contains(.placeholder(.id)) {
@@ -99,23 +100,28 @@ public struct TopicTemplate: Equatable, Sendable, CustomStringConvertible {
         pieces = [.text(text)]
     }
 
-    /// The topic with every placeholder replaced; characters that a topic cannot contain become `_`.
+    /// The topic with every placeholder replaced; characters that a topic cannot contain become `_`, so that a
+    /// device's name neither adds levels nor leads into the broker's own topics, which begin with `$`.
     public func topic(_ value: (Placeholder) -> String) -> String {
         var topic = ""
         for piece in pieces {
             switch piece {
             case .text(let text): topic += text
             case .placeholder(let placeholder):
-                for character in value(placeholder) {
-                    topic.append(Self.isAllowed(character) && character != "/" ? character : "_")
+                for scalar in value(placeholder).unicodeScalars {
+                    let fits = Self.isAllowed(scalar) && scalar != "/" && (scalar != "$" || !topic.isEmpty)
+                    topic.unicodeScalars.append(fits ? scalar : "_")
                 }
             }
         }
         return topic
     }
 
-    private static func isAllowed(_ character: Character) -> Bool {
-        character != "+" && character != "#"
-            && character.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) }
+    /// Whether a topic may contain it: no wildcard, no control character, no noncharacter (MQTT 5, 1.5.4 and 4.7.1).
+    private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar == "+" || scalar == "#" || scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) {
+            return false
+        }
+        return scalar.value & 0xFFFE != 0xFFFE && !(0xFDD0...0xFDEF).contains(scalar.value)
     }
 }

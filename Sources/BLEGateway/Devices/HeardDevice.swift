@@ -27,7 +27,6 @@ struct HeardDevice {
     var lastHeard: Instant
     /// When it was last received, in microseconds since 1970.
     var heardUnix: Int64 = 0
-    var isAllowed = true
     var lastPublished: Instant?
     var publishedRSSI = 0.0
     /// The values of the last document, to compare with thresholds.
@@ -35,6 +34,8 @@ struct HeardDevice {
     var sequence: UInt64 = 0
     /// When the next document is due; `nil`: none waits.
     var due: Instant?
+    /// Whether the list of devices whose documents wait has the slot.
+    var isPending = false
     /// The presence as last reported; `nil`: never reported.
     var isPresent: Bool?
     /// When it was last received with the signal strength that presence requires.

@@ -7,7 +7,12 @@ extension Gateway {
         guard let settings = configuration.homeAssistant else { return }
         let device = devices[slot]
         if device.identity == nil, device.address.isPrivate, device.settings == nil { return }
-        for value in device.values where !device.announced.contains(value.field.name) {
+        let news = device.values.filter { !device.announced.contains($0.field.name) }
+        guard news.isEmpty || mayBeAnnounced(device, limit: settings.deviceLimit) else {
+            counters.unannouncedDocuments += 1
+            return
+        }
+        for value in news {
             // What the value is will be seen when the device knows it.
             if value.field.unit.isEmpty, !value.field.value.isKnown { continue }
             devices[slot].announced.insert(value.field.name)
@@ -18,6 +23,15 @@ extension Gateway {
         devices[slot].announced.insert("presence")
         let entity = HomeAssistantEntity(presenceTopic: topic(configuration.topics.presence, device))
         messages.append(discoveryMessage(entity, device, settings))
+    }
+
+    /// Whether Home Assistant may know the device: announcements are retained, and nobody would remove those of a sender
+    /// that invents addresses.
+    private mutating func mayBeAnnounced(_ device: HeardDevice, limit: Int) -> Bool {
+        if device.isNamed || announcedDevices.contains(device.address.value) { return true }
+        guard announcedDevices.count < limit else { return false }
+        announcedDevices.insert(device.address.value)
+        return true
     }
 
     private func discoveryMessage(

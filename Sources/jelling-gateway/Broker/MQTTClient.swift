@@ -17,7 +17,8 @@ import Synchronization
     /// Receives the client's events, on the client's thread.
     protocol Delegate: AnyObject, Sendable {
         func connected(_ client: MQTTClient)
-        func disconnected(_ client: MQTTClient, _ reason: String)
+        /// - Parameter wasShort: whether the broker accepted the session, and it ended soon after that.
+        func disconnected(_ client: MQTTClient, _ reason: String, wasShort: Bool)
         /// - Parameter problem: why the broker rejected the message; `nil` if it accepted it.
         func acknowledged(_ client: MQTTClient, _ message: Int32, problem: String?)
         func received(topic: String, payload: [UInt8])
@@ -26,6 +27,8 @@ import Synchronization
     private struct State {
         var isStopped = false
         var isConnected = false
+        /// When the broker accepted the session; `nil` if it has not.
+        var greeted: ContinuousClock.Instant?
         var statusMessage: Int32?
         var failure: String?
         /// The last error of OpenSSL or libmosquitto.
@@ -34,6 +37,7 @@ import Synchronization
     }
 
     let settings: BrokerSettings
+    private let clientID: String
     private let statusTopic: String
     private let subscriptions: [String]
     private weak let delegate: (any Delegate)?
@@ -51,6 +55,7 @@ import Synchronization
     ) throws(MQTTProblem) {
         _ = Self.isLibraryReady
         self.settings = settings
+        self.clientID = clientID
         self.statusTopic = statusTopic
         self.subscriptions = subscriptions
         self.delegate = delegate
@@ -129,9 +134,19 @@ import Synchronization
 
     // MARK: Life
 
-    func start() {
+    func start(after delay: DispatchTimeInterval = .seconds(0)) {
         let thread = DispatchQueue(label: "mqtt")
-        thread.async { self.run() }
+        thread.async {
+            if delay != .seconds(0) { _ = self.wakeUp.wait(timeout: .now() + delay) }
+            self.run()
+        }
+    }
+
+    /// Another client for the same session, without the messages that this one keeps.
+    func renewed() throws(MQTTProblem) -> MQTTClient? {
+        guard let delegate else { return nil }
+        return try MQTTClient(
+            settings, clientID: clientID, statusTopic: statusTopic, subscriptions: subscriptions, delegate: delegate)
     }
 
     /// Publishes `offline` and ends the session; waits a short time for that.
@@ -159,11 +174,11 @@ import Synchronization
             let code = connect(isFirst: isFirst)
             isFirst = false
             if code == 0 {
-                let before = connections
                 var result: Int32 = 0
                 // libmosquitto returns for keep-alive by itself; a new message wakes it.
                 repeat { result = unsafe mosquitto_loop(handle, 60_000, 1) } while result == 0
-                if connections > before { attempt = 0 }
+                // Another client of the same name, or a broker that breaks, would otherwise be met every second.
+                if lasted >= Self.shortSession { attempt = 0 }
                 lost(result)
             } else {
                 lost(code)
@@ -177,9 +192,18 @@ import Synchronization
         ended.signal()
     }
 
+    private static let shortSession = Duration.seconds(10)
+
+    /// How long the current session has lasted since the broker accepted it.
+    private var lasted: Duration {
+        guard let greeted = state.withLock({ $0.greeted }) else { return .zero }
+        return ContinuousClock.now - greeted
+    }
+
     private func connect(isFirst: Bool) -> Int32 {
         state.withLock { state in
             state.lastError = nil
+            state.greeted = nil
             state.failure = nil
         }
         if let username = settings.username {
@@ -222,6 +246,7 @@ import Synchronization
         let online = Array("online".utf8)
         state.withLock { state in
             state.connections += 1
+            state.greeted = .now
             var message: Int32 = 0
             unsafe mosquitto_publish(handle, &message, statusTopic, Int32(online.count), online, 1, true)
             state.statusMessage = message
@@ -247,13 +272,13 @@ import Synchronization
     }
 
     private func lost(_ code: Int32) {
-        let reason = state.withLock { state in
+        let (reason, wasShort) = state.withLock { state in
             state.isConnected = false
             state.statusMessage = nil
-            return state.failure
+            return (state.failure, state.greeted.map { ContinuousClock.now - $0 < Self.shortSession } ?? false)
         }
         guard !isStopped else { return }
-        delegate?.disconnected(self, reason ?? text(of: code))
+        delegate?.disconnected(self, reason ?? text(of: code), wasShort: wasShort)
     }
 
     /// A description of an error code of libmosquitto.
@@ -267,7 +292,12 @@ import Synchronization
             let detail = said.map { ": \($0)" } ?? ""
             return "TLS failed\(detail); check that no certificate has expired, that the broker's is for "
                 + "\(settings.host), and that the authority in ‘caFile’ signed it"
-        case MOSQ_ERR_CONN_LOST: return "the broker closed the connection"
+        case MOSQ_ERR_CONN_LOST:
+            guard state.withLock({ $0.greeted }) != nil, lasted < Self.shortSession else {
+                return "the broker closed the connection"
+            }
+            return "the broker closed the connection soon after it had accepted the session; does another client have "
+                + "the name ‘\(clientID)’?"
         case MOSQ_ERR_KEEPALIVE: return "the broker does not answer"
         default:
             let text = unsafe String(cString: mosquitto_strerror(code))

@@ -52,6 +52,9 @@ struct StatusReport: Sendable {
             "documents_filtered_total", "counter", "Documents that the filter held back.", counters.filteredReports)
         text.add("changes_held_total", "counter", "Changes that waited for the interval.", counters.heldChanges)
         text.add("devices_evicted_total", "counter", "Devices forgotten for lack of room.", counters.evictedDevices)
+        text.add(
+            "documents_unannounced_total", "counter", "Documents of devices beyond ‘homeAssistant.devices’.",
+            counters.unannouncedDocuments)
         if let delivery { add(delivery, to: &text) }
         for runner in pool.runners {
             await runner.refreshCounters()

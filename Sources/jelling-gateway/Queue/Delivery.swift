@@ -31,9 +31,8 @@ final class Delivery: MQTTClient.Delegate {
     private struct State {
         var incoming: [QueuedMessage] = []
         var acknowledged: [Int64] = []
-        /// The queue positions of messages in flight, by libmosquitto's identifiers; 0 for messages that are not on
-        /// disk.
-        var onTheWay: [Int32: Int64] = [:]
+        /// Messages in flight, by libmosquitto's identifiers.
+        var onTheWay: [Int32: SentMessage] = [:]
         var client: MQTTClient?
         var isConnected = false
         var isScheduled = false
@@ -45,6 +44,9 @@ final class Delivery: MQTTClient.Delegate {
         var storeProblem: String?
         var lastBrokerProblem: String?
         var retryIsScheduled = false
+        var suspicion = Suspicion()
+        /// Problems with messages that have been told.
+        var toldProblems: Set<String> = []
     }
 
     private let state = Mutex(State())
@@ -109,7 +111,8 @@ final class Delivery: MQTTClient.Delegate {
             state.counters.enqueued += UInt64(messages.count)
             state.incoming += messages
             let excess = state.incoming.count - Self.memoryLimit
-            if excess > 0 {
+            // Many at once, because each removal moves all the others.
+            if excess > Self.memoryLimit / 16 {
                 state.incoming.removeFirst(excess)
                 state.counters.dropped += UInt64(excess)
             }
@@ -118,7 +121,7 @@ final class Delivery: MQTTClient.Delegate {
     }
 
     /// Switches to another session; `nil`: none. Messages in flight are sent again.
-    func use(_ client: MQTTClient?) {
+    func use(_ client: MQTTClient?, after delay: DispatchTimeInterval = .seconds(0)) {
         let old = state.withLock { state in
             defer {
                 state.client = client
@@ -129,7 +132,7 @@ final class Delivery: MQTTClient.Delegate {
             return state.client
         }
         old?.stop()
-        client?.start()
+        client?.start(after: delay)
         schedule()
     }
 
@@ -169,6 +172,12 @@ final class Delivery: MQTTClient.Delegate {
             guard state.client === client else { return false }
             state.isConnected = true
             state.lastBrokerProblem = nil
+            if state.suspicion.suspects == 0 {
+                // The broker may have been configured since.
+                state.suspicion.refusedCount = .max
+                state.suspicion.refusedTopics = []
+                state.suspicion.longestTaken = 0
+            }
             return true
         }
         guard isOurs else { return }
@@ -176,15 +185,19 @@ final class Delivery: MQTTClient.Delegate {
         schedule()
     }
 
-    func disconnected(_ client: MQTTClient, _ reason: String) {
-        let isNews = state.withLock { state in
-            guard state.client === client else { return false }
+    func disconnected(_ client: MQTTClient, _ reason: String, wasShort: Bool) {
+        let (isNews, isSuspicious) = state.withLock { state in
+            guard state.client === client else { return (false, false) }
             if state.isConnected { state.counters.disconnections += 1 }
             let isNews = state.isConnected || state.lastBrokerProblem != reason
+            let isOneAtATime = state.suspicion.suspects > 0
+            let hasSent = !state.onTheWay.isEmpty
+            if wasShort, hasSent, state.isConnected || !isOneAtATime { state.suspicion.sessions += 1 }
             state.isConnected = false
             state.lastBrokerProblem = reason
-            return isNews
+            return (isNews, hasSent && (isOneAtATime || state.suspicion.sessions >= Suspicion.limit))
         }
+        if isSuspicious { worker.async { self.sendOneAtATime() } }
         if isNews {
             logger.warning("no session with \(client.settings.host):\(client.settings.port): \(reason); trying again")
         }
@@ -192,8 +205,12 @@ final class Delivery: MQTTClient.Delegate {
 
     func acknowledged(_ client: MQTTClient, _ message: Int32, problem: String?) {
         let isFirstProblem = state.withLock { state in
-            guard state.client === client, let id = state.onTheWay.removeValue(forKey: message) else { return false }
-            if id > 0 { state.acknowledged.append(id) }
+            guard state.client === client, let sent = state.onTheWay.removeValue(forKey: message) else { return false }
+            if sent.id > 0 { state.acknowledged.append(sent.id) }
+            state.suspicion.longestTaken = max(state.suspicion.longestTaken, sent.count)
+            state.suspicion.sessions = 0
+            state.suspicion.current = nil
+            state.suspicion.suspects = max(0, state.suspicion.suspects - 1)
             guard problem != nil else {
                 state.counters.acknowledged += 1
                 return false
@@ -210,6 +227,33 @@ final class Delivery: MQTTClient.Delegate {
     func received(topic: String, payload: [UInt8]) { onMessage(topic, payload) }
 
     // MARK: The worker
+
+    /// Starts a session in which one message at a time is on the way, and drops the one at which such sessions end.
+    private func sendOneAtATime() {
+        let (client, culprit) = state.withLock { state -> (MQTTClient?, QueuedMessage?) in
+            let isFirst = state.suspicion.suspects == 0
+            let culprit = state.suspicion.sessions >= Suspicion.limit ? state.suspicion.current : nil
+            if isFirst { state.suspicion.suspects = state.onTheWay.count }
+            if isFirst || culprit != nil { state.suspicion.sessions = 0 }
+            state.suspicion.current = nil
+            if let id = culprit?.id { state.acknowledged.append(id) }
+            if let culprit {
+                state.counters.refused += 1
+                state.suspicion.refuse(culprit)
+            }
+            return (state.client, culprit)
+        }
+        if let culprit {
+            logger.error(
+                """
+                the broker ends the session when it receives a message of \(culprit.payload.count) octets for \
+                \(culprit.topic); the message was dropped, and others like it are until the next session; check the \
+                limits and permissions of the broker
+                """)
+        }
+        guard let next = try? client?.renewed() else { return }
+        use(next, after: .seconds(1))
+    }
 
     private func schedule() {
         let isFirst = state.withLock { state in
@@ -377,6 +421,7 @@ final class Delivery: MQTTClient.Delegate {
     private func room() -> Int? {
         state.withLock { state in
             guard state.isConnected, let client = state.client else { return nil }
+            if state.suspicion.suspects > 0 { return state.onTheWay.isEmpty ? 1 : 0 }
             return client.settings.inFlightLimit - state.onTheWay.count
         }
     }
@@ -384,6 +429,11 @@ final class Delivery: MQTTClient.Delegate {
     private func transmit(_ message: QueuedMessage) -> Bool {
         let problem = state.withLock { state -> MQTTProblem?? in
             guard state.isConnected, let client = state.client else { return .some(nil) }
+            if state.suspicion.refuses(message) {
+                if let id = message.id { state.acknowledged.append(id) }
+                state.counters.refused += 1
+                return nil
+            }
             do throws(MQTTProblem) {
                 // The lock delays the acknowledgement until the message is registered.
                 let number = try client.publish(
@@ -391,7 +441,10 @@ final class Delivery: MQTTClient.Delegate {
                     isRetained: message.isRetained)
                 guard let number else { return .some(nil) }
                 state.counters.sent += 1
-                if message.qualityOfService > 0 { state.onTheWay[number] = message.id ?? 0 }
+                if message.qualityOfService > 0 {
+                    state.onTheWay[number] = SentMessage(id: message.id ?? 0, count: message.payload.count)
+                    if state.suspicion.suspects > 0 { state.suspicion.current = message }
+                }
                 return nil
             } catch {
                 if let id = message.id { state.acknowledged.append(id) }
@@ -404,7 +457,9 @@ final class Delivery: MQTTClient.Delegate {
         case .some(.none): return false
         case .some(.some(let problem)):
             // The message would always fail, and must not block those after it.
-            logger.error("\(problem); the message was dropped")
+            if state.withLock({ $0.toldProblems.count < 100 && $0.toldProblems.insert("\(problem)").inserted }) {
+                logger.error("\(problem); the message was dropped; the next ones with this problem are only counted")
+            }
             return true
         }
     }

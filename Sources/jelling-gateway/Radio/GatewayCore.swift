@@ -2,6 +2,7 @@ import BLE
 import BLEGateway
 import BLESecurity
 import Dispatch
+import Logging
 import Synchronization
 
 /// The gateway's machine with its clock and its timer.
@@ -10,14 +11,19 @@ final class GatewayCore: Sendable {
         var gateway: Gateway
         var armed: Instant?
         var adapters: [String] = []
+        var hasToldLimit = false
     }
 
     private let state: Mutex<State>
     private let timer = DispatchQueue(label: "timer")
     /// Receives messages in order. It is called under a lock, so it must not wait.
     private let deliver: @Sendable ([GatewayMessage]) -> Void
+    private let logger: Logger
 
-    init(_ configuration: GatewayConfiguration, deliver: @escaping @Sendable ([GatewayMessage]) -> Void) {
+    init(
+        _ configuration: GatewayConfiguration, logger: Logger,
+        deliver: @escaping @Sendable ([GatewayMessage]) -> Void
+    ) {
         let gateway = Gateway(configuration: configuration) { key, block in
             guard case .octets(let octets) = CryptoToolbox().answer(.encrypt(key: key, block: block)) else {
                 return nil
@@ -26,6 +32,7 @@ final class GatewayCore: Sendable {
         }
         state = Mutex(State(gateway: gateway))
         self.deliver = deliver
+        self.logger = logger
     }
 
     private static var now: Instant { Instant(microseconds: Int64(EventLoop.nowMicroseconds)) }
@@ -49,14 +56,25 @@ final class GatewayCore: Sendable {
     func configure(_ configuration: GatewayConfiguration) { change { $0.configure(configuration) } }
 
     /// Home Assistant has started.
-    func announceAgain() { change { $0.announceAgain() } }
+    func announceAgain() { change { $0.announceAgain(at: Self.now) } }
 
     var counters: GatewayCounters { state.withLock { $0.gateway.counters } }
     var deviceCount: Int { state.withLock { $0.gateway.deviceCount } }
 
+    private func tellLimit(_ state: inout State) {
+        state.hasToldLimit = true
+        let limit = state.gateway.configuration.homeAssistant?.deviceLimit ?? 0
+        logger.warning(
+            """
+            Home Assistant was told of \(limit) devices, others are not announced; allow only your own with ‘filters’, \
+            or raise ‘homeAssistant.devices’
+            """)
+    }
+
     private func change(_ body: (inout Gateway) -> Void) {
         let deadline = state.withLock { state -> Instant? in
             body(&state.gateway)
+            if !state.hasToldLimit, state.gateway.counters.unannouncedDocuments > 0 { tellLimit(&state) }
             let messages = state.gateway.takeMessages()
             if !messages.isEmpty { deliver(messages) }
             guard let next = state.gateway.nextDeadline, state.armed.map({ next < $0 }) ?? true else { return nil }

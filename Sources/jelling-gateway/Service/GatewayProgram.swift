@@ -82,7 +82,7 @@ final class GatewayProgram: Sendable {
             delivery = nil
         }
         let printer = options.print ? DocumentPrinter(limit: options.count) { ending.request() } : nil
-        core = GatewayCore(settings.gateway) { [delivery] messages in
+        core = GatewayCore(settings.gateway, logger: logger) { [delivery] messages in
             if let printer { for message in messages { printer.print(message) } }
             guard let delivery else { return }
             let quality = shared.value

@@ -61,12 +61,13 @@ enum SettingsFile {
         settings.bonds = try object.text("bonds") ?? settings.bonds
         if object.has("homeAssistant") {
             var part = HomeAssistantSettings()
-            if let object = try object.object("homeAssistant", keys: ["prefix", "expireAfter"]) {
+            if let object = try object.object("homeAssistant", keys: ["prefix", "expireAfter", "devices"]) {
                 part.prefix = try object.text("prefix") ?? part.prefix
                 do throws(TopicTemplate.Problem) { _ = try TopicTemplate(part.prefix, perDevice: false) } catch {
                     throw object.problem("prefix", "\(error)")
                 }
                 part.expireAfter = try object.integer("expireAfter", in: 0...86400, "seconds") ?? part.expireAfter
+                part.deviceLimit = try object.integer("devices", in: 0...16384, "devices") ?? part.deviceLimit
             }
             settings.gateway.homeAssistant = part
         }
@@ -91,6 +92,8 @@ enum SettingsFile {
             case .duplicatedKeysInMapping(let duplicates, let context):
                 throw SettingsProblem(
                     file: file, line: context.mark.line, key: duplicates.first ?? "", message: "the key appears twice")
+            case .reader(let problem, _, _, _):
+                throw SettingsProblem(file: file, message: "this is not YAML: \(problem)")
             default: throw SettingsProblem(file: file, message: "this is not YAML: \(error)")
             }
         } catch {

@@ -1,0 +1,165 @@
+"""Who means harm: advertisers that invent names and addresses, clients of the broker, of the HTTP server, and odd files."""
+import json, os, socket, time
+
+from bench import Failure, free_port, wait_until
+from gateway_cases import case, check_order, need
+
+
+def memory(child):
+    """Resident memory in kB."""
+    return int(next(l for l in open(f'/proc/{child.process.pid}/status') if l.startswith('VmRSS')).split()[1])
+
+
+@case('a message too long for the broker, which then closes the session: told, dropped with those like it, the others arrive')
+def poison(b):
+    long = 'A4:C1:38:00:00:99'
+    packets = [[f'A4:C1:38:00:00:{n:02x}', '0201060716d2fc4002@@09'] for n in range(5)]
+    # Eleven values in one packet.
+    packets.append([long, '0201061a16d2fc40' + '01@@' * 11])
+    b.start_broker('max_packet_size 700\n')
+    heard = b.subscribe('jelling/g/devices/#')
+    radio = b.radio('--packets', b.write('packets.json', json.dumps(packets)), '--rate', '20')
+    port = free_port()
+    file = b.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{b.url}", longestBackoff: 1}}\n')
+    gateway = b.start('--config', file, '--http', f'127.0.0.1:{port}')
+    b.wait_stderr(gateway, f'for jelling/g/devices/{long}; the message was dropped', 400)
+    count = len(heard.messages)
+    heard.wait(lambda t, p, r: True, 'documents of the others', count + 50)
+    radio.end()
+    b.wait_empty(port)
+    made, refused = b.metric(port, 'documents_total'), b.metric(port, 'mqtt_refused_total')
+    gateway.end()
+    need(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    wait_until(lambda: check_order([d for d in heard.documents()])[1] >= made - refused, f'{made} documents but {refused} refused')
+    devices, documents, repeats = check_order(heard.documents())
+    need((devices, documents) == (5, made - refused), f'{devices} devices, {documents} of {made} documents, {refused} refused')
+    return f'{documents} documents arrived, {refused:.0f} refused, {repeats} repeated'
+
+
+@case('names with wildcards, levels and control characters stay within the topic of their device')
+def names(b):
+    b.start_broker()
+    texts = ['+́/́#́', '$SYS/broker', 'a/b', '\x1b[31mred', 'a￿b', '‮live', '..', ' ', '😀' * 5]
+    packets = []
+    for number, text in enumerate(texts):
+        octets = text.encode()[:26]
+        packets.append([f'A4:C1:38:00:01:{number:02x}', bytes([len(octets) + 1, 9]).hex() + octets.hex()])
+    heard = b.subscribe('#', '$SYS/broker/#')
+    radio = b.radio('--packets', b.write('packets.json', json.dumps(packets)), '--rate', '50')
+    file = b.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{b.url}"}}\n'
+                                   'topics: {device: "{name}/{id}"}\nhomeAssistant: {}\n')
+    gateway = b.start('--config', file)
+    ends = {f'a4c13800010{n}' for n in range(len(texts))}
+    topics = lambda: {t for t, _, _ in heard.messages if t.split('/')[-1] in ends}   # noqa: E731
+    wait_until(lambda: {t.split('/')[-1] for t in topics()} == ends, f'a document of every device: {topics()}')
+    for topic in topics():
+        need(len(topic.split('/')) == 2 and not topic.startswith('$'), f'{topic!r}')
+    gateway.end()
+    need(gateway.process.returncode == 0, gateway.stderr()[-300:])
+
+
+@case('a sender of ever new addresses: memory and announcements are bounded, a device with settings is reported all the time')
+def crowd(b):
+    b.start_broker()
+    heard = b.subscribe('jelling/g/devices/A4:C1:38:FF:FF:FF', 'homeassistant/#')
+    # 40,000 addresses, more than the gateway remembers, each with a temperature.
+    packets = [[f'C0:01:{n >> 24 & 255:02x}:{n >> 16 & 255:02x}:{n >> 8 & 255:02x}:{n & 255:02x}', '0201060716d2fc4002c409']
+               for n in range(40000)]
+    for place in range(0, len(packets), 500):
+        packets[place] = ['A4:C1:38:FF:FF:FF', f'0201060716d2fc4002{place // 500:02x}09']
+    radio = b.radio('--packets', b.write('packets.json', json.dumps(packets)), '--rate', '2000')
+    port = free_port()
+    file = b.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{b.url}"}}\npublish: {{interval: 0}}\n'
+                                   'homeAssistant: {devices: 50}\ndevices: [{address: "A4:C1:38:FF:FF:FF", name: Mine}]\n'
+                                   'queue: {messages: 5000}\n')
+    gateway = b.start('--config', file, '--http', f'127.0.0.1:{port}')
+    wait_until(lambda: (b.metric(port, 'devices_evicted_total') or 0) > 3000, 'devices are forgotten', 400)
+    most = memory(gateway)
+    evicted = b.metric(port, 'devices_evicted_total')
+    wait_until(lambda: b.metric(port, 'devices_evicted_total') > evicted + 8000, 'more devices are forgotten', 400)
+    need(memory(gateway) < most * 1.3 + 10_000, f'{most} kB, then {memory(gateway)} kB')
+    need(b.metric(port, 'devices') <= 16384, 'devices')
+    announced = {t for t, _, _ in heard.messages if t.startswith('homeassistant/')}
+    need(len({t.split('/')[2] for t in announced}) == 51, f'{len(announced)} announcements')
+    need('was told of 50 devices' in gateway.stderr(), gateway.stderr()[-400:])
+    before = len(heard.documents('FF:FF:FF'))
+    heard.wait(lambda t, p, r: t.endswith('FF:FF:FF'), 'documents of the device with settings', before + 20)
+    gateway.end()
+    return f'{evicted + 8000:.0f} devices forgotten, {most // 1024} MB'
+
+
+@case('two gateways of one name throw each other out: told with the cause, ever more rarely')
+def same_name(b):
+    b.start_broker()
+    file = b.write('gateway.yaml', f'name: g\nadapters: [sim]\nmqtt: {{url: "{b.url}", longestBackoff: 30}}\n')
+    one = b.start('--config', file)
+    b.wait_stderr(one, 'connected to the broker')
+    two = b.start('--config', file, '--state', b.path('state2'))
+    b.wait_stderr(one, 'does another client have the name ‘jelling-g’?')
+    time.sleep(5)
+    # With pauses of 1, 2, 4, … seconds.
+    need(one.stderr().count('no session with') < 8, one.stderr())
+    two.end()
+    b.wait_stderr(one, 'connected to the broker')
+    one.end()
+
+
+@case('a client of the HTTP server that never ends its request, or sends 50 MB of header: nothing else stops')
+def http_clients(b):
+    b.start_broker()
+    radio = b.radio('--devices', '5', '--rate', '50')
+    port = free_port()
+    gateway = b.start('-t', radio.socket, '--mqtt', b.url, '--name', 'g', '--http', f'127.0.0.1:{port}')
+    wait_until(lambda: b.get(port, '/health')[0] == 200, 'healthy')
+    before = memory(gateway)
+    idle = []
+    for number in range(300):
+        try:
+            peer = socket.create_connection(('127.0.0.1', port), 10)
+            peer.sendall(b'GET /health HTTP/1.1\r\nA: ' if number % 2 else b'')
+            idle.append(peer)
+        except OSError:
+            break
+    flood = socket.create_connection(('127.0.0.1', port), 10)
+    flood.settimeout(5)
+    sent = 0
+    try:
+        flood.sendall(b'GET /health HTTP/1.1\r\n')
+        while sent < 50 << 20:
+            sent += flood.send(b'X-Long: ' + b'a' * 65536)
+    except OSError:
+        pass
+    need(memory(gateway) < before + 40_000, f'{before} kB before, {memory(gateway)} kB after {sent >> 10} kB of header')
+    status = b.get(port, '/health')[0]
+    need(status == 200, f'/health says {status} with {len(idle)} idle clients')
+    reports = b.metric(port, 'reports_total')
+    wait_until(lambda: b.metric(port, 'reports_total') > reports + 20, 'packets from the radio')
+    flood.close()
+    for peer in idle:
+        peer.close()
+    after = memory(gateway)
+    gateway.end()
+    return f'{len(idle)} idle clients, {sent >> 10} kB of header, {before // 1024} MB before, {after // 1024} MB after'
+
+
+@case('files of settings that are no settings: exit status 2 and one line that says why')
+def odd_files(b):
+    os.mkdir(b.path('folder'))
+    bomb = 'a: &a [x,x,x,x,x,x,x,x,x]\n' + ''.join(
+        f'{chr(98 + n)}: &{chr(98 + n)} [{",".join(["*" + chr(97 + n)] * 9)}]\n' for n in range(12))
+    files = {
+        'folder': None, 'nothing': None, 'binary': os.urandom(5000), 'zero': bytes(5000), 'long': b'# ' + b'a' * (5 << 20),
+        'deep': b'[' * 200_000, 'deeper': b'a:\n' + b''.join(b' ' * n + b'a:\n' for n in range(1, 2000)), 'bomb': bomb.encode(),
+        'scalar': b'forty-two', 'list': b'- 1\n- 2\n', 'tag': b'name: !!python/object/apply:os.system ["id"]\n',
+        'merge': b'x: &x {name: a}\n<<: *x\n', 'twice': b'name: a\nname: b\n', 'tab': b'mqtt:\n\turl: mqtt://x\n',
+        'number': b'publish: {interval: 1e400}\n', 'nan': b'publish: {interval: .nan}\n', 'minus': b'queue: {messages: -1}\n',
+        'topic': b'topics: {device: "a/+/{id}"}\n', 'port': b'mqtt: {url: "mqtt://h:99999"}\n',
+    }
+    for name, octets in files.items():
+        if octets is not None:
+            with open(b.path(name), 'wb') as f:
+                f.write(octets)
+        child = b.run('--config', b.path(name), '--check', status=None)
+        said = child.stderr().strip()
+        need(child.process.returncode == 2, f'{name}: exit status {child.process.returncode}: {said[-300:]}')
+        need(said.startswith('jelling-gateway: error: ') and '\n' not in said and len(said) < 600, f'{name}: {said[:300]}')
