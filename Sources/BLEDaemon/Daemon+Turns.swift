@@ -19,6 +19,8 @@ extension Daemon {
 
     private func takeTurns() {
         isRoundPlanned = false
+        // The loop ends when no work is left.
+        guard !isStopping else { return }
         var left = TurnLine.round
         while left > 0, let connection = line.next() {
             connection.isInLine = false
@@ -31,9 +33,12 @@ extension Daemon {
     private func takeTurn(_ connection: Connection) -> Int {
         // It may have been ended while it waited.
         guard tools[connection.tool.client] === connection else { return 0 }
+        let hadGreeted = connection.tool.hasGreeted
         connection.allowance = TurnLine.turn
         look(at: connection)
         pump()
+        // Nothing wakes the loop for a greeting that has come.
+        if connection.tool.hasGreeted, !hadGreeted { armGreetings() }
         let left = connection.allowance
         connection.allowance = 0
         if connection.hasRequest {

@@ -132,7 +132,7 @@ public final class Daemon {
     var keyMask = KeyMask()
     /// Whether frames with packets wait for the end of the current work.
     var isTrafficWaiting = false
-    private var isStopping = false
+    private(set) var isStopping = false
     var greetings: EventLoop.Deadline?
     private var deadline: EventLoop.Deadline?
     private var reopening: EventLoop.Deadline?

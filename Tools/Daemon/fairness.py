@@ -46,7 +46,7 @@ def turns():
 
 @case
 def all_floods():
-    "an app hears its sensor while others flood with refused requests, scans, reads, garbage, halves, connections, or never read"
+    "an app hears its sensor while others flood in seven ways, and bled ends while they do"
     kinds = [floods.refused, floods.scans, floods.reads, floods.unread, floods.garbage, floods.half, floods.connections]
     with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
         victim.wait_for('beat', 2)
@@ -57,4 +57,9 @@ def all_floods():
         assert resident < 96 * 1024, f'{resident} kB'
         # All that they have held is free again.
         daemon.wait_for('a place for another program', lambda: 1 in (Client(daemon.path, LIMIT).greet() or {}))
+        with floods.flooding(daemon.path, [floods.refused] * FLOODING):
+            beats = len(victim.events('beat'))
+            victim.wait_for('beat', beats + 1)
+            daemon.process.send_signal(signal.SIGTERM)
+            assert daemon.process.wait(LIMIT) == 0, 'bled did not end while others flood'
         return f'{resident} kB resident'

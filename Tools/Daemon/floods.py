@@ -43,11 +43,11 @@ def scans(client, _):
 def reads(client, peer):
     "reads of a value"
     client.greet()
-    link = client.end(client.request({4: {1: peer, 2: 5}})).get(4)
-    if not link:
+    end = client.end(client.request({4: {1: peer, 2: 5}})) or {}
+    if 4 not in end:
         raise OSError
     while True:
-        ask(client, [{7: {1: Fixed64(link[0]), 8: 3}}] * 64)
+        ask(client, [{7: {1: Fixed64(end[4][0]), 8: 3}}] * 64)
 
 
 def unread(client, _):
