@@ -23,6 +23,10 @@ final class Connection {
     /// Packets that it has not been sent, as frames, and those that found no room.
     var traffic: [UInt8] = []
     var lostPackets: UInt32 = 0
+    /// Discoveries that wait for others, as frames.
+    var held: [UInt8] = []
+    /// When discoveries were last sent to it, in microseconds.
+    var discoveriesSentAt: UInt64 = 0
     /// The device name that it has set.
     var deviceName: String?
     /// The client's request to leave, and the operations whose ends it waits for.

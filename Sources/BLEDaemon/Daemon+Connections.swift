@@ -162,15 +162,50 @@ extension Daemon {
         } catch {
             isClosing = true
         }
+        var mayWait = octets.isEmpty
         while let output = connection.app?.nextOutput() {
             switch output {
-            case .send(let message): octets += message.framed()
+            case .send(let message):
+                octets += message.framed()
+                mayWait = false
+            case .sendSoon(let frame): octets += frame
             case .close: isClosing = true
             case .request, .returned, .move, .pairing, .answer: carryOut(output, connection)
             }
         }
-        if !octets.isEmpty { connection.stream.send(octets.span.bytes) }
+        if !octets.isEmpty { send(octets, to: connection, mayWait: mayWait && !isClosing) }
         if isClosing { connection.stream.close() }
+    }
+
+    /// Many apps may get thousands of discoveries a second; each of them written by itself would cost more than all else
+    /// about it. The first one after a pause is sent at once.
+    private static let holdingMicroseconds: UInt64 = 10_000
+    private static let heldOctets = 4096
+
+    private func send(_ octets: [UInt8], to connection: Connection, mayWait: Bool) {
+        guard mayWait || !connection.held.isEmpty else { return connection.stream.send(octets.span.bytes) }
+        let isFirst = connection.held.isEmpty
+        connection.held += octets
+        let due = connection.discoveriesSentAt + Self.holdingMicroseconds
+        if !mayWait || connection.held.count >= Self.heldOctets || due <= loop.nowMicroseconds {
+            sendHeld(to: connection)
+        } else if isFirst {
+            if holding.isEmpty { holdingDeadline?.set(atMicroseconds: loop.nowMicroseconds + Self.holdingMicroseconds) }
+            holding.append(connection)
+        }
+    }
+
+    private func sendHeld(to connection: Connection) {
+        guard !connection.held.isEmpty else { return }
+        connection.stream.send(connection.held.span.bytes)
+        connection.held.removeAll(keepingCapacity: true)
+        connection.discoveriesSentAt = loop.nowMicroseconds
+    }
+
+    func sendHeld() {
+        let due = holding
+        holding.removeAll(keepingCapacity: true)
+        for connection in due { sendHeld(to: connection) }
     }
 
     func armGreetings() {

@@ -98,6 +98,10 @@ public final class Daemon {
     var asked: [OperationID: ClientID] = [:]
     /// The programs whose requests wait.
     var line = TurnLine()
+    var discoveryEncoder = DiscoveryEncoder()
+    /// The connections whose discoveries wait for others, and until when.
+    var holding: [Connection] = []
+    var holdingDeadline: EventLoop.Deadline?
     var isRoundPlanned = false
     /// The connections that have something to send.
     private var pending: [Connection] = []
@@ -180,6 +184,7 @@ public final class Daemon {
         accepting = loop.makeDeadline { [unowned self] in registration?.setInterest(.readable) }
         processDeadline = loop.makeDeadline { [unowned self] in advanceProcesses() }
         aliveDeadline = loop.makeDeadline { [unowned self] in tellAlive() }
+        holdingDeadline = loop.makeDeadline { [unowned self] in sendHeld() }
         traffic.onPacket = { [unowned self] in show($0, $1, $2) }
         tellAlive()
         adapterAddress = configuration.adapterAddress
@@ -333,7 +338,9 @@ public final class Daemon {
     }
 
     private func finish() {
-        for deadline in [greetings, deadline, reopening, accepting, processDeadline, aliveDeadline] {
+        for deadline in [
+            greetings, deadline, reopening, accepting, processDeadline, aliveDeadline, holdingDeadline,
+        ] {
             deadline?.cancel()
         }
         // They outlive the loop, in which nothing may be cancelled afterwards.

@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 extension AdvertisementContent {
-    init(_ data: AdvertisingData, _ discovery: Discovery, scannedFor services: [BluetoothUUID]) {
+    init(_ data: AdvertisingData, _ discovery: Discovery) {
         localName = data.localNameWithoutPadding
         manufacturerData = data.manufacturerData.first.map {
             [UInt8(truncatingIfNeeded: $0.company), UInt8(truncatingIfNeeded: $0.company >> 8)] + $0.data
@@ -10,9 +10,6 @@ extension AdvertisementContent {
         serviceData = data.serviceData.map { ServiceData(uuid: $0.uuid, data: $0.data) }
         serviceUUIDs = data.serviceUUIDs
         solicitedServiceUUIDs = data.solicitedServiceUUIDs
-        if let area = data.overflowArea {
-            overflowServiceUUIDs = services.filter { area.contains($0) && !data.serviceUUIDs.contains($0) }
-        }
         txPower = data.txPower ?? discovery.txPower
         isConnectable = discovery.isConnectable
         microseconds = discovery.time.microseconds

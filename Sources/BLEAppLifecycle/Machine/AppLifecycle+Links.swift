@@ -44,15 +44,15 @@ extension AppLifecycle {
         guard let address = discovery.address, let manager = managers[discovery.client], let central = manager.central,
             central.isCurrent(discovery.scan, in: effects.commands)
         else { return }
-        let data = AdvertisingData(
-            advertisement: discovery.advertisement.span.bytes, scanResponse: discovery.scanResponse.span.bytes)
-        if let name = data.localNameWithoutPadding { directory.setAdvertisedName(name, of: address) }
+        if latestReport.take(discovery), let name = latestReport.localName {
+            directory.setAdvertisedName(name, of: address)
+        }
         let identifier = identify(address, app: manager.app)
         deliver(
             .discovered(
                 central.describe(identifier, name: directory.name(of: address)),
-                AdvertisementContent(data, discovery, scannedFor: central.scan?.services ?? []),
-                rssi: discovery.rssi), to: manager.client)
+                latestReport.content(scannedFor: central.scan?.services ?? []), rssi: discovery.rssi),
+            to: manager.client)
     }
 
     mutating func identityFound(_ identity: DeviceAddress, behind address: DeviceAddress) {

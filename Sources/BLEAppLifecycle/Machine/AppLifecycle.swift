@@ -34,6 +34,7 @@ public struct AppLifecycle: ~Copyable {
     var directory: PeerDirectory
     var alerts = AlertList()
     var effects = ManagerEffects()
+    var latestReport = LatestReport()
     var outputs = OutputQueue()
     /// The time of the current input.
     var now = Instant.zero
@@ -80,7 +81,12 @@ public struct AppLifecycle: ~Copyable {
         case .failed: controllerChanged(to: .failed)
         case .stopped: controllerChanged(to: .starting)
         case .reopenTransport, .connectionParametersChanged, .phyChanged, .dataLengthChanged, .malformedPacket: break
-        case .discovered(let discovery): discovered(discovery)
+        case .discovered(let discovery):
+            discovered(discovery)
+            directory.planWriting(at: now, into: &outputs)
+            // Only this manager's place has changed. There may be thousands of these a second for each of many apps.
+            holdIndications(of: discovery.client)
+            return carryOutEffects()
         case .advertisingChanged(let isAdvertising):
             self.isAdvertising = isAdvertising
             if isAdvertising { forEachPeripheral { $0.advertisingStarted(into: &$2) } }
@@ -241,11 +247,16 @@ public struct AppLifecycle: ~Copyable {
 
     /// Ends each input.
     mutating func finish() {
-        for client in managers.keys {
-            guard let manager = managers[client], manager.role == .central else { continue }
-            let isHeard = apps[manager.app].hears(.central)
-            managers[client]?.holdIndications(isHeard: isHeard, settings, into: &effects)
-        }
+        for client in managers.keys { holdIndications(of: client) }
+        carryOutEffects()
+    }
+
+    private mutating func holdIndications(of client: ClientID) {
+        guard managers[client]?.role == .central, let app = managers[client]?.app else { return }
+        managers[client]?.holdIndications(isHeard: apps[app].hears(.central), settings, into: &effects)
+    }
+
+    private mutating func carryOutEffects() {
         settle()
         if effects.needsJournal { writeJournal() }
     }

@@ -22,6 +22,8 @@ public struct AppSession {
         case answer(PairingQuestionID, PairingAnswer)
         /// Send this.
         case send(WireFromDaemon)
+        /// Send this frame, which may wait a little for others.
+        case sendSoon([UInt8])
         /// End the connection after the messages before this have been sent.
         case close
     }
@@ -175,13 +177,19 @@ public struct AppSession {
     }
 
     /// Sends an event to a manager.
-    /// - Parameter waiting: octets that the app has not read yet.
-    public mutating func tell(_ event: ClientEvent, to manager: ManagerID, waiting: Int) {
+    /// - Parameters:
+    ///   - frame: the event, if it is encoded already.
+    ///   - waiting: octets that the app has not read yet.
+    public mutating func tell(_ event: ClientEvent, to manager: ManagerID, as frame: [UInt8]? = nil, waiting: Int) {
         guard !hasEnded else { return }
         if !event.isAnswer, managers.contains(manager) {
             unhandled[manager, default: Queue()].append(event.approximateOctets)
         }
-        send { $0.appEvent = WireAppEvent(event, to: manager) }
+        if let frame {
+            outputs.append(.sendSoon(frame))
+        } else {
+            send { $0.appEvent = WireAppEvent(event, to: manager) }
+        }
         if waiting > limits.waitingOctets { refuse(.stuck, "the app does not read what it is sent") }
     }
 

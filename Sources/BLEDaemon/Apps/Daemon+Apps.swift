@@ -165,7 +165,7 @@ extension Daemon {
             setPairing()
         case .answer(let question, let answer):
             _ = runner.submit(.security(.answerPairing(question, answer)))
-        case .send, .close: break
+        case .send, .sendSoon, .close: break
         }
     }
 
@@ -187,7 +187,11 @@ extension Daemon {
 
     func tell(_ event: ClientEvent, to manager: ManagerID, of app: AppID) {
         guard let connection = connection(of: app) else { return }
-        connection.app?.tell(event, to: manager, waiting: connection.stream.waitingByteCount)
+        var frame: [UInt8]?
+        if case .discovered(let peripheral, let content, let rssi) = event {
+            frame = discoveryEncoder.frame(peripheral, content, rssi: rssi, to: manager)
+        }
+        connection.app?.tell(event, to: manager, as: frame, waiting: connection.stream.waitingByteCount)
         look(at: connection)
     }
 

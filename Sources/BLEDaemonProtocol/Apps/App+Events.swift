@@ -17,7 +17,8 @@ extension WireAppEvent {
         case .statePassed(let state): statePassed = UInt32(state.rawValue)
         case .eventsLost(let count): eventsLost = UInt32(clamping: count)
         case .discovered(let peripheral, let content, let rssi):
-            discovered = WireAppDiscovered(peripheral, content, rssi: rssi)
+            discovered = WireAppDiscovered(content, rssi: rssi)
+            discovered.peripheral = WireAppPeripheral(peripheral)
         case .connected(let peripheral, let limits):
             connected.peripheral = WireAppPeripheral(peripheral)
             connected.limits = WireAppWriteLimits(limits)
@@ -159,9 +160,9 @@ extension ClientChannelEvent {
 }
 
 extension WireAppDiscovered {
-    fileprivate init(_ peripheral: PeripheralDescription, _ content: AdvertisementContent, rssi: Int8) {
+    /// A discovery without its peripheral.
+    init(_ content: AdvertisementContent, rssi: Int8) {
         self.init()
-        self.peripheral = WireAppPeripheral(peripheral)
         self.rssi = Int32(rssi)
         if let name = content.localName { localName = name }
         if let data = content.manufacturerData { manufacturerData = Data(data) }

@@ -1,0 +1,38 @@
+import BLEHost
+import BLEPackets
+
+/// The report that was parsed last. Each app that scans gets a discovery of its own from a report, one after the other, and
+/// they differ little.
+struct LatestReport {
+    private var report: Discovery?
+    private var content = AdvertisementContent()
+    private var overflowArea: OverflowArea?
+    private(set) var localName: String?
+
+    /// - Returns: whether the report is another one than the one before.
+    mutating func take(_ discovery: Discovery) -> Bool {
+        if let report, report.time == discovery.time, report.address == discovery.address,
+            report.isConnectable == discovery.isConnectable, report.txPower == discovery.txPower,
+            report.advertisement == discovery.advertisement, report.scanResponse == discovery.scanResponse
+        {
+            return false
+        }
+        let data = AdvertisingData(
+            advertisement: discovery.advertisement.span.bytes, scanResponse: discovery.scanResponse.span.bytes)
+        report = discovery
+        content = AdvertisementContent(data, discovery)
+        overflowArea = data.overflowArea
+        localName = data.localNameWithoutPadding
+        return true
+    }
+
+    /// What an app gets that scans for these services.
+    func content(scannedFor services: [BluetoothUUID]) -> AdvertisementContent {
+        guard let overflowArea else { return content }
+        var content = content
+        content.overflowServiceUUIDs = services.filter {
+            overflowArea.contains($0) && !content.serviceUUIDs.contains($0)
+        }
+        return content
+    }
+}

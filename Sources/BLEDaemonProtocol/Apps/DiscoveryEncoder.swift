@@ -1,0 +1,97 @@
+import BLEAppLifecycle
+import BLEHost
+import SwiftProtobuf
+
+/// Encodes discoveries for apps. The apps that get the same report get the same octets, except for their own identifier of
+/// the device: the common part is encoded once.
+public struct DiscoveryEncoder {
+    private var content: AdvertisementContent?
+    private var rssi: Int8 = 0
+    /// All of `AppDiscovered` but the peripheral.
+    private var common: [UInt8] = []
+
+    public init() {}
+
+    /// The frame of `FromDaemon` with the discovery; the same message as `WireAppEvent` gives.
+    public mutating func frame(
+        _ peripheral: PeripheralDescription, _ content: AdvertisementContent, rssi: Int8, to manager: ManagerID
+    ) -> [UInt8] {
+        if self.content != content || self.rssi != rssi {
+            // A message without required fields and with valid strings can always be encoded.
+            common = (try? WireAppDiscovered(content, rssi: rssi).serializedBytes()) ?? []
+            self.content = content
+            self.rssi = rssi
+        }
+        let name = peripheral.name.map { Array($0.utf8) }
+        let state = UInt64(peripheral.state.rawValue)
+        var peripheralCount = Self.identifierCount
+        if let name { peripheralCount += Self.count(name.count) + name.count }
+        if state > 0 { peripheralCount += Self.count(state) }
+        let discoveredCount = Self.count(peripheralCount) + peripheralCount + common.count
+        let number = UInt64(manager.rawValue)
+        let eventCount = (number > 0 ? Self.count(number) : 0) + Self.count(discoveredCount) + discoveredCount
+        // The key of `app_event` takes two octets.
+        let count = 1 + Self.count(eventCount) + eventCount
+
+        var frame: [UInt8] = []
+        frame.reserveCapacity(FrameReader.headerOctets + count)
+        for place in 0..<FrameReader.headerOctets { frame.append(UInt8(truncatingIfNeeded: count >> (8 * place))) }
+        Self.append(Field.appEvent << 3 | Self.lengthDelimited, to: &frame)
+        Self.append(UInt64(eventCount), to: &frame)
+        if number > 0 {
+            frame.append(UInt8(Field.manager << 3))
+            Self.append(number, to: &frame)
+        }
+        Self.append(Field.discovered << 3 | Self.lengthDelimited, to: &frame)
+        Self.append(UInt64(discoveredCount), to: &frame)
+        Self.append(Field.peripheral << 3 | Self.lengthDelimited, to: &frame)
+        Self.append(UInt64(peripheralCount), to: &frame)
+        Self.append(Field.peer << 3 | Self.lengthDelimited, to: &frame)
+        frame.append(16)
+        for word in [peripheral.identifier.high, peripheral.identifier.low] {
+            for place in (0..<8).reversed() { frame.append(UInt8(truncatingIfNeeded: word >> (8 * UInt64(place)))) }
+        }
+        if let name {
+            Self.append(Field.name << 3 | Self.lengthDelimited, to: &frame)
+            Self.append(UInt64(name.count), to: &frame)
+            frame += name
+        }
+        if state > 0 {
+            Self.append(Field.state << 3, to: &frame)
+            Self.append(state, to: &frame)
+        }
+        frame += common
+        return frame
+    }
+
+    /// The numbers of fields in `Protocol/bled.proto`.
+    private enum Field {
+        static let appEvent: UInt64 = 17
+        static let manager: UInt64 = 1
+        static let discovered: UInt64 = 7
+        static let peripheral: UInt64 = 1
+        static let peer: UInt64 = 1
+        static let name: UInt64 = 2
+        static let state: UInt64 = 3
+    }
+
+    private static let lengthDelimited: UInt64 = 2
+    /// Key, length and the octets of an identifier.
+    private static let identifierCount = 2 + 16
+
+    /// The octets of a key below 16 and this number.
+    private static func count(_ number: UInt64) -> Int {
+        1 + max(1, (UInt64.bitWidth - number.leadingZeroBitCount + 6) / 7)
+    }
+
+    private static func count(_ number: Int) -> Int { count(UInt64(number)) }
+
+    private static func append(_ number: UInt64, to octets: inout [UInt8]) {
+        var number = number
+        while number > 0x7F {
+            octets.append(UInt8(truncatingIfNeeded: number) | 0x80)
+            number >>= 7
+        }
+        octets.append(UInt8(number))
+    }
+}

@@ -1,0 +1,45 @@
+import BLEAppLifecycle
+import BLEDaemonProtocol
+import BLEPackets
+import Testing
+
+@Suite("Discoveries are encoded once for many apps")
+struct DiscoveryEncoderTests {
+    @Test("each frame is the message that the schema's own encoder makes")
+    func frames() throws {
+        var encoder = DiscoveryEncoder()
+        var content = AdvertisementContent()
+        content.localName = "Sensor"
+        content.manufacturerData = [1, 2, 3]
+        content.serviceData = [.init(uuid: "180F", data: [87])]
+        content.serviceUUIDs = ["180D"]
+        content.txPower = -4
+        content.isConnectable = true
+        content.microseconds = 1 << 40
+        let names = [nil, "", "Sensor", String(repeating: "ä", count: 200)]
+        var count = 0
+        for (number, name) in names.enumerated() {
+            for state in [PeripheralState.disconnected, .connecting, .connected] {
+                for manager: UInt32 in [0, 1, 127, 128, 1 << 30] {
+                    for rssi: Int8 in [-80, -80, 4] {
+                        let peripheral = PeripheralDescription(
+                            identifier: PeerIdentifier(high: UInt64(number) << 56, low: .max), name: name, state: state)
+                        if manager == 1 { content.overflowServiceUUIDs = ["FEAA"] }
+                        if manager == 127 { content = AdvertisementContent() }
+                        let id = ManagerID(rawValue: manager)
+                        let frame = encoder.frame(peripheral, content, rssi: rssi, to: id)
+                        var reader = FrameReader(limit: BledProtocol.eventLimit)
+                        reader.append(frame.span.bytes)
+                        let message = try WireFromDaemon(octets: try #require(try reader.next()))
+                        #expect(reader.waitingOctets == 0)
+                        var expected = WireFromDaemon()
+                        expected.appEvent = WireAppEvent(.discovered(peripheral, content, rssi: rssi), to: id)
+                        #expect(message == expected)
+                        count += 1
+                    }
+                }
+            }
+        }
+        #expect(count == 180)
+    }
+}
