@@ -34,7 +34,11 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(
-            name: "Central", dependencies: ["BenchmarkService", .product(name: "BLE", package: "jelling")],
+            name: "Central",
+            dependencies: [
+                "BenchmarkService", .product(name: "BLE", package: "jelling"),
+                .product(name: "BLEDaemonClient", package: "jelling"),
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "Server", dependencies: ["BenchmarkService", .product(name: "BLE", package: "jelling")],

@@ -4,56 +4,15 @@
                                 called Server; words choose rows by name
 
 Prints rows for `table.py`. `PEERS_DIR` names where Tools/install has put the peers (default .cache/peers)."""
-import json, os, statistics, struct, subprocess, sys, tempfile, time
+import functools, json, os, statistics, struct, subprocess, sys, tempfile, time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(ROOT, 'Tools', 'Interop'))
-import lab as bench
+from rows import HERE, PEER, ROOT, Central, bench, measured as measured_row, row
 
 CENTRAL = os.path.abspath(sys.argv[1])
 SERVER = os.path.join(os.path.dirname(CENTRAL), 'Server')
-PEER = bench.PEER_ADDRESS
 RUNS = 15
 STREAM_RUNS, STREAM_OCTETS, STREAM_LENGTH = 5, 1 << 20, 512
 IDLE_SECONDS = 10
-
-
-def row(name, value='', unit='', budget='', check='', peer='', remark=''):
-    print('\t'.join(str(field) for field in (name, value, unit, budget, check, peer, remark)), flush=True)
-
-
-class Central:
-    """A central that answers each line with a line."""
-
-    def __init__(self, *arguments, log):
-        self.log, self.errors = log, open(log, 'wb')
-        self.process = subprocess.Popen(
-            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
-        self.expect('ready')
-
-    def expect(self, event):
-        line = self.process.stdout.readline()
-        answer = json.loads(line) if line.startswith('{') else {}
-        if answer.get('event') != event:
-            with open(self.log, encoding='utf-8', errors='replace') as f:
-                errors = f.read().strip()[-300:]
-            raise bench.Failure(f'{self.process.args[0]} says {line!r} in place of {event}; stderr: {errors}')
-        return answer
-
-    def ask(self, line, event):
-        self.process.stdin.write(line + '\n')
-        self.process.stdin.flush()
-        return self.expect(event)
-
-    def end(self):
-        self.process.stdin.close()
-        try:
-            self.process.wait(5)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.errors.close()
 
 
 def discovery(name):
@@ -274,16 +233,7 @@ def main():
     def wanted(name):
         return not words or any(word in name for word in words)
 
-    def measured(measure, name, *rest, needs_peers=True):
-        if not wanted(name):
-            return
-        if needs_peers and not (os.path.exists(bench.PYTHON) and os.path.exists(bench.BTVIRT)):
-            return row(name, remark=f'no peers in {bench.PEERS}: Tools/install peers')
-        try:
-            measure(name, *rest)
-        except (AssertionError, OSError, subprocess.SubprocessError) as error:
-            row(name, check='check', remark=f'failed: {error}'.replace('\t', ' ').replace('\n', ' '))
-
+    measured = functools.partial(measured_row, words)
     measured(discovery, 'connect + full discovery over btvirt, against Bumble')
     measured(stream, 'notifications (512 B, MTU 517) over btvirt, against Bumble')
     measured(idle, f'idle link over Bumble\'s controllers, {IDLE_SECONDS} s')

@@ -7,6 +7,8 @@ public enum BenchmarkService {
     public static let control = uuid(8)
     /// Notifies; each value begins with its number (32 bits).
     public static let stream = uuid(9)
+    /// Takes write commands, which are only counted.
+    public static let sink = uuid(10)
 
     /// 6B7Axxxx-9D1C-4F5E-8A2B-3C4D5E6F7081.
     private static func uuid(_ number: UInt64) -> BluetoothUUID {

@@ -1,4 +1,5 @@
 @_spi(Benchmark) import BLE
+import BLEDaemonClient
 import BenchmarkService
 
 /// A central that does what its standard input asks for, so that it can take turns with another stack's.
@@ -6,7 +7,8 @@ import BenchmarkService
 ///     Central ADAPTER ADDRESS[/random]
 ///
 /// Lines in: `discover` connects, discovers everything, disconnects; `idle SECONDS` connects and does nothing; `stream
-/// OCTETS LENGTH` connects and asks for so many octets in notifications of such a length. Each is answered by a line of
+/// OCTETS LENGTH` connects and asks for so many octets in notifications of such a length; `write OCTETS LENGTH` sends as many
+/// in write commands. Each is answered by a line of
 /// JSON: milliseconds from the call to the whole database and what was found, wake-ups of the adapter's thread while idle,
 /// or milliseconds from the request to the last notification. `ready` is the first line.
 @main
@@ -17,7 +19,9 @@ struct Central {
             return print("usage: Central ADAPTER ADDRESS[/random]")
         }
         do {
-            let adapter = try await Adapter.open(arguments[1])
+            var configuration = AdapterConfiguration()
+            DaemonClient.join(&configuration)
+            let adapter = try await Adapter.open(arguments[1], configuration: configuration)
             answer("{\"event\":\"ready\"}")
             while let line = readLine() {
                 if line == "discover" {
@@ -26,6 +30,8 @@ struct Central {
                     try await idle(for: seconds, on: peer, with: adapter)
                 } else if line.hasPrefix("stream "), let words = Stream(line) {
                     try await stream(words, from: peer, with: adapter)
+                } else if line.hasPrefix("write "), let words = Stream(line) {
+                    try await write(words, to: peer, with: adapter)
                 } else {
                     answer("{\"event\":\"unknown\"}")
                 }
@@ -122,6 +128,27 @@ struct Central {
             {"event":"streamed","ms":\(milliseconds(end - start)),"octets":\(octets),"notifications":\(count),\
             "inOrder":\(isInOrder),"mtu":\(mtu)}
             """)
+    }
+
+    private static func write(_ wish: Stream, to peer: DeviceAddress, with adapter: Adapter) async throws {
+        let peripheral = try await adapter.connect(to: peer)
+        let control = try await peripheral.findCharacteristic(BenchmarkService.control)
+        let sink = try await peripheral.findCharacteristic(BenchmarkService.sink)
+        let value = [UInt8](repeating: 0x5A, count: Int(wish.length))
+        let clock = ContinuousClock()
+        let start = clock.now
+        var octets = 0
+        while octets < Int(wish.octets) {
+            // The answer to a request comes behind all commands before it.
+            for _ in 0..<max(1, Stream.partLength / value.count) {
+                try await peripheral.writeWithoutResponse(value, to: sink)
+                octets += value.count
+            }
+            try await peripheral.write(wish.request(for: 0), to: control)
+        }
+        let end = clock.now
+        try await peripheral.disconnect()
+        answer("{\"event\":\"written\",\"ms\":\(milliseconds(end - start)),\"octets\":\(octets)}")
     }
 
     private static func milliseconds(_ duration: Duration) -> Double {

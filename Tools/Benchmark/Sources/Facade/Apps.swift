@@ -40,12 +40,16 @@ final class SubscribingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDele
     private var sensor: CBPeripheral?
     private let controller: SocketController
     private let wanted: Int
+    private let began: () -> Void
     private let ended: ([UInt64]) -> Void
     private var latencies: [UInt64] = []
 
-    init(_ controller: SocketController, wanted: Int, ended: @escaping ([UInt64]) -> Void) {
+    init(
+        _ controller: SocketController, wanted: Int, began: @escaping () -> Void, ended: @escaping ([UInt64]) -> Void
+    ) {
         self.controller = controller
         self.wanted = wanted
+        self.began = began
         self.ended = ended
         super.init()
         manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "app"))
@@ -80,6 +84,12 @@ final class SubscribingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDele
     }
 
     func peripheral(
+        _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic, error: (any Error)?
+    ) {
+        began()
+    }
+
+    func peripheral(
         _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
     ) {
         let now = SocketController.nanoseconds
@@ -87,5 +97,39 @@ final class SubscribingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDele
         let number = Int(value[0]) | Int(value[1]) << 8 | Int(value[2]) << 16
         guard number < wanted else { return ended(latencies) }
         if number >= 100 { latencies.append(now - controller.moments[number]) }
+    }
+}
+
+/// Scans and counts, or only waits, as long as it runs.
+final class ListeningApp: NSObject, CBCentralManagerDelegate {
+    private var manager: CBCentralManager!
+    private let scans: Bool
+    private let allowsDuplicates: Bool
+    private let ready: () -> Void
+    private var count = 0
+
+    init(scans: Bool, allowsDuplicates: Bool, ready: @escaping () -> Void) {
+        self.scans = scans
+        self.allowsDuplicates = allowsDuplicates
+        self.ready = ready
+        super.init()
+        manager = CBCentralManager(delegate: self, queue: DispatchQueue(label: "app"))
+    }
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        guard central.state == .poweredOn else { return }
+        if scans {
+            central.scanForPeripherals(
+                withServices: [CBUUID(string: "180D")],
+                options: [CBCentralManagerScanOptionAllowDuplicatesKey: allowsDuplicates])
+        }
+        ready()
+    }
+
+    func centralManager(
+        _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+        rssi number: NSNumber
+    ) {
+        count += 1
     }
 }

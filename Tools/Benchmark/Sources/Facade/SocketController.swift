@@ -12,6 +12,9 @@ final class SocketController: @unchecked Sendable {
     private let controller: SimulatedControllerID
     private var isScanning = false
     private var sent = 0
+    /// How fast reports are sent; `nil`: as fast as they are taken.
+    var reportsPerSecond: Int?
+    private var scanBegan: UInt64 = 0
     /// When the notification with this number was written, in nanoseconds.
     let moments: UnsafeMutableBufferPointer<UInt64>
 
@@ -84,12 +87,11 @@ final class SocketController: @unchecked Sendable {
             let now = Int64((Self.nanoseconds - epoch) / 1000)
             air.advance(to: now)
             deliver(to: descriptor)
-            if isScanning, sent < flood { sendReports(to: descriptor) }
-            var waits = Int32(1000)
-            if let next = air.nextDeadlineMicroseconds { waits = Int32(clamping: max(0, (next - now) / 1000)) }
-            if isScanning, sent < flood { waits = 0 }
-            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            guard poll(&entry, 1, waits) > 0 else { continue }
+            if dueReports > 0 { sendReports(to: descriptor) }
+            var waits: Int64 = 1_000_000
+            if let next = air.nextDeadlineMicroseconds { waits = max(0, min(waits, next - now)) }
+            if isScanning, sent < flood { waits = reportsPerSecond == nil ? 0 : 1000 }
+            guard Self.isReadable(descriptor, within: waits) else { continue }
             let count = read(descriptor, &buffer, buffer.count)
             guard count > 0 else { return }
             received += buffer[..<count]
@@ -97,11 +99,20 @@ final class SocketController: @unchecked Sendable {
                 let packet = Array(received[..<length])
                 received.removeFirst(length)
                 if packet.starts(with: [0x01, 0x0C, 0x20]) || packet.starts(with: [0x01, 0x42, 0x20]) {
+                    if scanBegan == 0, packet[4] == 1 { scanBegan = Self.nanoseconds }
                     isScanning = packet[4] == 1
                 }
                 air.send(packet.span.bytes, to: controller, at: Int64((Self.nanoseconds - epoch) / 1000))
             }
         }
+    }
+
+    /// Waits to the microsecond: a controller that spins would take the processor from what is measured.
+    private static func isReadable(_ descriptor: Int32, within microseconds: Int64) -> Bool {
+        var set = fd_set()
+        withUnsafeMutableBytes(of: &set) { $0[Int(descriptor) / 8] |= 1 << UInt8(descriptor % 8) }
+        var limit = timespec(tv_sec: Int(microseconds / 1_000_000), tv_nsec: Int(microseconds % 1_000_000) * 1000)
+        return pselect(descriptor + 1, &set, nil, nil, &limit, nil) > 0
     }
 
     private static func packetLength(_ octets: [UInt8]) -> Int? {
@@ -122,9 +133,19 @@ final class SocketController: @unchecked Sendable {
         }
     }
 
+    /// How many reports are to be sent now.
+    private var dueReports: Int {
+        guard isScanning, sent < flood else { return 0 }
+        guard let reportsPerSecond else { return 64 }
+        let due = Int(Double(Self.nanoseconds - scanBegan) / 1e9 * Double(reportsPerSecond)) - sent
+        // What was missed while nobody scanned is not made up for.
+        if due > 1000 { sent += due - 64 }
+        return min(due, 64)
+    }
+
     private func sendReports(to descriptor: Int32) {
         var batch: [UInt8] = []
-        for _ in 0..<64 where sent < flood {
+        for _ in 0..<dueReports where sent < flood {
             let device = sent % 1000
             let data: [UInt8] =
                 [0x02, 0x01, 0x06, 0x03, 0x03, 0x0D, 0x18, 0x09, 0x09] + Array("Sensor".utf8)

@@ -26,6 +26,8 @@ struct Server {
                             uuid: BenchmarkService.control, properties: .write, permissions: .writeable),
                         GATTCharacteristicDefinition(
                             uuid: BenchmarkService.stream, properties: .notify, permissions: []),
+                        GATTCharacteristicDefinition(
+                            uuid: BenchmarkService.sink, properties: .writeWithoutResponse, permissions: .writeable),
                     ]))
             let stream = published.characteristics[1].valueHandle
             let advertising = Task {
@@ -74,6 +76,7 @@ struct Server {
             case .advertisingStarted:
                 say("{\"event\":\"ready\"}")
             case .gatt(.write(let request)):
+                guard request.needsAnswer else { continue }
                 let octets = request.writes.first?.value ?? []
                 guard octets.count == 7, octets[0] == 1 else {
                     await adapter.respond(to: request.id, with: .failure(.valueNotAllowed))

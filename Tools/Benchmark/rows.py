@@ -1,0 +1,58 @@
+"""What the benchmarks of several processes share: rows for `table.py`, and programs that answer each line with a line."""
+import json, os, subprocess, sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, 'Tools', 'Interop'))
+import lab as bench
+
+PEER = bench.PEER_ADDRESS
+
+
+def row(name, value='', unit='', budget='', check='', peer='', remark=''):
+    print('\t'.join(str(field) for field in (name, value, unit, budget, check, peer, remark)), flush=True)
+
+
+class Central:
+    """A central that answers each line with a line."""
+
+    def __init__(self, *arguments, log):
+        self.log, self.errors = log, open(log, 'wb')
+        self.process = subprocess.Popen(
+            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
+        self.expect('ready')
+
+    def expect(self, event):
+        line = self.process.stdout.readline()
+        answer = json.loads(line) if line.startswith('{') else {}
+        if answer.get('event') != event:
+            with open(self.log, encoding='utf-8', errors='replace') as f:
+                errors = f.read().strip()[-300:]
+            raise bench.Failure(f'{self.process.args[0]} says {line!r} in place of {event}; stderr: {errors}')
+        return answer
+
+    def ask(self, line, event):
+        self.process.stdin.write(line + '\n')
+        self.process.stdin.flush()
+        return self.expect(event)
+
+    def end(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.errors.close()
+
+
+def measured(words, measure, name, *rest, needs_peers=True):
+    """The rows of `measure` if one of the words is in the name; a failure is a row that says why."""
+    if words and not any(word in name for word in words):
+        return
+    if needs_peers and not (os.path.exists(bench.PYTHON) and os.path.exists(bench.BTVIRT)):
+        return row(name, remark=f'no peers in {bench.PEERS}: Tools/install peers')
+    try:
+        measure(name, *rest)
+    except (AssertionError, OSError, subprocess.SubprocessError) as error:
+        row(name, check='check', remark=f'failed: {error}'.replace('\t', ' ').replace('\n', ' '))
