@@ -6,7 +6,7 @@ cases of limits and scenarios install it, so that it is a process with a life (T
   connect     options of connecting to the first device that it finds (field numbers of AppConnectOptions)
   again       connects again after each end; `try` connects to this identifier, whether it knows it or not
   subscribe   the number of the characteristic that it subscribes to
-  publish     services to publish, a list of lists of [UUID, properties, permissions]; `advertise` with this name
+  publish     services to publish, a list of lists of [UUID, properties, permissions]; `advertise` with this name and `services`
   channels    how many channels to publish
   signals     how often to read the signal strength at once, when it is connected
   allocate    how many MiB to use, when it may begin
@@ -16,7 +16,7 @@ SIGUSR1: it lets go of the device."""
 import json, os, signal, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from client import Client, decode
+from client import Client, decode, encode
 
 WISH = json.loads(sys.argv[1])
 CENTRAL, PERIPHERAL = 1, 2
@@ -52,7 +52,6 @@ def error(message):
 
 def repeated(values, number=1):
     """A message with a repeated field, as octets."""
-    from client import encode
     return b''.join(encode({number: value}) for value in values)
 
 
@@ -78,12 +77,11 @@ def serve():
         number += 1
         parts = repeated([{1: 1000 * number + place, 2: uuid(one), 3: properties, 4: permissions}
                           for place, (one, properties, permissions) in enumerate(service[1:], 1)], 5)
-        from client import encode
         ask(PERIPHERAL, {16: encode({1: number, 2: uuid(service[0]), 3: 1}) + parts})
     for _ in range(WISH.get('channels', 0)):
         ask(PERIPHERAL, {24: 1 if WISH.get('encrypted') else 0})
     if 'advertise' in WISH:
-        ask(PERIPHERAL, {19: {1: WISH['advertise'].encode()}})
+        ask(PERIPHERAL, {19: encode({1: WISH['advertise'].encode()}) + repeated(map(uuid, WISH.get('services', [])), 2)})
 
 
 def central(event):

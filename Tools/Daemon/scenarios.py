@@ -4,7 +4,7 @@ wakes and ends. Documentation/Requirements/Scenarios.md says which case shows wh
 Part of Tools/Daemon/run."""
 import json, os, signal
 
-from __main__ import Daemon, LIMIT, case, state_of
+from __main__ import Daemon, EXAMPLES, LIMIT, case, state_of
 from client import Client, Fixed64, decode
 from limits import actor, launch, leave, told, wait_for
 
@@ -21,8 +21,11 @@ UNKNOWN_DEVICE = ['CBError', 12]
 class Air:
     """Controllers of the simulator: one for bled, one for a sensor that comes and goes."""
 
+    def __init__(self, count=2):
+        self.count = count
+
     def __enter__(self):
-        self.lab = bench.Lab('simulator', 2).open(peer=False)
+        self.lab = bench.Lab('simulator', self.count).open(peer=False)
         self.profile = self.lab.path('sensor.json')
         with open(self.profile, 'w') as file:
             json.dump(SENSOR, file)
@@ -286,3 +289,36 @@ def scenario_27():
         wait_for(daemon, 'org.example.three', 'failed')
         assert told(daemon, 'org.example.three', 'failed')[0]['error'] == UNKNOWN_DEVICE
         assert not told(daemon, 'org.example.three', 'connected')
+
+
+@case
+def five_programs():
+    "five programs in both roles at once: Core Bluetooth's relay, two apps in Python and two of bletool; a central finds all that is served"
+    apps = [{'BundleIdentifier': 'org.example.relay', 'command': [os.path.join(EXAMPLES, 'heart-rate-relay')],
+             'UIBackgroundModes': CENTRAL + ['bluetooth-peripheral']},
+            actor('org.example.follower', {'scan': ['180d'], 'connect': {}, 'subscribe': '2a37'}),
+            actor('org.example.door', {'publish': [['180f', ['2a19', 2, 1]]], 'advertise': 'Door', 'services': ['180f']})]
+    profile = {'services': [{'uuid': 'FFF0', 'characteristics': [
+        {'uuid': 'FFF1', 'properties': ['read'], 'permissions': ['readable'], 'value': '6c616d70'}]}]}
+    with Air(3) as air, Daemon(adapter=air.lab.endpoint, apps=apps) as daemon:
+        air.come()
+        path = air.lab.path('lamp.json')
+        with open(path, 'w') as file:
+            json.dump(profile, file)
+        lamp = air.lab.start('serve', '--profile', path, '--name', 'Lamp', via=f'bled:{daemon.path}')
+        launch(daemon, *(app['BundleIdentifier'] for app in apps))
+        reader = air.lab.start('gatt', 'Sensor', 'subscribe', '2A37', via=f'bled:{daemon.path}')
+        daemon.wait_for('the relay has values', lambda: len(daemon.told('beat')) > 2)
+        wait_for(daemon, 'org.example.follower', 'value', 3)
+        reader.wait_for(lambda line: '0040' in json.dumps(line), 'values of bletool', count=3)
+        wait_for(daemon, 'org.example.door', 'advertising')
+        lamp.wait_for(lambda line: line.get('event') == 'advertising', 'the lamp advertises')
+        # By the service that the door advertises.
+        found = air.lab.run('lescan', '--service', '180F', '--count', '1', '--duration', '60', via=air.lab.endpoints[2])
+        address = found.events('discovered')[0]['address']
+        read = air.lab.run('gatt', address, 'read', '2A19', 'FFF1', '7C7D0002-5B0E-4C63-9C0B-5C2D0D3C9A11',
+                           via=air.lab.endpoints[2])
+        values = [line.get('value') for line in read.lines]
+        assert '68657265' in values and '6c616d70' in values and any((value or '').startswith('00') for value in values), values
+        holders = [link for link in status(daemon)[1] if len(link.get(5, [])) >= 3]
+        assert holders, status(daemon)[1]
