@@ -15,6 +15,9 @@ extension Host {
         switch command {
         case .radio(.connect(let request)): connect(request, operation: operation, client: client, at: now)
         case .radio(let command):
+            guard HostCommand.radio(command).isBuiltIn else {
+                return effects.complete(operation, .failure(.limitReached))
+            }
             radio.perform(
                 command, operation: operation, client: client, isPresent: isTargetPresent(command), at: now,
                 into: &effects)
@@ -24,6 +27,7 @@ extension Host {
             perform(command, operation: operation, client: client, at: now)
         case .server(let command):
             guard isExclusive(operation) else { return }
+            guard BuiltIn.server else { return effects.complete(operation, .failure(.limitReached)) }
             do throws(GATTPublishError) {
                 effects.complete(operation, .success(try server.perform(command, client: client, at: now)))
             } catch { effects.complete(operation, .failure(.publishing(error))) }
@@ -47,7 +51,7 @@ extension Host {
 
     /// Whether the target of directed advertising is already connected.
     private func isTargetPresent(_ command: RadioCommand) -> Bool {
-        guard case .advertise(let request) = command, let target = request.target else { return false }
+        guard BuiltIn.server, case .advertise(let request) = command, let target = request.target else { return false }
         return isConnected(to: target.peer)
     }
 
@@ -63,6 +67,7 @@ extension Host {
     private mutating func perform(
         _ command: LinkCommand, on id: LinkID, operation: OperationID, client: ClientID, at now: Instant
     ) {
+        guard BuiltIn.links else { return effects.complete(operation, .failure(.notConnected)) }
         switch command {
         case .disconnect:
             guard let link = links[id] else { return effects.complete(operation, .failure(.notConnected)) }
@@ -86,6 +91,7 @@ extension Host {
 
     /// A client cannot take more for now, or can again.
     private mutating func holdIndications(_ isHeld: Bool, of client: ClientID) {
+        guard BuiltIn.links else { return }
         holdingClients.removeAll { $0 == client }
         if isHeld { holdingClients.append(client) }
         for link in links.all { link.holdIndications(of: holdingClients, into: &effects) }
@@ -94,6 +100,7 @@ extension Host {
     private mutating func perform(
         _ command: ChannelCommand, operation: OperationID, client: ClientID, at now: Instant
     ) {
+        guard BuiltIn.channels else { return effects.complete(operation, .failure(.notConnected)) }
         switch command {
         case .listen(let spsm, let settings, let requiresEncryption, let demanded):
             let demand = demanded ?? (requiresEncryption ? ChannelSecurity() : nil)
@@ -136,6 +143,7 @@ extension Host {
     // MARK: Security
 
     private mutating func perform(_ command: SecurityCommand, operation: OperationID, at now: Instant) {
+        guard BuiltIn.pairing else { return effects.complete(operation, .failure(.security(.notAvailable))) }
         switch command {
         case .pair(let link, let options):
             openLink(link, operation)?.pair(
@@ -192,6 +200,7 @@ extension Host {
     private mutating func cancel(_ operation: OperationID, at now: Instant) {
         if radio.cancel(operation, into: &effects) { return }
         if let (_, failure) = effects.desk.cancel(operation) { return effects.complete(operation, .failure(failure)) }
+        guard BuiltIn.links else { return }
         for link in links.all where link.cancel(operation, &pairings, at: now, into: &effects) { return }
     }
 }

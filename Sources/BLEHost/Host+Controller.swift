@@ -63,7 +63,7 @@ extension Host {
         case .ownAddress:
             radio.addressAnswered(status, at: now, into: &effects)
             session.information.ownAddress = radio.ownAddress
-        case .resolvingList: radio.resolvingListAnswered(status, into: &effects)
+        case .resolvingList: if BuiltIn.pairing { radio.resolvingListAnswered(status, into: &effects) }
         case .link(let link, let purpose):
             linkCommandAnswered(purpose, on: link, status, opcode, parameters, at: now)
         case .client(let operation):

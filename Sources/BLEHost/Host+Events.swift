@@ -17,7 +17,7 @@ extension Host {
             try receiveLEMeta(&reader, at: now)
         case .numberOfCompletedPackets:
             var handles = try NumberOfCompletedPacketsView(decoding: reader.readRest())
-            while let (handle, count) = try handles.next() {
+            while BuiltIn.links, let (handle, count) = try handles.next() {
                 guard let link = links[handle] else { continue }
                 effects.data.completed(Int(count), of: link, at: now)
                 link.packetsConfirmed(at: now, into: &effects)
@@ -107,7 +107,7 @@ extension Host {
     /// 7.7.65.5).
     private mutating func longTermKeyRequested(_ event: LELongTermKeyRequest, at now: Instant) {
         guard pairings.isExclusive else { return }
-        if let link = links[event.connectionHandle] {
+        if BuiltIn.pairing, let link = links[event.connectionHandle] {
             return link.receive(event, &pairings, &server, at: now, into: &effects)
         }
         effects.commands.append(

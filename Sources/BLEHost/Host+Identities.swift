@@ -33,6 +33,7 @@ extension Host {
 
     /// Tries to resolve the private addresses that clients wait for, if bonds or addresses are new.
     mutating func resolvePendingConnections() {
+        guard BuiltIn.pairing else { return }
         for address in radio.connector.privatePeers(toResolveAt: pairings.bonds.table.resolvingRevision) {
             // If the answer is not known yet, `hashMade` continues.
             if case .identity(let identity) = identity(behind: address) { identityFound(identity, behind: address) }
@@ -64,7 +65,9 @@ extension Host {
     /// Puts the identity into a report if it is known.
     /// - Returns: `false` if the report has to wait for the resolution.
     mutating func nameIdentity(in report: inout Scanner.Report, data: RawSpan) -> Bool {
-        guard let address = report.address, address.isResolvablePrivate, !pairings.bonds.table.resolving.isEmpty else {
+        guard BuiltIn.pairing, let address = report.address, address.isResolvablePrivate,
+            !pairings.bonds.table.resolving.isEmpty
+        else {
             return true
         }
         switch identity(behind: address) {

@@ -6,6 +6,7 @@ extension Host {
     // MARK: Connecting
 
     mutating func connect(_ request: ConnectRequest, operation: OperationID, client: ClientID, at now: Instant) {
+        guard BuiltIn.links else { return effects.complete(operation, .failure(.limitReached)) }
         if let parameters = request.parameters, !parameters.isValid {
             return effects.complete(operation, .failure(.invalidRequest(.connectionParameters)))
         }
@@ -24,6 +25,7 @@ extension Host {
 
     /// LE (Enhanced) Connection Complete, successful or not.
     mutating func connectionCompleted(_ new: NewLink, _ status: HCIStatus, at now: Instant) {
+        guard BuiltIn.links else { return }
         if status == .advertisingTimeout {
             // Directed advertising ended without a connection; some controllers do not state the role in this case.
             return radio.advertisingEnded(byConnection: false, at: now, into: &effects)
@@ -55,6 +57,7 @@ extension Host {
 
     /// A link exists, and the identity of its peer is known if it can be.
     mutating func linkMade(_ new: NewLink, at now: Instant) {
+        guard BuiltIn.links else { return }
         let (handle, peer, role) = (new.handle, new.peer, new.role)
         if let stale = links[handle] {
             // The controller assigned the handle again without reporting the end of the old link.
@@ -83,8 +86,10 @@ extension Host {
         link.gatt.holdingClients = holdingClients
         links.insert(link)
         if pairings.isExclusive {
-            server.connected(link.id, at: now)
-            link.tellServerOfSecurity(&server, &pairings)
+            if BuiltIn.server {
+                server.connected(link.id, at: now)
+                link.tellServerOfSecurity(&server, &pairings)
+            }
             link.closeGate(&pairings)
             link.secureAtConnection(&pairings, at: now, into: &effects)
         }
@@ -102,13 +107,14 @@ extension Host {
     private var gattSettings: GATTClientSettings {
         var settings = GATTClientSettings()
         settings.receiveMTU = configuration.timing.attMTU
-        settings.asksForSecurity = configuration.hasToolbox
+        settings.asksForSecurity = configuration.usesToolbox
         return settings
     }
 
     // MARK: Disconnecting
 
     mutating func disconnectionCompleted(_ event: DisconnectionComplete, at now: Instant) {
+        guard BuiltIn.links else { return }
         guard event.status.isSuccess else { return }
         effects.commands.removeWaiting(on: event.connectionHandle)
         if pairings.bonds.resolver.forget(event.connectionHandle) {
@@ -120,10 +126,10 @@ extension Host {
 
     /// The link has ended: everything on it ends, once.
     mutating func linkEnded(_ link: Link, reason: DisconnectionReason, at now: Instant) {
+        guard BuiltIn.links else { return }
         let proof = link.failure(ofProofEndedBy: reason)
         link.endTraffic(proof.map { .security($0) } ?? reason.gattFailure, into: &effects)
         link.securityLost(reason, &pairings, at: now, into: &effects)
-        let bond = link.bond(&pairings)
         links.remove(link)
         effects.counters.malformedATTPDUs &+= link.gatt.counters.malformedPDUs
         effects.counters.unexpectedATTResponses &+= link.gatt.counters.unexpectedResponses
@@ -131,11 +137,11 @@ extension Host {
         effects.data.reclaim(link)
         parked.linkClosed(link.id.handle, at: now)
         link.endOperations(reason, proof: proof, into: &effects)
-        let record = server.disconnected(
-            link.id, isBonded: bond != nil && link.security.isBondProven, at: now)
-        if var bond, let record, record != bond.clientRecord {
-            bond.clientRecord = record
-            pairings.bonds.update(bond, into: &effects)
+        if BuiltIn.server {
+            let identity = link.security.identity
+            let isBonded = link.security.isBondProven && pairings.bonds.hasBond(with: identity)
+            let record = server.disconnected(link.id, isBonded: isBonded, at: now)
+            if let record { pairings.bonds.keep(record, of: identity, into: &effects) }
         }
         // Clients get the server's events for the link before the end of the link.
         takeServerActions(at: now)
@@ -158,6 +164,7 @@ extension Host {
     // MARK: Time
 
     mutating func advanceLinks(to now: Instant) {
+        guard BuiltIn.links else { return }
         guard let due = links.nextDeadline, due <= now else { return }
         for link in links.all {
             if link.advance(to: now, &pairings, &links, &server, into: &effects) {

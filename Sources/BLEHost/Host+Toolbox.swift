@@ -7,6 +7,7 @@ extension Host {
     ///
     /// - Parameter question: `ToolboxQuestion.id`.
     public mutating func answer(_ question: UInt64, with result: ToolboxResult, at now: Instant) {
+        guard BuiltIn.pairing else { return }
         guard let purpose = effects.desk.take(question) else { return }
         answered(purpose, with: result, at: now)
         settle(at: now)
@@ -14,6 +15,7 @@ extension Host {
 
     /// Requests that the owner did not answer in time have failed.
     mutating func advanceToolbox(to now: Instant) {
+        guard BuiltIn.pairing else { return }
         while let purpose = effects.desk.takeExpired(at: now) {
             effects.counters.toolboxTimeouts &+= 1
             answered(purpose, with: .failure(.unavailable), at: now)

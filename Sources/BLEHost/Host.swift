@@ -24,7 +24,7 @@ public struct Host: ~Copyable {
     var effects = Effects()
 
     var pairings: Pairings
-    var server = GATTServer()
+    var server: GATTServer
     /// Clients whose indications stay unconfirmed for now.
     var holdingClients: [ClientID] = []
     var channelListeners = ChannelListeners()
@@ -36,16 +36,25 @@ public struct Host: ~Copyable {
     /// Creates an engine without a transport; it starts with `transportOpened(at:)`.
     public init(configuration: HostConfiguration = HostConfiguration()) {
         self.configuration = configuration
+        server = Self.server(configuration)
         pairings = Pairings(configuration: configuration)
         session = ControllerSession(configuration: configuration)
         radio = Radio(configuration: configuration)
         links = LinkTable(limit: configuration.limits.links)
         parked = ParkedPackets(limit: configuration.limits.parkedPackets)
+    }
+
+    /// A server with the services that every device has. Apart from `init`, so that its memory is not needed twice there.
+    @inline(never)
+    private static func server(_ configuration: HostConfiguration) -> GATTServer {
+        var server = GATTServer()
+        guard BuiltIn.server else { return server }
         // An empty table always has room for these.
         do throws(GATTPublishError) {
             try server.publishGenericServices(
-                deviceName: configuration.deviceName, hasDatabaseHash: configuration.hasToolbox, at: .zero)
+                deviceName: configuration.deviceName, hasDatabaseHash: configuration.usesToolbox, at: .zero)
         } catch {}
+        return server
     }
 
     // MARK: Inputs
@@ -77,7 +86,7 @@ public struct Host: ~Copyable {
             switch H4PacketType(rawValue: type) {
             case .event: try receiveEvent(&reader, at: now)
             case .acl:
-                guard !isDeaf else {
+                guard BuiltIn.links, !isDeaf else {
                     effects.counters.strayPackets &+= 1
                     break
                 }
@@ -130,7 +139,7 @@ public struct Host: ~Copyable {
         radio.advance(
             to: now, isReady: isReady, identityResolvingKey: pairings.settings.identityResolvingKey, into: &effects)
         advanceLinks(to: now)
-        if let deadline = server.nextDeadline, deadline <= now {
+        if BuiltIn.server, let deadline = server.nextDeadline, deadline <= now {
             server.advance(to: now)
         }
         if case .stopping(let deadline) = phase, deadline <= now { finishStopping(at: now) }
@@ -181,7 +190,7 @@ public struct Host: ~Copyable {
         fulfilWishes(at: now)
         if isReady {
             radio.proceedWithAddress(into: &effects)
-            if radio.resolvingList.capacity > 0 {
+            if BuiltIn.pairing, radio.resolvingList.capacity > 0 {
                 radio.proceedWithResolvingList(
                     pairings.bonds.table.resolving, revision: pairings.bonds.table.resolvingRevision,
                     localKey: pairings.settings.identityResolvingKey, into: &effects)
@@ -192,13 +201,7 @@ public struct Host: ~Copyable {
             effects.needsConvergence = false
             convergeRadio(at: now)
         }
-        effects.data.pump(&links, into: &effects.packets, at: now)
-        while let link = effects.data.popLinkWithPassedFrames() {
-            links.note(link)
-            link.tellPassed(&server, at: now, into: &effects)
-            fulfilWishes(at: now)
-            effects.data.pump(&links, into: &effects.packets, at: now)
-        }
+        if BuiltIn.links { sendData(at: now) }
         effects.commands.flush(into: &effects.packets, at: now)
         if case .stopping = phase, isQuiet { finishStopping(at: now) }
         noteDeadline(at: now)
@@ -206,8 +209,20 @@ public struct Host: ~Copyable {
         effects.counters.missedUpdates = server.counters.missedUpdates
     }
 
+    /// Sends what may be sent, and tells the senders.
+    private mutating func sendData(at now: Instant) {
+        effects.data.pump(&links, into: &effects.packets, at: now)
+        while let link = effects.data.popLinkWithPassedFrames() {
+            links.note(link)
+            link.tellPassed(&server, at: now, into: &effects)
+            fulfilWishes(at: now)
+            effects.data.pump(&links, into: &effects.packets, at: now)
+        }
+    }
+
     /// Does what the server and the links left to other rooms, one item after the other, until nothing is left.
     private mutating func fulfilWishes(at now: Instant) {
+        guard BuiltIn.links else { return }
         takeServerActions(at: now)
         while let (link, wish) = effects.wishes.popFirst() {
             // The link may have ended meanwhile.
@@ -236,6 +251,7 @@ public struct Host: ~Copyable {
 
     /// Carries out the actions of the attribute server.
     mutating func takeServerActions(at now: Instant) {
+        guard BuiltIn.server else { return }
         while let action = server.nextAction() {
             switch action {
             case .send(let pdu, let link, let tag):
@@ -256,7 +272,7 @@ public struct Host: ~Copyable {
     }
 
     private mutating func convergeRadio(at now: Instant) {
-        let present = radio.advertiser.targets.filter { isConnected(to: $0) }
+        let present = BuiltIn.server ? radio.advertiser.targets.filter { isConnected(to: $0) } : []
         radio.converge(resolving: pairings.bonds.table.resolving, present: present, at: now, into: &effects)
     }
 
@@ -286,6 +302,7 @@ public struct Host: ~Copyable {
         radio.endRequests(with: .cancelled, into: &effects)
         convergeRadio(at: now)
         session.phase = .stopping(deadline: now.advanced(by: Self.stopTimeout))
+        guard BuiltIn.links else { return }
         for link in links.all {
             link.close(
                 reason: .remoteUserTerminatedConnection, isAsked: true, &pairings.attempts, at: now,

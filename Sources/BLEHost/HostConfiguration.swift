@@ -49,6 +49,7 @@ public struct HostConfiguration: Hashable, Sendable {
     /// Whether the owner answers `Host.nextToolboxQuestion()`. Otherwise there is no pairing, no private address and no
     /// database hash.
     public var hasToolbox: Bool
+    var usesToolbox: Bool { BuiltIn.pairing && hasToolbox }
     /// How links are made secure.
     public var security: SecuritySettings
     /// How several pending connections are handed to the controller.

@@ -2,7 +2,8 @@
  * Repeats recordings through jelling.h: reads what Tools/Cross/recordings.py wrote, a call a line, and compares each packet
  * that the engine sends with the recorded one.
  *
- *   replay < SCRIPT     `NAME: N packets` for each recording; exit status 1 at the first difference
+ *   replay [--stack] < SCRIPT   `NAME: N packets` for each recording; exit status 1 at the first difference. --stack: the
+ *                               last line has the octets of stack that the deepest call took
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -264,8 +265,38 @@ static jelling_status run(void) {
     return JELLING_OK;
 }
 
-int main(void) {
+/* ------------------------------------------------------------------ Stack */
+
+enum { painted = 1 << 16, paint = 0xA5 };
+static size_t deepest;
+
+/* Both have their area where a call from the same function has its frames. */
+static void __attribute__((noinline)) paint_stack(void) {
+    uint8_t area[painted];
+    memset(area, paint, sizeof area);
+    __asm__ volatile("" : : "r"(area) : "memory");
+}
+
+static void __attribute__((noinline)) measure_stack(void) {
+    uint8_t area[painted];
+    volatile uint8_t *octets = area;
+    __asm__ volatile("" : "+r"(octets) : : "memory");
+    size_t untouched = 0;
+    while (untouched < sizeof area && octets[untouched] == paint) untouched++;
+    if (sizeof area - untouched > deepest) deepest = sizeof area - untouched;
+}
+
+static void take_outputs(void) {
+    const jelling_question *question;
+    const jelling_event *event;
+    while (jelling_next_question(engine, &question) == JELLING_OK && question) continue;
+    jelling_drain(engine, sent, NULL);
+    while (jelling_next_event(engine, &event) == JELLING_OK && event) continue;
+}
+
+int main(int count, char **arguments) {
     static char line[1 << 17];
+    int measures = count > 1 && strcmp(arguments[1], "--stack") == 0;
     while (fgets(line, sizeof line, stdin)) {
         char *rest = NULL;
         line_number++;
@@ -273,6 +304,7 @@ int main(void) {
         for (char *part = strtok_r(line, " \n", &rest); part && word_count < maximum_words; part = strtok_r(NULL, " \n", &rest))
             words[word_count++] = part;
         if (!word_count) continue;
+        if (measures) paint_stack();
         if (strcmp(words[0], "engine") == 0) {
             open_engine();
         } else if (strcmp(words[0], "sent") == 0) {
@@ -283,12 +315,10 @@ int main(void) {
             close_engine();
         } else {
             if (run() != JELLING_OK) die("the call was refused");
-            const jelling_question *question;
-            const jelling_event *event;
-            while (jelling_next_question(engine, &question) == JELLING_OK && question) continue;
-            jelling_drain(engine, sent, NULL);
-            while (jelling_next_event(engine, &event) == JELLING_OK && event) continue;
+            take_outputs();
         }
+        if (measures) measure_stack();
     }
+    if (measures) printf("stack: %zu\n", deepest);
     return 0;
 }

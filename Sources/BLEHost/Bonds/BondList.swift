@@ -16,6 +16,10 @@ public struct BondList: Equatable, Sendable {
     /// The bond with this identity, however the address is marked; `nil` if there is none.
     public func bond(for identity: DeviceAddress) -> Bond? { place(of: identity).map { all[$0] } }
 
+    func hasBond(with identity: DeviceAddress) -> Bool { place(of: identity) != nil }
+
+    func name(for identity: DeviceAddress) -> String? { place(of: identity).flatMap { all[$0].name } }
+
     /// Adds a bond; it replaces a bond with the same identity.
     public mutating func set(_ bond: Bond) {
         if let place = place(of: bond.identity) { all[place] = bond } else { all.append(bond) }

@@ -21,6 +21,10 @@ struct BondTable {
 
     func bond(for identity: DeviceAddress) -> Bond? { list.bond(for: identity) }
 
+    func hasBond(with identity: DeviceAddress) -> Bool { list.hasBond(with: identity) }
+
+    func name(for identity: DeviceAddress) -> String? { list.name(for: identity) }
+
     mutating func set(_ bond: Bond) { list.set(bond) }
 
     /// - Returns: whether there was one.

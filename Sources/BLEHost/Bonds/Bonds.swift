@@ -12,14 +12,15 @@ import BLEPackets
 struct Bonds {
     let limits: HostLimits
     /// Whether a toolbox provides the cryptography for private addresses and signatures.
-    let hasToolbox: Bool
+    var hasToolbox: Bool { BuiltIn.pairing && usesToolbox }
+    private let usesToolbox: Bool
     private(set) var table = BondTable()
     var resolver = IdentityResolver()
     var signingNumbers = SigningNumbers()
 
     init(configuration: HostConfiguration) {
         limits = configuration.limits
-        hasToolbox = configuration.hasToolbox
+        usesToolbox = configuration.usesToolbox
     }
 
     /// The longest name of a device, in octets of UTF-8 (Core 5.4, Vol 3, Part C, 12.1).
@@ -27,7 +28,10 @@ struct Bonds {
 
     // MARK: Changes
 
-    func bond(for identity: DeviceAddress) -> Bond? { table.bond(for: identity) }
+    func bond(for identity: DeviceAddress) -> Bond? { BuiltIn.pairing ? table.bond(for: identity) : nil }
+
+    /// Whether there is a bond, without a copy of it.
+    func hasBond(with identity: DeviceAddress) -> Bool { BuiltIn.pairing && table.hasBond(with: identity) }
 
     /// Replaces all bonds with those from a store.
     mutating func restore(_ bonds: [Bond]) { table.replaceAll(by: bonds) }
@@ -36,6 +40,13 @@ struct Bonds {
     mutating func update(_ bond: Bond, into effects: inout Effects) {
         table.set(bond)
         effects.events.append(.bondChanged(bond))
+    }
+
+    /// Stores what the server knows about a peer as a client, if that has changed.
+    mutating func keep(_ record: GATTClientRecord, of identity: DeviceAddress, into effects: inout Effects) {
+        guard var bond = bond(for: identity), bond.clientRecord != record else { return }
+        bond.clientRecord = record
+        update(bond, into: &effects)
     }
 
     /// - Returns: whether there was one.
@@ -49,7 +60,8 @@ struct Bonds {
     /// - Returns: whether there is such a bond and the name is short enough.
     mutating func name(_ identity: DeviceAddress, _ name: String, into effects: inout Effects) -> Bool {
         guard var bond = bond(for: identity), name.utf8.count <= Self.nameLimit else { return false }
-        if bond.name != name {
+        // By octets: comparing texts as Unicode does would take 30 kB of tables into firmware.
+        if bond.name.map({ $0.utf8.elementsEqual(name.utf8) }) != true {
             bond.name = name
             update(bond, into: &effects)
         }
@@ -65,7 +77,7 @@ struct Bonds {
     /// Whether pairing with a device can lead to a bond: any device in range may begin to pair, and may claim to be a
     /// different device each time.
     func hasRoom(for identity: DeviceAddress) -> Bool {
-        if bond(for: identity) != nil || table.all.count < limits.bonds { return true }
+        if hasBond(with: identity) || table.all.count < limits.bonds { return true }
         return leastUsed(besides: identity, connected: []) != nil
     }
 
@@ -109,10 +121,13 @@ struct Bonds {
     /// dropped; those of connected devices are the last to go.
     private func leastUsed(besides identity: DeviceAddress, connected: [DeviceAddress]) -> DeviceAddress? {
         var least: (identity: DeviceAddress, isConnected: Bool, lastUse: UInt64)?
-        for bond in table.all where bond.isUnasked && bond.identity != identity {
-            let isConnected = connected.contains(bond.identity)
-            if let least, (least.isConnected ? 1 : 0, least.lastUse) <= (isConnected ? 1 : 0, bond.lastUse) { continue }
-            least = (bond.identity, isConnected, bond.lastUse)
+        // By place: a bond is too large to be copied for each look at it.
+        for place in table.all.indices where table.all[place].isUnasked && table.all[place].identity != identity {
+            let candidate = table.all[place].identity
+            let isConnected = connected.contains(candidate)
+            let lastUse = table.all[place].lastUse
+            if let least, (least.isConnected ? 1 : 0, least.lastUse) <= (isConnected ? 1 : 0, lastUse) { continue }
+            least = (candidate, isConnected, lastUse)
         }
         return least?.identity
     }

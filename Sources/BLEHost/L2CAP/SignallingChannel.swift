@@ -30,11 +30,13 @@ struct SignallingChannel {
         return identifier
     }
 
-    var nextDeadline: Instant? { earliest(pending?.deadline, channels.nextDeadline) }
+    var nextDeadline: Instant? {
+        BuiltIn.channels ? earliest(pending?.deadline, channels.nextDeadline) : pending?.deadline
+    }
 
     /// - Returns: whether our request for parameters timed out.
     mutating func advance(to now: Instant) -> Bool {
-        channels.advance(to: now, identifiers: &identifiers)
+        if BuiltIn.channels { channels.advance(to: now, identifiers: &identifiers) }
         guard let deadline = pending?.deadline, deadline <= now else { return false }
         pending = nil
         return true
@@ -57,12 +59,15 @@ struct SignallingChannel {
             pending = nil
             return .parametersAnswered(isAccepted: response.result == .accepted)
         case .commandReject:
-            guard pending?.identifier == identifier else { return .channels(command, identifier: identifier) }
+            guard pending?.identifier == identifier else {
+                return BuiltIn.channels ? .channels(command, identifier: identifier) : .none
+            }
             pending = nil
             return .parametersAnswered(isAccepted: false)
         case .leCreditBasedConnectionRequest, .leCreditBasedConnectionResponse, .flowControlCreditIndication,
             .disconnectionRequest, .disconnectionResponse, .creditBasedConnectionRequest,
             .creditBasedConnectionResponse, .creditBasedReconfigureRequest, .creditBasedReconfigureResponse:
+            guard BuiltIn.channels else { fallthrough }
             return .channels(command, identifier: identifier)
         case .other:
             return packet.code.isResponse ? .none : .reply(.notUnderstood, identifier: identifier)
@@ -71,7 +76,9 @@ struct SignallingChannel {
 
     // MARK: Credit-based channels
 
-    mutating func nextChannelAction() -> CreditBasedChannels.Action? { channels.nextAction() }
+    mutating func nextChannelAction() -> CreditBasedChannels.Action? {
+        BuiltIn.channels ? channels.nextAction() : nil
+    }
 
     mutating func openChannel(
         _ spsm: UInt16, _ settings: ChannelSettings, operation: OperationID, client: ClientID, at now: Instant
@@ -111,14 +118,18 @@ struct SignallingChannel {
     }
 
     mutating func closeChannels(of client: ClientID, at now: Instant) {
+        guard BuiltIn.channels else { return }
         channels.closeAll(of: client, identifiers: &identifiers, at: now)
     }
 
-    mutating func cancelChannel(_ operation: OperationID) -> Bool { channels.cancel(operation) }
+    mutating func cancelChannel(_ operation: OperationID) -> Bool {
+        BuiltIn.channels && channels.cancel(operation)
+    }
 
-    mutating func linkLost() { channels.linkLost() }
+    mutating func linkLost() { if BuiltIn.channels { channels.linkLost() } }
 
     mutating func channelFrameGone(_ number: UInt32, at now: Instant) {
+        guard BuiltIn.channels else { return }
         channels.frameGone(number, identifiers: &identifiers, at: now)
     }
 
@@ -126,12 +137,13 @@ struct SignallingChannel {
         _ command: LESignallingCommand, identifier: UInt8,
         listener: (UInt16) -> Result<(client: ClientID, settings: ChannelSettings), ChannelFailure>, at now: Instant
     ) {
+        guard BuiltIn.channels else { return }
         channels.receive(command, identifier: identifier, listener: listener, identifiers: &identifiers, at: now)
     }
 
     /// - Returns: whether the channel exists.
     mutating func receiveFrame(_ payload: RawSpan, on local: L2CAPChannelIdentifier, at now: Instant) -> Bool {
-        channels.receive(payload, on: local, identifiers: &identifiers, at: now)
+        BuiltIn.channels && channels.receive(payload, on: local, identifiers: &identifiers, at: now)
     }
 }
 

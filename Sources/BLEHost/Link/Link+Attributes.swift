@@ -54,13 +54,14 @@ extension Link {
         takeClientActions(into: &effects)
         if isForServer { return receiveServerPDU(pdu, &pairings.bonds, &server, at: now, into: &effects) }
         let agreed = gatt.bearer.mtu
-        if agreed != mtu { server.mtuChanged(to: agreed, on: id) }
+        if BuiltIn.server, agreed != mtu { server.mtuChanged(to: agreed, on: id) }
     }
 
     private func receiveServerPDU(
         _ pdu: RawSpan, _ bonds: inout Bonds, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
     ) {
         let opcode = pdu.byte(at: 0).map { ATTOpcode(rawValue: $0) }
+        guard BuiltIn.server else { return refuse(opcode, into: &effects) }
         if opcode == .signedWriteCommand {
             return signedWriteReceived(pdu.copied(), &bonds, &server, into: &effects)
         }
@@ -68,6 +69,14 @@ extension Link {
         guard opcode == .writeRequest, server.keepsPerClient(pdu) else { return }
         security.isRecordDue = true
         effects.wishes.append((self, .keepClientRecord))
+    }
+
+    /// Refuses a request of the peer, in a build without a server; commands and confirmations need no answer.
+    private func refuse(_ opcode: ATTOpcode?, into effects: inout Effects) {
+        guard let opcode, !opcode.isCommand, opcode != .handleValueConfirmation else { return }
+        let refusal = ATTErrorResponse(
+            request: opcode, handle: AttributeHandle(rawValue: 0), error: .requestNotSupported)
+        send(refusal.encoded(), on: .attributeProtocol, into: &effects)
     }
 
     /// Whether a PDU that arrived while the gate is closed is processed.

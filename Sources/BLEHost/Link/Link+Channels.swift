@@ -106,7 +106,7 @@ extension Link {
             let isUnproven = security.isGated && role == .central
             if isUnproven { security.noteCleartext(into: &effects) }
             let key = security.keyInUse
-            let hasKeys = bond(&pairings) != nil
+            let hasKeys = pairings.bonds.hasBond(with: security.identity)
             let policy = pairings.settings.pairing
             signalling.receiveOnChannels(
                 command, identifier: identifier,

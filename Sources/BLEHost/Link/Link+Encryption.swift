@@ -23,6 +23,7 @@ extension Link {
 
     /// A link is up: if its bond calls for encryption, that begins before anything else is sent.
     func secureAtConnection(_ pairings: inout Pairings, at now: Instant, into effects: inout Effects) {
+        guard BuiltIn.pairing else { return }
         guard !security.isBusy, security.keyInUse == nil else { return }
         if role == .central {
             if pairings.settings.encryptsAtConnection { proveBond(&pairings, at: now, into: &effects) }
@@ -57,6 +58,7 @@ extension Link {
         _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, at now: Instant,
         into effects: inout Effects
     ) {
+        guard BuiltIn.pairing else { return }
         if isRefresh, status.isSuccess, security.lastKey == nil {
             // There was no key to refresh: this says nothing about the key that is being tried.
             effects.counters.unexpectedEvents &+= 1
@@ -98,6 +100,7 @@ extension Link {
     func followSecurityRequest(
         _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant, into effects: inout Effects
     ) {
+        guard BuiltIn.pairing else { return }
         guard !isClosing, let options = security.takeHeldRequest(pairings.settings, pairings.bonds) else { return }
         pairAsRequested(options, &pairings, &links, at: now, into: &effects)
     }
@@ -126,6 +129,7 @@ extension Link {
     func securityEnded(
         _ failure: SecurityFailure?, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) {
+        guard BuiltIn.pairing else { return }
         // The central may have answered our request by encrypting with a bond's key instead of pairing.
         if security.request == nil {
             let summary = PairingSummary(security.summary(pairings.bonds))
@@ -149,6 +153,7 @@ extension Link {
     func securityLost(
         _ reason: DisconnectionReason, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) {
+        guard BuiltIn.pairing else { return }
         if security.isPairing {
             security.pairingLost(&pairings.attempts, at: now, into: &effects)
         } else if security.isChanging, !isClosing, case .controller(let status) = reason {
@@ -184,6 +189,7 @@ extension Link {
         if let held = security.heldDisconnect, held.deadline <= now {
             security.disconnectAfterLastPackets(into: &effects)
         }
+        guard BuiltIn.pairing else { return }
         if case .running(let machine, _, _) = security.pairing, let deadline = machine.deadline, deadline <= now {
             continuePairing(into: &effects) { $0.advance(to: now) }
         }

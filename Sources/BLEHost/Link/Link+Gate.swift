@@ -2,12 +2,15 @@ import BLEPackets
 
 /// The gate that a bond closes: what waits at it, what passes it, and what the bond keeps about the peer as a client.
 extension Link {
-    func bond(_ pairings: inout Pairings) -> Bond? { pairings.bonds.bond(for: security.identity) }
+    func bond(_ pairings: inout Pairings) -> Bond? {
+        BuiltIn.pairing ? pairings.bonds.bond(for: security.identity) : nil
+    }
 
     // MARK: The gate
 
     /// Closes the gate for the bond of the peer, on a new link or when the bond becomes known.
     func closeGate(_ pairings: inout Pairings) {
+        guard BuiltIn.pairing else { return }
         guard pairings.isExclusive else { return }
         security.closeGate(pairings.bonds)
         if !security.isBondProven { gatt.isPaused = security.isGated }
@@ -16,6 +19,7 @@ extension Link {
     /// Makes the peer prove that it is the bonded device, unless that is in progress or has failed: a central does so
     /// by encrypting, a peripheral by requesting encryption.
     func proveBond(_ pairings: inout Pairings, at now: Instant, into effects: inout Effects) {
+        guard BuiltIn.pairing else { return }
         guard !isClosing else { return }
         switch security.proof(pairings.bonds) {
         case .none: break
@@ -34,6 +38,7 @@ extension Link {
     func proveBondAgain(
         _ failure: SecurityFailure?, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) {
+        guard BuiltIn.pairing else { return }
         guard security.isGated, !security.isBusy, !isClosing, security.proofFailure == nil else { return }
         if role == .peripheral, let failure {
             refuseGate(failure, at: now, into: &effects)
@@ -47,6 +52,7 @@ extension Link {
     func openGate(
         restoring record: GATTClientRecord?, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
     ) {
+        guard BuiltIn.pairing else { return }
         guard security.openGate() else { return }
         gatt.resume(at: now)
         if let record { server.restore(record, on: id, at: now) }
@@ -57,6 +63,7 @@ extension Link {
 
     /// The peer could not prove its identity: what waits for the proof fails.
     func refuseGate(_ failure: SecurityFailure, at now: Instant, into effects: inout Effects) {
+        guard BuiltIn.pairing else { return }
         guard let answers = security.refuseGate(failure) else { return }
         unsentAnswers -= answers
         gatt.endOperations(.security(failure), at: now)
@@ -90,6 +97,7 @@ extension Link {
 
     /// Tells the server the current security of the link.
     func tellServerOfSecurity(_ server: inout GATTServer, _ pairings: inout Pairings) {
+        guard BuiltIn.server else { return }
         var known = server.security(of: id)
         describeSecurity(to: &known, &pairings)
         server.securityChanged(to: known, on: id)
@@ -118,25 +126,29 @@ extension Link {
     /// Saves a bonded client's configuration at once instead of at the end of the link, so that a crash does not lose
     /// it.
     /// - Parameter isLast: whether to save it even if it was saved less than 1 s ago.
+    /// - Returns: whether it was saved.
+    @discardableResult
     func keepClientRecord(
         isLast: Bool = false, _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant,
         into effects: inout Effects
-    ) {
-        guard security.takeDueRecord(isLast: isLast, at: now), var bond = bond(&pairings),
+    ) -> Bool {
+        guard BuiltIn.pairing, security.takeDueRecord(isLast: isLast, at: now), var bond = bond(&pairings),
             let record = server.clientRecord(of: id), record != bond.clientRecord
-        else { return }
+        else { return false }
         security.recordKept(at: now)
         bond.clientRecord = record
         pairings.bonds.update(bond, into: &effects)
+        return true
     }
 
     /// The bond of the peer has encrypted the link.
     func noteUseOfBond(
         _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
     ) {
+        guard BuiltIn.pairing else { return }
         let used = pairings.bonds.use(security.identity)
-        keepClientRecord(&pairings, &server, at: now, into: &effects)
         // If the client's record is saved, that saves the time of use as well.
-        if let used, bond(&pairings) == used { effects.events.append(.bondChanged(used)) }
+        let isSaved = keepClientRecord(&pairings, &server, at: now, into: &effects)
+        if let used, !isSaved { effects.events.append(.bondChanged(used)) }
     }
 }

@@ -9,6 +9,7 @@ extension Link {
         at now: Instant,
         into effects: inout Effects
     ) {
+        guard BuiltIn.pairing else { return effects.complete(operation, .failure(.security(.notAvailable))) }
         let options = options ?? pairings.settings.pairing
         switch security.step(toPairWith: options, pairings.bonds, pairings.attempts) {
         case .none:
@@ -33,6 +34,7 @@ extension Link {
     func cancelPairing(
         _ operation: OperationID, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) -> Bool {
+        guard BuiltIn.pairing else { return false }
         if let index = security.encryptOperations.firstIndex(of: operation) {
             security.encryptOperations.remove(at: index)
             effects.complete(operation, .failure(.cancelled))
@@ -57,6 +59,7 @@ extension Link {
         at now: Instant,
         into effects: inout Effects
     ) -> Bool {
+        guard BuiltIn.pairing else { return false }
         if case .unsettled(_, let outcome, _, _) = security.pairing {
             return answerClaim(outcome, answer, &pairings, &links, &server, at: now, into: &effects)
         }
@@ -104,6 +107,7 @@ extension Link {
     }
 
     func requestSecurity(_ options: PairingOptions, at now: Instant, into effects: inout Effects) {
+        guard BuiltIn.pairing else { return }
         send(security.ask(for: options, at: now), into: &effects)
     }
 
@@ -112,7 +116,7 @@ extension Link {
     func followHeldPairing(
         _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant, into effects: inout Effects
     ) -> Bool {
-        guard let options = security.takeHeldPairing(), !isClosing else { return false }
+        guard BuiltIn.pairing, let options = security.takeHeldPairing(), !isClosing else { return false }
         guard let failure = beginPairing(options, isCommanded: true, &pairings, &links, at: now, into: &effects) else {
             return true
         }
@@ -125,6 +129,7 @@ extension Link {
         _ error: ATTError, for client: ClientID, _ pairings: inout Pairings, _ links: inout LinkTable,
         at now: Instant, into effects: inout Effects
     ) {
+        guard BuiltIn.pairing else { return }
         switch security.step(onDemandOf: error, for: client, pairings.settings, pairings.bonds) {
         // The procedure in progress may be enough: the operation is repeated when it ends.
         case .none: break
@@ -148,6 +153,11 @@ extension Link {
     ) {
         guard !security.isBlocked, !isClosing else { return }
         guard let octet = pdu.byte(at: 0) else { return }
+        guard BuiltIn.pairing else {
+            let code = SMPOpcode(rawValue: octet)
+            guard code == .pairingRequest || code == .securityRequest else { return }
+            return send(.pairingFailed(.pairingNotSupported), into: &effects)
+        }
         if security.isPairing { return pairingReceived(pdu, at: now, into: &effects) }
         switch SMPOpcode(rawValue: octet) {
         case .pairingRequest: pairingRequested(pdu, &pairings, &links, at: now, into: &effects)
@@ -223,6 +233,7 @@ extension Link {
         _ options: PairingOptions, _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant,
         into effects: inout Effects
     ) {
+        guard BuiltIn.pairing else { return }
         let failure = beginPairing(
             options, needsConsent: options.asksConsent, &pairings, &links, at: now, into: &effects)
         switch failure {
@@ -250,6 +261,7 @@ extension Link {
         _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, at now: Instant,
         into effects: inout Effects
     ) {
+        guard BuiltIn.pairing else { return }
         while let task = security.nextPairingTask(&pairings.attempts, into: &effects) {
             switch task {
             case .send(let packet): send(packet, into: &effects)
@@ -287,9 +299,7 @@ extension Link {
     }
 
     private func newBond(_ outcome: PairingOutcome, _ pairings: inout Pairings, _ server: inout GATTServer) -> Bond? {
-        var bond = pairings.bonds.bond(from: outcome, address: security.identity)
-        bond?.clientRecord = server.clientRecord(of: id)
-        return bond
+        pairings.bonds.bond(from: outcome, address: security.identity, clientRecord: server.clientRecord(of: id))
     }
 
     private func refusal(of new: Bond, _ pairings: inout Pairings) -> SecurityFailure? {
@@ -339,6 +349,7 @@ extension Link {
     func dropClaim(
         _ failure: SecurityFailure, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) {
+        guard BuiltIn.pairing else { return }
         let reason: PairingFailedReason =
             switch failure {
             case .refusedByUs(let reason): reason

@@ -45,7 +45,7 @@ extension Link {
             switch tag {
             case .none: break
             case .command(let command): gatt.commandSent(command)
-            case .server(let tag): server.sent(tag, to: id, at: now)
+            case .server(let tag): if BuiltIn.server { server.sent(tag, to: id, at: now) }
             case .channel(let number): signalling.channelFrameGone(number, at: now)
             }
         }

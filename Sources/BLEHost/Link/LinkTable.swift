@@ -32,6 +32,7 @@ struct LinkTable {
     /// The link that currently has this handle.
     subscript(handle: ConnectionHandle) -> Link? {
         mutating get {
+            guard BuiltIn.links else { return nil }
             let index = Int(handle.rawValue)
             guard index < placeOfHandle.count, placeOfHandle[index] != Self.none,
                 let link = places[Int(placeOfHandle[index])]
@@ -52,6 +53,7 @@ struct LinkTable {
     /// Every link, in an order that depends only on the inputs.
     var all: [Link] {
         mutating get {
+            guard BuiltIn.links else { return [] }
             let all = places.compactMap { $0 }
             for link in all { note(link) }
             return all
@@ -61,6 +63,7 @@ struct LinkTable {
     /// The link to a peer, unless the link is closing.
     /// - Parameter peer: the peer's identity address, or the private address under which the link was made.
     mutating func link(to peer: DeviceAddress) -> Link? {
+        guard BuiltIn.links else { return nil }
         let peer = peer.withoutIdentityMark
         for case let link? in places where link.isWith(peer) && !link.isClosing {
             note(link)

@@ -30,6 +30,7 @@ extension Radio {
 
     /// The controller answered a command about advertising.
     mutating func advertiseAnswered(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
+        guard BuiltIn.server else { return }
         effects.note(status)
         let wasAdvertising = advertisingMachine.isAdvertising
         perform(advertisingMachine.completed(status, at: now), into: &effects)
@@ -44,6 +45,7 @@ extension Radio {
     /// The controller has stopped advertising by itself.
     /// - Parameter byConnection: whether a central connected; otherwise the time of directed advertising is over.
     mutating func advertisingEnded(byConnection: Bool, at now: Instant, into effects: inout Effects) {
+        guard BuiltIn.server else { return }
         let wasAdvertising = advertisingMachine.isAdvertising
         let call = callInForce
         callDeadline = nil
@@ -74,6 +76,7 @@ extension Radio {
         _ request: AdvertiseRequest, operation: OperationID, client: ClientID, isPresent: Bool, at now: Instant,
         into effects: inout Effects
     ) {
+        guard BuiltIn.server else { return }
         guard configuration.ownership == .exclusive else {
             return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
         }

@@ -6,7 +6,7 @@ extension Radio {
     /// - Parameter key: our identity resolving key, with which bonded peers resolve our private addresses; without it
     ///   there are none.
     mutating func makePrivateAddress(with key: Key128?, into effects: inout Effects) {
-        guard configuration.hasToolbox, key != nil else { return }
+        guard configuration.usesToolbox, key != nil else { return }
         privateAddress.state = .beingMade
         effects.desk.ask(.random(count: 3), for: .ownAddressRandom)
     }
@@ -40,6 +40,7 @@ extension Radio {
 
     /// Sets the new address once the radio is idle.
     mutating func proceedWithAddress(into effects: inout Effects) {
+        guard BuiltIn.pairing else { return }
         guard case .waiting(let address) = privateAddress.state, isIdle else { return }
         privateAddress.state = .beingSet(address)
         effects.commands.append(LESetRandomAddress(address: address), purpose: .ownAddress)
@@ -47,6 +48,7 @@ extension Radio {
 
     /// The controller answered the command that sets the new address.
     mutating func addressAnswered(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
+        guard BuiltIn.pairing else { return }
         guard case .beingSet(let address) = privateAddress.state else { return }
         if status.isSuccess { ownAddress = address }
         keepAddress(at: now)

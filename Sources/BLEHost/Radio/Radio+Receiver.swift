@@ -44,7 +44,8 @@ extension Radio {
         _ report: Scanner.Report, data: RawSpan, resolving: [ResolvingKey], at now: Instant,
         into effects: inout Effects
     ) {
-        if report.isConnectable, !connector.isEmpty, let address = report.address, connector.waits(for: address),
+        if BuiltIn.links, report.isConnectable, !connector.isEmpty, let address = report.address,
+            connector.waits(for: address),
             doesOneAtATime || usesPrivateAddresses(address, resolving)
         {
             connector.heard(address, onAir: report.addressOnAir ?? address, at: now)
@@ -73,6 +74,7 @@ extension Radio {
 
     /// The controller answered a command about connecting.
     mutating func initiateAnswered(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
+        guard BuiltIn.links else { return }
         effects.note(status)
         perform(initiator.completed(status, at: now), at: now, into: &effects)
         effects.needsConvergence = true
@@ -80,6 +82,7 @@ extension Radio {
 
     /// Connection Complete came for the central role.
     mutating func attemptEnded(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
+        guard BuiltIn.links else { return }
         perform(initiator.connectionComplete(status), at: now, into: &effects)
         effects.needsConvergence = true
     }

@@ -54,6 +54,7 @@ extension Radio {
 
     /// The controller did not answer.
     mutating func resolvingListTimedOut(into effects: inout Effects) {
+        guard BuiltIn.pairing else { return }
         resolvingList.timedOut()
         effects.needsConvergence = true
     }
@@ -62,12 +63,14 @@ extension Radio {
 
     /// The controller reported a device, by its identity address or by the address on the air.
     mutating func noteNaming(of address: DeviceAddress, into effects: inout Effects) {
+        guard BuiltIn.pairing else { return }
         guard address.kind == .publicIdentity || address.kind == .randomIdentity else { return }
         if resolvingList.resolved(address) { effects.needsConvergence = true }
     }
 
     /// The host resolved a private address that the controller had reported unresolved.
     mutating func noteOwnResolution(_ identity: DeviceAddress, revision: UInt32, into effects: inout Effects) {
+        guard BuiltIn.pairing else { return }
         if resolvingList.leftUnresolved(identity, revision: revision) { effects.needsConvergence = true }
     }
 
@@ -75,13 +78,13 @@ extension Radio {
 
     /// Peers whose private addresses only the host can resolve; connections to them use the address that was seen.
     func peersFoundByHost(_ resolving: [ResolvingKey]) -> [DeviceAddress] {
-        guard configuration.hasToolbox else { return [] }
+        guard configuration.usesToolbox else { return [] }
         return resolving.lazy.map { $0.identity }.filter { !resolvingList.finds($0) }
     }
 
     /// Whether a device has private addresses, so that a connection must use the address that was seen.
     func usesPrivateAddresses(_ peer: DeviceAddress, _ resolving: [ResolvingKey]) -> Bool {
-        guard configuration.hasToolbox, configuration.ownership == .exclusive else { return false }
+        guard configuration.usesToolbox, configuration.ownership == .exclusive else { return false }
         let peer = peer.withoutIdentityMark
         return resolving.contains { $0.identity == peer } && !resolvingList.finds(peer)
     }

@@ -161,7 +161,11 @@ struct Radio {
     ) {
         guard !isPaused else {
             perform(scanMachine.want(nil), into: &effects)
+            guard BuiltIn.links else { return }
             return perform(initiator.want(nil), at: now, into: &effects)
+        }
+        guard BuiltIn.links else {
+            return perform(scanMachine.want(scanner.parameters(timing: configuration.timing)), into: &effects)
         }
         let foundByHost = peersFoundByHost(resolving)
         var wantsScan = scanner.parameters(timing: configuration.timing)
@@ -183,6 +187,7 @@ struct Radio {
     private mutating func convergeAdvertising(
         present: [DeviceAddress], at now: Instant, into effects: inout Effects
     ) {
+        guard BuiltIn.server else { return }
         guard !isPaused else { return perform(advertisingMachine.want(nil), into: &effects) }
         advertiser.hold(present)
         while let target = advertiser.target, target.form == .extended, !commandSet.takesExtendedCalls {
@@ -227,11 +232,12 @@ struct Radio {
             perform(scanMachine.advance(to: now), into: &effects)
         }
         scanner.advance(to: now, into: &effects.events)
-        if let deadline = initiator.nextDeadline, deadline <= now {
+        if BuiltIn.links, let deadline = initiator.nextDeadline, deadline <= now {
             perform(initiator.advance(to: now), at: now, into: &effects)
             effects.needsConvergence = true
         }
         if let deadline = connector.nextDeadline, deadline <= now { effects.needsConvergence = true }
+        guard BuiltIn.server else { return }
         perform(advertisingMachine.advance(to: now), into: &effects)
         advanceCall(to: now, into: &effects)
         if let deadline = paceDeadline, deadline <= now {

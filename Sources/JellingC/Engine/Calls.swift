@@ -4,11 +4,11 @@ import CJelling
 
 /// Runs a call on an engine, unless it is gone or in use.
 @inline(__always)
-func call(_ handle: OpaquePointer?, _ body: (inout Engine) -> jelling_status) -> jelling_status {
-    let pointer = unsafe UnsafeMutablePointer<Engine>(handle)
+func call(_ handle: OpaquePointer?, _ body: (Engine) -> jelling_status) -> jelling_status {
+    let pointer = unsafe UnsafeRawPointer(handle)
     let status = unsafe jelling_engines_enter(pointer)
     guard status == JELLING_OK, let pointer = unsafe pointer else { return status }
-    let result = unsafe body(&pointer.pointee)
+    let result = unsafe body(Unmanaged<Engine>.fromOpaque(pointer).takeUnretainedValue())
     unsafe jelling_engines_leave(pointer)
     return result
 }
@@ -16,12 +16,12 @@ func call(_ handle: OpaquePointer?, _ body: (inout Engine) -> jelling_status) ->
 /// As `call`, with the moment of the input.
 @inline(__always)
 func input(
-    _ handle: OpaquePointer?, _ now: Int64, _ body: (inout Engine, Instant) -> jelling_status
+    _ handle: OpaquePointer?, _ now: Int64, _ body: (Engine, Instant) -> jelling_status
 ) -> jelling_status {
     unsafe call(handle) { engine in
         guard now >= 0 else { return JELLING_ERROR_ARGUMENT }
         let moment = engine.moment(now)
-        return body(&engine, moment)
+        return body(engine, moment)
     }
 }
 
@@ -32,6 +32,7 @@ func submit(
 ) -> jelling_status {
     unsafe input(handle, now) { engine, now in
         guard let command else { return JELLING_ERROR_ARGUMENT }
+        guard command.isBuiltIn else { return JELLING_ERROR_UNSUPPORTED }
         let number = engine.host.submit(command, from: engine.client, at: now).rawValue
         if let operation = unsafe operation { unsafe operation.pointee = number }
         return JELLING_OK

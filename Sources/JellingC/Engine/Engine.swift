@@ -2,8 +2,9 @@ import BLEHost
 import BLEPackets
 import CJelling
 
-/// What stands behind a `jelling_engine *`: the protocol engine, and the memory of what is lent.
-@safe struct Engine: ~Copyable {
+/// What stands behind a `jelling_engine *`: the protocol engine, and the memory of what is lent. A class, so that it is
+/// made where it stays and no call has it on its stack.
+@safe final class Engine {
     var host: Host
     /// What is used where a caller leaves a number to the configuration.
     let configuration: HostConfiguration
@@ -30,31 +31,26 @@ import CJelling
     }
 
     /// The moment of an input: time never goes back.
-    mutating func moment(_ microseconds: Int64) -> Instant {
+    func moment(_ microseconds: Int64) -> Instant {
         time = max(time, Instant(microseconds: microseconds))
         return time
     }
 
-    mutating func transportOpened(at now: Instant) {
+    func transportOpened(at now: Instant) {
         framer = H4Framer()
         host.transportOpened(at: now)
     }
 
-    mutating func receiveStream(_ bytes: RawSpan, at now: Instant) -> jelling_status {
-        // Out of the engine while it runs, as it lends packets that the engine takes.
-        var framer = H4Framer()
-        swap(&framer, &self.framer)
-        var status = JELLING_OK
+    func receiveStream(_ bytes: RawSpan, at now: Instant) -> jelling_status {
         do throws(DecodingError) {
             try framer.receive(bytes) { host.receive($0, at: now) }
+            return JELLING_OK
         } catch {
-            status = JELLING_ERROR_FRAMING
+            return JELLING_ERROR_FRAMING
         }
-        swap(&framer, &self.framer)
-        return status
     }
 
-    mutating func nextEvent() -> UnsafePointer<jelling_event>? {
+    func nextEvent() -> UnsafePointer<jelling_event>? {
         eventArena.reset()
         guard let next = host.nextEvent() else { return nil }
         unsafe event.pointee = jelling_event()
@@ -63,7 +59,7 @@ import CJelling
         return unsafe UnsafePointer(event)
     }
 
-    mutating func nextQuestion() -> UnsafePointer<jelling_question>? {
+    func nextQuestion() -> UnsafePointer<jelling_question>? {
         questionArena.reset()
         guard let next = host.nextToolboxQuestion() else { return nil }
         unsafe question.pointee = jelling_question()

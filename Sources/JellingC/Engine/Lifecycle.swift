@@ -12,26 +12,23 @@ public func jelling_create(
     guard let engine = unsafe engine else { return JELLING_ERROR_ARGUMENT }
     unsafe engine.pointee = nil
     guard let configuration = unsafe HostConfiguration(config) else { return JELLING_ERROR_ARGUMENT }
-    let pointer = UnsafeMutablePointer<Engine>.allocate(capacity: 1)
-    unsafe pointer.initialize(to: Engine(configuration: configuration))
-    let status = unsafe jelling_engines_add(pointer)
+    let reference = unsafe Unmanaged.passRetained(Engine(configuration: configuration))
+    let status = unsafe jelling_engines_add(reference.toOpaque())
     if status == JELLING_OK {
-        unsafe engine.pointee = OpaquePointer(pointer)
+        unsafe engine.pointee = OpaquePointer(reference.toOpaque())
     } else {
-        unsafe pointer.deinitialize(count: 1)
-        unsafe pointer.deallocate()
+        unsafe reference.release()
     }
     return status
 }
 
 @c @implementation
 public func jelling_destroy(_ engine: OpaquePointer?) -> jelling_status {
-    let pointer = unsafe UnsafeMutablePointer<Engine>(engine)
+    let pointer = unsafe UnsafeRawPointer(engine)
     let status = unsafe jelling_engines_enter(pointer)
     guard status == JELLING_OK, let pointer = unsafe pointer else { return status }
     unsafe jelling_engines_remove(pointer)
-    unsafe pointer.deinitialize(count: 1)
-    unsafe pointer.deallocate()
+    unsafe Unmanaged<Engine>.fromOpaque(pointer).release()
     return JELLING_OK
 }
 

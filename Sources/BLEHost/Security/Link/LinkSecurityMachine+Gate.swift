@@ -85,6 +85,8 @@ extension LinkSecurityMachine {
     /// using the peer's address, and would replace its bond (Core 5.4, Vol 3, Part H, 2.4.6).
     func bondToProve(_ bonds: Bonds) -> Bond? { isProven ? nil : bonds.bond(for: identity) }
 
+    func hasBondToProve(_ bonds: Bonds) -> Bool { !isProven && bonds.hasBond(with: identity) }
+
     /// Whether a PDU of ours must wait for the peer's proof. As a peripheral this side also serves strangers, so only
     /// PDUs of its own client wait.
     func isGated(_ pdu: [UInt8]) -> Bool {

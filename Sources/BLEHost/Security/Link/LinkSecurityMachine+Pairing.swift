@@ -37,14 +37,16 @@ extension LinkSecurityMachine {
 
     /// The state machine of the pairing in progress.
     var machine: PairingMachine? {
-        switch pairing {
+        guard BuiltIn.pairing else { return nil }
+        return switch pairing {
         case .none: nil
         case .running(let machine, _, _), .unsettled(let machine, _, _, _): machine
         }
     }
 
     var isPairing: Bool {
-        if case .none = pairing { false } else { true }
+        guard BuiltIn.pairing else { return false }
+        return if case .none = pairing { false } else { true }
     }
 
     /// Whether this pairing uses passkey entry, or may come to use it.
@@ -155,7 +157,7 @@ extension LinkSecurityMachine {
     mutating func takeHeldRequest(_ settings: SecuritySettings, _ bonds: Bonds) -> PairingOptions? {
         guard let wanted = heldRequest else { return nil }
         heldRequest = nil
-        guard role == .central, !isBusy, bondToProve(bonds) == nil else { return nil }
+        guard role == .central, !isBusy, !hasBondToProve(bonds) else { return nil }
         return Self.options(for: wanted, settings)
     }
 
@@ -203,7 +205,6 @@ extension LinkSecurityMachine {
         var options = beginning.options
         // If any device may pair without authentication, a fixed passkey protects nothing and is only revealed.
         if !beginning.isCommanded, !options.requiresAuthentication { options.passkey = nil }
-        let bond = bonds.bond(for: identity)
         let isUnproven = beginning.mayBond && options.isBonding && !options.replacesBond && !isProven
         // Two pairings need not wait because strangers failed: those that the operator of a central asked for, and
         // those with a device that has proved an authenticated bond.
@@ -217,8 +218,8 @@ extension LinkSecurityMachine {
                 responderAddress: side == .initiator ? peerAddress : localAddress,
                 localIdentity: beginning.localIdentity, outOfBand: attempts.outOfBand.data(for: identity),
                 // The operator's permission also covers a weaker bond.
-                bond: options.replacesBond ? nil : bond, needsConsent: beginning.needsConsent,
-                unprovenIdentity: isUnproven ? bond?.identity : nil,
+                bond: options.replacesBond ? nil : bonds.bond(for: identity), needsConsent: beginning.needsConsent,
+                unprovenIdentity: isUnproven && bonds.hasBond(with: identity) ? identity.withoutIdentityMark : nil,
                 passkeyRefusal: attempts.failures.refusal(of: entry, at: now)))
         pairing = .running(machine, number: attempts.nextNumber(), question: nil)
         effects.events.append(.pairing(id, .started))
@@ -252,7 +253,7 @@ extension LinkSecurityMachine {
     enum PairingTask: Equatable {
         case send(SMPPacket)
         case encrypt(Key128, KeyProperties)
-        case finish(PairingOutcome)
+        indirect case finish(PairingOutcome)
         case fail(SecurityFailure)
     }
 
@@ -331,6 +332,7 @@ extension LinkSecurityMachine {
 
     /// Pairing ends with its link, or because the link is about to end; operations that wait for it end with the link.
     mutating func pairingLost(_ attempts: inout PairingAttempts, at now: Instant, into effects: inout Effects) {
+        guard BuiltIn.pairing else { return }
         guard isPairing else { return }
         pairingEnded(with: .linkLost, &attempts, at: now, into: &effects)
     }

@@ -169,7 +169,8 @@ struct LinkSecurityMachine {
 
     /// Whether the peer must still prove its identity, or get a better key.
     var isGated: Bool {
-        switch gate {
+        guard BuiltIn.pairing else { return false }
+        return switch gate {
         case .closed, .weak: true
         case .open, .proven: false
         }
@@ -230,7 +231,7 @@ struct LinkSecurityMachine {
         return LinkSecurity(
             isEncrypted: key != nil, isAuthenticated: key?.isAuthenticated ?? false,
             isSecureConnections: key?.isSecureConnections ?? false, keySize: key?.size ?? 0,
-            isBonded: key?.isOfBond ?? (bonds.bond(for: identity) != nil), identity: identity)
+            isBonded: key?.isOfBond ?? bonds.hasBond(with: identity), identity: identity)
     }
 
     /// Whether the link is encrypted with a key that is weaker than now required.

@@ -4,17 +4,20 @@ import BLEPackets
 /// bond is only replaced over a link that it has encrypted, or with the operator's permission.
 extension Bonds {
     /// The bond that results from a pairing.
-    /// - Parameter address: the identity of the link's peer, as far as it is known.
+    /// - Parameters:
+    ///   - address: the identity of the link's peer, as far as it is known.
+    ///   - clientRecord: what the server knows about the peer as a client.
     /// - Returns: `nil` for a peer that could not be recognised again: it distributed no keys, or used a private
     ///   address and distributed no identity.
-    func bond(from outcome: PairingOutcome, address: DeviceAddress) -> Bond? {
+    func bond(from outcome: PairingOutcome, address: DeviceAddress, clientRecord: GATTClientRecord?) -> Bond? {
         guard outcome.localKey != nil || outcome.peerKey != nil else { return nil }
         switch outcome.identity == nil ? address.randomKind : nil {
         case .resolvablePrivate?, .nonResolvablePrivate?, .reserved?: return nil
         case .static?, nil: break
         }
         var bond = outcome.bond(address: address)
-        bond.name = (self.bond(for: bond.identity) ?? self.bond(for: address))?.name
+        bond.clientRecord = clientRecord
+        bond.name = hasBond(with: bond.identity) ? table.name(for: bond.identity) : table.name(for: address)
         return bond
     }
 
@@ -40,7 +43,7 @@ extension Bonds {
     ///   bond to be replaced.
     func unprovenClaim(of new: Bond, address: DeviceAddress, isAllowed: Bool) -> DeviceAddress? {
         // The proof or permission concerns the device of the link, not a different identity that it claims.
-        if new.identity != address, bond(for: new.identity) != nil { return new.identity }
-        return isAllowed ? nil : bond(for: address)?.identity
+        if new.identity != address, hasBond(with: new.identity) { return new.identity }
+        return isAllowed || !hasBond(with: address) ? nil : address.withoutIdentityMark
     }
 }

@@ -4,14 +4,15 @@ import BLEPackets
 struct PairingAttempts {
     /// Whether pairing is possible: a toolbox provides the cryptography, and the controller is not shared with another
     /// stack.
-    let areAvailable: Bool
+    var areAvailable: Bool { BuiltIn.pairing && isEnabled }
+    private let isEnabled: Bool
     var failures = PairingGuard()
     var outOfBand = OutOfBandTable()
     private var lastNumber: UInt32 = 0
     private var lastQuestion: UInt64 = 0
 
     init(configuration: HostConfiguration) {
-        areAvailable = configuration.hasToolbox && configuration.ownership == .exclusive
+        isEnabled = configuration.usesToolbox && configuration.ownership == .exclusive
     }
 
     mutating func nextNumber() -> UInt32 {

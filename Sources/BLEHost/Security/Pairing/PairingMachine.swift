@@ -53,7 +53,7 @@ struct PairingMachine {
         case question(PairingQuestion.Kind)
         /// As the initiator, encrypt the link with this key; EDIV and Rand are zero.
         case encrypt(Key128, KeyProperties)
-        case finished(PairingOutcome)
+        indirect case finished(PairingOutcome)
         case failed(SecurityFailure)
     }
 
@@ -62,7 +62,15 @@ struct PairingMachine {
     /// How many PDUs may arrive early: all keys of one side.
     static let inboxLimit = 6
 
-    let setup: Setup
+    /// Behind a reference: it is large and never changes, and each step of the pairing copies the machine.
+    private final class Shared {
+        let setup: Setup
+        init(_ setup: Setup) { self.setup = setup }
+    }
+
+    private let shared: Shared
+    @inline(__always)
+    var setup: Setup { shared.setup }
     /// The features that this side would send if nothing had been exchanged.
     var offer: PairingFeatures
     var state = State.start
@@ -82,7 +90,7 @@ struct PairingMachine {
     private(set) var mayReplaceBond = false
 
     init(_ setup: Setup) {
-        self.setup = setup
+        shared = Shared(setup)
         offer = PairingFeatures(offeredBy: setup)
     }
 

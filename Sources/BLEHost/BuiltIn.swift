@@ -1,0 +1,62 @@
+/// Which rooms of the engine are in this build.
+///
+/// Firmware with little flash leaves rooms out with a compile condition (`Tools/cross --features`). The doors of a room
+/// ask here; behind a door that is closed in every call, the compiler and the linker find code that nothing reaches, and
+/// drop it. Every other build has all rooms.
+///
+/// An engine without a room behaves as one whose owner did not ask for it: without links there is none to command,
+/// without pairing there is no toolbox.
+package enum BuiltIn {
+    /// Connections, with the GATT client.
+    @inline(__always)
+    package static var links: Bool {
+        #if JELLING_WITHOUT_LINKS
+        false
+        #else
+        true
+        #endif
+    }
+
+    /// L2CAP channels of applications. A peer's requests for them are not understood without it.
+    @inline(__always)
+    package static var channels: Bool {
+        #if JELLING_WITHOUT_CHANNELS
+        false
+        #else
+        true
+        #endif
+    }
+
+    /// The peripheral role: advertising, and the GATT server. A peer's requests are refused without it.
+    @inline(__always)
+    package static var server: Bool {
+        #if JELLING_WITHOUT_SERVER
+        false
+        #else
+        true
+        #endif
+    }
+
+    /// Pairing, bonds, encryption, signatures and private addresses: all that needs a toolbox.
+    @inline(__always)
+    package static var pairing: Bool {
+        #if JELLING_WITHOUT_PAIRING
+        false
+        #else
+        true
+        #endif
+    }
+}
+
+extension HostCommand {
+    /// Whether this build has the room that carries out the command.
+    package var isBuiltIn: Bool {
+        switch self {
+        case .radio(.scan), .radio(.changeScan), .cancel, .sendHCICommand, .stop: true
+        case .radio(.connect), .link, .holdIndications: BuiltIn.links
+        case .channel: BuiltIn.channels
+        case .radio(.advertise), .radio(.changeAdvertising), .server: BuiltIn.server
+        case .security: BuiltIn.pairing
+        }
+    }
+}
