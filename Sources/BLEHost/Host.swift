@@ -197,7 +197,8 @@ public struct Host: ~Copyable {
             }
         }
         resolvePendingConnections()
-        if effects.needsConvergence, isReady {
+        // A scan or an attempt that the controller was just beginning when the engine was told to stop ends here.
+        if effects.needsConvergence, isReady || isStopping {
             effects.needsConvergence = false
             convergeRadio(at: now)
         }
@@ -309,6 +310,8 @@ public struct Host: ~Copyable {
                 into: &effects)
         }
     }
+
+    private var isStopping: Bool { if case .stopping = phase { true } else { false } }
 
     private var isQuiet: Bool {
         radio.isIdle && links.isEmpty && effects.commands.isIdle

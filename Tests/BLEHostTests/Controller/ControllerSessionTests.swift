@@ -216,6 +216,36 @@ struct ControllerSessionTests {
         #expect(rig.events.contains(.stopped))
     }
 
+    @Test("stop ends a scan that the controller was just beginning, and waits for no deadline")
+    func stopsWhatJustBegins() {
+        for pending in [LESetScanParameters.opcode, LESetScanEnable.opcode] {
+            let rig = HostRig()
+            rig.start()
+            rig.answers[pending] = .silence
+            let scan = rig.submit(.radio(.scan(ScanRequest())))
+            let stop = rig.submit(.stop)
+            #expect(rig.results(of: scan) == [.failure(.cancelled)])
+            #expect(rig.results(of: stop).isEmpty)
+            rig.answers[pending] = nil
+            rig.receive(CommandComplete(opcode: pending, returnParameters: [0]))
+            #expect(rig.results(of: stop) == [.success(.done)])
+            #expect(rig.commands.last { $0.opcode == LESetScanEnable.opcode }?.parameters.first != 1)
+        }
+    }
+
+    @Test("stop ends an attempt to connect that the controller was just beginning")
+    func stopsAnAttemptThatJustBegins() {
+        let rig = HostRig()
+        rig.start()
+        rig.answers[LECreateConnection.opcode] = .silence
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
+        let stop = rig.submit(.stop)
+        rig.receive(CommandStatus(status: .success, opcode: LECreateConnection.opcode))
+        #expect(rig.count(of: LECreateConnectionCancel.opcode) == 1)
+        rig.receive(rig.connectionComplete(handle: 0, status: .unknownConnectionIdentifier))
+        #expect(rig.results(of: stop) == [.success(.done)])
+    }
+
     @Test("stop ends within bounded time though the controller answers nothing")
     func stopsAgainstSilence() {
         let rig = HostRig()
