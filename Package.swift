@@ -223,10 +223,14 @@ let package = Package(
         .target(
             name: "ForeignDelegates", dependencies: ["CoreBluetooth"], path: "Tests/ForeignDelegates",
             swiftSettings: [.swiftLanguageMode(.v5)]),
+        // The same, as an optimizer leaves them.
+        .target(
+            name: "OptimizedDelegates", dependencies: ["ForeignDelegates"], path: "Tests/OptimizedDelegates",
+            swiftSettings: [.unsafeFlags(["-O"])]),
         .testTarget(
             name: "CoreBluetoothTests",
             dependencies: [
-                "CoreBluetooth", "ForeignDelegates", "BLE", "BLEAppLifecycle", "BLEAppState", "BLESecurity",
+                "CoreBluetooth", "ForeignDelegates", "OptimizedDelegates", "BLE", "BLEAppLifecycle", "BLEAppState", "BLESecurity",
                 "BLESimulator",
                 "BLEVirtualTransports",
             ],

@@ -4,6 +4,7 @@
 import BLEAppLifecycle
 import ForeignDelegates
 import Foundation
+import OptimizedDelegates
 import Testing
 
 @testable import CoreBluetooth
@@ -99,6 +100,53 @@ struct SubclassMethodTests {
     }
 
     // MARK: What an optimizer leaves
+
+    @Test("a method that the optimizer has removed is not called, and the log names the class and the remedy")
+    func undeclared() {
+        restore(OptimizedDelegates.undeclared(heard))
+        #expect(heard.lines.isEmpty)
+        #expect(system.logs.count == 1)
+        #expect(system.logs.first?.contains("OptimizedDelegates.") == true)
+        #expect(system.logs.first?.contains(": CBCentralManagerDelegateAdditions {}") == true)
+    }
+
+    @Test("a method that its class declares is called, optimized or not, for all three delegates")
+    func declared() throws {
+        let delegate = OptimizedDelegates.declared(heard)
+        restore(delegate)
+        let manager = manager(delegate)
+        let peripheral = CBPeripheral(
+            PeripheralDescription(identifier: PeerIdentifier(high: 1, low: 2), name: "Belt"), channel: manager.channel,
+            table: manager.known)
+        (delegate as any CBCentralManagerDelegate).centralManager(manager, didConnect: peripheral)
+        (delegate as any CBPeripheralDelegate).peripheral(peripheral, didReadRSSI: -40, error: nil)
+        // A method that nobody has: the default runs, once.
+        (delegate as any CBPeripheralDelegate).peripheral(peripheral, didDiscoverServices: nil)
+        let peripheralManager = CurrentSystem.$override.withValue(system) {
+            CBPeripheralManager(delegate: delegate, queue: .global())
+        }
+        (delegate as any CBPeripheralManagerDelegate).peripheralManagerDidStartAdvertising(
+            peripheralManager, error: nil)
+        #expect(heard.lines == ["declared [\"key\"]", "connected Belt", "rssi -40", "advertising"])
+        #expect(system.logs.isEmpty)
+    }
+
+    @Test("a method that is declared and overridden is called once, and the default once where nobody has the method")
+    func subclassOfDeclared() {
+        let delegate = OptimizedDelegates.subclassOfDeclared(heard)
+        restore(delegate)
+        #expect(heard.lines == ["declared [\"key\"]", "subclass"])
+        class NothingAdded: BareDelegate, CBCentralManagerDelegateAdditions {}
+        restore(NothingAdded(heard))
+        #expect(system.logs.filter { $0.hasPrefix("API MISUSE: CBCentralManager has a restore") }.count == 1)
+        class Deeper: NothingAdded {
+            func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
+                heard.lines.append("deeper")
+            }
+        }
+        restore(Deeper(heard))
+        #expect(heard.lines.last == "deeper")
+    }
 
     private static let prefix = "$s3App10RestorableC"
     private static let method = prefix + "7manager_16willRestoreStatey3Lib3MgrC_SDySSypGtF"

@@ -62,12 +62,13 @@ public enum LogMessage: Hashable, Codable, Sendable {
                 + "\(role.restorationMethod) method"
         case .delegateMethodRemoved(let name, let superclass, let method):
             "WARNING: \(name) implements \(method), which is not called: \(superclass) conforms to the delegate's protocol "
-                + "without it, and the optimizer has removed it from \(name). Implement it in \(superclass) and override "
-                + "it, or build with -Xswiftc -enable-testing"
+                + "without it, and the optimizer has removed it from \(name). Write extension \(name): "
+                + "\(Self.additions(for: method)) {}, or build with -Xswiftc -enable-testing"
         case .delegateMethodsUnseen(let name, let superclass, let method):
             "WARNING: \(superclass) conforms to the delegate's protocol without \(method). If \(name) implements it, or "
-                + "other optional methods, they are not called: this program was optimized, or has no symbols. Implement "
-                + "them in \(superclass) and override them, or build with -Xswiftc -enable-testing and keep the symbols"
+                + "other optional methods, they are not called: this program was optimized, or has no symbols. Write "
+                + "extension \(name): \(Self.additions(for: method)) {}, or build with -Xswiftc -enable-testing and keep "
+                + "the symbols"
         case .unusedPeripheral(let peer):
             "API MISUSE: Cancelling connection for unused peripheral <CBPeripheral \(peer)>, "
                 + "Did you forget to keep a reference to it?"
@@ -86,6 +87,17 @@ public enum LogMessage: Hashable, Codable, Sendable {
         case .wakeBudgetExceeded(let strikes): "The time in the background is over (strike \(strikes))"
         case .appLimitReached(let what, let limit): "The system gives an app at most \(limit) \(what)"
         }
+    }
+}
+
+extension LogMessage {
+    /// The protocol with which a class declares that it adds such a method.
+    private static func additions(for method: String) -> String {
+        let role =
+            if method.hasPrefix("centralManager") { "CentralManager" } else if method.hasPrefix("peripheralManager") {
+                "PeripheralManager"
+            } else { "Peripheral" }
+        return "CB\(role)DelegateAdditions"
     }
 }
 

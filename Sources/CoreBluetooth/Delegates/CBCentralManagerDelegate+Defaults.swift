@@ -7,7 +7,10 @@ import Foundation
 extension CBCentralManagerDelegate {
     /// Writes a line to the log: a manager with a restore identifier needs this method (SPEC SPR-9).
     public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
-        let outcome = Methods.willRestoreState.call(on: self, where: Methods.conforms, log: central.channel) {
+        let outcome = Methods.willRestoreState.call(
+            on: self, as: Methods.kind, log: central.channel,
+            added: { $0.centralManager(central, willRestoreState: dict) }
+        ) {
             $0.call(central, dict)
         }
         if case .absent = outcome { central.channel.log(.restorationNotImplemented(.central)) }
@@ -17,13 +20,21 @@ extension CBCentralManagerDelegate {
         _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
         rssi RSSI: NSNumber
     ) {
-        Methods.didDiscover.call(on: self, where: Methods.conforms, log: central.channel) {
+        Methods.didDiscover.call(
+            on: self, as: Methods.kind, log: central.channel,
+            added: {
+                $0.centralManager(central, didDiscover: peripheral, advertisementData: advertisementData, rssi: RSSI)
+            }
+        ) {
             $0.call(central, peripheral, advertisementData, RSSI)
         }
     }
 
     public func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-        Methods.didConnect.call(on: self, where: Methods.conforms, log: central.channel) {
+        Methods.didConnect.call(
+            on: self, as: Methods.kind, log: central.channel,
+            added: { $0.centralManager(central, didConnect: peripheral) }
+        ) {
             $0.call(central, peripheral)
         }
     }
@@ -31,7 +42,10 @@ extension CBCentralManagerDelegate {
     public func centralManager(
         _ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?
     ) {
-        Methods.didFailToConnect.call(on: self, where: Methods.conforms, log: central.channel) {
+        Methods.didFailToConnect.call(
+            on: self, as: Methods.kind, log: central.channel,
+            added: { $0.centralManager(central, didFailToConnect: peripheral, error: error) }
+        ) {
             $0.call(central, peripheral, error)
         }
     }
@@ -39,7 +53,10 @@ extension CBCentralManagerDelegate {
     public func centralManager(
         _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
     ) {
-        Methods.didDisconnect.call(on: self, where: Methods.conforms, log: central.channel) {
+        Methods.didDisconnect.call(
+            on: self, as: Methods.kind, log: central.channel,
+            added: { $0.centralManager(central, didDisconnectPeripheral: peripheral, error: error) }
+        ) {
             $0.call(central, peripheral, error)
         }
     }
@@ -49,7 +66,14 @@ extension CBCentralManagerDelegate {
         _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, timestamp: CFAbsoluteTime,
         isReconnecting: Bool, error: (any Error)?
     ) {
-        let outcome = Methods.didDisconnectAt.call(on: self, where: Methods.conforms, log: central.channel) {
+        let outcome = Methods.didDisconnectAt.call(
+            on: self, as: Methods.kind, log: central.channel,
+            added: {
+                $0.centralManager(
+                    central, didDisconnectPeripheral: peripheral, timestamp: timestamp, isReconnecting: isReconnecting,
+                    error: error)
+            }
+        ) {
             $0.call(central, peripheral, timestamp, isReconnecting, error)
         }
         if case .called = outcome { return }
@@ -59,7 +83,10 @@ extension CBCentralManagerDelegate {
     public func centralManager(
         _ central: CBCentralManager, connectionEventDidOccur event: CBConnectionEvent, for peripheral: CBPeripheral
     ) {
-        Methods.connectionEvent.call(on: self, where: Methods.conforms, log: central.channel) {
+        Methods.connectionEvent.call(
+            on: self, as: Methods.kind, log: central.channel,
+            added: { $0.centralManager(central, connectionEventDidOccur: event, for: peripheral) }
+        ) {
             $0.call(central, event, peripheral)
         }
     }
@@ -74,7 +101,10 @@ private enum Methods {
     private static let dictionary = "Swift.Dictionary<Swift.String, Any>"
     private static let error = "Swift.Optional<Swift.Error>"
 
-    static func conforms(_ type: AnyClass) -> Bool { type is any CBCentralManagerDelegate.Type }
+    static let kind = DelegateKind<any CBCentralManagerDelegateAdditions>(
+        conforms: { $0 is any CBCentralManagerDelegate.Type },
+        adds: { $0 is any CBCentralManagerDelegateAdditions.Type },
+        additions: { $0 as? any CBCentralManagerDelegateAdditions })
 
     struct Restoring { let call: (CBCentralManager, [String: Any]) -> Void }
     static let willRestoreState = DelegateMethod<Restoring>(

@@ -6,18 +6,26 @@ import Foundation
 /// The defaults of optional methods: they look for the method in a subclass.
 extension CBPeripheralDelegate {
     public func peripheralDidUpdateName(_ peripheral: CBPeripheral) {
-        Methods.didUpdateName.call(on: self, where: Methods.conforms, log: peripheral.channel) { $0.call(peripheral) }
+        Methods.didUpdateName.call(
+            on: self, as: Methods.kind, log: peripheral.channel, added: { $0.peripheralDidUpdateName(peripheral) }
+        ) { $0.call(peripheral) }
     }
 
     public func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {
-        Methods.didModifyServices.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didModifyServices.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheral(peripheral, didModifyServices: invalidatedServices) }
+        ) {
             $0.call(peripheral, invalidatedServices)
         }
     }
 
     /// Calls the older form.
     public func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?) {
-        let outcome = Methods.didReadRSSI.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        let outcome = Methods.didReadRSSI.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheral(peripheral, didReadRSSI: RSSI, error: error) }
+        ) {
             $0.call(peripheral, RSSI, error)
         }
         if case .called = outcome { return }
@@ -25,13 +33,19 @@ extension CBPeripheralDelegate {
     }
 
     public func peripheralDidUpdateRSSI(_ peripheral: CBPeripheral, error: (any Error)?) {
-        Methods.didUpdateRSSI.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didUpdateRSSI.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheralDidUpdateRSSI(peripheral, error: error) }
+        ) {
             $0.call(peripheral, error)
         }
     }
 
     public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
-        Methods.didDiscoverServices.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didDiscoverServices.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheral(peripheral, didDiscoverServices: error) }
+        ) {
             $0.call(peripheral, error)
         }
     }
@@ -39,7 +53,10 @@ extension CBPeripheralDelegate {
     public func peripheral(
         _ peripheral: CBPeripheral, didDiscoverIncludedServicesFor service: CBService, error: (any Error)?
     ) {
-        Methods.didDiscoverIncludedServices.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didDiscoverIncludedServices.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheral(peripheral, didDiscoverIncludedServicesFor: service, error: error) }
+        ) {
             $0.call(peripheral, service, error)
         }
     }
@@ -47,7 +64,10 @@ extension CBPeripheralDelegate {
     public func peripheral(
         _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
     ) {
-        Methods.didDiscoverCharacteristics.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didDiscoverCharacteristics.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheral(peripheral, didDiscoverCharacteristicsFor: service, error: error) }
+        ) {
             $0.call(peripheral, service, error)
         }
     }
@@ -55,7 +75,10 @@ extension CBPeripheralDelegate {
     public func peripheral(
         _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
     ) {
-        Methods.didUpdateValue.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didUpdateValue.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheral(peripheral, didUpdateValueFor: characteristic, error: error) }
+        ) {
             $0.call(peripheral, characteristic, error)
         }
     }
@@ -63,7 +86,10 @@ extension CBPeripheralDelegate {
     public func peripheral(
         _ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?
     ) {
-        Methods.didWriteValue.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didWriteValue.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheral(peripheral, didWriteValueFor: characteristic, error: error) }
+        ) {
             $0.call(peripheral, characteristic, error)
         }
     }
@@ -72,7 +98,10 @@ extension CBPeripheralDelegate {
         _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic,
         error: (any Error)?
     ) {
-        Methods.didUpdateNotificationState.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didUpdateNotificationState.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheral(peripheral, didUpdateNotificationStateFor: characteristic, error: error) }
+        ) {
             $0.call(peripheral, characteristic, error)
         }
     }
@@ -80,7 +109,10 @@ extension CBPeripheralDelegate {
     public func peripheral(
         _ peripheral: CBPeripheral, didDiscoverDescriptorsFor characteristic: CBCharacteristic, error: (any Error)?
     ) {
-        Methods.didDiscoverDescriptors.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didDiscoverDescriptors.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheral(peripheral, didDiscoverDescriptorsFor: characteristic, error: error) }
+        ) {
             $0.call(peripheral, characteristic, error)
         }
     }
@@ -88,7 +120,10 @@ extension CBPeripheralDelegate {
     public func peripheral(
         _ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?
     ) {
-        Methods.didUpdateDescriptor.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didUpdateDescriptor.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheral(peripheral, didUpdateValueFor: descriptor, error: error) }
+        ) {
             $0.call(peripheral, descriptor, error)
         }
     }
@@ -96,17 +131,26 @@ extension CBPeripheralDelegate {
     public func peripheral(
         _ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?
     ) {
-        Methods.didWriteDescriptor.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didWriteDescriptor.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheral(peripheral, didWriteValueFor: descriptor, error: error) }
+        ) {
             $0.call(peripheral, descriptor, error)
         }
     }
 
     public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {
-        Methods.isReady.call(on: self, where: Methods.conforms, log: peripheral.channel) { $0.call(peripheral) }
+        Methods.isReady.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheralIsReady(toSendWriteWithoutResponse: peripheral) }
+        ) { $0.call(peripheral) }
     }
 
     public func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
-        Methods.didOpen.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didOpen.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheral(peripheral, didOpen: channel, error: error) }
+        ) {
             $0.call(peripheral, channel, error)
         }
     }
@@ -120,7 +164,9 @@ private enum Methods {
     private static let descriptor = "CoreBluetooth.CBDescriptor"
     private static let error = "Swift.Optional<Swift.Error>"
 
-    static func conforms(_ type: AnyClass) -> Bool { type is any CBPeripheralDelegate.Type }
+    static let kind = DelegateKind<any CBPeripheralDelegateAdditions>(
+        conforms: { $0 is any CBPeripheralDelegate.Type }, adds: { $0 is any CBPeripheralDelegateAdditions.Type },
+        additions: { $0 as? any CBPeripheralDelegateAdditions })
 
     struct Plain { let call: (CBPeripheral) -> Void }
     static let didUpdateName = DelegateMethod<Plain>("peripheralDidUpdateName", ["_": peripheral])

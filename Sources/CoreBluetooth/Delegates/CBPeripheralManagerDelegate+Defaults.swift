@@ -7,20 +7,29 @@ import Foundation
 extension CBPeripheralManagerDelegate {
     /// Writes a line to the log: a manager with a restore identifier needs this method (SPEC SPR-9).
     public func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {
-        let outcome = Methods.willRestoreState.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        let outcome = Methods.willRestoreState.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheralManager(peripheral, willRestoreState: dict) }
+        ) {
             $0.call(peripheral, dict)
         }
         if case .absent = outcome { peripheral.channel.log(.restorationNotImplemented(.peripheral)) }
     }
 
     public func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
-        Methods.didStartAdvertising.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didStartAdvertising.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheralManagerDidStartAdvertising(peripheral, error: error) }
+        ) {
             $0.call(peripheral, error)
         }
     }
 
     public func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
-        Methods.didAdd.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didAdd.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheralManager(peripheral, didAdd: service, error: error) }
+        ) {
             $0.call(peripheral, service, error)
         }
     }
@@ -28,7 +37,10 @@ extension CBPeripheralManagerDelegate {
     public func peripheralManager(
         _ peripheral: CBPeripheralManager, central: CBCentral, didSubscribeTo characteristic: CBCharacteristic
     ) {
-        Methods.didSubscribe.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didSubscribe.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheralManager(peripheral, central: central, didSubscribeTo: characteristic) }
+        ) {
             $0.call(peripheral, central, characteristic)
         }
     }
@@ -36,14 +48,20 @@ extension CBPeripheralManagerDelegate {
     public func peripheralManager(
         _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic
     ) {
-        Methods.didUnsubscribe.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didUnsubscribe.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheralManager(peripheral, central: central, didUnsubscribeFrom: characteristic) }
+        ) {
             $0.call(peripheral, central, characteristic)
         }
     }
 
     /// Rejects the request with `CBATTError.requestNotSupported`.
     public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
-        let outcome = Methods.didReceiveRead.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        let outcome = Methods.didReceiveRead.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheralManager(peripheral, didReceiveRead: request) }
+        ) {
             $0.call(peripheral, request)
         }
         if case .called = outcome { return }
@@ -52,7 +70,10 @@ extension CBPeripheralManagerDelegate {
 
     /// Rejects all requests with `CBATTError.requestNotSupported`.
     public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
-        let outcome = Methods.didReceiveWrite.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        let outcome = Methods.didReceiveWrite.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheralManager(peripheral, didReceiveWrite: requests) }
+        ) {
             $0.call(peripheral, requests)
         }
         if case .called = outcome { return }
@@ -60,13 +81,19 @@ extension CBPeripheralManagerDelegate {
     }
 
     public func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {
-        Methods.isReady.call(on: self, where: Methods.conforms, log: peripheral.channel) { $0.call(peripheral) }
+        Methods.isReady.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheralManagerIsReady(toUpdateSubscribers: peripheral) }
+        ) { $0.call(peripheral) }
     }
 
     public func peripheralManager(
         _ peripheral: CBPeripheralManager, didPublishL2CAPChannel PSM: CBL2CAPPSM, error: (any Error)?
     ) {
-        Methods.didPublish.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didPublish.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheralManager(peripheral, didPublishL2CAPChannel: PSM, error: error) }
+        ) {
             $0.call(peripheral, PSM, error)
         }
     }
@@ -74,7 +101,10 @@ extension CBPeripheralManagerDelegate {
     public func peripheralManager(
         _ peripheral: CBPeripheralManager, didUnpublishL2CAPChannel PSM: CBL2CAPPSM, error: (any Error)?
     ) {
-        Methods.didUnpublish.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didUnpublish.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheralManager(peripheral, didUnpublishL2CAPChannel: PSM, error: error) }
+        ) {
             $0.call(peripheral, PSM, error)
         }
     }
@@ -82,7 +112,10 @@ extension CBPeripheralManagerDelegate {
     public func peripheralManager(
         _ peripheral: CBPeripheralManager, didOpen channel: CBL2CAPChannel?, error: (any Error)?
     ) {
-        Methods.didOpen.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+        Methods.didOpen.call(
+            on: self, as: Methods.kind, log: peripheral.channel,
+            added: { $0.peripheralManager(peripheral, didOpen: channel, error: error) }
+        ) {
             $0.call(peripheral, channel, error)
         }
     }
@@ -96,7 +129,10 @@ private enum Methods {
     private static let request = "CoreBluetooth.CBATTRequest"
     private static let error = "Swift.Optional<Swift.Error>"
 
-    static func conforms(_ type: AnyClass) -> Bool { type is any CBPeripheralManagerDelegate.Type }
+    static let kind = DelegateKind<any CBPeripheralManagerDelegateAdditions>(
+        conforms: { $0 is any CBPeripheralManagerDelegate.Type },
+        adds: { $0 is any CBPeripheralManagerDelegateAdditions.Type },
+        additions: { $0 as? any CBPeripheralManagerDelegateAdditions })
 
     struct Restoring { let call: (CBPeripheralManager, [String: Any]) -> Void }
     static let willRestoreState = DelegateMethod<Restoring>(

@@ -23,26 +23,44 @@ struct DelegateMethod<Call>: Sendable {
 
     /// Calls the method if a subclass of the conforming class has it.
     /// - Parameters:
-    ///   - conforms: whether a class conforms to the delegate's protocol.
-    ///   - body: makes the call.
+    ///   - kind: the protocol of the delegate.
+    ///   - added: makes the call if the class declares that it adds methods.
+    ///   - body: makes the call if the method was found by its name.
     @discardableResult
-    func call(
-        on delegate: AnyObject, where conforms: (AnyClass) -> Bool, log channel: ManagerChannel, _ body: (Call) -> Void
+    func call<Additions>(
+        on delegate: AnyObject, as kind: DelegateKind<Additions>, log channel: ManagerChannel,
+        added: (Additions) -> Void, _ body: (Call) -> Void
     ) -> Outcome {
         let call = RunningCall(delegate: ObjectIdentifier(delegate), name: name.signature, thread: UInt(pthread_self()))
         // The method itself may call the default through `super`.
         guard !RunningCall.all.with({ $0.contains(call) }) else { return .absent }
-        switch SubclassMethods.find(name, in: type(of: delegate), where: conforms, log: channel.log) {
-        case .absent: return .absent
-        case .unreachable: return .unreachable
-        case .code(let address):
-            RunningCall.all.with { _ = $0.insert(call) }
-            defer { RunningCall.all.with { _ = $0.remove(call) } }
+        let additions = kind.additions(delegate)
+        // What a class declares needs no search, but its subclasses may add more.
+        let finding = SubclassMethods.find(
+            name, in: type(of: delegate), where: additions == nil ? kind.conforms : kind.adds, log: channel.log)
+        if additions == nil, finding == .absent { return .absent }
+        if additions == nil, finding == .unreachable { return .unreachable }
+        RunningCall.all.with { _ = $0.insert(call) }
+        defer { RunningCall.all.with { _ = $0.remove(call) } }
+        if case .code(let address) = finding {
             // The code has the signature of `Call`: the mangled name includes the types of all parameters.
             body(unsafe unsafeBitCast(MethodOfObject(code: address, object: delegate), to: Call.self))
-            return .called
+        } else if let additions {
+            // A class that lacks the method is given the default, which then runs within this call.
+            added(additions)
         }
+        return .called
     }
+}
+
+/// A delegate's protocol, and the one that declares additions to it.
+struct DelegateKind<Additions>: Sendable {
+    /// Whether a class conforms to the delegate's protocol.
+    let conforms: @Sendable (AnyClass) -> Bool
+    /// Whether a class or one of its superclasses declares additions.
+    let adds: @Sendable (AnyClass) -> Bool
+    /// The delegate, if its class declares additions.
+    let additions: @Sendable (AnyObject) -> Additions?
 }
 
 /// The layout of a closure: code and context.
