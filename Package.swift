@@ -9,6 +9,15 @@ let common: [SwiftSetting] = [
 
 let strict = common + [.strictMemorySafety()]
 
+/// Modules whose libraries nobody else should have to fetch: clients choose the traits `Services` and `Publishers`. The
+/// project's own tests set JELLING_SERVICES=1 instead, which builds nothing else again.
+let hasServices = Context.environment["JELLING_SERVICES"] == "1"
+let withServices: TargetDependencyCondition? = hasServices ? nil : .when(traits: ["Services"])
+let forServices = strict + [hasServices ? .define("SERVICES") : .define("SERVICES", .when(traits: ["Services"]))]
+let withPublishers: TargetDependencyCondition? = hasServices ? nil : .when(traits: ["Publishers"])
+let forPublishers =
+    strict + [hasServices ? .define("PUBLISHERS") : .define("PUBLISHERS", .when(traits: ["Publishers"]))]
+
 let package = Package(
     name: "jelling",
     products: [
@@ -32,14 +41,27 @@ let package = Package(
         .library(name: "BLERecording", targets: ["BLERecording"]),
         .library(name: "BLEVirtualTransports", targets: ["BLEVirtualTransports"]),
         .library(name: "BLEDaemonClient", targets: ["BLEDaemonClient"]),
+        .library(name: "BLELogging", targets: ["BLELogging"]),
+        .library(name: "BLEMetrics", targets: ["BLEMetrics"]),
+        .library(name: "BLEServiceLifecycle", targets: ["BLEServiceLifecycle"]),
+        .library(name: "CoreBluetoothPublishers", targets: ["CoreBluetoothPublishers"]),
         .executable(name: "bletool", targets: ["bletool"]),
         .executable(name: "bled", targets: ["bled"]),
+    ],
+    traits: [
+        .trait(name: "Services", description: "BLELogging, BLEMetrics and BLEServiceLifecycle, for servers"),
+        .trait(name: "Publishers", description: "CoreBluetoothPublishers, for programs that use OpenCombine"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         // Its default traits bring the whole of Foundation with ICU's data: 40 MB in each static program.
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
+        // Not fetched unless something that is built needs them.
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         .target(name: "CLinux"),
@@ -78,6 +100,20 @@ let package = Package(
         .target(
             name: "BLE", dependencies: ["BLEHost", "BLETransport"], swiftSettings: strict),
         .target(name: "BLEPresentation", dependencies: ["BLE"], swiftSettings: strict),
+        .target(
+            name: "BLELogging",
+            dependencies: ["BLE", .product(name: "Logging", package: "swift-log", condition: withServices)],
+            swiftSettings: forServices),
+        .target(
+            name: "BLEMetrics",
+            dependencies: ["BLE", .product(name: "Metrics", package: "swift-metrics", condition: withServices)],
+            swiftSettings: forServices),
+        .target(
+            name: "BLEServiceLifecycle",
+            dependencies: [
+                "BLE", .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: withServices),
+            ],
+            swiftSettings: forServices),
         // Typed values of characteristics, apart from BLE so that firmware need not carry their formats.
         .target(name: "BLEValues", dependencies: ["BLE", "BLESensors"], swiftSettings: strict),
         .target(
@@ -104,6 +140,12 @@ let package = Package(
         // Simulated devices, faults and a clock for the tests of apps: on BLE, and on Core Bluetooth.
         .target(
             name: "BLETestKit", dependencies: ["BLE", "BLESimulator", "BLETransport"], swiftSettings: strict),
+        .target(
+            name: "CoreBluetoothPublishers",
+            dependencies: [
+                "CoreBluetooth", .product(name: "OpenCombine", package: "OpenCombine", condition: withPublishers),
+            ],
+            swiftSettings: forPublishers),
         .target(
             name: "CoreBluetoothTestKit", dependencies: ["BLE", "BLETestKit", "CoreBluetooth"], swiftSettings: strict),
         .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture", "BLEStateFiles"], swiftSettings: strict),
@@ -230,7 +272,8 @@ let package = Package(
         .testTarget(
             name: "CoreBluetoothTests",
             dependencies: [
-                "CoreBluetooth", "ForeignDelegates", "OptimizedDelegates", "BLE", "BLEAppLifecycle", "BLEAppState", "BLESecurity",
+                "CoreBluetooth", "ForeignDelegates", "OptimizedDelegates", "BLE", "BLEAppLifecycle", "BLEAppState",
+                "BLESecurity",
                 "BLESimulator",
                 "BLEVirtualTransports",
             ],
@@ -262,8 +305,6 @@ if Context.environment["JELLING_GATEWAY"] == "1" {
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ]
     package.targets += [
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
@@ -282,4 +323,19 @@ if Context.environment["JELLING_GATEWAY"] == "1" {
             ],
             swiftSettings: strict),
     ]
+}
+
+if hasServices {
+    package.targets.append(
+        .testTarget(
+            name: "BLEServicesTests",
+            dependencies: [
+                "BLE", "BLELogging", "BLEMetrics", "BLEServiceLifecycle", "BLETestKit", "CoreBluetooth",
+                "CoreBluetoothPublishers", "CoreBluetoothTestKit",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "OpenCombine", package: "OpenCombine"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict))
 }
