@@ -84,6 +84,7 @@ extension Host {
         link.reassembler.limit = configuration.limits.reassembledBytes
         link.waiting = waiting
         link.gatt.holdingClients = holdingClients
+        link.bearers.settings = configuration.enhancedBearers
         links.insert(link)
         if pairings.isExclusive {
             if BuiltIn.server {

@@ -47,12 +47,15 @@ public struct Host: ~Copyable {
     /// A server with the services that every device has. Apart from `init`, so that its memory is not needed twice there.
     @inline(never)
     private static func server(_ configuration: HostConfiguration) -> GATTServer {
-        var server = GATTServer()
+        var settings = GATTServerSettings()
+        settings.sharesNotifications = configuration.enhancedBearers != nil
+        var server = GATTServer(settings: settings)
         guard BuiltIn.server else { return server }
         // An empty table always has room for these.
         do throws(GATTPublishError) {
             try server.publishGenericServices(
-                deviceName: configuration.deviceName, hasDatabaseHash: configuration.usesToolbox, at: .zero)
+                deviceName: configuration.deviceName, hasDatabaseHash: configuration.usesToolbox,
+                hasEnhancedBearers: configuration.enhancedBearers != nil, at: .zero)
         } catch {}
         return server
     }
@@ -244,6 +247,7 @@ public struct Host: ~Copyable {
         case .adoptWaiting(let address): adoptWaiting(for: address, by: link.peer.withoutIdentityMark)
         case .releaseHeld: link.releaseHeld(into: &effects)
         case .receiveHeld: link.receiveHeld(&pairings, &server, at: now, into: &effects)
+        case .continueBearers: link.continueBearers(&pairings, &server, at: now, into: &effects)
         case .followSecurityRequest:
             link.followSecurityRequest(&pairings, &links, at: now, into: &effects)
         case .keepClientRecord: link.keepClientRecord(&pairings, &server, at: now, into: &effects)
@@ -258,6 +262,10 @@ public struct Host: ~Copyable {
             case .send(let pdu, let link, let tag):
                 guard let link = links[link], !link.isClosing else { continue }
                 link.send(pdu, on: .attributeProtocol, tag: .server(tag), into: &effects)
+            case .sendEnhanced(let pdu, let link, let number, let tag):
+                links[link]?.send(pdu, onBearer: number, tag: .server(tag), into: &effects)
+            case .closeBearer(let link, let number, _):
+                links[link]?.noteBearers(.givenUp(number: number), into: &effects)
             case .event(let event):
                 effects.events.append(.server(event))
             case .disconnect(let link, _):

@@ -55,6 +55,12 @@ public struct HostConfiguration: Hashable, Sendable {
     /// How several pending connections are handed to the controller.
     public var pendingConnections: PendingConnectionPolicy
 
+    /// Enhanced attribute bearers; `nil`: none are offered, accepted or opened.
+    ///
+    /// They are off by default, as in most stacks: the attribute table has one more characteristic with them, so that
+    /// the handles of apps are others, and some devices that claim to support them do not work with them.
+    public var enhancedBearers: EnhancedBearerSettings?
+
     /// How several pending connections share the one initiator.
     public enum PendingConnectionPolicy: Hashable, Sendable {
         /// A single one is a directed attempt; several use the filter accept list, in turns if the list is too short.
@@ -111,7 +117,7 @@ public struct HostLimits: Hashable, Sendable {
 extension HostConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
         case ownership, ownAddress, timing, limits, deviceName, advertising, hasToolbox, security, pendingConnections
-        case privateAddressLifetime, usesControllerResolution
+        case privateAddressLifetime, usesControllerResolution, enhancedBearers
     }
 
     public init(from decoder: any Decoder) throws {
@@ -128,6 +134,7 @@ extension HostConfiguration: Codable {
         try container.update(&pendingConnections, .pendingConnections)
         try container.update(&privateAddressLifetime, .privateAddressLifetime)
         try container.update(&usesControllerResolution, .usesControllerResolution)
+        try container.update(&enhancedBearers, .enhancedBearers)
     }
 }
 

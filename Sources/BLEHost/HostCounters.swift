@@ -36,6 +36,11 @@ public struct HostCounters: Hashable, Sendable {
     /// Unencrypted PDUs of peers that had not yet proved that they hold the key of their bond; all were dropped.
     public var refusedCleartext: UInt64 = 0
 
+    /// Enhanced attribute bearers that were opened, by this side or by peers.
+    public var enhancedBearers: UInt64 = 0
+    /// Enhanced attribute bearers that were closed because the peer broke the rules or did not answer in time.
+    public var failedBearers: UInt64 = 0
+
     /// Requests to the toolbox that were not answered within 20 s.
     public var toolboxTimeouts: UInt64 = 0
     /// Discoveries that the owner did not take in time.

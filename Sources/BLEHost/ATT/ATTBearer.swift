@@ -49,6 +49,15 @@ struct ATTBearer {
     private(set) var hasExchangedMTU = false
     private(set) var counters = ATTCounters()
 
+    /// The unenhanced bearer of a link.
+    init() {}
+
+    /// An enhanced bearer, whose ATT_MTU its channel determines (Core 5.4, Vol 3, Part G, 5.3.1).
+    init(enhancedMTU: UInt16) { mtu = max(Self.defaultMTU, enhancedMTU) }
+
+    /// The channel of an enhanced bearer was reconfigured.
+    mutating func resize(to mtu: UInt16) { self.mtu = max(Self.defaultMTU, mtu) }
+
     var isDead: Bool {
         if case .dead = state { return true }
         return false
@@ -135,6 +144,9 @@ struct ATTBearer {
         case .unconfirmedIndications: counters.unconfirmedIndications &+= 1
         }
     }
+
+    /// Takes over what another bearer of the link has counted.
+    mutating func addCounters(of other: ATTBearer) { counters.add(other.counters) }
 
     enum WritableCounter {
         case malformedPDUs, earlyNotificationsDropped, unclaimedNotifications, unconfirmedIndications

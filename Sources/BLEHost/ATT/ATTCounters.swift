@@ -15,6 +15,17 @@ public struct ATTCounters: Equatable, Sendable {
     /// Values that arrived after the last client had unsubscribed.
     public var unclaimedNotifications: UInt64 = 0
 
+    /// Adds what another bearer counted.
+    mutating func add(_ other: ATTCounters) {
+        unexpectedResponses &+= other.unexpectedResponses
+        malformedPDUs &+= other.malformedPDUs
+        oversizedPDUs &+= other.oversizedPDUs
+        ignoredCommands &+= other.ignoredCommands
+        earlyNotificationsDropped &+= other.earlyNotificationsDropped
+        unconfirmedIndications &+= other.unconfirmedIndications
+        unclaimedNotifications &+= other.unclaimedNotifications
+    }
+
     /// All zero.
     public init() {}
 }

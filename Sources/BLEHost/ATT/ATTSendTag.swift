@@ -16,6 +16,8 @@ public enum GATTServerSendTag: Equatable, Sendable {
     case response
     /// A value that the client does not confirm.
     case notification
+    /// Several values in one PDU.
+    case notifications
     /// A value that the client has to confirm.
     case indication
 }

@@ -7,6 +7,9 @@ public struct ClientID: RawRepresentable, Hashable, Comparable, Sendable {
     /// The only client of a process that does not share its engine.
     public static let local = ClientID(rawValue: 0)
 
+    /// The engine itself, as the owner of the channels that carry enhanced attribute bearers.
+    static let attributeBearers = ClientID(rawValue: .max)
+
     @inlinable
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }

@@ -49,8 +49,11 @@ extension GATTClient {
     /// Sets the clients that currently accept no more indications.
     mutating func hold(for clients: [ClientID]) {
         holdingClients = clients
-        releaseIndication()
+        releaseIndications()
     }
+
+    /// Processes the delayed indications, one of each bearer, for which no client has to be waited for any longer.
+    mutating func releaseIndications() { forEachBearer { $0.releaseIndication() } }
 
     /// Processes the delayed indication if no client has to be waited for any longer.
     mutating func releaseIndication() {

@@ -54,7 +54,11 @@ struct GATTClient {
     }
 
     let settings: GATTClientSettings
+    /// The bearer at work: between inputs the unenhanced one, whose number is zero.
+    var number: UInt32 = 0
     var bearer = ATTBearer()
+    /// The other bearers.
+    var others: [Lane] = []
     var subscriptions = SubscriptionTable()
     /// The peer's Service Changed, once a client has discovered it: it invalidates the ranges that it names.
     private(set) var serviceChanged: AttributeHandle?
@@ -65,9 +69,9 @@ struct GATTClient {
     var heldIndication: [UInt8]?
     var commands: WriteCommandQueue
     var running: Running?
-    private var waiting: [Waiting] = []
-    private var suspended: Suspended?
-    private var actions: [GATTClientAction] = []
+    var waiting: [Waiting] = []
+    private(set) var suspended: Suspended?
+    var actions: [GATTClientAction] = []
     private var taken = 0
     /// Why no operation can be started any more.
     private(set) var end: GATTFailure?
@@ -86,12 +90,12 @@ struct GATTClient {
     /// Whether a write command would be accepted (SPEC 2.3).
     var canSendWriteCommand: Bool { end == nil && !commands.isFull }
     /// When `advance` must be called next.
-    var nextDeadline: Instant? { end == nil && !isPaused ? bearer.deadline : nil }
+    var nextDeadline: Instant? { end == nil && !isPaused ? others.isEmpty ? bearer.deadline : firstDeadline : nil }
     /// Whether the link is gone.
     var isUnlinked: Bool { end == .notConnected }
     /// Whether a request to the peer is in progress, apart from the exchange of ATT_MTU.
     var isBusy: Bool {
-        if suspended != nil || !waiting.isEmpty || !commands.commands.isEmpty { return true }
+        if suspended != nil || !waiting.isEmpty || !commands.commands.isEmpty || isBusyElsewhere { return true }
         if case .exchangeMTU? = running?.procedure { return false }
         return running != nil
     }
@@ -131,8 +135,10 @@ struct GATTClient {
         if let index = waiting.firstIndex(where: { $0.id == id }) {
             waiting.remove(at: index)
             complete(id, .failure(.cancelled))
-        } else if running?.id == id {
+        } else if let bearer = runningBearer(of: id) {
+            turn(to: bearer)
             abandonRunning()
+            turn(to: 0)
         } else if suspended?.operation.id == id {
             abandonSuspended(now)
         } else if commands.abandon(id) {
@@ -144,7 +150,7 @@ struct GATTClient {
     mutating func clientLeft(_ client: ClientID, at now: Instant) {
         advance(to: now)
         if end != nil { return }
-        if running?.client == client { abandonRunning() }
+        forEachBearer { if $0.running?.client == client { $0.abandonRunning() } }
         if suspended?.operation.client == client { abandonSuspended(now) }
         let ended = waiting.filter { $0.client == client && $0.id != nil }
         waiting.removeAll { $0.client == client && $0.id != nil }
@@ -153,7 +159,7 @@ struct GATTClient {
         }
         for id in commands.abandonAll(of: client) { complete(id, .failure(.cancelled)) }
         for handle in subscriptions.removeAll(of: client) { reconfigure(handle) }
-        releaseIndication()
+        releaseIndications()
         pump(now)
     }
 
@@ -164,6 +170,7 @@ struct GATTClient {
     }
 
     mutating func advance(to now: Instant) {
+        if !others.isEmpty { return advanceBearers(to: now) }
         guard end == nil, !isPaused, let deadline = bearer.deadline, deadline <= now else { return }
         endAll(.transactionTimeout)
         actions.append(.disconnect)
@@ -179,13 +186,16 @@ struct GATTClient {
     /// PDUs sent while the client was paused are lost: every operation ends; new ones may be started.
     mutating func endOperations(_ reason: GATTFailure, at now: Instant) {
         guard end == nil else { return }
-        bearer.forgetRequest()
-        let ended = running.map { [$0.id] } ?? []
-        for value in running.flatMap({ $0.configured }).map({ [$0] }) ?? [] {
-            subscriptions.settle(value)
-            subscriptions.forget(value)
+        var ended: [OperationID?] = []
+        forEachBearer { client in
+            client.bearer.forgetRequest()
+            if let running = client.running { ended.append(running.id) }
+            if let value = client.running?.configured {
+                client.subscriptions.settle(value)
+                client.subscriptions.forget(value)
+            }
+            client.running = nil
         }
-        running = nil
         let kept = suspended.map { [$0.operation.id] } ?? []
         suspended = nil
         let others = waiting.map { $0.id }
@@ -241,7 +251,10 @@ struct GATTClient {
 
     mutating func emit(_ event: GATTClientEvent) { actions.append(.event(event)) }
 
-    mutating func send(_ pdu: [UInt8]) { actions.append(.send(pdu, tag: .none)) }
+    /// Sends a PDU on the bearer at work.
+    mutating func send(_ pdu: [UInt8]) {
+        actions.append(number == 0 ? .send(pdu, tag: .none) : .sendEnhanced(pdu, bearer: number))
+    }
 
     mutating func complete(_ id: OperationID, _ result: Result<GATTResult, GATTFailure>) {
         emit(.completed(id, result))
@@ -281,15 +294,18 @@ struct GATTClient {
 
     /// Starts waiting operations until one is running.
     mutating func pump(_ now: Instant) {
-        while end == nil, running == nil, suspended == nil, !waiting.isEmpty {
-            let next = waiting.removeFirst()
-            guard let procedure = prepare(next) else { continue }
-            running = Running(id: next.id, client: next.client, procedure: procedure, isRetry: next.isRetry, start: now)
-            if case .operation(let operation) = next.work { running?.operation = operation }
-            let mtu = mtu
-            guard let step = running?.procedure.begin(mtu: mtu) else { continue }
-            apply(step, now)
-        }
+        if !others.isEmpty { return spread(now) }
+        while end == nil, running == nil, suspended == nil, !waiting.isEmpty { begin(waiting.removeFirst(), now) }
+    }
+
+    /// Starts an operation on the bearer at work; some end at once.
+    mutating func begin(_ next: Waiting, _ now: Instant) {
+        guard let procedure = prepare(next) else { return }
+        running = Running(id: next.id, client: next.client, procedure: procedure, isRetry: next.isRetry, start: now)
+        if case .operation(let operation) = next.work { running?.operation = operation }
+        let mtu = mtu
+        guard let step = running?.procedure.begin(mtu: mtu) else { return }
+        apply(step, now)
     }
 
     /// Carries out a step of a procedure.
@@ -389,9 +405,14 @@ struct GATTClient {
             guard case .subscribed = purpose else { return false }
             subscriptions.settle(value)
         }
-        suspended = Suspended(
-            operation: Waiting(id: ended.id, client: ended.client, work: .operation(operation), isRetry: true),
-            error: error, handle: handle)
+        var repeated = Waiting(id: ended.id, client: ended.client, work: .operation(operation))
+        guard suspended == nil else {
+            // Another bearer already waits for security: this one tries again afterwards.
+            waiting.insert(repeated, at: 0)
+            return true
+        }
+        repeated.isRetry = true
+        suspended = Suspended(operation: repeated, error: error, handle: handle)
         actions.append(.secure(error, for: ended.client))
         return true
     }
@@ -404,7 +425,7 @@ struct GATTClient {
         pump(now)
     }
 
-    private mutating func abandonRunning() {
+    mutating func abandonRunning() {
         guard let id = running?.id else { return }
         running?.id = nil
         running?.isAbandoned = true
@@ -412,11 +433,14 @@ struct GATTClient {
     }
 
     /// Ends everything: the running operation, then those that wait, then the write commands.
-    private mutating func endAll(_ reason: GATTFailure) {
+    mutating func endAll(_ reason: GATTFailure) {
         end = .bearerClosed
-        bearer.die()
-        if let id = running?.id { complete(id, .failure(reason)) }
-        running = nil
+        forEachBearer { client in
+            client.bearer.die()
+            if let id = client.running?.id { client.complete(id, .failure(reason)) }
+            client.running = nil
+            client.heldIndication = nil
+        }
         if let id = suspended?.operation.id { complete(id, .failure(reason)) }
         suspended = nil
         for operation in waiting {
@@ -427,7 +451,6 @@ struct GATTClient {
         commands.removeAll()
         subscriptions.removeAll()
         early.removeAll()
-        heldIndication = nil
     }
 }
 

@@ -50,10 +50,14 @@ public struct GATTNotification: Equatable, Sendable {
 public enum GATTClientAction: Equatable, Sendable {
     /// Send a PDU on the bearer's channel.
     case send([UInt8], tag: ATTSendTag)
+    /// Send a PDU on an enhanced bearer.
+    case sendEnhanced([UInt8], bearer: UInt32)
     /// Report an event.
     case event(GATTClientEvent)
     /// The bearer is dead: end the link.
     case disconnect
+    /// The enhanced bearer is dead: close its channel.
+    case closeBearer(UInt32)
     /// Make the link more secure for this client, then call `secured` with the outcome. No other operation starts before
     /// that.
     case secure(ATTError, for: ClientID)

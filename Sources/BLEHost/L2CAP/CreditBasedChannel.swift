@@ -15,7 +15,8 @@ struct CreditBasedChannel {
     }
 
     struct OutgoingUnit {
-        var operation: OperationID
+        /// `nil` for a PDU of an attribute bearer, whose sender counts.
+        var operation: OperationID?
         var octets: [UInt8]
         var sentOctets = 0
         var hasBegun = false
@@ -49,7 +50,7 @@ struct CreditBasedChannel {
     /// Frames that have not been handed to the controller yet.
     var unsentFrames = 0
     /// For each unit whose last frame was made but not sent yet: the number of that frame and the unit's operation.
-    var endings = Queue<(frame: UInt64, operation: OperationID)>()
+    var endings = Queue<(frame: UInt64, operation: OperationID?)>()
     var madeFrames: UInt64 = 0
     var goneFrames: UInt64 = 0
 
@@ -173,19 +174,20 @@ struct CreditBasedChannel {
     }
 
     /// A frame has been handed to the controller.
-    /// - Returns: the operation that ended with it.
-    mutating func frameGone() -> OperationID? {
+    /// - Returns: what its sender is told if it was the last one of a unit.
+    mutating func frameGone() -> CreditBasedChannels.Action? {
         unsentFrames -= 1
         goneFrames += 1
         guard let ending = endings.first, ending.frame <= goneFrames else { return nil }
-        return endings.popFirst()?.operation
+        _ = endings.popFirst()
+        return ending.operation.map { .completed($0, .success(.done)) } ?? .unitSent(number: number)
     }
 
     /// Takes the operations of all units that were not completely sent.
     mutating func takeUnsentOperations() -> [OperationID] {
         var operations: [OperationID] = []
-        while let ending = endings.popFirst() { operations.append(ending.operation) }
-        while let unit = units.popFirst() { operations.append(unit.operation) }
+        while let ending = endings.popFirst() { if let own = ending.operation { operations.append(own) } }
+        while let unit = units.popFirst() { if let own = unit.operation { operations.append(own) } }
         return operations
     }
 

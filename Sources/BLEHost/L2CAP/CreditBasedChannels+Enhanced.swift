@@ -127,7 +127,7 @@ extension CreditBasedChannels {
         var destinations: [L2CAPChannelIdentifier] = []
         var opened: [Terms] = []
         for source in request.sourceChannelIdentifiers {
-            guard let local = freeIdentifier(), source.isLEDynamic, !isRemote(source) else {
+            guard !isFull(for: client), let local = freeIdentifier(), source.isLEDynamic, !isRemote(source) else {
                 result =
                     if !source.isLEDynamic {
                         .invalidSourceChannelIdentifier
@@ -266,6 +266,12 @@ extension CreditBasedChannels {
             return fail(reconfiguration.operation, .notReconfigurable(result))
         }
         actions.append(.completed(reconfiguration.operation, .success(.done)))
+    }
+
+    /// Whether a link has as many attribute bearers, open or requested, as one request can name.
+    private func isFull(for client: ClientID) -> Bool {
+        client == .attributeBearers
+            && channels.count { $0.client == client } >= L2CAPCreditBasedConnectionRequest.maximumChannelCount
     }
 
     @inline(never)

@@ -10,6 +10,8 @@ struct CreditBasedChannels {
         case frame(L2CAPChannelIdentifier, [UInt8], number: UInt32)
         case opened(Terms, ClientID)
         case received(number: UInt32, [UInt8])
+        /// The controller has all of a unit that no operation sent.
+        case unitSent(number: UInt32)
         case closed(number: UInt32, ChannelEnd)
         /// The sizes of an open channel changed.
         case reconfigured(Terms)
@@ -104,6 +106,17 @@ struct CreditBasedChannels {
         channels[index].sendFrames(into: &actions)
     }
 
+    /// Sends a PDU of an attribute bearer; `unitSent` follows when its last octet has been handed to the controller.
+    /// - Returns: whether it was accepted.
+    mutating func send(_ pdu: [UInt8], onBearer number: UInt32) -> Bool {
+        guard let index = index(of: number), channels[index].isOpen, pdu.count <= Int(channels[index].sendMTU),
+            channels[index].units.count < Self.unitLimit
+        else { return false }
+        channels[index].units.append(.init(operation: nil, octets: pdu))
+        channels[index].sendFrames(into: &actions)
+        return true
+    }
+
     mutating func consume(_ count: Int, on number: UInt32, identifiers: inout SignallingIdentifiers) {
         guard let index = index(of: number) else { return }
         channels[index].consume(count)
@@ -133,6 +146,12 @@ struct CreditBasedChannels {
                 operations: operation.map { [$0] } ?? [], deadline: now.advanced(by: Self.drainTimeout))
             actions.append(.closed(number: number, .closedLocally))
         }
+    }
+
+    /// Closes a channel; what was sent on it and the controller does not have yet is dropped.
+    mutating func closeAtOnce(_ number: UInt32, identifiers: inout SignallingIdentifiers, at now: Instant) {
+        guard let index = index(of: number), channels[index].sends else { return }
+        channels[index].disconnect(.closedLocally, nil, &identifiers, at: now, into: &actions)
     }
 
     /// Closes all channels of a client; what it sent and the controller does not have yet is dropped.
@@ -239,7 +258,7 @@ struct CreditBasedChannels {
     /// A frame has been handed to the controller.
     mutating func frameGone(_ number: UInt32, identifiers: inout SignallingIdentifiers, at now: Instant) {
         guard let index = index(of: number) else { return }
-        if let operation = channels[index].frameGone() { actions.append(.completed(operation, .success(.done))) }
+        if let action = channels[index].frameGone() { actions.append(action) }
         channels[index].sendFrames(into: &actions)
         if channels[index].isDraining, channels[index].isDrained {
             channels[index].disconnect(.closedLocally, nil, &identifiers, at: now, into: &actions)
@@ -262,6 +281,8 @@ struct CreditBasedChannels {
         case .failure(.refused(let result)): return actions.append(refusal(result))
         case .failure: return actions.append(refusal(.spsmNotSupported))
         }
+        // Attribute bearers are opened by the enhanced form only (Core 5.4, Vol 3, Part G, 5.3).
+        guard client != .attributeBearers else { return actions.append(refusal(.spsmNotSupported)) }
         guard request.maximumTransmissionUnit >= 23, request.maximumPayloadSize >= 23 else {
             return actions.append(refusal(.unacceptableParameters))
         }

@@ -109,6 +109,12 @@ struct SignallingChannel {
         channels.send(octets, on: number, operation: operation)
     }
 
+    mutating func sendPDU(_ pdu: [UInt8], onBearer number: UInt32) -> Bool { channels.send(pdu, onBearer: number) }
+
+    mutating func closeBearer(_ number: UInt32, at now: Instant) {
+        channels.closeAtOnce(number, identifiers: &identifiers, at: now)
+    }
+
     mutating func consumeUnits(_ count: Int, on number: UInt32) {
         channels.consume(count, on: number, identifiers: &identifiers)
     }

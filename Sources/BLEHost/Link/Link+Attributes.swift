@@ -116,6 +116,7 @@ extension Link {
     func secured(_ failure: SecurityFailure?, at now: Instant, into effects: inout Effects) {
         gatt.secured(failure, at: now)
         takeClientActions(into: &effects)
+        if failure == nil { openBearers(at: now, into: &effects) }
         channelsSecured(failure, at: now, into: &effects)
     }
 
@@ -126,6 +127,8 @@ extension Link {
         while let action = gatt.nextAction() {
             switch action {
             case .send(let pdu, let tag): send(pdu, on: .attributeProtocol, tag: tag, into: &effects)
+            case .sendEnhanced(let pdu, let bearer): send(pdu, onBearer: bearer, tag: .none, into: &effects)
+            case .closeBearer(let bearer): noteBearers(.givenUp(number: bearer), into: &effects)
             case .event(.completed(let operation, let result)): completed(operation, result, into: &effects)
             case .event(let event): effects.events.append(.gatt(id, event))
             case .secure(let error, let client): effects.wishes.append((self, .secure(error, for: client)))
@@ -137,6 +140,9 @@ extension Link {
     private func completed(
         _ operation: OperationID, _ result: Result<GATTResult, GATTFailure>, into effects: inout Effects
     ) {
+        if bearers.opening.isWaiting(for: operation) {
+            return noteBearers(.answered(result), into: &effects)
+        }
         guard operation != mtuExchange else {
             // Our own exchange of ATT_MTU: whatever its result, the link can be used. If the peer proves itself later,
             // it is asked again.

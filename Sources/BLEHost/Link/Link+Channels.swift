@@ -108,9 +108,18 @@ extension Link {
             let key = security.keyInUse
             let hasKeys = pairings.bonds.hasBond(with: security.identity)
             let policy = pairings.settings.pairing
+            let bearer = bearers.settings.map { $0.channel }
+            let isGated = security.isGated
             signalling.receiveOnChannels(
                 command, identifier: identifier,
                 listener: { spsm in
+                    if spsm == EnhancedBearers.spsm, let bearer {
+                        // Enhanced bearers are used on encrypted links only (Core 5.4, Vol 3, Part G, 5.3.2).
+                        let refusal =
+                            isGated
+                            ? .insufficientEncryption : ChannelSecurity().refusal(of: key, hasKeys: hasKeys, policy)
+                        return refusal.map { .failure(.refused($0)) } ?? .success((.attributeBearers, bearer))
+                    }
                     guard let listener = listeners[spsm] else { return .failure(.refused(.spsmNotSupported)) }
                     // No client here wants data from a peripheral that has not proved its identity.
                     if isUnproven { return .failure(.refused(.insufficientEncryption)) }
@@ -189,6 +198,10 @@ extension Link {
     /// Carries out the actions of the channels.
     func takeChannelActions(into effects: inout Effects) {
         while let action = signalling.nextChannelAction() {
+            if bearers.takes(action) {
+                noteBearers(action, into: &effects)
+                continue
+            }
             switch action {
             case .signal(let command, let identifier): send(command, identifier: identifier, into: &effects)
             case .frame(let channel, let payload, let number):
@@ -199,6 +212,7 @@ extension Link {
                 effects.events.append(.channel(.received(ChannelID(link: id, number: number), octets)))
             case .closed(let number, let end):
                 effects.events.append(.channel(.closed(ChannelID(link: id, number: number), end)))
+            case .unitSent: break
             case .reconfigured(let terms):
                 effects.events.append(.channel(.reconfigured(ChannelInformation(terms, on: id))))
             case .completed(let operation, .success(let answer)):

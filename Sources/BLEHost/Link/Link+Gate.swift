@@ -81,7 +81,7 @@ extension Link {
             if frame.tag == .none { unsentAnswers -= 1 }
             send(frame.payload, on: .attributeProtocol, tag: frame.tag, into: &effects)
         }
-        if !security.heldPDUs.isEmpty { effects.wishes.append((self, .receiveHeld)) }
+        if !security.heldPDUs.isEmpty || !bearers.news.isEmpty { effects.wishes.append((self, .receiveHeld)) }
     }
 
     /// Receives the PDUs that arrived while the key was being changed.
@@ -91,6 +91,7 @@ extension Link {
         for pdu in security.takeHeldPDUs() {
             receiveATT(pdu.span.bytes, &pairings, &server, at: now, into: &effects)
         }
+        continueBearers(&pairings, &server, at: now, into: &effects)
     }
 
     // MARK: What the server knows of the link

@@ -45,6 +45,7 @@ extension Link {
         advanceAttributes(to: now, into: &effects)
         advanceProcedures(to: now, into: &effects)
         advanceSignalling(to: now, into: &effects)
+        advanceBearers(to: now, into: &effects)
         // A link that is about to end for one of these reasons must not count as stalled, nor its pairing as late.
         if !isToEnd { advanceSecurity(to: now, &pairings, &links, &server, into: &effects) }
         if isStalled(at: now), !isClosing {

@@ -52,6 +52,7 @@ final class Link {
     /// The engine's own exchange of ATT_MTU, which no client asked for.
     var mtuExchange: OperationID?
     var signalling = SignallingChannel()
+    var bearers = EnhancedBearers()
     var operations = LinkOperations()
     var reassembler = Reassembler()
 
@@ -110,6 +111,7 @@ final class Link {
         var deadline = earliest(gatt.nextDeadline, operations.nextDeadline)
         deadline = earliest(deadline, signalling.nextDeadline)
         deadline = earliest(deadline, security.nextDeadline)
+        deadline = earliest(deadline, bearers.nextDeadline)
         deadline = earliest(deadline, confirmationCheck)
         switch state {
         case .settingUp(let limit), .closing(let limit): return earliest(deadline, limit)

@@ -15,6 +15,8 @@ enum LinkWish {
     case releaseHeld
     /// Receives what arrived while the key was being changed.
     case receiveHeld
+    /// Handles what happened on the enhanced bearers.
+    case continueBearers
     /// Pairs for what the peripheral requested while its bond's key was tried.
     case followSecurityRequest
     /// The peer, as a client, changed what its bond keeps.

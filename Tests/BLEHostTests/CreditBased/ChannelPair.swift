@@ -209,6 +209,7 @@ final class ChannelPair {
             other.receive(payload, on: channel, at: now)
         case .opened(let terms, _): one.opened.append(terms)
         case .reconfigured(let terms): one.reconfigured.append(terms)
+        case .unitSent: break
         case .received(_, let octets): one.received.append(octets)
         case .closed(_, let end): one.closed.append(end)
         case .completed(let operation, let result):

@@ -14,6 +14,10 @@ struct ClientBench {
     var events: [GATTClientEvent] = []
     var completions: [(id: OperationID, result: Result<GATTResult, GATTFailure>)] = []
     var disconnects = 0
+    /// PDUs that went out on enhanced bearers and have not been taken.
+    var sentOnBearers: [UInt32: [String]] = [:]
+    /// Enhanced bearers that the client gave up.
+    var closedBearers: [UInt32] = []
     /// PDUs of the peer that the server beside this client has to deal with.
     var forServer: [String] = []
     private var lastID: UInt64 = 0
@@ -74,12 +78,34 @@ struct ClientBench {
         drain()
     }
 
+    // MARK: Enhanced bearers
+
+    mutating func open(_ number: UInt32, mtu: UInt16 = 64) {
+        client.bearerOpened(number, mtu: mtu, at: now)
+        drain()
+    }
+
+    mutating func close(_ number: UInt32) {
+        client.bearerClosed(number, at: now)
+        drain()
+    }
+
+    mutating func receive(_ text: String, on number: UInt32) {
+        let pdu = bytes(text)
+        if client.receive(pdu.span.bytes, onBearer: number, at: now) { forServer.append(text) }
+        drain()
+    }
+
+    mutating func takeSent(on number: UInt32) -> [String] { sentOnBearers.removeValue(forKey: number) ?? [] }
+
     mutating func drain() {
         while let action = client.nextAction() {
             switch action {
             case .send(let pdu, let tag):
                 sent.append(hex(pdu))
                 tags.append(tag)
+            case .sendEnhanced(let pdu, let bearer): sentOnBearers[bearer, default: []].append(hex(pdu))
+            case .closeBearer(let bearer): closedBearers.append(bearer)
             case .event(.completed(let id, let result)): completions.append((id, result))
             case .event(let event): events.append(event)
             case .disconnect: disconnects += 1

@@ -15,6 +15,7 @@ final class TwoHosts {
         var centralHasToolbox = true
         var peripheralHasToolbox = true
         var limits: [Side: HostLimits] = [:]
+        var bearers: [Side: EnhancedBearerSettings] = [:]
 
         /// Who can show and type, so that there is a passkey.
         static var passkey: Settings {
@@ -49,10 +50,11 @@ final class TwoHosts {
             let isCentral = side == .central
             var controller = SimulatedControllerConfiguration()
             controller.publicAddress = isCentral ? Self.centralAddress : Self.peripheralAddress
-            let configuration = HostConfiguration(
+            var configuration = HostConfiguration(
                 limits: settings.limits[side] ?? HostLimits(),
                 hasToolbox: isCentral ? settings.centralHasToolbox : settings.peripheralHasToolbox,
                 security: isCentral ? settings.central : settings.peripheral)
+            configuration.enhancedBearers = settings.bearers[side]
             _ = HostStation(world, configuration: configuration, controller: controller)
         }
         answer = { [unowned self] _, kind in

@@ -11,9 +11,14 @@ final class ServerBench {
     var sent: [LinkID: [String]] = [:]
     /// Tags of PDUs whose sending the controller has not confirmed, where `holdsBack` is set.
     var unsent: [(tag: GATTServerSendTag, link: LinkID)] = []
+    var unsentOnBearers: [(tag: GATTServerSendTag, bearer: UInt32)] = []
     /// Events that have not been taken.
     var events: [GATTServerEvent] = []
     var faults: [GATTServerFault] = []
+    /// PDUs that went out on the enhanced bearers of the first link and have not been taken.
+    var sentOnBearers: [UInt32: [String]] = [:]
+    /// Enhanced bearers that the server gave up.
+    var closedBearers: [UInt32] = []
     var hashes: [(message: [UInt8], revision: UInt64)] = []
     /// Whether the controller keeps what it gets until `release`.
     var holdsBack = false
@@ -104,11 +109,38 @@ final class ServerBench {
 
     /// The controller takes one of the PDUs that it keeps.
     func release() {
+        if !unsentOnBearers.isEmpty {
+            let (tag, number) = unsentOnBearers.removeFirst()
+            server.sent(tag, to: Self.link(1), onBearer: number, at: now)
+            return drain()
+        }
         guard !unsent.isEmpty else { return }
         let (tag, link) = unsent.removeFirst()
         server.sent(tag, to: link, at: now)
         drain()
     }
+
+    // MARK: Enhanced bearers of the first link
+
+    func open(_ number: UInt32, mtu: UInt16 = 64) {
+        server.bearerOpened(number, mtu: mtu, on: Self.link(1))
+        drain()
+    }
+
+    func close(_ number: UInt32) {
+        server.bearerClosed(number, on: Self.link(1), at: now)
+        drain()
+    }
+
+    /// Sends a PDU on a bearer and takes what comes back on it.
+    func ask(_ text: String, on number: UInt32) -> [String] {
+        let pdu = bytes(text)
+        server.receive(pdu.span.bytes, from: Self.link(1), onBearer: number, at: now)
+        drain()
+        return take(number)
+    }
+
+    func take(_ number: UInt32) -> [String] { sentOnBearers.removeValue(forKey: number) ?? [] }
 
     func drain() {
         while let action = server.nextAction() {
@@ -116,6 +148,16 @@ final class ServerBench {
             case .send(let pdu, let link, let tag):
                 sent[link, default: []].append(hex(pdu))
                 if holdsBack { unsent.append((tag, link)) } else { server.sent(tag, to: link, at: now) }
+            case .sendEnhanced(let pdu, let link, let number, let tag):
+                sentOnBearers[number, default: []].append(hex(pdu))
+                if holdsBack {
+                    unsentOnBearers.append((tag, number))
+                } else {
+                    server.sent(tag, to: link, onBearer: number, at: now)
+                }
+            case .closeBearer(_, let number, let fault):
+                faults.append(fault)
+                closedBearers.append(number)
             case .event(let event): events.append(event)
             case .disconnect(_, let fault): faults.append(fault)
             case .computeHash(let message, let revision): hashes.append((message, revision))

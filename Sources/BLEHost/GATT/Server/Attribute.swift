@@ -83,4 +83,5 @@ extension BluetoothUUID {
     static let serviceChanged = BluetoothUUID(UInt16(0x2A05))
     static let clientSupportedFeatures = BluetoothUUID(UInt16(0x2B29))
     static let databaseHash = BluetoothUUID(UInt16(0x2B2A))
+    static let serverSupportedFeatures = BluetoothUUID(UInt16(0x2B3A))
 }

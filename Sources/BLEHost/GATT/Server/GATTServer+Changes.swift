@@ -40,9 +40,11 @@ extension GATTServer {
     /// - Parameters:
     ///   - appearance: a value of the Assigned Numbers, 2.6.
     ///   - hasDatabaseHash: whether the owner can answer `computeHash`; without it there is no robust caching either.
+    ///   - hasEnhancedBearers: whether clients may open enhanced bearers.
     /// - Throws: `GATTPublishError.outOfHandles`.
     public mutating func publishGenericServices(
-        deviceName: String, appearance: UInt16 = 0, hasDatabaseHash: Bool = false, at now: Instant
+        deviceName: String, appearance: UInt16 = 0, hasDatabaseHash: Bool = false, hasEnhancedBearers: Bool = false,
+        at now: Instant
     ) throws(GATTPublishError) {
         let name = GATTCharacteristicDefinition(
             uuid: .deviceName, properties: .read, permissions: .readable, value: Self.nameOctets(deviceName))
@@ -58,6 +60,12 @@ extension GATTServer {
                     uuid: .clientSupportedFeatures, properties: [.read, .write], permissions: [.readable, .writeable]))
             own.append(
                 GATTCharacteristicDefinition(uuid: .databaseHash, properties: .read, permissions: .readable))
+        }
+        if hasEnhancedBearers {
+            // Bit 0: enhanced bearers are supported (Core 5.4, Vol 3, Part G, 7.4).
+            own.append(
+                GATTCharacteristicDefinition(
+                    uuid: .serverSupportedFeatures, properties: .read, permissions: .readable, value: [0x01]))
         }
         let access = try database.publish(
             GATTServiceDefinition(uuid: .genericAccess, characteristics: [name, look]), owner: .local, isOwn: true)
@@ -84,7 +92,7 @@ extension GATTServer {
         let configuration = database.table.handles(of: .serviceChanged).first.flatMap { database.table[$0] }?
             .configuration
         for client in clients.handles where !clients[client].isDead {
-            clients[client].awareness = .unaware
+            clients[client].becomeUnaware()
             if let configuration { announce(range, configuration, client, now) }
             takeUpAbsent(range, client)
         }
@@ -104,8 +112,15 @@ extension GATTServer {
     /// Drops everything pending that refers to removed attributes.
     private mutating func forget(_ range: AttributeHandleRange, _ client: ServerClients.Handle, _ now: Instant) {
         clients[client].configurations.remove(range)
-        clients[client].indications.keep { !range.contains($0.handle) }
+        clients[client].dropValues { range.contains($0) }
         announceReadiness(now)
+        forEachBearer(of: client) { $0.forgetTransaction(in: range, client, now) }
+    }
+
+    /// Refuses the request on the bearer at work if the app was asked for a removed attribute.
+    private mutating func forgetTransaction(
+        in range: AttributeHandleRange, _ client: ServerClients.Handle, _ now: Instant
+    ) {
         guard let transaction = clients[client].transaction, transaction.question != nil,
             range.contains(transaction.handle)
         else { return }
@@ -128,7 +143,14 @@ extension GATTServer {
             return false
         }
         guard clients[client].hasRobustCaching, opcode.kind == .request else { return false }
-        clients[client].awareness = .told
+        if clients[client].others.isEmpty {
+            clients[client].awareness = .told
+        } else {
+            // The client remains unaware until it has read the hash: of its requests on other bearers, which it may have
+            // sent before it was told here, each bearer's first is refused, too.
+            if clients[client].wasToldOutOfSync { return false }
+            clients[client].wasToldOutOfSync = true
+        }
         var handle = AttributeHandle.none
         if opcode != .executeWriteRequest, let low = pdu.byte(at: 1), let high = pdu.byte(at: 2) {
             handle = AttributeHandle(rawValue: UInt16(low) | UInt16(high) << 8)
@@ -161,17 +183,19 @@ extension GATTServer {
             guard octets.count == 16 else { return }
             database.hash = octets.reversed()
         }
-        for client in clients.handles { retryHash(client, now) }
+        for client in clients.handles { forEachBearer(of: client) { $0.retryHash(client, now) } }
     }
 
     private mutating func hashFailed(_ now: Instant) {
         hashAskedFor = nil
-        for client in clients.handles {
-            guard let transaction = clients[client].transaction, case .hash = transaction.work else { continue }
-            clients[client].transaction = nil
-            refuse(transaction.request, transaction.handle, .unlikelyError, client)
-            pump(client, now)
-        }
+        for client in clients.handles { forEachBearer(of: client) { $0.refuseHash(client, now) } }
+    }
+
+    private mutating func refuseHash(_ client: ServerClients.Handle, _ now: Instant) {
+        guard let transaction = clients[client].transaction, case .hash = transaction.work else { return }
+        clients[client].transaction = nil
+        refuse(transaction.request, transaction.handle, .unlikelyError, client)
+        pump(client, now)
     }
 
     private mutating func retryHash(_ client: ServerClients.Handle, _ now: Instant) {
@@ -226,7 +250,7 @@ extension GATTServer {
         clients[client].absent = []
         for kept in record.configurations { restore(kept, client) }
         guard record.knownTable != database.digest else { return }
-        clients[client].awareness = .unaware
+        clients[client].becomeUnaware()
         if let handle = database.table.handles(of: .serviceChanged).first,
             let configuration = database.table[handle]?.configuration
         {

@@ -11,7 +11,8 @@ extension GATTServer {
     ) {
         let before = modes(of: handle, configuration, client)
         clients[client].configurations.set(
-            handle, SubscriptionModes(octets: octets), octets: octets.count == 2 ? nil : octets)
+            handle, SubscriptionModes(octets: octets), octets: octets.count == 2 ? nil : octets,
+            bearer: clients[client].number)
         tell(handle, configuration, before: before, client)
     }
 
@@ -22,11 +23,11 @@ extension GATTServer {
         let after = modes(of: handle, configuration, client)
         guard before != after else { return }
         if !after.contains(.indications) {
-            clients[client].indications.keep { $0.handle != configuration.valueHandle }
+            clients[client].dropIndications(of: configuration.valueHandle)
             announceReadiness(latest)
         }
         guard !isServiceChanged(configuration.valueHandle) else { return }
-        let subscription = subscription(to: configuration.valueHandle, after, client)
+        let subscription = subscription(to: configuration.valueHandle, handle, after, client)
         emit(after.isEmpty ? .unsubscribed(subscription) : .subscribed(subscription))
     }
 
@@ -38,10 +39,12 @@ extension GATTServer {
     }
 
     private func subscription(
-        to handle: AttributeHandle, _ modes: SubscriptionModes, _ client: ServerClients.Handle
+        to handle: AttributeHandle, _ configuration: AttributeHandle, _ modes: SubscriptionModes,
+        _ client: ServerClients.Handle
     ) -> GATTSubscription {
         GATTSubscription(
-            link: clients[client].link, handle: handle, modes: modes, maximumUpdateLength: clients[client].mtu - 3,
+            link: clients[client].link, handle: handle, modes: modes,
+            maximumUpdateLength: clients[client].updateMTU(of: configuration) - 3,
             owner: database.table[handle]?.owner ?? .local)
     }
 
@@ -57,7 +60,7 @@ extension GATTServer {
         guard let (place, configuration) = configuration(of: handle) else { return [] }
         return clients.handles.compactMap { client in
             let modes = modes(of: place, configuration, client)
-            return modes.isEmpty || clients[client].isDead ? nil : subscription(to: handle, modes, client)
+            return modes.isEmpty || clients[client].isDead ? nil : subscription(to: handle, place, modes, client)
         }
     }
 
@@ -69,7 +72,7 @@ extension GATTServer {
                 !isServiceChanged(configuration.valueHandle),
                 !modes(of: entry.handle, configuration, client).isEmpty
             else { continue }
-            emit(.unsubscribed(subscription(to: configuration.valueHandle, [], client)))
+            emit(.unsubscribed(subscription(to: configuration.valueHandle, entry.handle, [], client)))
         }
     }
 
@@ -77,7 +80,8 @@ extension GATTServer {
 
     /// Sends a value, but only to its subscribers (SPEC PER-21).
     ///
-    /// A client that asked for notifications and indications gets notifications. A value that is too long for a
+    /// A client that asked for notifications and indications gets notifications, on the bearer on which it asked: so the
+    /// values of a characteristic stay in order. A value that is too long for a
     /// client's ATT_MTU is cut for that client (SPEC PER-23, 2.4). A client that has not been told yet that the table
     /// has changed gets nothing until then.
     ///
@@ -97,13 +101,17 @@ extension GATTServer {
         let limit = max(1, settings.updateLimit)
         var isWaitedFor = false
         var someHaveRoom = false
-        var targets: [(client: ServerClients.Handle, isNotified: Bool, isFull: Bool)] = []
+        var targets: [(client: ServerClients.Handle, bearer: UInt32, isNotified: Bool, isFull: Bool)] = []
         for client in clients.handles where !clients[client].isDead && !clients[client].isOutOfSync {
             if let links, !links.contains(clients[client].link) { continue }
             let modes = modes(of: place, configuration, client).intersection(allowed)
             guard !modes.isEmpty, isSecureEnough(handle, place, client) else { continue }
             let isNotified = modes.contains(.notifications)
-            let waiting = isNotified ? clients[client].unsentNotifications : clients[client].indications.count
+            let number = clients[client].updateBearer(of: place)
+            clients[client].turn(to: number)
+            let waiting =
+                isNotified ? clients[client].unsentNotifications : clients[client].indications.count
+            clients[client].turn(to: 0)
             let isFull = waiting >= limit
             // Must be called even if there is room: the client may have caught up.
             let isLeftOut = hasFallenBehind(client, now)
@@ -112,7 +120,7 @@ extension GATTServer {
             } else if !isLeftOut {
                 isWaitedFor = true
             }
-            targets.append((client, isNotified, isFull))
+            targets.append((client, number, isNotified, isFull))
         }
         if isWaitedFor || !someHaveRoom && !targets.isEmpty {
             for target in targets where target.isFull { clients[target.client].isBlocking = true }
@@ -120,12 +128,13 @@ extension GATTServer {
             if someHaveRoom { waitForTheSlow(now) }
             return false
         }
-        for (client, isNotified, isFull) in targets {
+        for (client, number, isNotified, isFull) in targets {
+            clients[client].turn(to: number)
+            defer { clients[client].turn(to: 0) }
             if isFull {
                 counters.missedUpdates &+= 1
             } else if isNotified {
-                clients[client].unsentNotifications += 1
-                send(.handleValueNotification, handle, value, tag: .notification, client)
+                notify(handle, value, client)
             } else {
                 clients[client].indications.append(ServerClient.Indication(handle: handle, value: value))
                 pumpIndications(client, now)
@@ -146,7 +155,7 @@ extension GATTServer {
             && (!isReadable || refusal(readingAt: position, client) == nil)
     }
 
-    private mutating func send(
+    mutating func send(
         _ opcode: ATTOpcode, _ handle: AttributeHandle, _ value: [UInt8], tag: GATTServerSendTag,
         _ client: ServerClients.Handle
     ) {
@@ -155,7 +164,7 @@ extension GATTServer {
         pdu.write(opcode.rawValue)
         pdu.write(handle.rawValue)
         pdu.write(bytes: value.span.bytes.extracting(first: count))
-        act(.send(pdu.bytes, to: clients[client].link, tag: tag))
+        send(pdu.bytes, tag, client)
     }
 
     /// The controller has a PDU of the server.
@@ -163,9 +172,8 @@ extension GATTServer {
         guard let client = clients.handle(of: link) else { return }
         switch tag {
         case .response: clients[client].unsentResponses = max(0, clients[client].unsentResponses - 1)
-        case .notification:
-            clients[client].unsentNotifications = max(0, clients[client].unsentNotifications - 1)
-            announceReadiness(now)
+        case .notification: notificationsSent(1, client, now)
+        case .notifications: notificationsSent(clients[client].shares.popFirst() ?? 0, client, now)
         case .indication: break  // its room is free once it is confirmed
         }
     }
@@ -188,7 +196,7 @@ extension GATTServer {
         for client in clients.handles where clients[client].isBlocking {
             if clients[client].isDead || clients[client].isOutOfSync {
                 clients[client].isBlocking = false
-            } else if clients[client].unsentNotifications <= limit && clients[client].indications.count <= limit {
+            } else if clients[client].hasAtMost(limit) {
                 clients[client].isBlocking = false
                 someHaveRoom = true
             } else {
@@ -238,9 +246,9 @@ extension GATTServer {
     /// for `fallenBehindSpan`.
     private mutating func hasFallenBehind(_ client: ServerClients.Handle, _ now: Instant) -> Bool {
         guard let since = clients[client].fellBehind else { return false }
-        guard clients[client].unsentNotifications == 0, clients[client].indications.isEmpty,
-            since.advanced(by: settings.fallenBehindSpan) <= now
-        else { return true }
+        guard clients[client].hasAtMost(0), since.advanced(by: settings.fallenBehindSpan) <= now else {
+            return true
+        }
         clients[client].fellBehind = nil
         return false
     }
@@ -279,7 +287,9 @@ extension GATTServer {
         clients[client].unconfirmed = nil
         clients[client].confirmationDeadline = nil
         if isServiceChanged(handle) {
-            if clients[client].changedRange == nil { clients[client].awareness = .aware }
+            // With several bearers, requests may be on their way on others (Core 5.4, Vol 3, Part G, 2.5.2.1).
+            let knows = clients[client].others.isEmpty || !clients[client].hasRobustCaching
+            if clients[client].changedRange == nil, knows { clients[client].awareness = .aware }
         } else {
             emit(.confirmed(clients[client].link, handle))
         }

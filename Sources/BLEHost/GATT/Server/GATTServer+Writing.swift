@@ -105,7 +105,7 @@ extension GATTServer {
         }
     }
 
-    /// Robust caching; the other feature bits are kept but not used.
+    /// Robust caching, enhanced bearers, several values in one PDU (Core 5.4, Vol 3, Part G, 7.2).
     private static let knownFeatures: UInt8 = 0x07
 
     private mutating func ask(

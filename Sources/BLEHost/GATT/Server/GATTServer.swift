@@ -7,7 +7,7 @@ import BLEPackets
 ///                    ├──▶ value held by the app ──▶ question ──respond──▶ response
 ///                    └──▶ refused ──▶ Error Response
 ///
-/// Each client has one request in progress at a time; an app has 30 s for its answer and gives exactly one. There is no
+/// Each bearer has one request in progress at a time; an app has 30 s for its answer and gives exactly one. There is no
 /// clock and no I/O: time comes in with each input, and the owner fetches the actions with `nextAction` after it. The
 /// owner of the bearer exchanges the ATT_MTU.
 ///
@@ -61,7 +61,10 @@ public struct GATTServer {
 
     /// The next action. Call this after every input until it returns `nil`.
     public mutating func nextAction() -> GATTServerAction? {
-        if let action = first.take() { return action }
+        if let action = first {
+            first = nil
+            return action
+        }
         let rest = actions.count - taken
         guard rest > 1 else {
             guard rest == 1 else { return nil }
@@ -135,16 +138,22 @@ public struct GATTServer {
     public mutating func advance(to now: Instant) {
         for client in clients.handles {
             guard let deadline = clients[client].nextDeadline, deadline <= now else { continue }
-            if let transaction = clients[client].transaction, transaction.deadline <= now {
-                counters.expiredRequests &+= 1
-                if let question = transaction.question { emit(.requestExpired(question, clients[client].link)) }
-                drop(client, .answerTimeout, now)
-            } else {
-                counters.unconfirmedIndications &+= 1
-                drop(client, .confirmationTimeout, now)
-            }
+            forEachBearer(of: client) { $0.expire(client, now) }
         }
         giveUpTheSlow(now)
+    }
+
+    /// Gives up the bearer at work if its time is over.
+    private mutating func expire(_ client: ServerClients.Handle, _ now: Instant) {
+        guard let deadline = clients[client].bearerDeadline, deadline <= now else { return }
+        if let transaction = clients[client].transaction, transaction.deadline <= now {
+            counters.expiredRequests &+= 1
+            if let question = transaction.question { emit(.requestExpired(question, clients[client].link)) }
+            drop(client, .answerTimeout, now)
+        } else {
+            counters.unconfirmedIndications &+= 1
+            drop(client, .confirmationTimeout, now)
+        }
     }
 
     // MARK: PDUs
@@ -159,7 +168,7 @@ public struct GATTServer {
         latest = now
         if let deadline = clients[client].nextDeadline, deadline <= now {
             advance(to: now)
-            if clients[client].isDead { return }
+            if clients[client].isDead || clients[client].isGivenUp { return }
         }
         guard let octet = pdu.byte(at: 0) else {
             counters.malformedPDUs &+= 1
@@ -196,7 +205,9 @@ public struct GATTServer {
 
     /// Handles the requests that came too early, until one has to wait again.
     mutating func pump(_ client: ServerClients.Handle, _ now: Instant) {
-        while clients[client].transaction == nil, let pdu = clients[client].early.popFirst(), let octet = pdu.first {
+        while clients[client].transaction == nil, let pdu = clients[client].early.popFirst(),
+            let octet = pdu.first
+        {
             handle(pdu.span.bytes, ATTOpcode(rawValue: octet), client, now)
         }
     }
@@ -256,7 +267,15 @@ public struct GATTServer {
     @inline(__always)
     mutating func respond(_ response: [UInt8], _ client: ServerClients.Handle) {
         clients[client].unsentResponses += 1
-        act(.send(response, to: clients[client].link, tag: .response))
+        send(response, .response, client)
+    }
+
+    /// Sends a PDU on the bearer at work.
+    @inline(__always)
+    mutating func send(_ pdu: [UInt8], _ tag: GATTServerSendTag, _ client: ServerClients.Handle) {
+        let number = clients[client].number
+        let link = clients[client].link
+        act(number == 0 ? .send(pdu, to: link, tag: tag) : .sendEnhanced(pdu, to: link, bearer: number, tag: tag))
     }
 
     mutating func refuse(
@@ -267,8 +286,10 @@ public struct GATTServer {
 
     /// Gives up the bearer of a client.
     private mutating func drop(_ client: ServerClients.Handle, _ fault: GATTServerFault, _ now: Instant) {
+        let number = clients[client].number
+        let link = clients[client].link
         clients[client].die()
-        act(.disconnect(clients[client].link, fault))
+        act(number == 0 ? .disconnect(link, fault) : .closeBearer(link, number, fault))
         announceReadiness(now)
     }
 
@@ -287,14 +308,13 @@ public struct GATTServer {
     public mutating func respond(to id: GATTRequestID, with answer: GATTAnswer, at now: Instant) -> Bool {
         advance(to: now)
         if id.rawValue & Self.commandMark != 0 { return true }
-        guard let client = clients.handle(waitingFor: id),
-            let transaction = clients[client].transaction
-        else {
+        guard let client = clients.handle(waitingFor: id), clients[client].turn(toAnswer: id) else {
             counters.lateAnswers &+= 1
             return false
         }
-        answered(transaction, with: answer, client, now)
+        if let transaction = clients[client].transaction { answered(transaction, with: answer, client, now) }
         pump(client, now)
+        clients[client].turn(to: 0)
         return true
     }
 

@@ -4,10 +4,14 @@ import BLEPackets
 public enum GATTServerAction: Equatable, Sendable {
     /// Send a PDU on a link's ATT channel, and call `sent` when the controller has it.
     case send([UInt8], to: LinkID, tag: GATTServerSendTag)
+    /// Send a PDU on an enhanced bearer of a link, and call `sent` when the controller has it.
+    case sendEnhanced([UInt8], to: LinkID, bearer: UInt32, tag: GATTServerSendTag)
     /// Report an event.
     case event(GATTServerEvent)
     /// The bearer is dead: end the link. Nothing more is sent on it.
     case disconnect(LinkID, GATTServerFault)
+    /// The enhanced bearer is dead: close its channel. Nothing more is sent on it.
+    case closeBearer(LinkID, UInt32, GATTServerFault)
     /// Compute AES-CMAC with a key of zeros over a message. Pass the 16 octets, in the order of the cipher, to
     /// `databaseHash(_:revision:at:)`, or `nil` if that fails (Core 5.4, Vol 3, Part G, 7.3).
     case computeHash(message: [UInt8], revision: UInt64)

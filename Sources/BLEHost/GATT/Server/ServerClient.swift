@@ -46,12 +46,39 @@ struct ServerClient {
     }
 
     let link: LinkID
-    var mtu: Int
     var security: GATTLinkSecurity
+
+    // The bearer at work, between inputs the unenhanced one. Its properties stand here and not in a value of their own:
+    // the compiler reads properties of a value within a lent one too late, when it is no longer lent (Swift 6.3).
+    /// Zero for the unenhanced bearer; otherwise the number of the channel that carries it.
+    var number: UInt32 = 0
+    var mtu: Int
     var transaction: Transaction?
     /// Requests that came before the previous one was answered.
     var early = Queue<[UInt8]>()
     var prepared = PreparedWriteQueue()
+    /// Whether the client was told on this bearer that the table has changed: once for each change and bearer (Core 5.4,
+    /// Vol 3, Part G, 2.5.2.1).
+    var wasToldOutOfSync = false
+    var unsentResponses = 0
+    /// Values that wait for the controller, including those that are gathered.
+    var unsentNotifications = 0
+    /// Values that wait here for the ones before them, to share a PDU.
+    var gathered: [Indication] = []
+    /// Of the PDUs with several values that the controller does not have yet, how many each has.
+    var shares = Queue<Int>()
+    /// Indications that have not been sent yet.
+    var indications = Queue<Indication>()
+    /// The value handle of the indication that is not confirmed yet.
+    var unconfirmed: AttributeHandle?
+    var confirmationDeadline: Instant?
+    /// Whether this bearer was given up.
+    var isGivenUp = false
+
+    /// The other bearers.
+    var others: [ServerBearer] = []
+
+    // What all bearers share.
     var configurations = ClientConfigurations()
     /// A bonded client's configurations for services that are currently absent: they are restored when the services are
     /// back.
@@ -59,20 +86,13 @@ struct ServerClient {
     var features: UInt8 = 0
     var awareness = Awareness.aware
 
-    var unsentResponses = 0
-    var unsentNotifications = 0
-    /// Indications that have not been sent yet.
-    var indications = Queue<Indication>()
-    /// The value handle of the indication that is not confirmed yet.
-    var unconfirmed: AttributeHandle?
-    var confirmationDeadline: Instant?
     /// The range of changed handles that the client has not been told of yet.
     var changedRange: AttributeHandleRange?
     /// Since when the others no longer wait for this client, which misses updates instead.
     var fellBehind: Instant?
     /// Whether an update was refused because of this client and no room has been reported since.
     var isBlocking = false
-    /// Whether the bearer was given up.
+    /// Whether the unenhanced bearer was given up, and the link with it.
     var isDead = false
 
     init(link: LinkID, mtu: UInt16, security: GATTLinkSecurity) {
@@ -87,61 +107,35 @@ struct ServerClient {
     /// Whether requests of the client must be refused because its cache is out of date.
     var isOutOfSync: Bool { hasRobustCaching && awareness != .aware }
 
+    /// Bit 2: values may share a PDU.
+    var takesMultipleNotifications: Bool { features & 0x04 != 0 }
+
+    @inline(__always)
     var nextDeadline: Instant? {
         if isDead { return nil }
+        return others.isEmpty ? bearerDeadline : firstDeadline
+    }
+
+    /// When the bearer at work is due.
+    @inline(__always)
+    var bearerDeadline: Instant? {
         guard let answer = transaction?.deadline else { return confirmationDeadline }
         return min(answer, confirmationDeadline ?? answer)
     }
 
-    /// Drops everything that waits.
+    /// Drops everything that waits on the bearer at work; on all, if it is the unenhanced one.
     mutating func die() {
-        isDead = true
+        isGivenUp = true
         transaction = nil
         early.removeAll()
         prepared.removeAll()
+        gathered = []
         indications.removeAll()
         unconfirmed = nil
         confirmationDeadline = nil
+        guard number == 0 else { return }
+        isDead = true
+        others = []
         changedRange = nil
     }
-}
-
-/// The configuration descriptors of one client that differ from their initial values.
-struct ClientConfigurations {
-    struct Entry {
-        let handle: AttributeHandle
-        var modes: SubscriptionModes
-        /// The octets that were written, if they are not exactly two.
-        var octets: [UInt8]?
-    }
-
-    /// In ascending order of their handles.
-    private(set) var entries: [Entry] = []
-
-    private func place(of handle: AttributeHandle) -> Int {
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].handle < handle { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-
-    subscript(handle: AttributeHandle) -> Entry? {
-        let place = place(of: handle)
-        return place < entries.count && entries[place].handle == handle ? entries[place] : nil
-    }
-
-    mutating func set(_ handle: AttributeHandle, _ modes: SubscriptionModes, octets: [UInt8]? = nil) {
-        let place = place(of: handle)
-        let entry = Entry(handle: handle, modes: modes, octets: octets)
-        if place < entries.count, entries[place].handle == handle {
-            entries[place] = entry
-        } else {
-            entries.insert(entry, at: place)
-        }
-    }
-
-    mutating func remove(_ range: AttributeHandleRange) { entries.removeAll { range.contains($0.handle) } }
 }

@@ -44,7 +44,7 @@ struct ServerClients {
 
     /// The client whose request waits for the app's answer to this question.
     func handle(waitingFor question: GATTRequestID) -> Handle? {
-        clients.firstIndex { $0.transaction?.question == question }.map { Handle(place: $0) }
+        clients.firstIndex { $0.waits(for: question) }.map { Handle(place: $0) }
     }
 
     /// The next lookup is probably for this client.
