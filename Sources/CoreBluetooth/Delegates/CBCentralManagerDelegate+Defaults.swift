@@ -9,10 +9,8 @@ extension CBCentralManagerDelegate {
     public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
         let outcome = Methods.willRestoreState.call(
             on: self, as: Methods.kind, log: central.channel,
-            added: { $0.centralManager(central, willRestoreState: dict) }
-        ) {
-            $0.call(central, dict)
-        }
+            added: { $0.centralManager(central, willRestoreState: dict) },
+            found: { $0.call(central, dict) })
         if case .absent = outcome { central.channel.log(.restorationNotImplemented(.central)) }
     }
 
@@ -24,19 +22,15 @@ extension CBCentralManagerDelegate {
             on: self, as: Methods.kind, log: central.channel,
             added: {
                 $0.centralManager(central, didDiscover: peripheral, advertisementData: advertisementData, rssi: RSSI)
-            }
-        ) {
-            $0.call(central, peripheral, advertisementData, RSSI)
-        }
+            },
+            found: { $0.call(central, peripheral, advertisementData, RSSI) })
     }
 
     public func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         Methods.didConnect.call(
             on: self, as: Methods.kind, log: central.channel,
-            added: { $0.centralManager(central, didConnect: peripheral) }
-        ) {
-            $0.call(central, peripheral)
-        }
+            added: { $0.centralManager(central, didConnect: peripheral) },
+            found: { $0.call(central, peripheral) })
     }
 
     public func centralManager(
@@ -44,10 +38,8 @@ extension CBCentralManagerDelegate {
     ) {
         Methods.didFailToConnect.call(
             on: self, as: Methods.kind, log: central.channel,
-            added: { $0.centralManager(central, didFailToConnect: peripheral, error: error) }
-        ) {
-            $0.call(central, peripheral, error)
-        }
+            added: { $0.centralManager(central, didFailToConnect: peripheral, error: error) },
+            found: { $0.call(central, peripheral, error) })
     }
 
     public func centralManager(
@@ -55,10 +47,8 @@ extension CBCentralManagerDelegate {
     ) {
         Methods.didDisconnect.call(
             on: self, as: Methods.kind, log: central.channel,
-            added: { $0.centralManager(central, didDisconnectPeripheral: peripheral, error: error) }
-        ) {
-            $0.call(central, peripheral, error)
-        }
+            added: { $0.centralManager(central, didDisconnectPeripheral: peripheral, error: error) },
+            found: { $0.call(central, peripheral, error) })
     }
 
     /// Calls the older form.
@@ -72,10 +62,8 @@ extension CBCentralManagerDelegate {
                 $0.centralManager(
                     central, didDisconnectPeripheral: peripheral, timestamp: timestamp, isReconnecting: isReconnecting,
                     error: error)
-            }
-        ) {
-            $0.call(central, peripheral, timestamp, isReconnecting, error)
-        }
+            },
+            found: { $0.call(central, peripheral, timestamp, isReconnecting, error) })
         if case .called = outcome { return }
         centralManager(central, didDisconnectPeripheral: peripheral, error: error)
     }
@@ -85,10 +73,8 @@ extension CBCentralManagerDelegate {
     ) {
         Methods.connectionEvent.call(
             on: self, as: Methods.kind, log: central.channel,
-            added: { $0.centralManager(central, connectionEventDidOccur: event, for: peripheral) }
-        ) {
-            $0.call(central, event, peripheral)
-        }
+            added: { $0.centralManager(central, connectionEventDidOccur: event, for: peripheral) },
+            found: { $0.call(central, event, peripheral) })
     }
 
     public func centralManager(_ central: CBCentralManager, didUpdateANCSAuthorizationFor peripheral: CBPeripheral) {}

@@ -7,27 +7,23 @@ import Foundation
 extension CBPeripheralDelegate {
     public func peripheralDidUpdateName(_ peripheral: CBPeripheral) {
         Methods.didUpdateName.call(
-            on: self, as: Methods.kind, log: peripheral.channel, added: { $0.peripheralDidUpdateName(peripheral) }
-        ) { $0.call(peripheral) }
+            on: self, as: Methods.kind, log: peripheral.channel, added: { $0.peripheralDidUpdateName(peripheral) },
+            found: { $0.call(peripheral) })
     }
 
     public func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {
         Methods.didModifyServices.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheral(peripheral, didModifyServices: invalidatedServices) }
-        ) {
-            $0.call(peripheral, invalidatedServices)
-        }
+            added: { $0.peripheral(peripheral, didModifyServices: invalidatedServices) },
+            found: { $0.call(peripheral, invalidatedServices) })
     }
 
     /// Calls the older form.
     public func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?) {
         let outcome = Methods.didReadRSSI.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheral(peripheral, didReadRSSI: RSSI, error: error) }
-        ) {
-            $0.call(peripheral, RSSI, error)
-        }
+            added: { $0.peripheral(peripheral, didReadRSSI: RSSI, error: error) },
+            found: { $0.call(peripheral, RSSI, error) })
         if case .called = outcome { return }
         peripheralDidUpdateRSSI(peripheral, error: error)
     }
@@ -35,19 +31,15 @@ extension CBPeripheralDelegate {
     public func peripheralDidUpdateRSSI(_ peripheral: CBPeripheral, error: (any Error)?) {
         Methods.didUpdateRSSI.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheralDidUpdateRSSI(peripheral, error: error) }
-        ) {
-            $0.call(peripheral, error)
-        }
+            added: { $0.peripheralDidUpdateRSSI(peripheral, error: error) },
+            found: { $0.call(peripheral, error) })
     }
 
     public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
         Methods.didDiscoverServices.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheral(peripheral, didDiscoverServices: error) }
-        ) {
-            $0.call(peripheral, error)
-        }
+            added: { $0.peripheral(peripheral, didDiscoverServices: error) },
+            found: { $0.call(peripheral, error) })
     }
 
     public func peripheral(
@@ -55,10 +47,8 @@ extension CBPeripheralDelegate {
     ) {
         Methods.didDiscoverIncludedServices.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheral(peripheral, didDiscoverIncludedServicesFor: service, error: error) }
-        ) {
-            $0.call(peripheral, service, error)
-        }
+            added: { $0.peripheral(peripheral, didDiscoverIncludedServicesFor: service, error: error) },
+            found: { $0.call(peripheral, service, error) })
     }
 
     public func peripheral(
@@ -66,10 +56,8 @@ extension CBPeripheralDelegate {
     ) {
         Methods.didDiscoverCharacteristics.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheral(peripheral, didDiscoverCharacteristicsFor: service, error: error) }
-        ) {
-            $0.call(peripheral, service, error)
-        }
+            added: { $0.peripheral(peripheral, didDiscoverCharacteristicsFor: service, error: error) },
+            found: { $0.call(peripheral, service, error) })
     }
 
     public func peripheral(
@@ -77,10 +65,8 @@ extension CBPeripheralDelegate {
     ) {
         Methods.didUpdateValue.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheral(peripheral, didUpdateValueFor: characteristic, error: error) }
-        ) {
-            $0.call(peripheral, characteristic, error)
-        }
+            added: { $0.peripheral(peripheral, didUpdateValueFor: characteristic, error: error) },
+            found: { $0.call(peripheral, characteristic, error) })
     }
 
     public func peripheral(
@@ -88,10 +74,8 @@ extension CBPeripheralDelegate {
     ) {
         Methods.didWriteValue.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheral(peripheral, didWriteValueFor: characteristic, error: error) }
-        ) {
-            $0.call(peripheral, characteristic, error)
-        }
+            added: { $0.peripheral(peripheral, didWriteValueFor: characteristic, error: error) },
+            found: { $0.call(peripheral, characteristic, error) })
     }
 
     public func peripheral(
@@ -100,10 +84,8 @@ extension CBPeripheralDelegate {
     ) {
         Methods.didUpdateNotificationState.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheral(peripheral, didUpdateNotificationStateFor: characteristic, error: error) }
-        ) {
-            $0.call(peripheral, characteristic, error)
-        }
+            added: { $0.peripheral(peripheral, didUpdateNotificationStateFor: characteristic, error: error) },
+            found: { $0.call(peripheral, characteristic, error) })
     }
 
     public func peripheral(
@@ -111,10 +93,8 @@ extension CBPeripheralDelegate {
     ) {
         Methods.didDiscoverDescriptors.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheral(peripheral, didDiscoverDescriptorsFor: characteristic, error: error) }
-        ) {
-            $0.call(peripheral, characteristic, error)
-        }
+            added: { $0.peripheral(peripheral, didDiscoverDescriptorsFor: characteristic, error: error) },
+            found: { $0.call(peripheral, characteristic, error) })
     }
 
     public func peripheral(
@@ -122,10 +102,8 @@ extension CBPeripheralDelegate {
     ) {
         Methods.didUpdateDescriptor.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheral(peripheral, didUpdateValueFor: descriptor, error: error) }
-        ) {
-            $0.call(peripheral, descriptor, error)
-        }
+            added: { $0.peripheral(peripheral, didUpdateValueFor: descriptor, error: error) },
+            found: { $0.call(peripheral, descriptor, error) })
     }
 
     public func peripheral(
@@ -133,26 +111,22 @@ extension CBPeripheralDelegate {
     ) {
         Methods.didWriteDescriptor.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheral(peripheral, didWriteValueFor: descriptor, error: error) }
-        ) {
-            $0.call(peripheral, descriptor, error)
-        }
+            added: { $0.peripheral(peripheral, didWriteValueFor: descriptor, error: error) },
+            found: { $0.call(peripheral, descriptor, error) })
     }
 
     public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {
         Methods.isReady.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheralIsReady(toSendWriteWithoutResponse: peripheral) }
-        ) { $0.call(peripheral) }
+            added: { $0.peripheralIsReady(toSendWriteWithoutResponse: peripheral) },
+            found: { $0.call(peripheral) })
     }
 
     public func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
         Methods.didOpen.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheral(peripheral, didOpen: channel, error: error) }
-        ) {
-            $0.call(peripheral, channel, error)
-        }
+            added: { $0.peripheral(peripheral, didOpen: channel, error: error) },
+            found: { $0.call(peripheral, channel, error) })
     }
 }
 

@@ -9,29 +9,23 @@ extension CBPeripheralManagerDelegate {
     public func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {
         let outcome = Methods.willRestoreState.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheralManager(peripheral, willRestoreState: dict) }
-        ) {
-            $0.call(peripheral, dict)
-        }
+            added: { $0.peripheralManager(peripheral, willRestoreState: dict) },
+            found: { $0.call(peripheral, dict) })
         if case .absent = outcome { peripheral.channel.log(.restorationNotImplemented(.peripheral)) }
     }
 
     public func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
         Methods.didStartAdvertising.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheralManagerDidStartAdvertising(peripheral, error: error) }
-        ) {
-            $0.call(peripheral, error)
-        }
+            added: { $0.peripheralManagerDidStartAdvertising(peripheral, error: error) },
+            found: { $0.call(peripheral, error) })
     }
 
     public func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
         Methods.didAdd.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheralManager(peripheral, didAdd: service, error: error) }
-        ) {
-            $0.call(peripheral, service, error)
-        }
+            added: { $0.peripheralManager(peripheral, didAdd: service, error: error) },
+            found: { $0.call(peripheral, service, error) })
     }
 
     public func peripheralManager(
@@ -39,10 +33,8 @@ extension CBPeripheralManagerDelegate {
     ) {
         Methods.didSubscribe.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheralManager(peripheral, central: central, didSubscribeTo: characteristic) }
-        ) {
-            $0.call(peripheral, central, characteristic)
-        }
+            added: { $0.peripheralManager(peripheral, central: central, didSubscribeTo: characteristic) },
+            found: { $0.call(peripheral, central, characteristic) })
     }
 
     public func peripheralManager(
@@ -50,20 +42,16 @@ extension CBPeripheralManagerDelegate {
     ) {
         Methods.didUnsubscribe.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheralManager(peripheral, central: central, didUnsubscribeFrom: characteristic) }
-        ) {
-            $0.call(peripheral, central, characteristic)
-        }
+            added: { $0.peripheralManager(peripheral, central: central, didUnsubscribeFrom: characteristic) },
+            found: { $0.call(peripheral, central, characteristic) })
     }
 
     /// Rejects the request with `CBATTError.requestNotSupported`.
     public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
         let outcome = Methods.didReceiveRead.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheralManager(peripheral, didReceiveRead: request) }
-        ) {
-            $0.call(peripheral, request)
-        }
+            added: { $0.peripheralManager(peripheral, didReceiveRead: request) },
+            found: { $0.call(peripheral, request) })
         if case .called = outcome { return }
         peripheral.respond(to: request, withResult: .requestNotSupported)
     }
@@ -72,10 +60,8 @@ extension CBPeripheralManagerDelegate {
     public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
         let outcome = Methods.didReceiveWrite.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheralManager(peripheral, didReceiveWrite: requests) }
-        ) {
-            $0.call(peripheral, requests)
-        }
+            added: { $0.peripheralManager(peripheral, didReceiveWrite: requests) },
+            found: { $0.call(peripheral, requests) })
         if case .called = outcome { return }
         if let first = requests.first { peripheral.respond(to: first, withResult: .requestNotSupported) }
     }
@@ -83,8 +69,8 @@ extension CBPeripheralManagerDelegate {
     public func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {
         Methods.isReady.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheralManagerIsReady(toUpdateSubscribers: peripheral) }
-        ) { $0.call(peripheral) }
+            added: { $0.peripheralManagerIsReady(toUpdateSubscribers: peripheral) },
+            found: { $0.call(peripheral) })
     }
 
     public func peripheralManager(
@@ -92,10 +78,8 @@ extension CBPeripheralManagerDelegate {
     ) {
         Methods.didPublish.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheralManager(peripheral, didPublishL2CAPChannel: PSM, error: error) }
-        ) {
-            $0.call(peripheral, PSM, error)
-        }
+            added: { $0.peripheralManager(peripheral, didPublishL2CAPChannel: PSM, error: error) },
+            found: { $0.call(peripheral, PSM, error) })
     }
 
     public func peripheralManager(
@@ -103,10 +87,8 @@ extension CBPeripheralManagerDelegate {
     ) {
         Methods.didUnpublish.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheralManager(peripheral, didUnpublishL2CAPChannel: PSM, error: error) }
-        ) {
-            $0.call(peripheral, PSM, error)
-        }
+            added: { $0.peripheralManager(peripheral, didUnpublishL2CAPChannel: PSM, error: error) },
+            found: { $0.call(peripheral, PSM, error) })
     }
 
     public func peripheralManager(
@@ -114,10 +96,8 @@ extension CBPeripheralManagerDelegate {
     ) {
         Methods.didOpen.call(
             on: self, as: Methods.kind, log: peripheral.channel,
-            added: { $0.peripheralManager(peripheral, didOpen: channel, error: error) }
-        ) {
-            $0.call(peripheral, channel, error)
-        }
+            added: { $0.peripheralManager(peripheral, didOpen: channel, error: error) },
+            found: { $0.call(peripheral, channel, error) })
     }
 }
 

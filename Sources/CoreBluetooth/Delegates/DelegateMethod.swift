@@ -25,11 +25,11 @@ struct DelegateMethod<Call>: Sendable {
     /// - Parameters:
     ///   - kind: the protocol of the delegate.
     ///   - added: makes the call if the class declares that it adds methods.
-    ///   - body: makes the call if the method was found by its name.
+    ///   - found: makes the call if the method was found by its name.
     @discardableResult
     func call<Additions>(
         on delegate: AnyObject, as kind: DelegateKind<Additions>, log channel: ManagerChannel,
-        added: (Additions) -> Void, _ body: (Call) -> Void
+        added: (Additions) -> Void, found: (Call) -> Void
     ) -> Outcome {
         let call = RunningCall(delegate: ObjectIdentifier(delegate), name: name.signature, thread: UInt(pthread_self()))
         // The method itself may call the default through `super`.
@@ -44,7 +44,7 @@ struct DelegateMethod<Call>: Sendable {
         defer { RunningCall.all.with { _ = $0.remove(call) } }
         if case .code(let address) = finding {
             // The code has the signature of `Call`: the mangled name includes the types of all parameters.
-            body(unsafe unsafeBitCast(MethodOfObject(code: address, object: delegate), to: Call.self))
+            found(unsafe unsafeBitCast(MethodOfObject(code: address, object: delegate), to: Call.self))
         } else if let additions {
             // A class that lacks the method is given the default, which then runs within this call.
             added(additions)
