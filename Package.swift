@@ -326,7 +326,7 @@ if Context.environment["JELLING_GATEWAY"] == "1" {
 }
 
 if hasServices {
-    package.targets.append(
+    package.targets += [
         .testTarget(
             name: "BLEServicesTests",
             dependencies: [
@@ -337,5 +337,6 @@ if hasServices {
                 .product(name: "OpenCombine", package: "OpenCombine"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: strict))
+            swiftSettings: strict)
+    ]
 }
