@@ -32,6 +32,8 @@ public struct AdapterConfiguration: Sendable {
     public var toolbox: (any SecurityToolbox)?
     /// How links are made secure. `identityResolvingKey` always comes from the bond store; the value here is ignored.
     public var security = SecuritySettings()
+    /// Enhanced attribute bearers (EATT); `nil`: none are offered, accepted or opened. Links need encryption for them.
+    public var enhancedBearers: EnhancedBearerSettings?
     /// Whether to use the controller's resolving list, if it has one. Otherwise the host resolves private addresses.
     public var usesControllerResolution = true
     /// Stores bonds on disk; without a store they are lost when the adapter is closed.
@@ -98,6 +100,7 @@ public struct AdapterConfiguration: Sendable {
             deviceName: deviceName, advertising: advertising, hasToolbox: toolbox != nil,
             security: security)
         configuration.usesControllerResolution = usesControllerResolution
+        configuration.enhancedBearers = enhancedBearers
         return configuration
     }
 }

@@ -66,7 +66,7 @@ struct AdvertisingOptions: ParsableArguments {
     /// Opens the adapter and advertises until ^C.
     func run(
         _ services: [BluetoothUUID], interval: AdvertisingInterval? = nil, profile: ServedProfile? = nil,
-        pairing: PairingArguments? = nil, in session: Session
+        pairing: PairingArguments? = nil, acceptsBearers: Bool = false, in session: Session
     ) async throws {
         let target = try await target(among: session.knownBonds)
         if emitOverflow, case .daemon = try session.chosenTransport() {
@@ -90,6 +90,7 @@ struct AdvertisingOptions: ParsableArguments {
             if pairing == nil, target != nil { try session.secure(&configuration, pairing: nil, needsStore: true) }
             if let name { configuration.deviceName = name }
             configuration.advertising = settings
+            if acceptsBearers { configuration.enhancedBearers = EnhancedBearerSettings() }
         }
         try await session.withAdapter(adjusting: adjust) { adapter in
             try await PeripheralRunner(

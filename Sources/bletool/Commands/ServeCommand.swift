@@ -34,6 +34,9 @@ struct ServeCommand: ToolCommand {
     @Option(help: ArgumentHelp("A service to advertise; may be repeated.", valueName: "uuid"))
     var advertise: [BluetoothUUID] = []
 
+    @Flag(help: "Accept enhanced bearers (EATT) from paired centrals.")
+    var eatt = false
+
     @OptionGroup var pairing: PairingArguments
 
     func validate() throws {
@@ -51,6 +54,6 @@ struct ServeCommand: ToolCommand {
         do { served = try ServedProfile(bytes) } catch let failure as Failure {
             throw Failure("‘\(profile)’: \(failure.message)", status: .usage)
         }
-        try await advertising.run(advertise, profile: served, pairing: pairing, in: session)
+        try await advertising.run(advertise, profile: served, pairing: pairing, acceptsBearers: eatt, in: session)
     }
 }

@@ -31,6 +31,7 @@ struct GATTCommand: CommandGroupHelp {
 protocol GATTVerb: ToolCommand {
     var connection: ConnectionOptions { get }
     var strength: KeyStrengthArguments { get }
+    var bearers: BearerOptions { get }
     var peer: PeerArgument { get }
     /// The steps, with their line numbers in a script.
     func lines() throws -> [(number: Int?, step: GATTStep)]
@@ -39,9 +40,12 @@ protocol GATTVerb: ToolCommand {
 extension GATTVerb {
     func run(in session: Session) async throws {
         let peer = peer
-        let (search, strength) = (connection.search, strength)
+        let (search, strength, bearers) = (connection.search, strength, bearers.settings)
         let lines = try lines()
-        let adjust: (inout AdapterConfiguration) throws -> Void = { try session.prepareGATT(&$0, strength) }
+        let adjust: (inout AdapterConfiguration) throws -> Void = {
+            try session.prepareGATT(&$0, strength)
+            $0.enhancedBearers = bearers
+        }
         try await session.withAdapter(adjusting: adjust) { adapter in
             let peripheral = try await session.connect(to: peer, through: adapter, search)
             let runner = GATTRunner(peripheral, console: session.console)

@@ -11,6 +11,7 @@ struct GATTDiscoverCommand: GATTVerb {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var strength: KeyStrengthArguments
+    @OptionGroup var bearers: BearerOptions
 
     @Option(help: ArgumentHelp("Only this service.", valueName: "uuid"))
     var service: BluetoothUUID?

@@ -16,6 +16,7 @@ struct GATTReadCommand: GATTVerb {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var strength: KeyStrengthArguments
+    @OptionGroup var bearers: BearerOptions
 
     @Flag(exclusivity: .exclusive) var form: ValueForm?
 

@@ -16,6 +16,7 @@ struct GATTScriptCommand: GATTVerb {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var strength: KeyStrengthArguments
+    @OptionGroup var bearers: BearerOptions
 
     @Argument(help: peerHelp) var peer: PeerArgument
     @Argument(help: "The script; ‘-’ reads standard input.", completion: .file()) var file: String

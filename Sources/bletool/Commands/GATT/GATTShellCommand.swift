@@ -19,13 +19,18 @@ struct GATTShellCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var strength: KeyStrengthArguments
+    @OptionGroup var bearers: BearerOptions
 
     @Argument(help: peerHelp) var peer: PeerArgument
 
     func run(in session: Session) async throws {
         let (peer, search, strength) = (peer, connection.search, strength)
         let isInteractive = session.console.showsProgress && TerminalMode.isPossible
-        let adjust: (inout AdapterConfiguration) throws -> Void = { try session.prepareGATT(&$0, strength) }
+        let bearers = bearers.settings
+        let adjust: (inout AdapterConfiguration) throws -> Void = {
+            try session.prepareGATT(&$0, strength)
+            $0.enhancedBearers = bearers
+        }
         try await session.withAdapter(adjusting: adjust) { adapter in
             let shell = GATTShell(session, adapter, peer, search)
             let outcome: Result<Void, any Error>

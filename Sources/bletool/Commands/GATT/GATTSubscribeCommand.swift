@@ -16,6 +16,7 @@ struct GATTSubscribeCommand: GATTVerb {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var strength: KeyStrengthArguments
+    @OptionGroup var bearers: BearerOptions
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
     var duration: Seconds?

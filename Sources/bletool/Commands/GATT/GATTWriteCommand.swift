@@ -16,6 +16,7 @@ struct GATTWriteCommand: GATTVerb {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var strength: KeyStrengthArguments
+    @OptionGroup var bearers: BearerOptions
 
     @Flag(help: "Use a Write Command: at most MTU − 3 bytes, without a response.")
     var command = false
