@@ -118,7 +118,7 @@ struct HostBearerTests {
         configuration.enhancedBearers = EnhancedBearerSettings()
         let rig = HostRig(configuration: configuration)
         rig.start()
-        rig.connect()
+        _ = rig.connect()
         func answer(_ request: [UInt8]) -> [UInt8]? {
             rig.forget()
             rig.receive(frame: request, channel: 5, handle: 0x40)
