@@ -455,7 +455,7 @@ public final class Daemon {
         case .recovering, .discovered, .connected, .disconnected, .gatt, .stopped,
             .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
             .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
-            .malformedPacket:
+            .malformedPacket, .advertisingSet, .train, .subrateChanged:
             break
         }
         tell(event)

@@ -12,6 +12,31 @@ extension ScanInterval: Codable {}
 extension PHYSet: Codable {}
 extension AdvertisingFlags: Codable {}
 
+extension SubrateParameters: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case minimumFactor, maximumFactor, maximumLatency, continuationNumber, supervisionTimeout
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            minimumFactor: try container.decode(UInt16.self, forKey: .minimumFactor),
+            maximumFactor: try container.decode(UInt16.self, forKey: .maximumFactor),
+            maximumLatency: try container.decode(UInt16.self, forKey: .maximumLatency),
+            continuationNumber: try container.decode(UInt16.self, forKey: .continuationNumber),
+            supervisionTimeout: try container.decode(SupervisionTimeout.self, forKey: .supervisionTimeout))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(minimumFactor, forKey: .minimumFactor)
+        try container.encode(maximumFactor, forKey: .maximumFactor)
+        try container.encode(maximumLatency, forKey: .maximumLatency)
+        try container.encode(continuationNumber, forKey: .continuationNumber)
+        try container.encode(supervisionTimeout, forKey: .supervisionTimeout)
+    }
+}
+
 /// As text, with the address type behind a slash.
 extension DeviceAddress: Codable {
     public init(from decoder: any Decoder) throws {

@@ -79,10 +79,13 @@ struct EventQueue {
         case .server(.write(let request)) where !request.needsAnswer:
             (.value, request.writes.first?.value.count ?? 0)
         case .server(.stored(_, let write)): (.value, write.value.count)
+        case .train(_, _, .report(let report)): (.value, report.data.count)
         case .malformedPacket: (.value, 0)
-        case .ready, .recovering, .failed, .reopenTransport, .stopped, .advertisingChanged, .completed, .connected,
+        case .ready, .recovering, .failed, .reopenTransport, .stopped, .advertisingChanged, .advertisingSet, .train,
+            .completed, .connected,
             .disconnected, .gatt, .centralConnected, .centralDisconnected, .server, .pairing, .encryptionChanged,
-            .cleartextRefused, .bondRemoved, .channel, .connectionParametersChanged, .phyChanged, .dataLengthChanged,
+            .cleartextRefused, .bondRemoved, .channel, .connectionParametersChanged, .subrateChanged, .phyChanged,
+            .dataLengthChanged,
             .identityFound, .ambiguousIdentity:
             (.lasting, 0)
         }

@@ -14,6 +14,9 @@ extension Host {
         }
         switch command {
         case .radio(.connect(let request)): connect(request, operation: operation, client: client, at: now)
+        case .radio(.receiveTrains), .radio(.transferTrain):
+            guard case .radio(let command) = command else { return }
+            performOnLink(command, operation: operation, client: client, at: now)
         case .radio(let command):
             guard HostCommand.radio(command).isBuiltIn else {
                 return effects.complete(operation, .failure(.limitReached))
@@ -56,7 +59,7 @@ extension Host {
     }
 
     /// Whether only this engine uses the controller; otherwise the operation fails.
-    private mutating func isExclusive(_ operation: OperationID) -> Bool {
+    mutating func isExclusive(_ operation: OperationID) -> Bool {
         if pairings.isExclusive { return true }
         effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
         return false
@@ -81,7 +84,7 @@ extension Host {
     }
 
     /// A link that is not about to end; if there is none, the operation fails.
-    private mutating func openLink(
+    mutating func openLink(
         _ id: LinkID, _ operation: OperationID, else failure: HostFailure = .notConnected
     ) -> Link? {
         if let link = links[id], !link.isClosing { return link }

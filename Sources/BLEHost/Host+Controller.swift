@@ -60,6 +60,16 @@ extension Host {
         case .scan: radio.scanAnswered(status, at: now, into: &effects)
         case .initiate: radio.initiateAnswered(status, at: now, into: &effects)
         case .advertise: radio.advertiseAnswered(status, at: now, into: &effects)
+        case .advertisingSetCapacity:
+            radio.sets.learned(status, opcode, parameters)
+            effects.needsConvergence = true
+        case .advertisingSet(let handle):
+            radio.setAnswered(handle, status, opcode, parameters, at: now, into: &effects)
+        case .train: radio.trainAnswered(status, opcode, into: &effects)
+        case .trainReceiver(let operation): radio.trainReceiverAnswered(operation, status, opcode, into: &effects)
+        case .trainTransfer(let operation):
+            let failure = HostFailure.controller(status, opcode)
+            effects.complete(operation, status.isSuccess ? .success(.done) : .failure(failure))
         case .ownAddress:
             radio.addressAnswered(status, at: now, into: &effects)
             session.information.ownAddress = radio.ownAddress
@@ -105,8 +115,12 @@ extension Host {
         switch command.purpose {
         case .startup(let step):
             if step.isRequired { recover(at: now) } else { continueStartup(at: now) }
-        case .scan, .initiate, .advertise, .ownAddress:
+        case .scan, .initiate, .advertise, .advertisingSetCapacity, .advertisingSet, .train, .ownAddress:
             recover(at: now)
+        case .trainReceiver(let operation):
+            radio.trainReceiverAnswered(operation, .connectionTimeout, command.opcode, into: &effects)
+        case .trainTransfer(let operation):
+            effects.complete(operation, .failure(.commandTimeout(command.opcode)))
         case .resolvingList: radio.resolvingListTimedOut(into: &effects)
         case .link(let link, let purpose):
             if purpose == .disconnect { return recover(at: now) }
@@ -149,8 +163,10 @@ extension Host {
     mutating func loseController(at now: Instant) {
         for link in links.all { linkEnded(link, reason: .controllerLost, at: now) }
         for purpose in effects.commands.removeAll() {
-            if case .client(let operation) = purpose {
+            switch purpose {
+            case .client(let operation), .trainTransfer(let operation):
                 effects.complete(operation, .failure(.controllerLost))
+            default: break
             }
         }
         effects.packets.removeAll()

@@ -88,14 +88,22 @@ extension Host {
         case .dataLengthChange:
             let event = try LEDataLengthChange(decoding: &reader)
             links[event.connectionHandle]?.receive(event, into: &effects)
+        case .subrateChange:
+            let event = try LESubrateChange(decoding: &reader)
+            links[event.connectionHandle]?.receive(event, at: now, into: &effects)
         case .phyUpdateComplete:
             let event = try LEPHYUpdateComplete(decoding: &reader)
             links[event.connectionHandle]?.receive(event, at: now, into: &effects)
         case .advertisingSetTerminated:
-            let event = try LEAdvertisingSetTerminated(decoding: &reader)
-            guard event.advertisingHandle == RadioCommandSet.advertisingHandle else { return }
-            // Success means that a connection ended it; Connection Complete reports that.
-            if !event.status.isSuccess { radio.advertisingEnded(byConnection: false, at: now, into: &effects) }
+            received(try LEAdvertisingSetTerminated(decoding: &reader), at: now)
+        case .periodicAdvertisingSyncEstablished:
+            radio.received(try LEPeriodicAdvertisingSyncEstablished(decoding: &reader), into: &effects)
+        case .periodicAdvertisingReport:
+            radio.received(try LEPeriodicAdvertisingReport(decoding: &reader), at: now, into: &effects)
+        case .periodicAdvertisingSyncLost:
+            radio.received(try LEPeriodicAdvertisingSyncLost(decoding: &reader), into: &effects)
+        case .periodicAdvertisingSyncTransferReceived:
+            radio.received(try LEPeriodicAdvertisingSyncTransferReceived(decoding: &reader), into: &effects)
         case .scanTimeout:
             radio.scanTimedOut(into: &effects)
         default:
@@ -121,10 +129,11 @@ extension Host {
         let wished = ConnectionParameterRequest(
             minimum: event.minimumInterval.rawValue, maximum: event.maximumInterval.rawValue, latency: event.latency,
             timeout: event.supervisionTimeout.rawValue)
-        if let wished, links[event.connectionHandle] != nil {
+        let granted = wished.flatMap { configuration.timing.parameterPolicy.granted($0) }
+        if let granted, links[event.connectionHandle] != nil {
             effects.commands.append(
                 LERemoteConnectionParameterRequestReply(
-                    connectionHandle: event.connectionHandle, parameters: LEConnectionParameters(wished)),
+                    connectionHandle: event.connectionHandle, parameters: LEConnectionParameters(granted)),
                 purpose: .unattendedOnLink(event.connectionHandle))
         } else {
             effects.commands.append(

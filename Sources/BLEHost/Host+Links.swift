@@ -42,7 +42,10 @@ extension Host {
             }
         } else {
             guard configuration.ownership == .exclusive else { return }
-            radio.advertisingEnded(byConnection: status.isSuccess, at: now, into: &effects)
+            // With several sets, another event says which one it was.
+            if !status.isSuccess || !radio.knowsEndedSet {
+                radio.advertisingEnded(byConnection: status.isSuccess, at: now, into: &effects)
+            }
             guard status.isSuccess else { return }
         }
         effects.commands.removeWaiting(on: new.handle)
@@ -68,10 +71,12 @@ extension Host {
             identityFound(peer, behind: address)
         }
         let waiting = role == .central ? radio.connector.take(peer) : []
+        let endedSet = role == .peripheral ? radio.sets.takeEarlyEnd(by: handle) : nil
         guard !links.isFull, role == .peripheral || !waiting.isEmpty else {
             // No client waits for it any more: the connection won the race against its cancellation.
             for pending in waiting { effects.complete(pending.operation, .failure(.limitReached)) }
             effects.commands.append(Disconnect(connectionHandle: handle), purpose: .unattendedOnLink(handle))
+            if let endedSet { radio.setEnded(endedSet, byConnection: true, link: nil, into: &effects) }
             return
         }
         let link = Link(
@@ -81,11 +86,13 @@ extension Host {
             localAddress: new.privateAddresses.local ?? information.ownAddress
                 ?? DeviceAddress(value: 0, kind: .public),
             peerAddress: new.privateAddresses.peer ?? peer.withoutIdentityMark, gatt: gattSettings)
+        link.parameterPolicy = configuration.timing.parameterPolicy
         link.reassembler.limit = configuration.limits.reassembledBytes
         link.waiting = waiting
         link.gatt.holdingClients = holdingClients
         link.bearers.settings = configuration.enhancedBearers
         links.insert(link)
+        if let endedSet { setEnded(endedSet, by: link) }
         if pairings.isExclusive {
             if BuiltIn.server {
                 server.connected(link.id, at: now)
@@ -149,6 +156,7 @@ extension Host {
         if link.role == .peripheral {
             effects.events.append(.centralDisconnected(link.id, reason: reason))
             radio.centralLeft(into: &effects)
+            radio.proceedWithSets(into: &effects)
         }
         for client in link.holders { effects.events.append(.disconnected(link.id, client, reason: reason)) }
         if let proof {
@@ -158,6 +166,7 @@ extension Host {
         } else {
             radio.connector.putBack(link.waiting)
         }
+        radio.trainsEnded(with: link.id, reason, into: &effects)
         for operation in link.closers { effects.complete(operation, .success(.done)) }
         effects.needsConvergence = true
     }

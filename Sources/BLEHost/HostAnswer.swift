@@ -118,6 +118,11 @@ extension HostAnswer where Value == (transmit: PHY, receive: PHY) {
     }
 }
 
+extension HostAnswer where Value == LinkSubrate {
+    /// The share of connection events in use.
+    public static var subrate: Self { Self { if case .subrate(let subrate) = $0 { subrate } else { nil } } }
+}
+
 // MARK: Channels, server and security
 
 extension HostAnswer where Value == ChannelInformation {

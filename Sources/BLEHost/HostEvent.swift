@@ -17,6 +17,10 @@ public enum HostEvent: Equatable, Sendable {
     case discovered(Discovery)
     /// The controller started or stopped advertising.
     case advertisingChanged(isAdvertising: Bool)
+    /// What happens to an advertising set of a client.
+    case advertisingSet(OperationID, ClientID, AdvertisingSetEvent)
+    /// What comes from a periodic train that a client follows.
+    case train(OperationID, ClientID, TrainEvent)
     /// An operation has ended. Reported exactly once for each operation.
     case completed(OperationID, Result<HostResult, HostFailure>)
     /// A link is usable. Each client that becomes its holder gets this event before its connect operation completes.
@@ -47,6 +51,9 @@ public enum HostEvent: Equatable, Sendable {
     case channel(ChannelEvent)
     /// The connection parameters changed, at the request of either side (Core 5.4, Vol 4, Part E, 7.7.65.3).
     case connectionParametersChanged(LinkID, ConnectionParameters)
+    /// The link uses another share of its connection events, at the request of either side (Core 5.4, Vol 4, Part E,
+    /// 7.7.65.35).
+    case subrateChanged(LinkID, LinkSubrate)
     /// The PHYs were negotiated, at the request of either side (Core 5.4, Vol 4, Part E, 7.7.65.12).
     case phyChanged(LinkID, transmit: PHY, receive: PHY)
     /// The data lengths changed, at the request of either side (Core 5.4, Vol 4, Part E, 7.7.65.7).
@@ -95,6 +102,8 @@ public enum HostResult: Equatable, Sendable {
     case dataLength(DataLength)
     /// Of `readPHY` and `setPHY`: the PHYs in use.
     case phy(transmit: PHY, receive: PHY)
+    /// Of `setSubrate`: what both sides agreed on.
+    case subrate(LinkSubrate)
     /// The return parameters of Command Complete, or the status octet of Command Status.
     case hciAnswer([UInt8])
 }
@@ -145,6 +154,10 @@ public enum HostFailure: Error, Equatable, Sendable {
         /// It needs exclusive use of the controller, and this one is shared with the kernel
         /// (`HostConfiguration.ownership`).
         case notAvailableOnSharedController
+        /// An advertising set that contradicts the specification or the controller's limits.
+        case advertisingSet(AdvertisingSetRequest.Fault)
+        /// A train that cannot be followed or transferred: parameters out of range, or the operation has none.
+        case train
         /// Raw advertising data or scan response of more than 31 octets.
         case advertisementTooLong
         /// A daemon shares the controller, and only its operators may do this.
@@ -193,6 +206,14 @@ public struct Discovery: Hashable, Sendable {
     public var txPower: Int8?
     /// Whether it was received in an extended advertising PDU, not a legacy one (Core 5.4, Vol 6, Part B, 2.3.1).
     public var isExtended: Bool
+    /// The Advertising SID of an extended advertisement, 0 to 15; `nil` if there is none.
+    public var advertisingSetIdentifier: UInt8?
+    /// The PHY of the primary channels: LE 1M or LE Coded.
+    public var primaryPHY = PHY.le1M
+    /// The PHY of the other channels; `nil` if nothing was received there.
+    public var secondaryPHY: PHY?
+    /// The interval of the device's periodic advertising; `nil` if it has none.
+    public var periodicInterval: PeriodicAdvertisingInterval?
     /// When it was received.
     public var time: Instant
 
@@ -274,6 +295,18 @@ public struct DataLength: Hashable, Sendable {
     public var maxReceiveOctets: UInt16
     /// The longest time on the air of such a packet, 328 to 17040 µs.
     public var maxReceiveMicroseconds: UInt16
+}
+
+/// The share of its connection events that a link uses (Core 5.4, Vol 6, Part B, 4.5.1).
+public struct LinkSubrate: Hashable, Sendable {
+    /// Every so many connection events one is used, 1 to 500.
+    public var factor: UInt16
+    /// Events that are used after one with data, at most `factor` - 1.
+    public var continuationNumber: UInt16
+    /// Used events that the peripheral may skip.
+    public var latency: UInt16
+    /// How long the link may be silent before it counts as lost.
+    public var supervisionTimeout: SupervisionTimeout
 }
 
 /// The version of the peer's controller, as it reports it (Core 5.4, Vol 4, Part E, 7.7.12).

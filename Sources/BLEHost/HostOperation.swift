@@ -109,6 +109,13 @@ extension HostOperation where Answer == ConnectionParameters {
     }
 }
 
+extension HostOperation where Answer == LinkSubrate {
+    /// Requests that a link uses a share of its connection events.
+    public static func setSubrate(_ parameters: SubrateParameters, on link: LinkID) -> Self {
+        Self(.link(link, .procedure(.setSubrate(parameters))), .subrate)
+    }
+}
+
 extension HostOperation where Answer == DataLength {
     /// Asks for another data length; ends with the one in force when the controller accepted the command.
     public static func setDataLength(octets: UInt16, microseconds: UInt16, on link: LinkID) -> Self {

@@ -16,6 +16,14 @@ public struct Timing: Hashable, Sendable {
     public var peripheralLatency: UInt16
     /// How long a link may be silent before it is considered lost.
     public var supervisionTimeout: SupervisionTimeout
+    /// How a peripheral's requests for other connection parameters are answered.
+    public var parameterPolicy = ParameterPolicy.accept
+    /// Whether links may use a share of their connection events only, as far as both controllers can (Core 5.4, Vol 6,
+    /// Part B, 5.1.19). The controller is told at its start.
+    public var allowsSubrating = false
+    /// What a peripheral may request on links that this side has made; `nil`: the controller's own choice. Needs
+    /// `allowsSubrating`.
+    public var acceptedSubrates: SubrateParameters?
     /// ATT_MTU that the engine offers in the MTU exchange, 23 to 517 octets.
     public var attMTU: UInt16
 
@@ -88,7 +96,7 @@ public struct ScanDuty: Hashable, Sendable {
 extension Timing: Codable {
     private enum CodingKeys: String, CodingKey {
         case foregroundScan, backgroundScan, foregroundAdvertising, backgroundAdvertising, connectionInterval
-        case peripheralLatency, supervisionTimeout, attMTU
+        case peripheralLatency, supervisionTimeout, attMTU, parameterPolicy, allowsSubrating, acceptedSubrates
     }
 
     public init(from decoder: any Decoder) throws {
@@ -102,6 +110,9 @@ extension Timing: Codable {
         try container.update(&peripheralLatency, .peripheralLatency)
         try container.update(&supervisionTimeout, .supervisionTimeout)
         try container.update(&attMTU, .attMTU)
+        try container.update(&parameterPolicy, .parameterPolicy)
+        try container.update(&allowsSubrating, .allowsSubrating)
+        acceptedSubrates = try container.decodeIfPresent(SubrateParameters.self, forKey: .acceptedSubrates)
     }
 }
 

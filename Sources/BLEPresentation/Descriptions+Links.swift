@@ -133,6 +133,7 @@ extension AdapterEvent: CustomStringConvertible {
         case .ready(let information): "ready: \(information)"
         case .connectionParametersChanged(let link, let parameters): "\(link): \(parameters)"
         case .phyChanged(let link, let transmit, let receive): "\(link): PHY \(transmit) out, \(receive) in"
+        case .subrateChanged(let link, let subrate): "\(link): every \(subrate.factor) connection events"
         case .dataLengthChanged(let link, let length): "\(link): \(length)"
         case .cleartextRefused(let link, let peer): "\(link): unencrypted data in the name of \(peer) was dropped"
         }

@@ -23,8 +23,8 @@ struct BLETool: CommandGroupHelp {
             CommandGroup(
                 name: "Devices",
                 subcommands: [
-                    ScanCommand.self, GATTCommand.self, ServeCommand.self, AdvertiseCommand.self, L2CAPCommand.self,
-                    BenchCommand.self,
+                    ScanCommand.self, GATTCommand.self, ServeCommand.self, AdvertiseCommand.self, SyncCommand.self,
+                    L2CAPCommand.self, BenchCommand.self,
                 ]),
             CommandGroup(
                 name: "Bonds", subcommands: [PairCommand.self, BondsCommand.self, UnpairCommand.self]),

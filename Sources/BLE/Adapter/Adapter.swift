@@ -37,13 +37,13 @@ public actor Adapter {
     private var storeError: BondStoreError?
 
     private var isReady = false
-    private var ending: BLEError?
+    private(set) var ending: BLEError?
     private var startWaiters: [CheckedContinuation<Void, Never>] = []
     private var closeWaiters: [CheckedContinuation<Void, Never>] = []
 
     private var waiting: [OperationID: CheckedContinuation<Result<HostResult, BLEError>, Never>] = [:]
     private var operationOfToken: [UInt64: OperationID] = [:]
-    private var scans: [OperationID: Scan.Source] = [:]
+    var sequences = AdapterSequences()
     private var links: [LinkID: PeripheralState] = [:]
     var channels = AdapterChannels()
     private var serverObservers = Observers<ServerEvents.Source>()
@@ -234,23 +234,6 @@ public actor Adapter {
         Scan(adapter: self, request: request)
     }
 
-    func beginScan(_ request: ScanRequest, source: Scan.Source) -> OperationID? {
-        if let ending {
-            source.finish(throwing: ending)
-            return nil
-        }
-        let operation = submit(.radio(.scan(request)))
-        scans[operation] = source
-        settle()
-        return operation
-    }
-
-    func endScan(_ operation: OperationID) {
-        guard scans.removeValue(forKey: operation) != nil else { return }
-        _ = submit(.cancel(operation))
-        settle()
-    }
-
     // MARK: Connecting
 
     /// Connects to a device; waits without limit until it is in range (SPEC CEN-9).
@@ -306,7 +289,7 @@ public actor Adapter {
 
     // MARK: The engine
 
-    private func submit(_ command: HostCommand) -> OperationID {
+    func submit(_ command: HostCommand) -> OperationID {
         let operation = runner.submit(command, from: Self.client)
         if isObserved { began[operation] = (AdapterOperation(command), loop.nowMicroseconds) }
         return operation
@@ -324,7 +307,7 @@ public actor Adapter {
         show(.ended(kind, after: .microseconds(Int64(loop.nowMicroseconds &- start)), error: error))
     }
 
-    private func settle() { runner.settle() }
+    func settle() { runner.settle() }
 
     private func step() -> Bool {
         guard let event = runner.nextEvent() else { return false }
@@ -344,7 +327,9 @@ public actor Adapter {
         case .completed(let operation, let result):
             complete(operation, result)
         case .discovered(let discovery):
-            scans[discovery.scan]?.yield(discovery)
+            sequences.scans[discovery.scan]?.yield(discovery)
+        case .advertisingSet(let operation, _, let event): handle(event, of: operation)
+        case .train(let operation, _, let event): handle(event, of: operation)
         case .connected(let information, _):
             links[information.id] = PeripheralState(information: information)
             securityState.connected(information)
@@ -369,6 +354,7 @@ public actor Adapter {
             tell(.connectionParametersChanged(link, parameters))
         case .phyChanged(let link, let transmit, let receive):
             tell(.phyChanged(link, transmit: transmit, receive: receive))
+        case .subrateChanged(let link, let subrate): tell(.subrateChanged(link, subrate))
         case .dataLengthChanged(let link, let length):
             tell(.dataLengthChanged(link, length))
         case .failed(let failure):
@@ -397,12 +383,10 @@ public actor Adapter {
             let failure: HostFailure? = if case .failure(let failure) = result { failure } else { nil }
             show(operation, endedWith: failure.map { BLEError($0) })
         }
-        if let source = scans.removeValue(forKey: operation) {
-            if case .failure(let failure) = result { source.finish(throwing: ending ?? BLEError(failure)) }
-            return
-        }
-        if case .success(let result) = result { channels.completed(result) }
         let mapped = result.mapError { ending ?? BLEError($0) }
+        let error: BLEError? = if case .failure(let error) = mapped { error } else { nil }
+        if sequences.end(operation, with: error) { return }
+        if case .success(let result) = result { channels.completed(result) }
         waiting.removeValue(forKey: operation)?.resume(returning: mapped)
     }
 
@@ -457,8 +441,7 @@ public actor Adapter {
         for (_, continuation) in waiting { continuation.resume(returning: .failure(ending ?? error)) }
         waiting.removeAll()
         operationOfToken.removeAll()
-        for (_, source) in scans { source.finish(throwing: ending ?? error) }
-        scans.removeAll()
+        sequences.end(with: ending ?? error)
         serverObservers.end(with: ending ?? error)
         observers.end(with: ending ?? error)
         for (_, state) in links { state.end(.controllerLost) }

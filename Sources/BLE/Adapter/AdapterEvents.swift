@@ -13,6 +13,8 @@ public enum AdapterEvent: Equatable, Sendable {
     case connectionParametersChanged(LinkID, ConnectionParameters)
     /// The PHYs of a link in either role were negotiated.
     case phyChanged(LinkID, transmit: PHY, receive: PHY)
+    /// A link in either role uses another share of its connection events.
+    case subrateChanged(LinkID, LinkSubrate)
     /// The longest packets of a link in either role changed.
     case dataLengthChanged(LinkID, DataLength)
     /// A device with a bonded address sent unencrypted data that only the bonded device may send; the data was dropped.

@@ -33,7 +33,8 @@ extension AdapterOperation {
             switch command {
             case .radio(.scan): .scan
             case .radio(.connect): .connect
-            case .radio(.advertise): .advertise
+            case .radio(.advertise), .radio(.advertiseSet): .advertise
+            case .radio(.followTrain): .scan
             case .radio: .radio
             case .link(_, .gatt): .gatt
             case .link(_, .disconnect): .disconnect

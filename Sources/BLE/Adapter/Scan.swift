@@ -31,7 +31,7 @@ public struct Scan: AsyncSequence, Sendable {
         let beginning = Task { await adapter.beginScan(request, source: source) }
         values.onTermination {
             Task {
-                if let operation = await beginning.value { await adapter.endScan(operation) }
+                if let operation = await beginning.value { await adapter.endSequence(operation) }
             }
         }
         return Iterator(base: stream.makeIterator())

@@ -2,6 +2,17 @@ import BLEHost
 import BLEPackets
 
 extension Adapter {
+    func beginScan(_ request: ScanRequest, source: Scan.Source) -> OperationID? {
+        if let ending {
+            source.finish(throwing: ending)
+            return nil
+        }
+        let operation = submit(.radio(.scan(request)))
+        sequences.scans[operation] = source
+        settle()
+        return operation
+    }
+
     /// Scans for the given time.
     ///
     ///     for device in try await adapter.scan(for: .seconds(5)) { print(device) }

@@ -19,6 +19,10 @@ extension HostFailure.InvalidRequest {
     var text: String {
         switch self {
         case .advertisementTooLong: "advertising data and scan response hold at most 31 bytes each"
+        case .advertisingSet(let fault): fault.text
+        case .train:
+            "there is no such train, or its parameters are out of range: SID 0 to 15, skip at most 499, a time-out of "
+                + "100 ms to 163.84 s"
         case .connectionParameters:
             "invalid connection parameters: the interval must be 7.5 ms to 4 s, the latency at most 499, and the "
                 + "supervision timeout longer than 2 × (latency + 1) × interval"
@@ -28,6 +32,28 @@ extension HostFailure.InvalidRequest {
             "this controller is shared, with the kernel (a raw channel) or with other programs (a daemon); this needs "
                 + "one of its own (user:N)"
         case .notPermitted: "the daemon lets only root, its own user and the group of its operators do this"
+        }
+    }
+}
+
+extension AdvertisingSetRequest.Fault {
+    /// What is wrong, in words.
+    var text: String {
+        switch self {
+        case .tooMuchData:
+            "too much data for an advertising set: legacy PDUs hold 31 bytes, extended ones at most 1,650, and some "
+                + "controllers less"
+        case .misplacedData:
+            "a scannable set with extended PDUs has all its data in the scan response, others have no scan response"
+        case .contradictoryProperties:
+            "extended PDUs cannot be connectable and scannable, and anonymous ones are neither"
+        case .needsExtendedPDUs: "anonymous, periodic and other PHYs than LE 1M need extended PDUs"
+        case .primaryPHY: "the primary PHY is LE 1M or LE Coded"
+        case .outOfRange:
+            "an interval is 20 ms to 10,485 s (legacy: 10.24 s; periodic: 7.5 ms to 81.9 s), a duration 10 ms to "
+                + "655 s, a SID 0 to 15, a power at most 20 dBm"
+        case .address: "an advertising set takes a random address only"
+        case .train: "periodic advertising needs a set that is not connectable, scannable, anonymous or legacy"
         }
     }
 }

@@ -110,6 +110,15 @@ public final class Peripheral: Sendable {
         try await adapter.answer(to: .setPHY(transmit: transmit, receive: receive, on: link))
     }
 
+    /// Asks that the link uses a share of its connection events only, which saves energy while nothing is sent (Core 5.4,
+    /// Vol 6, Part B, 5.1.19). Both sides must allow it: `Timing.allowsSubrating`.
+    /// - Returns: what both sides agreed on.
+    /// - Throws: `BLEError.controllerRefused` if one of the controllers or the peer's host does not support it.
+    @discardableResult
+    public func setSubrate(_ parameters: SubrateParameters) async throws -> LinkSubrate {
+        try await adapter.answer(to: .setSubrate(parameters, on: link))
+    }
+
     // MARK: Discovery
 
     /// Discovers services.

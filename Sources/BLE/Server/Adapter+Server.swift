@@ -91,6 +91,14 @@ extension Adapter {
         try await answer(to: .updateParameters(latency.parameters, on: link))
     }
 
+    /// Asks a central that the link uses a share of its connection events only (Core 5.4, Vol 6, Part B, 5.1.19).
+    /// - Returns: what both sides agreed on.
+    /// - Throws: `BLEError.controllerRefused` if it is not possible or the central does not accept it.
+    @discardableResult
+    public func setSubrate(_ parameters: SubrateParameters, for link: LinkID) async throws -> LinkSubrate {
+        try await answer(to: .setSubrate(parameters, on: link))
+    }
+
     /// Disconnects a central.
     /// - Throws: `BLEError.notConnected`.
     public func disconnect(_ link: LinkID) async throws {

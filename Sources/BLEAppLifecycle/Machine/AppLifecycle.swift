@@ -80,7 +80,9 @@ public struct AppLifecycle: ~Copyable {
         case .recovering: controllerChanged(to: .resetting)
         case .failed: controllerChanged(to: .failed)
         case .stopped: controllerChanged(to: .starting)
-        case .reopenTransport, .connectionParametersChanged, .phyChanged, .dataLengthChanged, .malformedPacket: break
+        case .reopenTransport, .connectionParametersChanged, .phyChanged, .dataLengthChanged, .malformedPacket,
+            .advertisingSet, .train, .subrateChanged:
+            break
         case .discovered(let discovery):
             discovered(discovery)
             directory.planWriting(at: now, into: &outputs)

@@ -40,7 +40,9 @@ extension Daemon {
             case .scan(let request): wanted.scan = WireScan(request)
             case .advertise(let request): wanted.advertise = WireAdvertise(request)
             case .connect(let request): wanted.connect = WireConnect(request)
-            case .changeScan, .changeAdvertising: return nil
+            case .changeScan, .changeAdvertising, .advertiseSet, .changeAdvertisingSet, .followTrain, .receiveTrains,
+                .transferTrain:
+                return nil
             }
             return wanted
         }

@@ -39,7 +39,9 @@ extension WireRequest {
         case .security(.nameBond(let identity, let name)):
             nameBond.identity = WireAddress(identity)
             nameBond.name = name
-        case .link(_, .procedure), .security, .holdIndications, .sendHCICommand, .stop: return nil
+        case .radio(.advertiseSet), .radio(.changeAdvertisingSet), .radio(.followTrain), .radio(.receiveTrains),
+            .radio(.transferTrain), .link(_, .procedure), .security, .holdIndications, .sendHCICommand, .stop:
+            return nil
         }
     }
 }

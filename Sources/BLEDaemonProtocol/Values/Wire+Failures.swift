@@ -31,7 +31,8 @@ extension WireFailure {
         case .invalidRequest(.notPermitted): reason = .notPermitted
         case .invalidRequest(.advertisementTooLong): reason = .advertisementTooLong
         // No command that the protocol carries ends like this.
-        case .invalidRequest(.parametersTooLong): reason = .unspecified
+        case .invalidRequest(.parametersTooLong), .invalidRequest(.advertisingSet), .invalidRequest(.train):
+            reason = .unspecified
         case .publishing(let error): set(error)
         case .channel(let failure): set(failure)
         case .gatt(let failure): set(failure)

@@ -6,6 +6,16 @@ enum CommandPurpose: Equatable {
     case scan
     case initiate
     case advertise
+    /// How many advertising sets the controller has, with how much data.
+    case advertisingSetCapacity
+    /// The set with this handle.
+    case advertisingSet(UInt8)
+    /// An attempt to find a periodic train.
+    case train
+    /// What becomes of trains that the peer of a link transfers.
+    case trainReceiver(OperationID)
+    /// The transfer of a train.
+    case trainTransfer(OperationID)
     /// A new private address.
     case ownAddress
     /// A change of the controller's resolving list.
@@ -23,7 +33,9 @@ enum CommandPurpose: Equatable {
         switch self {
         case .link(let link, _): link.handle
         case .unattendedOnLink(let handle): handle
-        case .startup, .scan, .initiate, .advertise, .ownAddress, .resolvingList, .client, .unattended: nil
+        case .startup, .scan, .initiate, .advertise, .advertisingSetCapacity, .advertisingSet, .train, .trainReceiver,
+            .trainTransfer, .ownAddress, .resolvingList, .client, .unattended:
+            nil
         }
     }
 }

@@ -111,12 +111,7 @@ struct ControllerSession {
         case .readMaximumDataLength: commands.append(LEReadMaximumDataLength(), purpose: purpose)
         case .setEventMask: commands.append(SetEventMask(mask: EventMasks.hci), purpose: purpose)
         case .setLEEventMask:
-            var mask = EventMasks.le(for: information.features)
-            if configuration.usesControllerResolution,
-                information.features.contains(.extendedScanningFilterPolicies)
-            {
-                mask.insert(.directedAdvertisingReport)
-            }
+            let mask = EventMasks.le(for: information.features, configuration)
             commands.append(LESetEventMask(mask: mask), purpose: purpose)
         case .writeSuggestedDataLength:
             commands.append(
@@ -124,6 +119,13 @@ struct ControllerSession {
                     maximumTransmitOctets: information.maximumTransmitOctets,
                     maximumTransmitTime: information.maximumTransmitMicroseconds),
                 purpose: purpose)
+        case .allowSubrating:
+            let bit = LEFeatures.connectionSubratingHostSupport.rawValue.trailingZeroBitCount
+            commands.append(
+                LESetHostFeature(bitNumber: UInt8(truncatingIfNeeded: bit), isSupported: true), purpose: purpose)
+        case .setDefaultSubrate:
+            guard let parameters = configuration.timing.acceptedSubrates else { return }
+            commands.append(LESetDefaultSubrate(parameters: parameters), purpose: purpose)
         case .setRandomAddress:
             guard let address = information.ownAddress else { return }
             commands.append(LESetRandomAddress(address: address), purpose: purpose)
@@ -189,7 +191,7 @@ struct ControllerSession {
             information.maximumTransmitOctets = answer.maximumTransmitOctets
             information.maximumTransmitMicroseconds = answer.maximumTransmitTime
         case .reset, .readSupportedFeatures, .chooseAddress, .setEventMask, .setLEEventMask, .writeSuggestedDataLength,
-            .setRandomAddress:
+            .setRandomAddress, .allowSubrating, .setDefaultSubrate:
             break
         }
         return true

@@ -20,6 +20,9 @@ enum StartupStep: CaseIterable, Equatable {
     case setLEEventMask
     case writeSuggestedDataLength
     case setRandomAddress
+    /// Tells the peers' controllers that this host can use subrating; allowed only before the first link.
+    case allowSubrating
+    case setDefaultSubrate
 
     /// Whether the stack cannot work if the controller refuses this step or does not answer. A failure of any other
     /// step means that the feature is not supported.
@@ -28,7 +31,7 @@ enum StartupStep: CaseIterable, Equatable {
         case .reset, .readLEFeatures, .readLEBufferSize, .setLEEventMask: true
         case .readLocalVersion, .readSupportedCommands, .readSupportedFeatures, .readAddress, .readBufferSize,
             .readSupportedStates, .readAcceptListSize, .readResolvingListSize, .readMaximumDataLength, .chooseAddress,
-            .setEventMask, .writeSuggestedDataLength, .setRandomAddress:
+            .setEventMask, .writeSuggestedDataLength, .setRandomAddress, .allowSubrating, .setDefaultSubrate:
             false
         }
     }
@@ -36,7 +39,9 @@ enum StartupStep: CaseIterable, Equatable {
     /// Whether the step changes the controller, which is not allowed on a shared one.
     var changesController: Bool {
         switch self {
-        case .reset, .setEventMask, .setLEEventMask, .writeSuggestedDataLength, .setRandomAddress: true
+        case .reset, .setEventMask, .setLEEventMask, .writeSuggestedDataLength, .setRandomAddress, .allowSubrating,
+            .setDefaultSubrate:
+            true
         case .readLocalVersion, .readSupportedCommands, .readSupportedFeatures, .readAddress, .readLEFeatures,
             .readLEBufferSize, .readBufferSize, .readSupportedStates, .readAcceptListSize, .readResolvingListSize,
             .readMaximumDataLength, .chooseAddress:
@@ -55,6 +60,11 @@ enum StartupStep: CaseIterable, Equatable {
             return information.features.contains(.dataPacketLengthExtension)
         case .readResolvingListSize:
             return information.features.contains(.linkLayerPrivacy)
+        case .allowSubrating:
+            return configuration.timing.allowsSubrating && information.features.contains(.connectionSubrating)
+        case .setDefaultSubrate:
+            return configuration.timing.allowsSubrating && information.features.contains(.connectionSubrating)
+                && configuration.timing.acceptedSubrates != nil
         case .setRandomAddress:
             return information.ownAddress?.isRandom ?? false
         case .reset, .readLocalVersion, .readSupportedCommands, .readSupportedFeatures, .readAddress, .readLEFeatures,
@@ -75,7 +85,7 @@ enum EventMasks {
 
     /// Core 5.4, Vol 4, Part E, 7.8.1. Only events of features that the controller supports, because old controllers
     /// refuse unknown bits.
-    static func le(for features: LEFeatures) -> LEEventMask {
+    static func le(for features: LEFeatures, _ configuration: HostConfiguration) -> LEEventMask {
         var mask = LEEventMask.afterReset
         if features.contains(.connectionParametersRequestProcedure) { mask.insert(.remoteConnectionParameterRequest) }
         if features.contains(.dataPacketLengthExtension) { mask.insert(.dataLengthChange) }
@@ -83,6 +93,10 @@ enum EventMasks {
         if features.contains(.le2MPHY) || features.contains(.leCodedPHY) { mask.insert(.phyUpdateComplete) }
         if features.contains(.extendedAdvertising) {
             mask.formUnion([.extendedAdvertisingReport, .scanTimeout, .advertisingSetTerminated])
+        }
+        if configuration.timing.allowsSubrating, features.contains(.connectionSubrating) { mask.insert(.subrateChange) }
+        if configuration.usesControllerResolution, features.contains(.extendedScanningFilterPolicies) {
+            mask.insert(.directedAdvertisingReport)
         }
         return mask
     }

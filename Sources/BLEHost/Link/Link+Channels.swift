@@ -98,7 +98,8 @@ extension Link {
         case .reply(let command, let identifier): send(command, identifier: identifier, into: &effects)
         case .accept(let wished, let identifier):
             // While our own update runs, the peer's request is rejected; the peer may ask again.
-            let isAccepted = startOwn(.updateParameters(wished), at: now, into: &effects)
+            let granted = parameterPolicy.granted(wished)
+            let isAccepted = granted.map { startOwn(.updateParameters($0), at: now, into: &effects) } ?? false
             send(
                 .connectionParameterUpdateResponse(.init(result: isAccepted ? .accepted : .rejected)),
                 identifier: identifier, into: &effects)

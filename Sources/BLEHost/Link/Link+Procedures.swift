@@ -50,6 +50,9 @@ extension Link {
                     connectionHandle: handle,
                     preferences: PHYPreferences(transmitPHYs: transmit, receivePHYs: receive)),
                 purpose: purpose)
+        case .setSubrate(let parameters):
+            effects.commands.append(
+                LESubrateRequest(connectionHandle: handle, parameters: parameters), purpose: purpose)
         }
     }
 
@@ -76,7 +79,7 @@ extension Link {
         switch procedure {
         case .readRemoteVersion: remoteVersion.map { .remoteVersion($0) }
         case .readRemoteFeatures: remoteFeatures.map { .remoteFeatures($0) }
-        case .readRSSI, .updateParameters, .setDataLength, .readPHY, .setPHY: nil
+        case .readRSSI, .updateParameters, .setDataLength, .readPHY, .setPHY, .setSubrate: nil
         }
     }
 
@@ -178,6 +181,18 @@ extension Link {
             supervisionTimeout: event.supervisionTimeout)
         effects.events.append(.connectionParametersChanged(id, parameters))
         finish(opcode, with: .success(.connectionParameters(parameters)), at: now, into: &effects)
+    }
+
+    func receive(_ event: LESubrateChange, at now: Instant, into effects: inout Effects) {
+        let opcode = LESubrateRequest.opcode
+        guard event.status.isSuccess else { return fail(opcode, event.status, at: now, into: &effects) }
+        parameters.peripheralLatency = event.latency
+        parameters.supervisionTimeout = event.supervisionTimeout
+        let subrate = LinkSubrate(
+            factor: event.subrateFactor, continuationNumber: event.continuationNumber, latency: event.latency,
+            supervisionTimeout: event.supervisionTimeout)
+        effects.events.append(.subrateChanged(id, subrate))
+        finish(opcode, with: .success(.subrate(subrate)), at: now, into: &effects)
     }
 
     func receive(_ event: LEDataLengthChange, into effects: inout Effects) {

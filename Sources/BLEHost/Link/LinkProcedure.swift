@@ -17,6 +17,9 @@ public enum LinkProcedure: Equatable, Sendable {
     case readPHY
     /// Requests other PHYs; the controllers negotiate. Ends with `HostResult.phy`.
     case setPHY(transmit: PHYSet, receive: PHYSet)
+    /// Requests that the link uses a share of its connection events; either side may ask. Ends with
+    /// `HostResult.subrate`. Needs `Timing.allowsSubrating` on both sides.
+    case setSubrate(SubrateParameters)
 
     /// The HCI command for the procedure. A peripheral may have to ask the central over L2CAP instead, and not every
     /// call reaches the controller: what is already known is not read again.
@@ -29,6 +32,7 @@ public enum LinkProcedure: Equatable, Sendable {
         case .setDataLength: LESetDataLength.opcode
         case .readPHY: LEReadPHY.opcode
         case .setPHY: LESetPHY.opcode
+        case .setSubrate: LESubrateRequest.opcode
         }
     }
 }
@@ -39,10 +43,12 @@ extension LinkProcedure: Codable {
     enum CodingKeys: String, CodingKey {
         case readRSSI, readRemoteVersion, readRemoteFeatures
         case updateParameters = "updateConnectionParameters"
-        case setDataLength, readPHY, setPHY
+        case setDataLength, readPHY, setPHY, setSubrate
     }
 
     enum UpdateParametersCodingKeys: String, CodingKey { case _0 = "_1" }
+
+    enum SetSubrateCodingKeys: String, CodingKey { case _0 = "_1" }
 
     var codingKey: CodingKeys {
         switch self {
@@ -53,6 +59,7 @@ extension LinkProcedure: Codable {
         case .setDataLength: .setDataLength
         case .readPHY: .readPHY
         case .setPHY: .setPHY
+        case .setSubrate: .setSubrate
         }
     }
 }

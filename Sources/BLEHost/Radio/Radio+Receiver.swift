@@ -51,8 +51,11 @@ extension Radio {
             connector.heard(address, onAir: report.addressOnAir ?? address, at: now)
             effects.needsConvergence = true
         }
-        // Directed advertising to an address that the controller cannot resolve may be for us, but is not a discovery.
-        if !report.hasUnresolvedTarget { scanner.receive(report, data: data, at: now, into: &effects.events) }
+        // Directed advertising to an address that the controller cannot resolve may be for us, but is a discovery only
+        // for clients that ask for it.
+        if !report.hasUnresolvedTarget || scanner.wantsUnresolvedTargets {
+            scanner.receive(report, data: data, at: now, into: &effects.events)
+        }
         effects.counters.forgottenDevices = scanner.forgottenDevices
         effects.counters.droppedDiscoveries = effects.events.droppedDiscoveries
     }

@@ -18,6 +18,8 @@ struct Radio {
     private(set) var commandSet = RadioCommandSet.legacy
     private var canInitiateWhileScanning = true
     private var filterAcceptListSize = 0
+    private var canScanOnCodedPHY = false
+    private var canScanUnrestricted = false
 
     var scanner: Scanner
     var scanMachine: ScanMachine
@@ -25,6 +27,10 @@ struct Radio {
     var initiator: Initiator
     var advertiser = Advertiser()
     var advertisingMachine = AdvertisingMachine()
+    var sets = AdvertisingSets()
+    var trains = TrainTable()
+    /// The LE events that the controller reports from its start on.
+    private(set) var eventMask = LEEventMask.afterReset
 
     /// The address of this device, unless the controller generates one.
     var ownAddress: DeviceAddress?
@@ -51,7 +57,9 @@ struct Radio {
     }
 
     /// Whether the controller neither scans, initiates nor advertises, and is not about to.
-    var isIdle: Bool { scanMachine.isIdle && initiator.isIdle && advertisingMachine.isIdle }
+    var isIdle: Bool {
+        scanMachine.isIdle && initiator.isIdle && advertisingMachine.isIdle && sets.isIdle && trains.isIdle
+    }
 
     /// Whether the radio has to pause: the controller accepts a new address or a change of the resolving list only
     /// while it is idle.
@@ -65,8 +73,11 @@ struct Radio {
     /// The controller is ready and still idle.
     mutating func begin(with information: ControllerInformation) {
         commandSet = RadioCommandSet(for: information)
+        eventMask = EventMasks.le(for: information.features, configuration)
         canInitiateWhileScanning = information.canInitiateWhileScanning
         filterAcceptListSize = Int(information.filterAcceptListSize)
+        canScanOnCodedPHY = commandSet.takesExtendedCalls && information.features.contains(.leCodedPHY)
+        canScanUnrestricted = information.features.contains(.extendedScanningFilterPolicies)
         advertisingMachine = AdvertisingMachine(setsRandomAddress: commandSet.setsAddressOfAdvertisingSet)
         let usesList = configuration.usesControllerResolution && configuration.ownership == .exclusive
         resolvingList = ControllerResolvingList(capacity: usesList ? information.resolvingListSize : 0)
@@ -81,6 +92,8 @@ struct Radio {
         initiator.controllerReset()
         acceptListLimit = .max
         advertisingMachine.controllerReset()
+        sets.controllerReset()
+        loseTrains(into: &effects)
         callDeadline = nil
         effects.needsConvergence = true
     }
@@ -105,6 +118,13 @@ struct Radio {
             advertise(
                 request, operation: operation, client: client, isPresent: isPresent, at: now, into: &effects)
         case .connect(let request): connect(request, operation: operation, client: client, into: &effects)
+        case .advertiseSet(let request):
+            advertiseSet(request, operation: operation, client: client, into: &effects)
+        case .changeAdvertisingSet(let set, let request):
+            changeSet(set, to: request, operation, at: now, into: &effects)
+        case .followTrain(let request): follow(request, operation: operation, client: client, into: &effects)
+        // The host, which knows the links, carries these out.
+        case .receiveTrains, .transferTrain: break
         }
     }
 
@@ -127,9 +147,10 @@ struct Radio {
     /// Ends a scan, an advertisement or a pending connection.
     /// - Returns: whether the operation was one.
     mutating func cancel(_ operation: OperationID, into effects: inout Effects) -> Bool {
-        guard scanner.remove(operation) || advertiser.remove(operation) || connector.remove(operation) != nil else {
-            return false
-        }
+        guard
+            scanner.remove(operation) || advertiser.remove(operation) || connector.remove(operation) != nil
+                || removeSet(operation) || removeTrain(operation, into: &effects)
+        else { return false }
         effects.needsConvergence = true
         effects.complete(operation, .failure(.cancelled))
         return true
@@ -140,6 +161,8 @@ struct Radio {
         for operation in scanner.removeAll() { effects.complete(operation, .failure(failure)) }
         for operation in advertiser.removeAll() { effects.complete(operation, .failure(failure)) }
         for pending in connector.removeAll() { effects.complete(pending.operation, .failure(failure)) }
+        for operation in removeAllSets() { effects.complete(operation, .failure(failure)) }
+        for operation in removeAllTrains(into: &effects) { effects.complete(operation, .failure(failure)) }
         effects.needsConvergence = true
     }
 
@@ -152,7 +175,10 @@ struct Radio {
     mutating func converge(
         resolving: [ResolvingKey], present: [DeviceAddress], at now: Instant, into effects: inout Effects
     ) {
+        convergeTrains(into: &effects)
         convergeReceiver(resolving: resolving, at: now, into: &effects)
+        // Before the shared advertisement, which a set may become.
+        convergeSets(at: now, into: &effects)
         convergeAdvertising(present: present, at: now, into: &effects)
     }
 
@@ -169,9 +195,12 @@ struct Radio {
         }
         let foundByHost = peersFoundByHost(resolving)
         var wantsScan = scanner.parameters(timing: configuration.timing)
-        if wantsScan == nil, connector.needsScan(for: foundByHost) {
+        if wantsScan == nil, connector.needsScan(for: foundByHost) || trains.needsScan {
             wantsScan = ScanParameters(isActive: false, duty: configuration.timing.foregroundScan)
         }
+        if trains.needsScan, trains.scansCodedPHY { wantsScan?.isOnCodedPHY = true }
+        if !canScanOnCodedPHY { wantsScan?.isOnCodedPHY = false }
+        if !canScanUnrestricted { wantsScan?.isUnrestricted = false }
         let plan = connector.plan(
             timing: configuration.timing, policy: configuration.pendingConnections,
             acceptListSize: min(filterAcceptListSize, acceptListLimit), onSight: doesOneAtATime && wantsScan != nil,
@@ -218,6 +247,7 @@ struct Radio {
         deadline = earliest(deadline, advertisingMachine.nextDeadline)
         deadline = earliest(deadline, paceDeadline)
         deadline = earliest(deadline, callDeadline)
+        deadline = earliest(deadline, sets.nextDeadline)
         return earliest(deadline, privateAddress.nextDeadline)
     }
 
@@ -240,6 +270,7 @@ struct Radio {
         guard BuiltIn.server else { return }
         perform(advertisingMachine.advance(to: now), into: &effects)
         advanceCall(to: now, into: &effects)
+        advanceSets(to: now, into: &effects)
         if let deadline = paceDeadline, deadline <= now {
             paceDeadline = nil
             effects.needsConvergence = true

@@ -14,6 +14,20 @@ public enum RadioCommand: Equatable, Sendable {
     case changeAdvertising(OperationID, AdvertiseRequest)
     /// Waits for the device, without a time limit (SPEC CEN-9), and makes the client a holder of the link.
     case connect(ConnectRequest)
+    /// Advertises a set of its own until cancelled, until its duration is over, or until a central connects if the
+    /// request says so. What happens to it is reported as `HostEvent.advertisingSet`. Fails with
+    /// `HostFailure.limitReached` when the controller has no set left.
+    case advertiseSet(AdvertisingSetRequest)
+    /// Changes an active set. It keeps running if only data change, at most 251 octets each.
+    case changeAdvertisingSet(OperationID, AdvertisingSetRequest)
+    /// Follows periodic advertising until cancelled; what is received comes as `HostEvent.train`.
+    case followTrain(TrainRequest)
+    /// Follows the trains that the peer of a link transfers, until cancelled (Core 5.4, Vol 3, Part C, 9.5.5). They
+    /// outlive the link.
+    case receiveTrains(LinkID, TrainOptions)
+    /// Tells the peer of a link how to follow a train that this operation follows or sends, with a number for the peer's
+    /// host.
+    case transferTrain(OperationID, to: LinkID, serviceData: UInt16)
 }
 
 #if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
@@ -21,6 +35,7 @@ public enum RadioCommand: Equatable, Sendable {
 extension RadioCommand: Codable {
     enum CodingKeys: String, CodingKey {
         case scan, changeScan, advertise, changeAdvertising, connect
+        case advertiseSet, changeAdvertisingSet, followTrain, receiveTrains, transferTrain
     }
 }
 #endif

@@ -8,12 +8,14 @@ extension RadioCommandSet {
     static var extended: RadioCommandSet {
         RadioCommandSet(
             setScanParameters: { scan, commands in
+                let parameters = LESetExtendedScanParameters.Parameters(
+                    type: scan.parameters.isActive ? .active : .passive, interval: scan.parameters.duty.interval,
+                    window: scan.parameters.duty.window)
                 commands.append(
                     LESetExtendedScanParameters(
                         ownAddressType: scan.ownAddressType,
-                        le1M: .init(
-                            type: scan.parameters.isActive ? .active : .passive,
-                            interval: scan.parameters.duty.interval, window: scan.parameters.duty.window)),
+                        filterPolicy: scan.parameters.isUnrestricted ? .allUnrestricted : .all, le1M: parameters,
+                        leCoded: scan.parameters.isOnCodedPHY ? parameters : nil),
                     purpose: .scan)
             },
             setScanEnabled: { isEnabled, commands in

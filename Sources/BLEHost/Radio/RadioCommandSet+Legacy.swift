@@ -8,7 +8,8 @@ extension RadioCommandSet {
                 commands.append(
                     LESetScanParameters(
                         type: scan.parameters.isActive ? .active : .passive, interval: scan.parameters.duty.interval,
-                        window: scan.parameters.duty.window, ownAddressType: scan.ownAddressType),
+                        window: scan.parameters.duty.window, ownAddressType: scan.ownAddressType,
+                        filterPolicy: scan.parameters.isUnrestricted ? .allUnrestricted : .all),
                     purpose: .scan)
             },
             setScanEnabled: { isEnabled, commands in

@@ -17,6 +17,8 @@ struct AirAdvertisement {
     var advertisingSetIdentifier: UInt8 = 0xFF
     /// Changes with the data of an extended advertisement.
     var dataIdentifier: UInt16 = 0
+    /// Zero without periodic advertising.
+    var periodicInterval = PeriodicAdvertisingInterval(rawValue: 0)
     /// dBm; 127 if the advertisement does not contain it.
     var transmitPower: Int8 = 127
     var data: [UInt8]

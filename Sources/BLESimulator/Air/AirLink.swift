@@ -47,6 +47,8 @@ enum LinkProcedure {
     case version(by: LinkSide)
     case dataLength
     case phy(PHYPreferences, by: LinkSide)
+    /// One host asks for another share of the connection events (Core 5.4, Vol 6, Part B, 5.1.19 and 5.1.20).
+    case subrate(SubrateParameters, by: LinkSide)
     /// The central asks to encrypt (Core 5.4, Vol 6, Part B, 5.1.3).
     case encryptionRequest
     /// The peripheral's host has replied with its key, or without one.
@@ -125,7 +127,17 @@ final class AirLink {
         peripheralTransmitPHY = phy
     }
 
-    var interval: Int64 { Int64(max(parameters.interval.microseconds, 7_500)) }
+    /// Every so many connection events one is used.
+    var subrateFactor: UInt16 = 1
+    /// Events that are used after one with data.
+    var continuationNumber: UInt16 = 0
+
+    /// The time between two connection events that are used; after data, every event is.
+    var interval: Int64 {
+        let base = Int64(max(parameters.interval.microseconds, 7_500))
+        let isContinued = continuationNumber > 0 && !(toPeripheral.isEmpty && toCentral.isEmpty)
+        return isContinued ? base : base * Int64(max(1, subrateFactor))
+    }
 
     func station(_ side: LinkSide) -> Int { side == .central ? central : peripheral }
     func side(of station: Int) -> LinkSide { station == central ? .central : .peripheral }

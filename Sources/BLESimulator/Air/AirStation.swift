@@ -43,6 +43,10 @@ protocol AirStation: AnyObject {
     var capabilities: LinkCapabilities { get }
     /// Resumes advertising sets that paused because no station listened.
     func wakeAdvertising()
+    /// The periodic train of an advertising set; `nil` if it has none now.
+    func train(of set: UInt8) -> AirTrain?
+    /// A controller follows the train of an advertising set.
+    func followed(set: UInt8)
     /// Whether the advertising set answers a scan request, or a request to connect.
     func accepts(_ request: RadioRequest, from address: DeviceAddress, set: UInt8) -> Bool
     /// - Parameters:
@@ -62,6 +66,9 @@ protocol AirStation: AnyObject {
     func versionRead(of peer: LinkCapabilities, on link: AirLink)
     func dataLengthChanged(on link: AirLink)
     func phyUpdated(on link: AirLink, status: HCIStatus)
+    func subrateChanged(on link: AirLink, status: HCIStatus)
+    /// What a peripheral may request, as the central; `nil` if the host or the controller does not support it.
+    var acceptedSubrates: SubrateParameters? { get }
     /// The central starts encryption; the peripheral's host is asked for its key.
     func keyRequested(for attempt: LinkEncryption.Attempt, on link: AirLink) -> KeyAnswer
     /// - Parameter isRefresh: The link was encrypted before.

@@ -136,6 +136,9 @@ extension SimulatedAir {
             let isChange = link.parameters != parameters
             link.parameters = parameters
             link.anchor = nowMicroseconds
+            // New parameters end subrating (Core 5.4, Vol 6, Part B, 5.1.1).
+            link.subrateFactor = 1
+            link.continuationNumber = 0
             station(side).updated(link, status: .success)
             if isChange { station(side.other).updated(link, status: .success) }
         case .parameterRequest(let request, let side):
@@ -154,6 +157,8 @@ extension SimulatedAir {
             settleDataLength(of: link, central, peripheral)
         case .phy(let request, let side):
             settlePHY(of: link, request: request, of: station(side), station(side.other))
+        case .subrate(let request, let side):
+            settleSubrate(of: link, request, by: side, station(side), station(side.other))
         case .encryptionRequest: requestKey(for: link, of: peripheral)
         case .encryptionReply(let key): settleEncryption(of: link, key: key)
         }

@@ -32,6 +32,33 @@ struct AdvertisingSet {
     var completedEvents = 0
     /// Increases with each start and stop.
     var number: UInt32 = 0
+    var train = Train()
+
+    /// The periodic train of a set.
+    struct Train {
+        /// `nil` before its parameters are set.
+        var interval: PeriodicAdvertisingInterval?
+        var properties: PeriodicAdvertisingProperties = []
+        var data: [UInt8] = []
+        /// Data whose last part is still missing.
+        var unfinishedData: [UInt8] = []
+        var dataIdentifier: UInt16 = 0
+        var isEnabled = false
+        var includesDataInformation = false
+        /// When its first packet is sent; `nil` before its set advertises.
+        var anchor: Int64?
+        /// Whether the next packet is simulated.
+        var isPlanned = false
+        /// Increases with each stop.
+        var number: UInt32 = 0
+
+        mutating func stop() {
+            isEnabled = false
+            anchor = nil
+            isPlanned = false
+            number &+= 1
+        }
+    }
 
     init(handle: UInt8) { self.handle = handle }
 

@@ -86,9 +86,43 @@ extension ServedCommand {
             returns: Controller.leReadNumberOfSupportedAdvertisingSets, with: .extendedAdvertising, family: .extended),
         ServedCommand(status: Controller.leRemoveAdvertisingSet, with: .extendedAdvertising, family: .extended),
         ServedCommand(status: Controller.leClearAdvertisingSets, with: .extendedAdvertising, family: .extended),
+        ServedCommand(
+            status: Controller.leSetPeriodicAdvertisingParameters, with: .periodicAdvertising, family: .extended),
+        ServedCommand(status: Controller.leSetPeriodicAdvertisingData, with: .periodicAdvertising, family: .extended),
+        ServedCommand(status: Controller.leSetPeriodicAdvertisingEnable, with: .periodicAdvertising, family: .extended),
         ServedCommand(status: Controller.leSetExtendedScanParameters, with: .extendedAdvertising, family: .extended),
         ServedCommand(status: Controller.leSetExtendedScanEnable, with: .extendedAdvertising, family: .extended),
         ServedCommand(status: Controller.leExtendedCreateConnection, with: .extendedAdvertising, family: .extended),
+        ServedCommand(
+            status: Controller.lePeriodicAdvertisingCreateSync, with: .periodicAdvertising, family: .extended),
+        ServedCommand(
+            status: Controller.lePeriodicAdvertisingCreateSyncCancel, with: .periodicAdvertising, family: .extended),
+        ServedCommand(
+            status: Controller.lePeriodicAdvertisingTerminateSync, with: .periodicAdvertising, family: .extended),
+        ServedCommand(
+            status: Controller.leAddDeviceToPeriodicAdvertiserList, with: .periodicAdvertising, family: .extended),
+        ServedCommand(
+            status: Controller.leRemoveDeviceFromPeriodicAdvertiserList, with: .periodicAdvertising, family: .extended),
+        ServedCommand(status: Controller.leClearPeriodicAdvertiserList, with: .periodicAdvertising, family: .extended),
+        ServedCommand(
+            returns: Controller.leReadPeriodicAdvertiserListSize, with: .periodicAdvertising, family: .extended),
         ServedCommand(status: Controller.leSetPrivacyMode, with: .linkLayerPrivacy),
+        ServedCommand(
+            status: Controller.leSetPeriodicAdvertisingReceiveEnable, with: .periodicAdvertising, family: .extended),
+        ServedCommand(
+            returns: Controller.lePeriodicAdvertisingSyncTransfer, with: .periodicAdvertisingSyncTransferSender,
+            family: .extended),
+        ServedCommand(
+            returns: Controller.lePeriodicAdvertisingSetInfoTransfer, with: .periodicAdvertisingSyncTransferSender,
+            family: .extended),
+        ServedCommand(
+            returns: Controller.leSetPeriodicAdvertisingSyncTransferParameters,
+            with: .periodicAdvertisingSyncTransferRecipient, family: .extended),
+        ServedCommand(
+            status: Controller.leSetDefaultPeriodicAdvertisingSyncTransferParameters,
+            with: .periodicAdvertisingSyncTransferRecipient, family: .extended),
+        ServedCommand(status: Controller.leSetHostFeature, with: .connectionSubrating),
+        ServedCommand(status: Controller.leSetDefaultSubrate, with: .connectionSubrating),
+        ServedCommand(status: Controller.leSubrateRequest, with: .connectionSubrating),
     ]
 }

@@ -84,7 +84,8 @@ extension SimulatedController {
                 $0.handle == command.advertisingHandle
             })
         else { return .unknownAdvertisingIdentifier }
-        guard !settings.advertisingSets[position].isEnabled else { return .commandDisallowed }
+        guard !settings.advertisingSets[position].isEnabled, !settings.advertisingSets[position].train.isEnabled
+        else { return .commandDisallowed }
         settings.advertisingSets.remove(at: position)
         return .success
     }
@@ -242,7 +243,7 @@ extension SimulatedController {
 
     // MARK: On the air
 
-    private func address(of set: AdvertisingSet) -> DeviceAddress? {
+    func address(of set: AdvertisingSet) -> DeviceAddress? {
         if let address = privateAddress(set.ownAddressType, towards: set.peer) { return address }
         if set.handle != AdvertisingSet.legacyHandle,
             set.ownAddressType == .random || set.ownAddressType == .resolvableOrRandom
@@ -269,6 +270,7 @@ extension SimulatedController {
             $0.completedEvents = 0
         }
         planAdvertising(handle, in: generator.next(below: 10_000))
+        startTrain(handle)
         let number = advertisingSet(handle)?.number
         let end = set.isHighDutyCycle && duration == 0 ? 1_280_000 : duration
         if end > 0 {
@@ -347,6 +349,7 @@ extension SimulatedController {
             secondaryPHY: isLegacy ? nil : set.secondaryPHY,
             advertisingSetIdentifier: isLegacy ? 0xFF : set.identifier,
             dataIdentifier: isLegacy ? 0 : set.dataIdentifier,
+            periodicInterval: train(of: set.handle)?.interval ?? PeriodicAdvertisingInterval(rawValue: 0),
             transmitPower: !isLegacy && set.properties.contains(.includesTransmitPower) ? set.transmitPower : 127,
             // A directed legacy PDU has no room for data; a scannable extended one has its data in the scan response.
             data: isLegacy && isDirected || !isLegacy && set.properties.contains(.scannable) ? [] : set.data,

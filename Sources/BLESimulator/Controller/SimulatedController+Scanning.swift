@@ -138,6 +138,7 @@ extension SimulatedController {
         else { return }
         var advertisement = advertisement
         let shown = advertisement.address
+        defer { heardLead(to: advertisement, from: advertiser) }
         if let shown {
             guard let known = recognize(shown).reported else { return }
             advertisement.address = known
@@ -204,6 +205,7 @@ extension SimulatedController {
             secondaryPHY: advertisement.secondaryPHY,
             advertisingSetIdentifier: advertisement.advertisingSetIdentifier,
             transmitPower: advertisement.transmitPower, rssi: signal,
+            periodicAdvertisingInterval: advertisement.periodicInterval,
             directAddress: advertisement.target.map(ReportedAddress.init) ?? .zero,
             data: isScanResponse ? advertisement.scanResponse : advertisement.data)
     }

@@ -70,6 +70,15 @@ final class SimulatedController: AirStation {
         var advertisingSets: [AdvertisingSet] = []
         var legacyAdvertising = AdvertisingSet(handle: AdvertisingSet.legacyHandle)
         var initiating: InitiatingState?
+        var trainSearch: TrainSearch?
+        var trains: [FollowedTrain] = []
+        var trainList: [ListedAdvertiser] = []
+        var trainReception = TrainReception()
+        /// Whether the host supports subrating.
+        var isSubratingAllowed = false
+        /// What peripherals may request.
+        var defaultSubrate = SubrateParameters(
+            minimumFactor: 1, maximumFactor: 1, supervisionTimeout: SupervisionTimeout(rawValue: 0x0C80))
     }
 
     /// Which of the two kinds of advertising, scanning and connecting commands the host has used since the reset
@@ -94,6 +103,8 @@ final class SimulatedController: AirStation {
         /// The host has been asked for its long term key and has not answered.
         var isKeyRequested = false
         var authenticatedPayloadTimeout: UInt16 = 3000
+        /// `nil`: as for all links.
+        var trainReception: TrainReception?
         /// Packets that the host has not reported as completed.
         var packetsAtHost = 0
         /// Data that waits until the host has room.

@@ -103,7 +103,9 @@ public struct SimulatedControllerConfiguration: Hashable, Sendable {
         .encryption, .connectionParametersRequestProcedure, .extendedRejectIndication,
         .peripheralInitiatedFeaturesExchange, .ping,
         .dataPacketLengthExtension, .linkLayerPrivacy, .extendedScanningFilterPolicies, .le2MPHY, .leCodedPHY,
-        .extendedAdvertising, .channelSelectionAlgorithm2,
+        .extendedAdvertising, .periodicAdvertising, .channelSelectionAlgorithm2,
+        .periodicAdvertisingSyncTransferSender, .periodicAdvertisingSyncTransferRecipient,
+        .periodicAdvertisingADISupport, .connectionSubrating,
     ]
 
     /// A controller of Core 4.0: 27 octets per packet, four buffers, no extensions.

@@ -19,6 +19,10 @@ public struct SimulatedAdvertisement: Hashable, Sendable {
     public var secondaryPHY: PHY
     /// 0 to 15, of an extended advertisement.
     public var advertisingSetIdentifier: UInt8
+    /// The PHY of the primary channels, of an extended advertisement: LE 1M or LE Coded.
+    public var primaryPHY = PHY.le1M
+    /// The periodic advertising of an extended advertisement that is neither connectable nor scannable.
+    public var train: SimulatedTrain?
 
     public init(
         data: [UInt8], scanResponse: [UInt8] = [], intervalMicroseconds: Int64 = 100_000, isConnectable: Bool = true,
@@ -79,6 +83,19 @@ public struct SimulatedAdvertisement: Hashable, Sendable {
         self.init(
             data: advertisement.bytes, scanResponse: response.bytes, intervalMicroseconds: intervalMicroseconds,
             isConnectable: isConnectable, isScannable: isScannable)
+    }
+}
+
+/// Periodic advertising of a simulated device.
+public struct SimulatedTrain: Hashable, Sendable {
+    /// At most 1,650 octets.
+    public var data: [UInt8]
+    /// The time between two packets in microseconds, in steps of 1.25 ms, at least 7.5 ms.
+    public var intervalMicroseconds: Int64
+
+    public init(data: [UInt8], intervalMicroseconds: Int64 = 100_000) {
+        self.data = data
+        self.intervalMicroseconds = intervalMicroseconds
     }
 }
 

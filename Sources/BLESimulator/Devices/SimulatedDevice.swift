@@ -32,6 +32,7 @@ final class SimulatedDevice: AirStation {
 
     // Advertising.
     private var advertised: SimulatedAdvertisement
+    private var isTrainPlanned = false
     private var wantsToAdvertise = true
     private var isResting = true
     private var advertisingNumber: UInt32 = 0
@@ -137,11 +138,36 @@ final class SimulatedDevice: AirStation {
         return AirAdvertisement(
             set: 0, address: privateAddress?.address ?? address, target: nil, isConnectable: advertised.isConnectable,
             isScannable: isScannable || !isExtended && advertised.isConnectable, isLegacy: !isExtended,
+            primaryPHY: isExtended ? advertised.primaryPHY : .le1M,
             secondaryPHY: isExtended ? advertised.secondaryPHY : nil,
             advertisingSetIdentifier: isExtended ? advertised.advertisingSetIdentifier & 0x0F : 0xFF,
             dataIdentifier: isExtended ? dataIdentifier : 0,
+            periodicInterval: train(of: 0)?.interval ?? PeriodicAdvertisingInterval(rawValue: 0),
             data: isExtended && isScannable ? [] : Array(advertised.data.prefix(limit)),
             scanResponse: Array(advertised.scanResponse.prefix(limit)))
+    }
+
+    func train(of set: UInt8) -> AirTrain? {
+        guard set == 0, !isRemoved, let train = advertised.train, advertised.isExtended, !advertised.isConnectable,
+            !advertised.isScannable
+        else { return nil }
+        let interval = UInt16(clamping: max(6, train.intervalMicroseconds / 1250))
+        return AirTrain(
+            address: privateAddress?.address ?? address,
+            advertisingSetIdentifier: advertised.advertisingSetIdentifier & 0x0F, phy: advertised.secondaryPHY,
+            interval: PeriodicAdvertisingInterval(rawValue: interval), data: Array(train.data.prefix(1650)),
+            dataIdentifier: dataIdentifier, anchor: 0)
+    }
+
+    func followed(set: UInt8) {
+        guard let train = train(of: set), !isTrainPlanned, air.isFollowed(self, set: set) else { return }
+        isTrainPlanned = true
+        air.after(train.packet(after: air.nowMicroseconds) - air.nowMicroseconds) { [unowned self] in
+            isTrainPlanned = false
+            guard let train = self.train(of: set) else { return }
+            air.broadcast(train, of: set, from: self)
+            followed(set: set)
+        }
     }
 
     func accepts(_ request: RadioRequest, from address: DeviceAddress, set: UInt8) -> Bool {
@@ -150,6 +176,9 @@ final class SimulatedDevice: AirStation {
     }
 
     // MARK: The link
+
+    var acceptedSubrates: SubrateParameters? { nil }
+    func subrateChanged(on link: AirLink, status: HCIStatus) {}
 
     var capabilities: LinkCapabilities {
         let octets = min(251, max(27, behaviour.maximumDataLength))

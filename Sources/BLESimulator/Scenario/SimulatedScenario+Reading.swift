@@ -6,7 +6,8 @@ extension SimulatedScenario {
     static let deviceKeys = [
         "name", "address", "distance", "rssi", "interval", "advertise", "manufacturerData", "serviceData",
         "connectable",
-        "extended", "appearance", "mtu", "services", "responseDelay", "disconnectsAtRequest", "comes", "goes",
+        "extended", "coded", "sid", "periodic", "appearance", "mtu", "services", "responseDelay",
+        "disconnectsAtRequest", "comes", "goes",
     ]
     static let faultKeys = ["at", "kind", "opcode", "status", "count", "code", "delay", "device", "reason"]
 
@@ -99,6 +100,24 @@ extension SimulatedScenario {
             name: name, serviceUUIDs: uuids, manufacturerData: manufacturerData, serviceData: serviceData,
             intervalMicroseconds: Int64(interval * 1e6), isConnectable: isConnectable, isScannable: isConnectable)
         advertisement.isExtended = try object.boolean("extended") ?? false
+        if try object.boolean("coded") ?? false {
+            advertisement.primaryPHY = .leCoded
+            advertisement.secondaryPHY = .leCoded
+        }
+        advertisement.advertisingSetIdentifier = UInt8(try object.integer("sid", in: 0...15, "a SID") ?? 0)
+        if let value = object["periodic"] {
+            let inner = try ScenarioObject(value, path: object.place("periodic"), keys: ["interval", "value"])
+            let interval = try inner.number("interval", in: 0.0075...81.91875, "seconds") ?? 0.1
+            advertisement.train = SimulatedTrain(
+                data: try inner.octets("value", limit: 1650) ?? [], intervalMicroseconds: Int64(interval * 1e6))
+        }
+        let needsExtension = ["coded", "sid", "periodic"].first { object[$0] != nil }
+        if let needsExtension, !advertisement.isExtended {
+            throw object.problem(needsExtension, "needs \"extended\": true")
+        }
+        if advertisement.train != nil, isConnectable {
+            throw object.problem("periodic", "needs a device that is not connectable")
+        }
         if advertisement.isExtended, isConnectable {
             // Such an advertisement has no scan response (Core 5.4, Vol 6, Part B, 4.4.2.4).
             advertisement.data += advertisement.scanResponse

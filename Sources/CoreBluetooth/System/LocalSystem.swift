@@ -327,7 +327,7 @@ actor LocalSystem: BluetoothSystem {
         case .recovering, .failed, .stopped, .discovered, .advertisingChanged, .completed, .connected, .disconnected,
             .gatt, .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
             .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
-            .malformedPacket:
+            .malformedPacket, .advertisingSet, .train, .subrateChanged:
             break
         }
     }

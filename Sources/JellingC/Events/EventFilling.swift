@@ -77,6 +77,8 @@ func fill(_ event: inout jelling_event, with source: HostEvent, _ arena: inout A
     case .ambiguousIdentity(let address, _):
         unsafe event.set(JELLING_EVENT_AMBIGUOUS_IDENTITY)
         unsafe event.address = jelling_address(address)
+    // The library has no commands that lead to these.
+    case .advertisingSet, .train, .subrateChanged: break
     case .malformedPacket: unsafe event.set(JELLING_EVENT_MALFORMED_PACKET)
     }
 }

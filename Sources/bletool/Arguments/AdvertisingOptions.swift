@@ -28,6 +28,13 @@ struct AdvertisingOptions: ParsableArguments {
                 + "extended, like low with an extended advertisement.", valueName: "form"))
     var directedForm: DirectedForm?
 
+    @Option(
+        help: ArgumentHelp(
+            "An advertising set of its own, such as name=Sensor,interval=500,phy=coded; may be repeated.",
+            discussion: AdvertisingSetArgument.help, valueName: "set"),
+        transform: AdvertisingSetArgument.request)
+    var set: [AdvertisingSetRequest] = []
+
     enum DirectedForm: String, ExpressibleByArgument, CaseIterable {
         case low, high, extended
 
@@ -69,6 +76,13 @@ struct AdvertisingOptions: ParsableArguments {
         pairing: PairingArguments? = nil, acceptsBearers: Bool = false, in session: Session
     ) async throws {
         let target = try await target(among: session.knownBonds)
+        if !set.isEmpty, case .daemon = try session.chosenTransport() {
+            throw Failure(
+                "--set is for a controller of this program's own; bled decides how it advertises", status: .usage)
+        }
+        // With sets, the shared advertisement is sent only if something is asked of it.
+        let isShared = set.isEmpty || !services.isEmpty || target != nil || profile == nil && name != nil
+        let sets = set
         if emitOverflow, case .daemon = try session.chosenTransport() {
             throw Failure(
                 "--emit-overflow is for a controller of this program's own; bled decides how it advertises",
@@ -94,7 +108,8 @@ struct AdvertisingOptions: ParsableArguments {
         }
         try await session.withAdapter(adjusting: adjust) { adapter in
             try await PeripheralRunner(
-                adapter, console: session.console, request: request, packed: packedAdvertisement
+                adapter, console: session.console, request: isShared ? request : nil, packed: packedAdvertisement,
+                sets: sets
             ).run(profile)
         }
     }

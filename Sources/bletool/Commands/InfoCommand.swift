@@ -14,8 +14,10 @@ struct InfoCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
     func run(in session: Session) async throws {
-        let information = try await session.withAdapter { adapter in await adapter.information }
-        let output = ControllerOutput(information)
+        let output = try await session.withAdapter { adapter in
+            let information = await adapter.information
+            return ControllerOutput(information, advertising: await AdvertisingCapacity(information, of: adapter))
+        }
         session.console.print(output.json, text: output.text)
     }
 }

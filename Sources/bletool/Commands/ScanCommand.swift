@@ -41,6 +41,9 @@ struct ScanCommand: ToolCommand {
     @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many reports.", valueName: "n"))
     var count: Count?
 
+    @Flag(help: "Scan on LE Coded, too, for devices of longer range.")
+    var coded = false
+
     func validate() throws {
         if let rssi, rssi > 20 {
             throw ValidationError("No device is received at +\(rssi) dBm; RSSI is negative: --rssi -\(rssi).")
@@ -59,8 +62,10 @@ struct ScanCommand: ToolCommand {
     }
 
     var request: ScanRequest {
-        ScanRequest(
+        var request = ScanRequest(
             isActive: !passive, allowsDuplicates: duplicates, serviceUUIDs: service, minimumRSSI: rssi)
+        request.scansCodedPHY = coded
+        return request
     }
 
     func run(in session: Session) async throws {

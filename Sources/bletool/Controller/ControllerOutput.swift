@@ -5,8 +5,13 @@ import BLEJSON
 /// The output of `info`: identity and capabilities of a controller.
 struct ControllerOutput {
     let information: ControllerInformation
+    /// `nil` if it is not known.
+    let advertising: AdvertisingCapacity?
 
-    init(_ information: ControllerInformation) { self.information = information }
+    init(_ information: ControllerInformation, advertising: AdvertisingCapacity? = nil) {
+        self.information = information
+        self.advertising = advertising
+    }
 
     private var address: DeviceAddress? { information.publicAddress ?? information.ownAddress }
     private var version: String {
@@ -33,6 +38,8 @@ struct ControllerOutput {
             "subversion": JSONValue(information.hciSubversion),
             "acceptListSize": JSONValue(information.filterAcceptListSize),
             "resolvingListSize": JSONValue(information.resolvingListSize),
+            "advertisingSets": JSONValue(advertising?.sets),
+            "advertisingDataLength": JSONValue(advertising?.dataLength),
         ]
     }
 
@@ -45,6 +52,7 @@ struct ControllerOutput {
             "accept list    \(information.filterAcceptListSize) devices",
             "resolving list \(information.resolvingListSize) devices",
         ]
+        if let advertising { lines.append("advertising    \(advertising.text)") }
         lines += Self.list("features", FeatureNames.leFeatures(information.features.rawValue))
         lines += Self.list("commands", commands)
         return lines.joined(separator: "\n")

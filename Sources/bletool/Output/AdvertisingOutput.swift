@@ -42,7 +42,7 @@ struct DiscoveryOutput {
     private var txPower: Int8? { data.txPower ?? discovery.txPower }
 
     var json: JSONValue {
-        let event: JSONValue = [
+        var event: JSONValue = [
             "event": "discovered",
             "address": JSONValue(discovery.address?.addressText),
             "addressType": JSONValue(discovery.address?.kindText),
@@ -57,6 +57,16 @@ struct DiscoveryOutput {
             "advertisement": .string(Hexadecimal.text(discovery.advertisement)),
             "scanResponse": .string(Hexadecimal.text(discovery.scanResponse)),
         ]
+        if case .object(var members) = event {
+            if let identifier = discovery.advertisingSetIdentifier {
+                members.append(.init(key: "sid", value: JSONValue(identifier)))
+            }
+            if let interval = discovery.periodicInterval {
+                members.append(.init(key: "periodicInterval", value: .number(interval.milliseconds)))
+            }
+            if let phy = discovery.secondaryPHY { members.append(.init(key: "phy", value: .string(phy.name))) }
+            event = .object(members)
+        }
         return event.adding(reports)
     }
 
@@ -95,6 +105,10 @@ struct DiscoveryOutput {
         parts += data.serviceData.map { "data " + $0.text }
         parts += reports.map(\.text)
         if let txPower { parts.append("tx \(txPower) dBm") }
+        if let interval = discovery.periodicInterval, let identifier = discovery.advertisingSetIdentifier {
+            parts.append("periodic every \(interval.milliseconds) ms, SID \(identifier)")
+        }
+        if discovery.secondaryPHY == .leCoded { parts.append("LE Coded") }
         if !discovery.isConnectable { parts.append("not connectable") }
         return parts.joined(separator: "  ")
     }

@@ -13,10 +13,16 @@ struct PeripheralRunner: Sendable {
 
     private let adapter: Adapter
     private let console: Console
-    private let request: AdvertiseRequest
+    private let request: AdvertiseRequest?
     private let packed: PackedAdvertisement
+    private let sets: [AdvertisingSetRequest]
 
-    init(_ adapter: Adapter, console: Console, request: AdvertiseRequest, packed: PackedAdvertisement) {
+    /// - Parameter request: the advertisement that all clients of the controller share; `nil` for none.
+    init(
+        _ adapter: Adapter, console: Console, request: AdvertiseRequest?, packed: PackedAdvertisement,
+        sets: [AdvertisingSetRequest] = []
+    ) {
+        self.sets = sets
         self.adapter = adapter
         self.console = console
         self.request = request
@@ -32,7 +38,7 @@ struct PeripheralRunner: Sendable {
         let waitingTicks = WaitingTicks()
         let (dealtWith, eventIsDealtWith) = AsyncStream<Void>.makeStream()
         let state = ServingState(
-            adapter: adapter, log: PeripheralLog(console: console, target: request.target), values: values,
+            adapter: adapter, log: PeripheralLog(console: console, target: request?.target), values: values,
             packed: packed)
         let (adapter, request) = (adapter, request)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -45,9 +51,21 @@ struct PeripheralRunner: Sendable {
                 }
                 if !Task.isCancelled { throw BLEError.closed }
             }
-            group.addTask {
-                do { try await adapter.advertise(request) } catch {
-                    if !Task.isCancelled { throw error }
+            if let request {
+                group.addTask {
+                    do { try await adapter.advertise(request) } catch {
+                        if !Task.isCancelled { throw error }
+                    }
+                }
+            }
+            let (sets, isAlone) = (
+                AdvertisingSetRunner(adapter: adapter, console: console, requests: sets), request == nil
+            )
+            if !sets.requests.isEmpty {
+                group.addTask {
+                    try await sets.run()
+                    // Nothing is left to do.
+                    if isAlone, profile == nil { throw CancellationError() }
                 }
             }
             for (handle, interval) in timers {
@@ -72,7 +90,7 @@ struct PeripheralRunner: Sendable {
                 }
             }
             // The first that fails ends all; `waitForAll` would wait for the others.
-            while try await group.next() != nil {}
+            do { while try await group.next() != nil {} } catch is CancellationError { group.cancelAll() }
         }
     }
 

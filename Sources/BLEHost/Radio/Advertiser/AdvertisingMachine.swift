@@ -53,6 +53,8 @@ struct AdvertisingMachine {
     private var pausedUntil: Instant?
     /// A connection or the controller ended the advertising that is being switched on or changed.
     private var hasEnded = false
+    /// Whether the controller holds settings or data of it, on or off.
+    private(set) var usesController = false
 
     /// - Parameter setsRandomAddress: whether each set gets its random address, as extended commands require.
     init(setsRandomAddress: Bool = false) { self.setsRandomAddress = setsRandomAddress }
@@ -135,6 +137,7 @@ struct AdvertisingMachine {
     }
 
     mutating func controllerReset() {
+        usesController = false
         state = .idle
         failures = 0
         pausedUntil = nil
@@ -206,6 +209,7 @@ struct AdvertisingMachine {
 
     private mutating func converge() -> Action {
         guard pausedUntil == nil else { return .none }
+        if wanted != nil { usesController = true }
         switch (state, wanted) {
         case (.idle, let plan?) where setsRandomAddress && plan.parameters.target != nil:
             state = .preparing(plan, .removal)

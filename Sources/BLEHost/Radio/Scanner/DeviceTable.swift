@@ -20,7 +20,12 @@ struct DeviceTable {
         var isConnectable = false
         var isScannable = false
         var isExtended = false
+        /// Directed at a private address that the controller could not resolve.
+        var hasUnresolvedTarget = false
         var txPower: Int8 = 127
+        var primaryPHY = PHY.le1M
+        var secondaryPHY: PHY?
+        var periodicInterval = PeriodicAdvertisingInterval(rawValue: 0)
         var advertisementHash: UInt64 = 0
         var scanResponseHash: UInt64 = 0
         var advertisement: [UInt8] = []
@@ -32,6 +37,8 @@ struct DeviceTable {
         var lastRSSI: Int8 = 127
         /// Fragments of extended advertising data that are still incomplete.
         var fragments: [UInt8] = []
+        /// Data that are too long are dropped to their end.
+        var isOverlong = false
         var lastHeard = Instant.zero
         fileprivate var newer = Slot.none
         fileprivate var older = Slot.none

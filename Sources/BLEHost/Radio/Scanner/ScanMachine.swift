@@ -162,4 +162,8 @@ struct ScanMachine {
 struct ScanParameters: Equatable {
     var isActive: Bool
     var duty: ScanDuty
+    /// Scans on LE 1M and LE Coded instead of on LE 1M alone.
+    var isOnCodedPHY = false
+    /// Reports advertising to private addresses that could not be resolved, too.
+    var isUnrestricted = false
 }

@@ -19,8 +19,13 @@ public struct ScanRequest: Hashable, Sendable {
     public var address: DeviceAddress?
     /// Whether the client is in the background, where the lower duty cycle is enough.
     public var isInBackground: Bool
+    /// Whether to scan on LE Coded, too, for devices of longer range; ignored if the controller cannot.
+    public var scansCodedPHY = false
+    /// Whether to report advertising that is directed to a private address which the controller could not resolve
+    /// (Core 5.4, Vol 4, Part E, 7.8.64, filter policy 2); ignored if the controller cannot. Otherwise it is not reported.
+    public var includesUnresolvedTargets = false
 
-    /// Creates a request in which `solicitedServiceUUIDs` is `nil`; it can be set afterwards.
+    /// Creates a request with the defaults of the other properties, which can be set afterwards.
     public init(
         isActive: Bool = true, allowsDuplicates: Bool = false, serviceUUIDs: [BluetoothUUID] = [],
         name: String? = nil, minimumRSSI: Int8? = nil, address: DeviceAddress? = nil, isInBackground: Bool = false
@@ -36,5 +41,25 @@ public struct ScanRequest: Hashable, Sendable {
 }
 
 #if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension ScanRequest: Codable {}
+extension ScanRequest: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case isActive, allowsDuplicates, serviceUUIDs, solicitedServiceUUIDs, name, minimumRSSI, address
+        case isInBackground, scansCodedPHY, includesUnresolvedTargets
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            isActive: try container.decode(Bool.self, forKey: .isActive),
+            allowsDuplicates: try container.decode(Bool.self, forKey: .allowsDuplicates),
+            serviceUUIDs: try container.decode([BluetoothUUID].self, forKey: .serviceUUIDs),
+            name: try container.decodeIfPresent(String.self, forKey: .name),
+            minimumRSSI: try container.decodeIfPresent(Int8.self, forKey: .minimumRSSI),
+            address: try container.decodeIfPresent(DeviceAddress.self, forKey: .address),
+            isInBackground: try container.decode(Bool.self, forKey: .isInBackground))
+        solicitedServiceUUIDs = try container.decodeIfPresent([BluetoothUUID].self, forKey: .solicitedServiceUUIDs)
+        try container.update(&scansCodedPHY, .scansCodedPHY)
+        try container.update(&includesUnresolvedTargets, .includesUnresolvedTargets)
+    }
+}
 #endif

@@ -29,6 +29,8 @@ extension Scanner.Report {
             isConnectable: type.contains(.connectable), isScannable: type.contains(.scannable),
             isScanResponse: type.contains(.scanResponse), isExtended: !type.contains(.legacy),
             completeness: completeness, rssi: report.rssi, txPower: report.transmitPower,
+            primaryPHY: report.primaryPHY, secondaryPHY: report.secondaryPHY,
+            periodicInterval: report.periodicAdvertisingInterval,
             hasUnresolvedTarget: type.contains(.directed) && report.directAddress.kind == .unresolved)
     }
 }

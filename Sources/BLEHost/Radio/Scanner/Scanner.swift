@@ -30,6 +30,9 @@ struct Scanner {
         var completeness = Completeness.complete
         var rssi: Int8
         var txPower: Int8 = 127
+        var primaryPHY = PHY.le1M
+        var secondaryPHY: PHY?
+        var periodicInterval = PeriodicAdvertisingInterval(rawValue: 0)
         /// Directed at a private address that the controller could not resolve.
         var hasUnresolvedTarget = false
         /// The revision of `ControllerResolvingList` when the report came.
@@ -45,12 +48,17 @@ struct Scanner {
     private var devices: DeviceTable
     private var held = Queue<(slot: DeviceTable.Slot, key: DeviceTable.Key, until: Instant)>()
     private(set) var forgottenDevices: UInt64 = 0
+    /// The beginning of an anonymous advertisement: nothing else identifies its parts.
+    private var anonymousFragments: [UInt8] = []
 
     init(limits: HostLimits) {
         devices = DeviceTable(capacity: limits.scannedDevices, maximumAge: limits.scannedDeviceAge)
     }
 
     var isWanted: Bool { !wishes.isEmpty }
+
+    /// Whether a client wants what is directed to private addresses that could not be resolved.
+    var wantsUnresolvedTargets: Bool { wishes.contains { $0.request.includesUnresolvedTargets } }
 
     // MARK: Wishes
 
@@ -98,12 +106,15 @@ struct Scanner {
         let isInForeground = wishes.contains { !$0.request.isInBackground }
         return ScanParameters(
             isActive: wishes.contains { $0.request.isActive },
-            duty: isInForeground ? timing.foregroundScan : timing.backgroundScan)
+            duty: isInForeground ? timing.foregroundScan : timing.backgroundScan,
+            isOnCodedPHY: wishes.contains { $0.request.scansCodedPHY },
+            isUnrestricted: wishes.contains { $0.request.includesUnresolvedTargets })
     }
 
     private mutating func forget() {
         devices.removeAll()
         held.removeAll()
+        anonymousFragments = []
     }
 
     // MARK: Reports
@@ -111,6 +122,9 @@ struct Scanner {
     /// Takes one report and appends the discoveries for the clients.
     mutating func receive(_ report: Report, data: RawSpan, at now: Instant, into events: inout EventQueue) {
         guard !wishes.isEmpty else { return }
+        if report.address == nil, report.completeness == .moreToCome || !anonymousFragments.isEmpty {
+            return receiveAnonymous(report, data: data, at: now, into: &events)
+        }
         let hash = data.contentHash()
         let key = Self.key(of: report, contentHash: hash)
         let slot: DeviceTable.Slot
@@ -138,6 +152,21 @@ struct Scanner {
         announce(slot, rssi: report.rssi, isPacket: true, at: now, into: &events)
     }
 
+    /// A part of an anonymous advertisement; a controller reports its parts one after the other.
+    private mutating func receiveAnonymous(
+        _ report: Report, data: RawSpan, at now: Instant, into events: inout EventQueue
+    ) {
+        guard data.byteCount <= Self.longestData - anonymousFragments.count else {
+            anonymousFragments = []
+            return
+        }
+        unsafe data.withUnsafeBytes { unsafe anonymousFragments.append(contentsOf: $0) }
+        guard report.completeness != .moreToCome else { return }
+        let whole = anonymousFragments
+        anonymousFragments = []
+        receive(report, data: whole.span.bytes, at: now, into: &events)
+    }
+
     var nextDeadline: Instant? { held.first?.until }
 
     /// Announces the devices whose scan response did not come in time.
@@ -162,10 +191,11 @@ struct Scanner {
     /// - Returns: whether the data are complete.
     private mutating func take(_ report: Report, data: RawSpan, hash: UInt64, into slot: DeviceTable.Slot) -> Bool {
         var hash = hash
-        if report.completeness == .moreToCome || !devices[slot].fragments.isEmpty {
+        if report.completeness == .moreToCome || !devices[slot].fragments.isEmpty || devices[slot].isOverlong {
             let room = Self.longestData - devices[slot].fragments.count
-            guard data.byteCount <= room else {
+            guard !devices[slot].isOverlong, data.byteCount <= room else {
                 devices[slot].fragments.removeAll()
+                devices[slot].isOverlong = report.completeness == .moreToCome
                 return false
             }
             unsafe data.withUnsafeBytes { unsafe devices[slot].fragments.append(contentsOf: $0) }
@@ -184,6 +214,10 @@ struct Scanner {
             devices[slot].isScannable = report.isScannable
             devices[slot].isExtended = report.isExtended
             devices[slot].txPower = report.txPower
+            devices[slot].hasUnresolvedTarget = report.hasUnresolvedTarget
+            devices[slot].primaryPHY = report.primaryPHY
+            devices[slot].secondaryPHY = report.secondaryPHY
+            devices[slot].periodicInterval = report.periodicInterval
             if devices[slot].advertisementHash != hash {
                 devices[slot].advertisement = wholeData(data, of: slot)
                 devices[slot].advertisementHash = hash
@@ -207,6 +241,7 @@ struct Scanner {
         let content = devices[slot].contentHash
         let isHeld = devices[slot].isHeld
         for index in wishes.indices {
+            if devices[slot].hasUnresolvedTarget, !wishes[index].request.includesUnresolvedTargets { continue }
             if let minimum = wishes[index].request.minimumRSSI, rssi < minimum || rssi == 127 { continue }
             if wishes[index].request.allowsDuplicates {
                 guard isPacket else { continue }
@@ -231,10 +266,16 @@ struct Scanner {
         _ slot: DeviceTable.Slot, rssi: Int8, for operation: OperationID, _ client: ClientID, at now: Instant
     ) -> Discovery {
         let device = devices[slot]
-        return Discovery(
+        var discovery = Discovery(
             scan: operation, client: client, address: device.address, rssi: rssi,
             isConnectable: device.isConnectable, isScannable: device.isScannable,
             advertisement: device.advertisement, scanResponse: device.scanResponse,
             txPower: device.txPower == 127 ? nil : device.txPower, isExtended: device.isExtended, time: now)
+        guard device.isExtended else { return discovery }
+        if device.key.advertisingSet <= 0x0F { discovery.advertisingSetIdentifier = device.key.advertisingSet }
+        discovery.primaryPHY = device.primaryPHY
+        discovery.secondaryPHY = device.secondaryPHY
+        if device.periodicInterval.rawValue > 0 { discovery.periodicInterval = device.periodicInterval }
+        return discovery
     }
 }

@@ -85,7 +85,7 @@ struct LinkSecurityMachine {
     /// The peer's identity, as far as it is known.
     var identity: DeviceAddress
     /// The addresses of this side and of the peer, as they were on the air when the link was made.
-    let localAddress: DeviceAddress
+    private(set) var localAddress: DeviceAddress
     let peerAddress: DeviceAddress
 
     var encryption = Encryption.off
@@ -147,6 +147,9 @@ struct LinkSecurityMachine {
         self.localAddress = localAddress
         self.peerAddress = peerAddress
     }
+
+    /// The peer connected to this address, that of an advertising set.
+    mutating func connected(at address: DeviceAddress) { localAddress = address }
 
     // MARK: Questions
 

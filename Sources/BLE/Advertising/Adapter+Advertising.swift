@@ -1,0 +1,65 @@
+import BLEHost
+import BLEPackets
+
+/// Advertising sets and periodic advertising.
+extension Adapter {
+    /// Advertises a set of its own, beside `advertise(_:)` and other sets: as many as the controller has.
+    ///
+    /// On a controller without extended advertising, one set that legacy PDUs can express is advertised.
+    /// - Returns: the set; the controller may still refuse it, which the sequence throws: `BLEError.limitReached` when it
+    ///   has no further set.
+    /// - Throws: `BLEError` if the adapter is lost.
+    public func advertiseSet(_ request: AdvertisingSetRequest) throws -> AdvertisingSet {
+        let (stream, source) = BoundedStream<AdvertisingSetEvent>.make(
+            capacity: AdvertisingSet.capacity, dropped: DropCounter())
+        let operation = try begin(.radio(.advertiseSet(request)), source) { $0.sets[$1] = source }
+        return AdvertisingSet(adapter: self, operation: operation, stream: stream)
+    }
+
+    /// Follows periodic advertising. The controller scans until it has found it.
+    /// - Returns: the train; the controller may still refuse it, which the sequence throws.
+    /// - Throws: `BLEError` if the adapter is lost.
+    public func follow(_ request: TrainRequest) throws -> Train { try follow(.radio(.followTrain(request))) }
+
+    /// Follows the trains that the peer of a link transfers, also after the end of the link.
+    /// - Throws: `BLEError` if the adapter is lost.
+    public func receiveTrains(on link: LinkID, _ options: TrainOptions = TrainOptions()) throws -> Train {
+        try follow(.radio(.receiveTrains(link, options)))
+    }
+
+    private func follow(_ command: HostCommand) throws -> Train {
+        let dropped = DropCounter()
+        let (stream, source) = BoundedStream<TrainEvent>.make(capacity: Train.capacity, dropped: dropped)
+        let operation = try begin(command, source) { $0.trains[$1] = source }
+        return Train(adapter: self, operation: operation, stream: stream, dropped: dropped)
+    }
+
+    /// Starts an operation that ends with its sequence.
+    private func begin<Element>(
+        _ command: HostCommand, _ source: BoundedStream<Element>.Source,
+        _ add: (inout AdapterSequences, OperationID) -> Void
+    ) throws -> OperationID {
+        if let ending { throw ending }
+        let operation = submit(command)
+        add(&sequences, operation)
+        source.onTermination { Task { await self.endSequence(operation) } }
+        settle()
+        return operation
+    }
+
+    /// Ends an operation whose sequence is no longer iterated.
+    func endSequence(_ operation: OperationID) {
+        guard sequences.forget(operation) else { return }
+        _ = submit(.cancel(operation))
+        settle()
+    }
+
+    func handle(_ event: AdvertisingSetEvent, of operation: OperationID) {
+        sequences.sets[operation]?.yield(event, octets: 32)
+    }
+
+    func handle(_ event: TrainEvent, of operation: OperationID) {
+        let octets = if case .report(let report) = event { report.data.count } else { 0 }
+        sequences.trains[operation]?.yield(event, octets: 64 + octets)
+    }
+}

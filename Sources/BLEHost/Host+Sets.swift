@@ -1,0 +1,47 @@
+import BLEPackets
+
+/// Advertising sets and periodic trains: what they mean for links.
+extension Host {
+    /// A client asks for something that concerns a train and a link.
+    mutating func performOnLink(
+        _ command: RadioCommand, operation: OperationID, client: ClientID, at now: Instant
+    ) {
+        switch command {
+        case .receiveTrains(let link, let options):
+            guard isExclusive(operation), openLink(link, operation) != nil else { return }
+            radio.receiveTrains(on: link, options, operation: operation, client: client, into: &effects)
+        case .transferTrain(let source, let link, let serviceData):
+            guard isExclusive(operation), openLink(link, operation) != nil else { return }
+            radio.transferTrain(
+                of: source, to: link, serviceData: serviceData, operation: operation, into: &effects)
+        case .scan, .changeScan, .advertise, .changeAdvertising, .connect, .advertiseSet, .changeAdvertisingSet,
+            .followTrain:
+            break
+        }
+    }
+
+    /// The controller ended an advertising set (Core 5.4, Vol 4, Part E, 7.7.65.18).
+    mutating func received(_ event: LEAdvertisingSetTerminated, at now: Instant) {
+        // Success means that a connection ended it; Connection Complete reports that, too.
+        let byConnection = event.status.isSuccess
+        guard event.advertisingHandle != RadioCommandSet.advertisingHandle else {
+            guard !byConnection || radio.knowsEndedSet else { return }
+            return radio.advertisingEnded(byConnection: byConnection, at: now, into: &effects)
+        }
+        guard byConnection else {
+            radio.setEnded(event.advertisingHandle, byConnection: false, link: nil, into: &effects)
+            return
+        }
+        guard let link = links[event.connectionHandle] else {
+            // Its peer's address may still have to be resolved.
+            return radio.sets.noteEarlyEnd(of: event.advertisingHandle, by: event.connectionHandle)
+        }
+        setEnded(event.advertisingHandle, by: link)
+    }
+
+    /// A central connected by a set, whose address is this side's address on the link.
+    mutating func setEnded(_ handle: UInt8, by link: Link) {
+        let address = radio.setEnded(handle, byConnection: true, link: link.id, into: &effects)
+        if let address { link.security.connected(at: address) }
+    }
+}

@@ -1,0 +1,32 @@
+import BLEPackets
+
+/// How this side, as the central, answers a peripheral that asks for other connection parameters, through the link layer
+/// or over L2CAP (Core 5.4, Vol 3, Part A, 4.20; Vol 4, Part E, 7.8.31).
+public enum ParameterPolicy: Hashable, Sendable {
+    /// Accept all that the specification allows.
+    case accept
+    /// Reject every request; the parameters stay those that this side has chosen.
+    case reject
+    /// Accept what lies in this range: the interval becomes the part of the requested range that lies in it, and a
+    /// request without such a part, or with a longer latency, is rejected.
+    case within(ClosedRange<ConnectionInterval>, latency: UInt16)
+
+    /// What to grant; `nil` to reject the request.
+    func granted(_ request: ConnectionParameterRequest) -> ConnectionParameterRequest? {
+        switch self {
+        case .accept: return request
+        case .reject: return nil
+        case .within(let intervals, let latency):
+            let shortest = max(intervals.lowerBound, request.interval.lowerBound)
+            let longest = min(intervals.upperBound, request.interval.upperBound)
+            guard shortest <= longest, request.peripheralLatency <= latency else { return nil }
+            var granted = request
+            granted.interval = shortest...longest
+            return granted
+        }
+    }
+}
+
+#if !hasFeature(Embedded)
+extension ParameterPolicy: Codable {}
+#endif

@@ -1,0 +1,312 @@
+import BLEPackets
+
+/// Advertising sets of their own, beside the one advertisement that all clients share.
+extension Radio {
+    // MARK: Wishes
+
+    mutating func advertiseSet(
+        _ request: AdvertisingSetRequest, operation: OperationID, client: ClientID, into effects: inout Effects
+    ) {
+        guard configuration.ownership == .exclusive else {
+            return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
+        }
+        if let fault = request.fault {
+            return effects.complete(operation, .failure(.invalidRequest(.advertisingSet(fault))))
+        }
+        guard let handle = sets.freeHandle else { return effects.complete(operation, .failure(.limitReached)) }
+        sets.entries.append(
+            AdvertisingSets.Entry(operation: operation, client: client, request: request, handle: handle))
+        effects.needsConvergence = true
+    }
+
+    mutating func changeSet(
+        _ set: OperationID, to request: AdvertisingSetRequest, _ operation: OperationID, at now: Instant,
+        into effects: inout Effects
+    ) {
+        if let fault = request.fault {
+            return effects.complete(operation, .failure(.invalidRequest(.advertisingSet(fault))))
+        }
+        if let index = sets.index(of: set) {
+            if let capacity = sets.capacity, request.longestPart > capacity.dataLength {
+                return effects.complete(operation, .failure(.invalidRequest(.advertisingSet(.tooMuchData))))
+            }
+            sets.entries[index].request = request
+        } else {
+            // It may be advertised by legacy commands.
+            guard request.fitsLegacyPDUs, advertiser.change(set, to: AdvertiseRequest(legacy: request), at: now) else {
+                return effects.complete(operation, .failure(.cancelled))
+            }
+        }
+        effects.needsConvergence = true
+        effects.complete(operation, .success(.done))
+    }
+
+    /// - Returns: whether there was such a set.
+    mutating func removeSet(_ operation: OperationID) -> Bool {
+        guard let index = sets.index(of: operation) else { return false }
+        leave(index)
+        return true
+    }
+
+    /// Ends every set, oldest first.
+    mutating func removeAllSets() -> [OperationID] {
+        let ended = sets.entries.filter { !$0.isLeaving }.map { $0.operation }
+        for index in sets.entries.indices { sets.entries[index].isLeaving = true }
+        sets.entries.removeAll { $0.machine.isIdle }
+        return ended
+    }
+
+    private mutating func leave(_ index: Int) {
+        sets.entries[index].isLeaving = true
+        if sets.entries[index].machine.isIdle { sets.entries.remove(at: index) }
+    }
+
+    // MARK: Convergence
+
+    mutating func convergeSets(at now: Instant, into effects: inout Effects) {
+        guard !sets.isEmpty else { return }
+        guard commandSet.takesExtendedCalls else { return fallBack(at: now, into: &effects) }
+        if sets.askCapacity() {
+            effects.commands.append(LEReadNumberOfSupportedAdvertisingSets(), purpose: .advertisingSetCapacity)
+            effects.commands.append(LEReadMaximumAdvertisingDataLength(), purpose: .advertisingSetCapacity)
+        }
+        guard let capacity = sets.capacity else { return }
+        let handles = admit(within: capacity, into: &effects)
+        for handle in handles {
+            guard let index = sets.index(ofHandle: handle) else { continue }
+            let entry = sets.entries[index]
+            let plan = isPaused || entry.isLeaving ? nil : plan(for: entry)
+            let action = sets.entries[index].machine.want(plan)
+            tell(index, wasRunning: entry.machine.isRunning, into: &effects)
+            perform(action, onSet: handle, into: &effects)
+        }
+    }
+
+    private func plan(for entry: AdvertisingSets.Entry) -> AdvertisingSetMachine.Plan {
+        let randomAddress = entry.request.address ?? (hostAddressType == .random ? ownAddress : nil)
+        return AdvertisingSetMachine.Plan(
+            request: entry.request, randomAddress: randomAddress,
+            ownAddressType: randomAddress == nil ? .public : .random)
+    }
+
+    /// Ends requests for which the controller has no set left, the latest first, and those with too much data. While a
+    /// set is being removed, a request may wait for its place.
+    /// - Returns: the handles of the sets that have a place.
+    private mutating func admit(
+        within capacity: AdvertisingSets.Capacity, into effects: inout Effects
+    ) -> [UInt8] {
+        let isOneLeaving = sets.entries.contains { $0.isLeaving }
+        var admitted: [UInt8] = []
+        var room = capacity.sets - (advertiser.isWanted || advertisingMachine.usesController ? 1 : 0)
+        var refused: [(OperationID, HostFailure)] = []
+        for entry in sets.entries {
+            if entry.isLeaving {
+                room -= 1
+                admitted.append(entry.handle)
+            } else if entry.request.longestPart > capacity.dataLength {
+                refused.append((entry.operation, .invalidRequest(.advertisingSet(.tooMuchData))))
+            } else if room > 0 || !entry.machine.isIdle {
+                room -= 1
+                admitted.append(entry.handle)
+            } else if !isOneLeaving {
+                refused.append((entry.operation, .limitReached))
+            }
+        }
+        for (operation, failure) in refused where removeSet(operation) {
+            effects.complete(operation, .failure(failure))
+        }
+        return admitted
+    }
+
+    /// A controller of the legacy commands has one advertisement: the first set that it can express, if no client uses
+    /// the shared one.
+    private mutating func fallBack(at now: Instant, into effects: inout Effects) {
+        let entries = sets.entries
+        sets.entries.removeAll()
+        for entry in entries where !entry.isLeaving {
+            guard entry.request.fitsLegacyPDUs else {
+                let opcode = LESetExtendedAdvertisingParameters.opcode
+                effects.complete(
+                    entry.operation, .failure(.controller(.unsupportedFeatureOrParameterValue, opcode)))
+                continue
+            }
+            guard !advertiser.isWanted else {
+                effects.complete(entry.operation, .failure(.limitReached))
+                continue
+            }
+            advertiser.add(
+                AdvertiseRequest(legacy: entry.request), operation: entry.operation, client: entry.client, at: now)
+        }
+    }
+
+    // MARK: Commands
+
+    private mutating func perform(
+        _ action: AdvertisingSetMachine.Action, onSet handle: UInt8, into effects: inout Effects
+    ) {
+        guard let index = sets.index(ofHandle: handle) else { return }
+        let purpose = CommandPurpose.advertisingSet(handle)
+        switch action {
+        case .none: break
+        case .setParameters(let plan):
+            effects.commands.append(LESetExtendedAdvertisingParameters(plan, handle: handle), purpose: purpose)
+        case .setRandomAddress(let address):
+            effects.commands.append(
+                LESetAdvertisingSetRandomAddress(advertisingHandle: handle, address: address), purpose: purpose)
+        case .setData(let data, let operation):
+            effects.commands.append(
+                LESetExtendedAdvertisingData(advertisingHandle: handle, operation: operation, data: data),
+                purpose: purpose)
+        case .setScanResponse(let data, let operation):
+            effects.commands.append(
+                LESetExtendedScanResponseData(advertisingHandle: handle, operation: operation, data: data),
+                purpose: purpose)
+        case .setTrainParameters(let train):
+            effects.commands.append(
+                LESetPeriodicAdvertisingParameters(
+                    advertisingHandle: handle, minimumInterval: train.interval, maximumInterval: train.interval,
+                    properties: train.includesTransmitPower ? .includesTransmitPower : []), purpose: purpose)
+        case .setTrainData(let data, let operation):
+            effects.commands.append(
+                LESetPeriodicAdvertisingData(advertisingHandle: handle, operation: operation, data: data),
+                purpose: purpose)
+        case .setTrainEnabled(let train):
+            effects.commands.append(
+                LESetPeriodicAdvertisingEnable(
+                    enable: train.includesDataInformation ? [.enabled, .includesAdvertisingDataInformation] : .enabled,
+                    advertisingHandle: handle), purpose: purpose)
+        case .setTrainDisabled:
+            effects.commands.append(
+                LESetPeriodicAdvertisingEnable(enable: [], advertisingHandle: handle), purpose: purpose)
+        case .setEnabled(let request):
+            effects.commands.append(
+                LESetExtendedAdvertisingEnable(
+                    isEnabled: true,
+                    sets: [
+                        .init(
+                            advertisingHandle: handle,
+                            duration: UInt16(clamping: (request.duration?.rawValue ?? 0) / 10_000),
+                            maximumEvents: request.maximumEvents)
+                    ]), purpose: purpose)
+        case .setDisabled:
+            effects.commands.append(
+                LESetExtendedAdvertisingEnable(isEnabled: false, sets: [.init(advertisingHandle: handle)]),
+                purpose: purpose)
+        case .remove:
+            effects.commands.append(LERemoveAdvertisingSet(advertisingHandle: handle), purpose: purpose)
+        case .fail(let status, let opcode):
+            let entry = sets.entries.remove(at: index)
+            effects.needsConvergence = true
+            guard !entry.isLeaving else { return }
+            let isFull = status == .memoryCapacityExceeded && opcode == LESetExtendedAdvertisingParameters.opcode
+            effects.complete(
+                entry.operation, .failure(isFull ? .limitReached : .controller(status, opcode)))
+        }
+    }
+
+    /// The controller answered a command about a set.
+    mutating func setAnswered(
+        _ handle: UInt8, _ status: HCIStatus, _ opcode: HCIOpcode, _ parameters: RawSpan, at now: Instant,
+        into effects: inout Effects
+    ) {
+        guard let index = sets.index(ofHandle: handle) else { return }
+        if status.isSuccess, opcode == LESetExtendedAdvertisingParameters.opcode {
+            var reader = PacketReader(parameters)
+            let answer = try? LESetExtendedAdvertisingParameters.ReturnParameters(decoding: &reader)
+            sets.entries[index].transmitPower = answer?.selectedTransmitPower ?? 127
+        }
+        let wasRunning = sets.entries[index].machine.isRunning
+        let action = sets.entries[index].machine.completed(status, opcode, at: now)
+        tell(index, wasRunning: wasRunning, into: &effects)
+        perform(action, onSet: handle, into: &effects)
+        guard let index = sets.index(ofHandle: handle), sets.entries[index].machine.isIdle else { return }
+        if sets.entries[index].isLeaving { sets.entries.remove(at: index) }
+        effects.needsConvergence = true
+    }
+
+    private func tell(_ index: Int, wasRunning: Bool, into effects: inout Effects) {
+        let entry = sets.entries[index]
+        guard entry.machine.isRunning != wasRunning, !entry.isLeaving else { return }
+        let event: AdvertisingSetEvent = wasRunning ? .stopped : .started(transmitPower: entry.transmitPower)
+        effects.events.append(.advertisingSet(entry.operation, entry.client, event))
+    }
+
+    /// Whether LE Advertising Set Terminated says which advertisement a central's link ended.
+    var knowsEndedSet: Bool { !sets.isEmpty }
+
+    /// The controller ended a set: a central connected, or its time is over.
+    /// - Parameter link: the central's link, if it stands.
+    /// - Returns: the address of the set, by which the central connected.
+    @discardableResult
+    mutating func setEnded(
+        _ handle: UInt8, byConnection: Bool, link: LinkID?, into effects: inout Effects
+    ) -> DeviceAddress? {
+        guard let index = sets.index(ofHandle: handle) else { return nil }
+        let address = sets.entries[index].machine.planInForce?.randomAddress
+        let wasRunning = sets.entries[index].machine.isRunning
+        sets.entries[index].machine.ended()
+        tell(index, wasRunning: wasRunning, into: &effects)
+        let entry = sets.entries[index]
+        if let link, !entry.isLeaving {
+            effects.events.append(.advertisingSet(entry.operation, entry.client, .connected(link)))
+        }
+        if !entry.isLeaving, !byConnection || !entry.request.resumesAfterConnection {
+            leave(index)
+            effects.complete(entry.operation, .success(.done))
+        }
+        effects.needsConvergence = true
+        return address
+    }
+
+    /// A link has ended: sets that had no room beside it may go on.
+    mutating func proceedWithSets(into effects: inout Effects) {
+        let handles = sets.entries.map { $0.handle }
+        for handle in handles {
+            guard let index = sets.index(ofHandle: handle) else { continue }
+            perform(sets.entries[index].machine.proceed(), onSet: handle, into: &effects)
+        }
+    }
+
+    mutating func advanceSets(to now: Instant, into effects: inout Effects) {
+        guard let deadline = sets.nextDeadline, deadline <= now else { return }
+        let handles = sets.entries.map { $0.handle }
+        for handle in handles {
+            guard let index = sets.index(ofHandle: handle) else { continue }
+            perform(sets.entries[index].machine.advance(to: now), onSet: handle, into: &effects)
+        }
+    }
+}
+
+extension AdvertisingSetRequest {
+    /// The length of the longest of its data.
+    fileprivate var longestPart: Int { max(data.count, scanResponse.count, train?.data.count ?? 0) }
+}
+
+extension AdvertiseRequest {
+    /// The same by legacy commands.
+    fileprivate init(legacy set: AdvertisingSetRequest) {
+        let interval = AdvertisingInterval(rawValue: UInt16(clamping: min(set.interval.rawValue, 0x4000)))
+        self.init(
+            .raw(advertisement: set.data, scanResponse: set.scanResponse), isConnectable: set.isConnectable,
+            interval: interval, resumesAfterConnection: set.resumesAfterConnection)
+    }
+}
+
+extension LESetExtendedAdvertisingParameters {
+    fileprivate init(_ plan: AdvertisingSetMachine.Plan, handle: UInt8) {
+        let request = plan.request
+        var properties: ExtendedAdvertisingProperties = []
+        if request.isConnectable { properties.insert(.connectable) }
+        if request.isScannable || request.usesLegacyPDUs && (request.isConnectable || !request.scanResponse.isEmpty) {
+            properties.insert(.scannable)
+        }
+        if request.usesLegacyPDUs { properties.insert(.legacy) }
+        if request.isAnonymous { properties.insert(.anonymous) }
+        if request.includesTransmitPower { properties.insert(.includesTransmitPower) }
+        self.init(
+            advertisingHandle: handle, properties: properties, minimumInterval: request.interval,
+            maximumInterval: request.interval, ownAddressType: plan.ownAddressType,
+            transmitPower: request.transmitPower ?? 127, primaryPHY: request.primaryPHY,
+            secondaryPHY: request.secondaryPHY, advertisingSetIdentifier: request.identifier ?? handle & 0x0F)
+    }
+}

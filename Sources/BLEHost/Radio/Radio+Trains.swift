@@ -1,0 +1,212 @@
+import BLEPackets
+
+/// Following periodic advertising.
+extension Radio {
+    // MARK: Wishes
+
+    mutating func follow(
+        _ request: TrainRequest, operation: OperationID, client: ClientID, into effects: inout Effects
+    ) {
+        guard configuration.ownership == .exclusive else {
+            return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
+        }
+        guard request.isValid else { return effects.complete(operation, .failure(.invalidRequest(.train))) }
+        trains.add(.follow(request), operation: operation, client: client)
+        effects.needsConvergence = true
+    }
+
+    /// Takes the trains that the peer of a link transfers.
+    mutating func receiveTrains(
+        on link: LinkID, _ options: TrainOptions, operation: OperationID, client: ClientID, into effects: inout Effects
+    ) {
+        guard options.isValid else { return effects.complete(operation, .failure(.invalidRequest(.train))) }
+        // The controller knows one setting for each link.
+        guard !trains.wantsTransfers(on: link) else { return effects.complete(operation, .failure(.limitReached)) }
+        trains.add(.transfers(link, options), operation: operation, client: client)
+        if !trains.hasEventMask { setTrainEventMask(purpose: .unattended, into: &effects) }
+        effects.commands.append(
+            LESetPeriodicAdvertisingSyncTransferParameters(
+                connectionHandle: link.handle,
+                mode: options.reportsOnlyChanges ? .followWithFilteredReports : .followWithReports,
+                skip: options.skip, synchronizationTimeout: options.timeout),
+            purpose: .trainReceiver(operation))
+    }
+
+    /// Tells the peer of a link how to follow a train: one that an operation follows or sends.
+    func transferTrain(
+        of source: OperationID, to link: LinkID, serviceData: UInt16, operation: OperationID,
+        into effects: inout Effects
+    ) {
+        if let handle = trains.handle(of: source) {
+            effects.commands.append(
+                LEPeriodicAdvertisingSyncTransfer(
+                    connectionHandle: link.handle, serviceData: serviceData, synchronizationHandle: handle),
+                purpose: .trainTransfer(operation))
+        } else if let index = sets.index(of: source), sets.entries[index].request.train != nil {
+            effects.commands.append(
+                LEPeriodicAdvertisingSetInfoTransfer(
+                    connectionHandle: link.handle, serviceData: serviceData,
+                    advertisingHandle: sets.entries[index].handle),
+                purpose: .trainTransfer(operation))
+        } else {
+            effects.complete(operation, .failure(.invalidRequest(.train)))
+        }
+    }
+
+    /// - Returns: whether there was such a request.
+    mutating func removeTrain(_ operation: OperationID, into effects: inout Effects) -> Bool {
+        guard let entry = trains.remove(operation) else { return false }
+        end(entry, into: &effects)
+        return true
+    }
+
+    /// Ends every request, oldest first.
+    mutating func removeAllTrains(into effects: inout Effects) -> [OperationID] {
+        trains.removeAll().map { entry in
+            end(entry, into: &effects)
+            return entry.operation
+        }
+    }
+
+    private func end(_ entry: TrainTable.Entry, into effects: inout Effects) {
+        for train in entry.trains { terminate(train.handle, into: &effects) }
+        guard case .transfers(let link, let options) = entry.wish, !entry.isClosed else { return }
+        effects.commands.append(
+            LESetPeriodicAdvertisingSyncTransferParameters(
+                connectionHandle: link.handle, mode: .ignore, synchronizationTimeout: options.timeout),
+            purpose: .unattendedOnLink(link.handle))
+    }
+
+    private func terminate(_ handle: SynchronizationHandle, into effects: inout Effects) {
+        effects.commands.append(
+            LEPeriodicAdvertisingTerminateSync(synchronizationHandle: handle), purpose: .unattended)
+    }
+
+    // MARK: Convergence
+
+    mutating func convergeTrains(into effects: inout Effects) {
+        guard !trains.isEmpty || !trains.isIdle else { return }
+        perform(trains.converge(), into: &effects)
+    }
+
+    private mutating func perform(_ action: TrainTable.Action, into effects: inout Effects) {
+        switch action {
+        case .none: break
+        case .setEventMask: setTrainEventMask(purpose: .train, into: &effects)
+        case .clearList: effects.commands.append(LEClearPeriodicAdvertiserList(), purpose: .train)
+        case .addToList(let advertiser):
+            effects.commands.append(
+                LEAddDeviceToPeriodicAdvertiserList(
+                    advertiserAddress: advertiser.address.withoutIdentityMark,
+                    advertisingSetIdentifier: advertiser.identifier), purpose: .train)
+        case .create(let request):
+            guard let first = request.advertisers.first else { return }
+            var options: PeriodicSyncOptions = request.advertisers.count > 1 ? .usesAdvertiserList : []
+            if request.options.reportsOnlyChanges { options.insert(.filtersDuplicates) }
+            effects.commands.append(
+                LEPeriodicAdvertisingCreateSync(
+                    options: options, advertisingSetIdentifier: first.identifier,
+                    advertiserAddress: first.address.withoutIdentityMark, skip: request.options.skip,
+                    synchronizationTimeout: request.options.timeout), purpose: .train)
+        case .cancel: effects.commands.append(LEPeriodicAdvertisingCreateSyncCancel(), purpose: .train)
+        case .fail(let operation, let status, let opcode):
+            if removeTrain(operation, into: &effects) {
+                effects.complete(operation, .failure(.controller(status, opcode)))
+            }
+        }
+        effects.needsConvergence = effects.needsConvergence || action != .none
+    }
+
+    /// These events are switched on when the first client follows a train.
+    private func setTrainEventMask(purpose: CommandPurpose, into effects: inout Effects) {
+        let events: LEEventMask = [
+            .periodicAdvertisingSyncEstablished, .periodicAdvertisingReport, .periodicAdvertisingSyncLost,
+            .periodicAdvertisingSyncTransferReceived,
+        ]
+        effects.commands.append(LESetEventMask(mask: eventMask.union(events)), purpose: purpose)
+    }
+
+    /// The controller answered a command about trains.
+    mutating func trainAnswered(_ status: HCIStatus, _ opcode: HCIOpcode, into effects: inout Effects) {
+        effects.note(status)
+        perform(trains.completed(status, opcode), into: &effects)
+        effects.needsConvergence = true
+    }
+
+    /// The controller answered the setting for trains that a peer transfers.
+    mutating func trainReceiverAnswered(
+        _ operation: OperationID, _ status: HCIStatus, _ opcode: HCIOpcode, into effects: inout Effects
+    ) {
+        guard !status.isSuccess, trains.remove(operation) != nil else { return }
+        effects.complete(operation, .failure(.controller(status, opcode)))
+    }
+
+    // MARK: Events
+
+    mutating func received(_ event: LEPeriodicAdvertisingSyncEstablished, into effects: inout Effects) {
+        let attempt = trains.established(event.status)
+        effects.needsConvergence = true
+        guard event.status.isSuccess else {
+            if let attempt, !attempt.isToBeRetried, removeTrain(attempt.operation, into: &effects) {
+                effects.complete(attempt.operation, .failure(.connectionFailed(event.status)))
+            }
+            return
+        }
+        let information = TrainInformation(
+            advertiser: event.advertiserAddress, identifier: event.advertisingSetIdentifier, phy: event.advertiserPHY,
+            interval: event.interval, serviceData: nil)
+        synchronized(event.synchronizationHandle, information, for: attempt?.operation, into: &effects)
+    }
+
+    mutating func received(_ event: LEPeriodicAdvertisingSyncTransferReceived, into effects: inout Effects) {
+        guard event.status.isSuccess else { return }
+        let information = TrainInformation(
+            advertiser: event.advertiserAddress, identifier: event.advertisingSetIdentifier, phy: event.advertiserPHY,
+            interval: event.interval, serviceData: event.serviceData)
+        synchronized(
+            event.synchronizationHandle, information, for: trains.receiver(on: event.connectionHandle), into: &effects)
+    }
+
+    private mutating func synchronized(
+        _ handle: SynchronizationHandle, _ information: TrainInformation, for operation: OperationID?,
+        into effects: inout Effects
+    ) {
+        let train = TrainTable.Train(handle: handle, information: information)
+        guard let operation, let client = trains.add(train, to: operation) else {
+            return terminate(handle, into: &effects)
+        }
+        effects.events.append(.train(operation, client, .synchronized(information)))
+    }
+
+    mutating func received(_ event: LEPeriodicAdvertisingReport, at now: Instant, into effects: inout Effects) {
+        guard let (operation, client, report) = trains.receive(event, at: now) else { return }
+        effects.events.append(.train(operation, client, .report(report)))
+        effects.counters.droppedValues = effects.events.droppedValues
+    }
+
+    mutating func received(_ event: LEPeriodicAdvertisingSyncLost, into effects: inout Effects) {
+        guard let lost = trains.lost(event.synchronizationHandle) else { return }
+        tellLost(lost.train, lost.operation, lost.client, into: &effects)
+        if lost.hasEnded { effects.complete(lost.operation, .success(.done)) }
+        effects.needsConvergence = true
+    }
+
+    /// A link has ended, and with it what its peer could still transfer.
+    mutating func trainsEnded(with link: LinkID, _ reason: DisconnectionReason, into effects: inout Effects) {
+        guard !trains.isEmpty else { return }
+        for operation in trains.linkEnded(link) { effects.complete(operation, .failure(.linkLost(reason))) }
+    }
+
+    mutating func loseTrains(into effects: inout Effects) {
+        for (operation, client, train) in trains.controllerReset() {
+            tellLost(train, operation, client, into: &effects)
+        }
+    }
+
+    private func tellLost(
+        _ train: TrainInformation, _ operation: OperationID, _ client: ClientID, into effects: inout Effects
+    ) {
+        effects.events.append(
+            .train(operation, client, .lost(advertiser: train.advertiser, identifier: train.identifier)))
+    }
+}

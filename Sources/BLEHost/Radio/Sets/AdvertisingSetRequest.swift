@@ -1,0 +1,184 @@
+import BLEPackets
+
+/// An advertising set of one client: data, address, interval, PHYs and duration of its own (Core 5.4, Vol 6, Part B,
+/// 4.4.2.10). Several sets are advertised at the same time, as many as the controller has.
+///
+/// A controller without extended advertising sends a set that legacy PDUs can express as its only advertisement.
+public struct AdvertisingSetRequest: Equatable, Sendable {
+    /// The maximum length of advertising data in extended PDUs, in octets (Core 5.4, Vol 4, Part E, 7.8.54).
+    public static let longestData = 1650
+    /// The maximum length of advertising data and of scan responses in legacy PDUs, in octets.
+    public static let longestLegacyData = 31
+
+    /// Advertising data. A scannable set with extended PDUs has none: its data are in the scan response.
+    public var data: [UInt8]
+    /// The scan response of a scannable set.
+    public var scanResponse: [UInt8]
+    /// Whether legacy PDUs are sent, which every scanner receives: at most 31 octets, on LE 1M only.
+    public var usesLegacyPDUs: Bool
+    /// Whether centrals may connect.
+    public var isConnectable: Bool
+    /// Whether scanners may ask for the scan response. Extended PDUs cannot be connectable as well; legacy PDUs that are
+    /// connectable always are scannable.
+    public var isScannable: Bool
+    /// Whether the address is left out; only in extended PDUs that are neither connectable nor scannable.
+    public var isAnonymous = false
+    /// Whether extended PDUs state the transmit power.
+    public var includesTransmitPower = false
+    /// The time between two advertising events: 20 ms to 10,485.759 s; with legacy PDUs at most 10.24 s.
+    public var interval: ExtendedAdvertisingInterval = .milliseconds(100)
+    /// On the primary channels: LE 1M, or LE Coded for a longer range.
+    public var primaryPHY = PHY.le1M
+    /// On the other channels, where extended PDUs have their data.
+    public var secondaryPHY = PHY.le1M
+    /// A random address for this set alone; `nil` for the address of this device.
+    public var address: DeviceAddress?
+    /// The Advertising SID, 0 to 15, by which receivers tell the sets of a device apart; `nil`: the engine chooses.
+    public var identifier: UInt8?
+    /// The requested power in dBm, -127 to 20; `nil` for no preference.
+    public var transmitPower: Int8?
+    /// How long the set advertises, 10 ms to 655.35 s; `nil`: until it is cancelled.
+    public var duration: Microseconds?
+    /// How many advertising events are sent; 0 without a limit.
+    public var maximumEvents: UInt8 = 0
+    /// Whether advertising continues after a central has connected, as far as the controller can; otherwise the request
+    /// ends.
+    public var resumesAfterConnection = true
+    /// The periodic advertising of the set.
+    public var train: PeriodicTrain?
+
+    /// A set without periodic advertising, with the defaults of the other properties.
+    public init(
+        data: [UInt8] = [], scanResponse: [UInt8] = [], usesLegacyPDUs: Bool = false, isConnectable: Bool = false,
+        isScannable: Bool = false
+    ) {
+        self.data = data
+        self.scanResponse = scanResponse
+        self.usesLegacyPDUs = usesLegacyPDUs
+        self.isConnectable = isConnectable
+        self.isScannable = isScannable
+    }
+
+    /// What contradicts the specification.
+    public enum Fault: Hashable, Sendable {
+        /// The data or the scan response is longer than the PDUs can carry.
+        case tooMuchData
+        /// Data in a place that such a set does not have: advertising data of a scannable set with extended PDUs, or a
+        /// scan response of a set that is not scannable.
+        case misplacedData
+        /// Extended PDUs that are connectable and scannable, or anonymous and one of them.
+        case contradictoryProperties
+        /// Legacy PDUs with a property that only extended ones have, or with another PHY than LE 1M.
+        case needsExtendedPDUs
+        /// LE 2M on the primary channels.
+        case primaryPHY
+        /// The interval, the duration, the identifier or the power is out of range.
+        case outOfRange
+        /// An address that is not random.
+        case address
+        /// Periodic advertising of a set that is connectable, scannable, anonymous or has legacy PDUs.
+        case train
+    }
+
+    /// The first contradiction; `nil` if there is none.
+    public var fault: Fault? {
+        let limit = usesLegacyPDUs ? Self.longestLegacyData : Self.longestData
+        guard data.count <= limit, scanResponse.count <= limit else { return .tooMuchData }
+        if usesLegacyPDUs {
+            guard !isAnonymous, !includesTransmitPower, train == nil, primaryPHY == .le1M, secondaryPHY == .le1M else {
+                return .needsExtendedPDUs
+            }
+            guard scanResponse.isEmpty || isScannable || isConnectable else { return .misplacedData }
+        } else {
+            guard !isConnectable || !isScannable, !isAnonymous || !(isConnectable || isScannable) else {
+                return .contradictoryProperties
+            }
+            guard isScannable ? data.isEmpty : scanResponse.isEmpty else { return .misplacedData }
+        }
+        guard primaryPHY == .le1M || primaryPHY == .leCoded else { return .primaryPHY }
+        guard 1...3 ~= secondaryPHY.rawValue else { return .outOfRange }
+        let longest: UInt32 = usesLegacyPDUs ? 0x4000 : 0xFF_FFFF
+        guard 0x20...longest ~= interval.rawValue, identifier ?? 0 <= 0x0F, transmitPower ?? 0 <= 20 else {
+            return .outOfRange
+        }
+        if let duration, !(10_000...655_350_000 ~= duration.rawValue) { return .outOfRange }
+        if let address, !address.isRandom { return .address }
+        guard let train else { return nil }
+        guard !isConnectable, !isScannable, !isAnonymous else { return .train }
+        guard train.data.count <= Self.longestData else { return .tooMuchData }
+        return train.interval.rawValue >= 6 ? nil : .outOfRange
+    }
+
+    /// Whether legacy PDUs can express the set.
+    var fitsLegacyPDUs: Bool {
+        var request = self
+        request.usesLegacyPDUs = true
+        // Extended PDUs that are connectable have their data in one place; as legacy PDUs they become scannable.
+        return request.fault == nil && address == nil && duration == nil && maximumEvents == 0
+    }
+}
+
+/// Periodic advertising: data that are sent at exact times, which receivers can follow without scanning (Core 5.4, Vol 3,
+/// Part C, 9.5).
+public struct PeriodicTrain: Equatable, Sendable {
+    /// The data, at most 1,650 octets.
+    public var data: [UInt8]
+    /// The time between two packets, 7.5 ms to 81.92 s.
+    public var interval: PeriodicAdvertisingInterval
+    /// Whether the packets say when their data are new (Core 5.3), as far as the controller can.
+    public var includesDataInformation = false
+    /// Whether the packets state the transmit power.
+    public var includesTransmitPower = false
+
+    public init(data: [UInt8], interval: PeriodicAdvertisingInterval = .milliseconds(100)) {
+        self.data = data
+        self.interval = interval
+    }
+}
+
+/// What happens to an advertising set.
+public enum AdvertisingSetEvent: Equatable, Sendable {
+    /// The controller advertises the set, with this power in dBm.
+    case started(transmitPower: Int8)
+    /// It does so no longer: the request has ended or changes, a central has connected, or the radio pauses.
+    case stopped
+    /// A central has connected by this set.
+    case connected(LinkID)
+}
+
+#if !hasFeature(Embedded)
+extension AdvertisingSetRequest: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case data, scanResponse, usesLegacyPDUs, isConnectable, isScannable, isAnonymous, includesTransmitPower
+        case interval, primaryPHY, secondaryPHY, address, identifier, transmitPower, duration, maximumEvents
+        case resumesAfterConnection, train
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init()
+        try container.update(&data, .data)
+        try container.update(&scanResponse, .scanResponse)
+        try container.update(&usesLegacyPDUs, .usesLegacyPDUs)
+        try container.update(&isConnectable, .isConnectable)
+        try container.update(&isScannable, .isScannable)
+        try container.update(&isAnonymous, .isAnonymous)
+        try container.update(&includesTransmitPower, .includesTransmitPower)
+        try container.update(&interval, .interval)
+        try container.update(&primaryPHY, .primaryPHY)
+        try container.update(&secondaryPHY, .secondaryPHY)
+        address = try container.decodeIfPresent(DeviceAddress.self, forKey: .address)
+        identifier = try container.decodeIfPresent(UInt8.self, forKey: .identifier)
+        transmitPower = try container.decodeIfPresent(Int8.self, forKey: .transmitPower)
+        duration = try container.decodeIfPresent(Microseconds.self, forKey: .duration)
+        try container.update(&maximumEvents, .maximumEvents)
+        try container.update(&resumesAfterConnection, .resumesAfterConnection)
+        train = try container.decodeIfPresent(PeriodicTrain.self, forKey: .train)
+    }
+}
+
+extension PeriodicTrain: Codable {}
+extension ExtendedAdvertisingInterval: Codable {}
+extension PeriodicAdvertisingInterval: Codable {}
+extension PHY: Codable {}
+#endif

@@ -1,0 +1,100 @@
+import BLEPackets
+
+/// The clients' advertising sets: each request has a set of the controller, by its handle.
+///
+/// Handle 0 belongs to the advertisement that all clients share (`Advertiser`). How many sets the controller has, and
+/// how much data they can have, is read before the first one is made.
+struct AdvertisingSets {
+    struct Entry {
+        var operation: OperationID
+        var client: ClientID
+        var request: AdvertisingSetRequest
+        let handle: UInt8
+        var machine = AdvertisingSetMachine()
+        /// The client no longer wants it; it stays until the controller has removed it.
+        var isLeaving = false
+        /// In dBm, as the controller chose it.
+        var transmitPower: Int8 = 127
+    }
+
+    /// What the controller can do; `nil` while it is not known.
+    struct Capacity: Equatable {
+        var sets = 0xF0
+        var dataLength = AdvertisingSetRequest.longestData
+    }
+
+    private enum Knowledge {
+        case unknown, asked
+        case known(Capacity)
+    }
+
+    /// In the order of the requests.
+    var entries: [Entry] = []
+    private var knowledge = Knowledge.unknown
+    private var capacityRead = Capacity()
+    /// Sets that a link ended, and which were reported before the link.
+    private var earlyEnds: [(link: ConnectionHandle, handle: UInt8)] = []
+
+    /// Whether no set is on or being made.
+    var isIdle: Bool { entries.allSatisfy { $0.machine.isIdle } }
+    var isEmpty: Bool { entries.isEmpty }
+
+    var capacity: Capacity? {
+        if case .known(let capacity) = knowledge { capacity } else { nil }
+    }
+
+    /// The lowest handle from 1 that is free; `nil` if all are in use.
+    var freeHandle: UInt8? { (1...0xEF).first { handle in !entries.contains { $0.handle == handle } } }
+
+    func index(of operation: OperationID) -> Int? {
+        entries.firstIndex { $0.operation == operation && !$0.isLeaving }
+    }
+
+    func index(ofHandle handle: UInt8) -> Int? { entries.firstIndex { $0.handle == handle } }
+
+    /// - Returns: whether the controller has to be asked now.
+    mutating func askCapacity() -> Bool {
+        guard case .unknown = knowledge else { return false }
+        knowledge = .asked
+        return true
+    }
+
+    /// An answer about the capacity; one that is refused leaves the largest value.
+    mutating func learned(_ status: HCIStatus, _ opcode: HCIOpcode, _ parameters: RawSpan) {
+        var reader = PacketReader(parameters)
+        if status.isSuccess {
+            switch opcode {
+            case LEReadNumberOfSupportedAdvertisingSets.opcode:
+                let answer = try? LEReadNumberOfSupportedAdvertisingSets.ReturnParameters(decoding: &reader)
+                if let answer { capacityRead.sets = Int(answer.count) }
+            case LEReadMaximumAdvertisingDataLength.opcode:
+                let answer = try? LEReadMaximumAdvertisingDataLength.ReturnParameters(decoding: &reader)
+                if let answer { capacityRead.dataLength = Int(answer.length) }
+            default: break
+            }
+        }
+        if opcode == LEReadMaximumAdvertisingDataLength.opcode { knowledge = .known(capacityRead) }
+    }
+
+    mutating func controllerReset() {
+        knowledge = .unknown
+        capacityRead = Capacity()
+        earlyEnds.removeAll()
+        entries.removeAll { $0.isLeaving }
+        for index in entries.indices { entries[index].machine.controllerReset() }
+    }
+
+    mutating func noteEarlyEnd(of handle: UInt8, by link: ConnectionHandle) {
+        earlyEnds.removeAll { $0.link == link }
+        // A link follows at once; one that never comes is forgotten.
+        if earlyEnds.count >= 8 { earlyEnds.removeFirst() }
+        earlyEnds.append((link, handle))
+    }
+
+    mutating func takeEarlyEnd(by link: ConnectionHandle) -> UInt8? {
+        guard let index = earlyEnds.firstIndex(where: { $0.link == link }) else { return nil }
+        return earlyEnds.remove(at: index).handle
+    }
+
+    var nextDeadline: Instant? { entries.reduce(nil) { earliest($0, $1.machine.nextDeadline) } }
+}

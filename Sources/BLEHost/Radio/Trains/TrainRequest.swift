@@ -1,0 +1,97 @@
+import BLEPackets
+
+/// Follows the periodic advertising of one device (Core 5.4, Vol 3, Part C, 9.5.4).
+///
+/// While the train is not found, the controller scans. After a loss it looks for the train again.
+public struct TrainRequest: Hashable, Sendable {
+    /// A train: the device's address and the SID of its advertising set, which a scan reports.
+    public struct Advertiser: Hashable, Sendable {
+        /// The advertiser's address.
+        public var address: DeviceAddress
+        /// The Advertising SID, 0 to 15.
+        public var identifier: UInt8
+
+        public init(address: DeviceAddress, identifier: UInt8) {
+            self.address = address
+            self.identifier = identifier
+        }
+    }
+
+    /// The train to follow. Of several, the controller chooses the first that it finds; it uses its periodic advertiser
+    /// list for that.
+    public var advertisers: [Advertiser]
+    /// How the train is followed.
+    public var options = TrainOptions()
+    /// Whether to look for it on LE Coded, too.
+    public var scansCodedPHY = false
+    /// Whether to look for the train again after a loss; otherwise the request ends with the loss.
+    public var resumesAfterLoss = true
+
+    public init(_ advertisers: [Advertiser]) { self.advertisers = advertisers }
+
+    /// Whether the specification allows the request.
+    var isValid: Bool {
+        !advertisers.isEmpty && advertisers.allSatisfy { $0.identifier <= 0x0F } && options.isValid
+    }
+}
+
+/// How a train is followed (Core 5.4, Vol 4, Part E, 7.8.67 and 7.8.91).
+public struct TrainOptions: Hashable, Sendable {
+    /// How many packets may be skipped after each received one, 0 to 499.
+    public var skip: UInt16 = 0
+    /// After how long without a packet the train counts as lost: 100 ms to 163.84 s.
+    public var timeout = SupervisionTimeout.milliseconds(10_000)
+    /// Whether equal data are reported only once, as far as the train and the controller allow it.
+    public var reportsOnlyChanges = false
+
+    public init() {}
+
+    var isValid: Bool { skip <= 499 && 0x000A...0x4000 ~= timeout.rawValue }
+}
+
+/// What happens with a train.
+public enum TrainEvent: Equatable, Sendable {
+    /// The train was found; reports follow.
+    case synchronized(TrainInformation)
+    case report(TrainReport)
+    /// The train was not received for too long, or the controller was reset.
+    case lost(advertiser: DeviceAddress, identifier: UInt8)
+}
+
+/// A train that is followed.
+public struct TrainInformation: Hashable, Sendable {
+    /// The advertiser's address.
+    public var advertiser: DeviceAddress
+    /// The Advertising SID, 0 to 15.
+    public var identifier: UInt8
+    /// The PHY of its packets.
+    public var phy: PHY
+    /// The time between two packets.
+    public var interval: PeriodicAdvertisingInterval
+    /// The number that the peer's host gave with it; `nil` if the train was not transferred.
+    public var serviceData: UInt16?
+}
+
+/// Data of a train.
+public struct TrainReport: Hashable, Sendable {
+    /// The advertiser's address.
+    public var advertiser: DeviceAddress
+    /// The Advertising SID, 0 to 15.
+    public var identifier: UInt8
+    /// The data, at most 1,650 octets.
+    public var data: [UInt8]
+    /// Whether the controller received only the beginning of the data.
+    public var isTruncated: Bool
+    /// In dBm; 127 if it is unknown.
+    public var rssi: Int8
+    /// In dBm; `nil` if it is not stated.
+    public var txPower: Int8?
+    /// When it was received.
+    public var time: Instant
+}
+
+#if !hasFeature(Embedded)
+extension TrainRequest: Codable {}
+extension TrainRequest.Advertiser: Codable {}
+extension TrainOptions: Codable {}
+#endif

@@ -1,0 +1,64 @@
+import BLEPackets
+
+/// One packet of a periodic train on the air (Core 5.4, Vol 6, Part B, 4.4.2.12).
+struct AirTrain {
+    /// The address in the advertisements that lead to the train.
+    var address: DeviceAddress
+    var advertisingSetIdentifier: UInt8
+    /// Of its packets.
+    var phy: PHY
+    var interval: PeriodicAdvertisingInterval
+    var data: [UInt8]
+    /// Changes with the data; `nil` if the packets do not contain it.
+    var dataIdentifier: UInt16?
+    /// dBm; 127 if the packets do not contain it.
+    var transmitPower: Int8 = 127
+    /// A moment at which a packet is sent; the others follow from it.
+    var anchor: Int64
+
+    var intervalMicroseconds: Int64 { Int64(max(6, interval.rawValue)) * 1250 }
+
+    /// When the first packet after `time` is sent.
+    func packet(after time: Int64) -> Int64 {
+        time < anchor ? anchor : anchor + ((time - anchor) / intervalMicroseconds + 1) * intervalMicroseconds
+    }
+}
+
+/// A train that a controller follows.
+struct FollowedTrain {
+    let handle: SynchronizationHandle
+    /// The station that sends it, and its advertising set.
+    let station: Int
+    let set: UInt8
+    var address: DeviceAddress
+    var advertisingSetIdentifier: UInt8
+    var skip: UInt16
+    var timeout: Int64
+    var isReported: Bool
+    var filtersDuplicates: Bool
+    var packetsToSkip: UInt16 = 0
+    var lastHeard: Int64
+    var lastDataIdentifier: UInt16?
+}
+
+/// An attempt to find a train.
+struct TrainSearch {
+    var options: PeriodicSyncOptions
+    var address: DeviceAddress
+    var advertisingSetIdentifier: UInt8
+    var skip: UInt16
+    var timeout: Int64
+}
+
+/// An advertiser on the periodic advertiser list.
+struct ListedAdvertiser: Equatable {
+    var address: DeviceAddress
+    var advertisingSetIdentifier: UInt8
+}
+
+/// What a controller does with the trains that the peer of a link transfers.
+struct TrainReception {
+    var mode = PeriodicSyncTransferMode.ignore
+    var skip: UInt16 = 0
+    var timeout: Int64 = 0
+}

@@ -1,0 +1,129 @@
+import ArgumentParser
+import BLE
+
+/// An advertising set as the user describes it: `name=Sensor,interval=500,phy=coded`.
+enum AdvertisingSetArgument {
+    static let help = """
+        An advertising set of its own; may be repeated. KEY=VALUE or KEY, with commas between: data, response and \
+        periodic-data in hexadecimal; name; service (several); interval and periodic in ms; phy 1m, 2m or coded; \
+        primary 1m or coded; address (random); sid; power in dBm; duration in s; events; connectable, scannable, \
+        anonymous, legacy, tx-power, once.
+        """
+
+    private struct Structures {
+        var name: String?
+        var services: [BluetoothUUID] = []
+
+        /// - Throws: `ValidationError` if they do not fit.
+        func octets(capacity: Int, isConnectable: Bool) throws -> [UInt8] {
+            var writer = AdvertisingDataWriter(capacity: capacity)
+            do {
+                if isConnectable {
+                    try writer.append([.leGeneralDiscoverable, .brEdrNotSupported] as AdvertisingFlags)
+                }
+                if !services.isEmpty { try writer.append(serviceUUIDs: services, areComplete: true) }
+                if let name { try writer.append(localName: name) }
+            } catch { throw ValidationError("name and services do not fit") }
+            return writer.bytes
+        }
+    }
+
+    /// Reads a set.
+    /// - Throws: `ValidationError` for an unknown key, a wrong value or a contradiction.
+    static func request(_ text: String) throws -> AdvertisingSetRequest {
+        var request = AdvertisingSetRequest()
+        var structures = Structures()
+        var train: PeriodicTrain?
+        for part in text.split(separator: ",") {
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            if pair.count == 1 {
+                try set(pair[0], of: &request)
+            } else {
+                try set(pair[0], to: pair[1], of: &request, &structures, &train)
+            }
+        }
+        request.train = train
+        let capacity =
+            request.usesLegacyPDUs ? AdvertisingDataWriter.legacyCapacity : AdvertisingDataWriter.extendedCapacity
+        let octets = try structures.octets(capacity: capacity, isConnectable: request.isConnectable)
+        if structures.name != nil || !structures.services.isEmpty {
+            // Scannable extended PDUs have all their data in the scan response.
+            if request.isScannable && !request.usesLegacyPDUs {
+                request.scanResponse = octets + request.scanResponse
+            } else {
+                request.data = octets + request.data
+            }
+        }
+        if let fault = request.fault {
+            throw ValidationError(BLEError.invalidRequest(.advertisingSet(fault)).description)
+        }
+        return request
+    }
+
+    private static func set(_ flag: String, of request: inout AdvertisingSetRequest) throws {
+        switch flag {
+        case "connectable": request.isConnectable = true
+        case "scannable": request.isScannable = true
+        case "anonymous": request.isAnonymous = true
+        case "legacy": request.usesLegacyPDUs = true
+        case "tx-power": request.includesTransmitPower = true
+        case "once": request.resumesAfterConnection = false
+        default: throw ValidationError("‘\(flag)’ is unknown, or needs a value")
+        }
+    }
+
+    private static func set(
+        _ key: String, to value: String, of request: inout AdvertisingSetRequest, _ structures: inout Structures,
+        _ train: inout PeriodicTrain?
+    ) throws {
+        func number(_ range: ClosedRange<Double>) throws -> Double {
+            guard let number = Double(value), range.contains(number) else {
+                throw ValidationError("\(key) is \(range.lowerBound) to \(range.upperBound), not ‘\(value)’")
+            }
+            return number
+        }
+        func octets() throws -> [UInt8] {
+            guard let octets = Hexadecimal.bytes(value) else { throw ValidationError("\(key) is hexadecimal") }
+            return octets
+        }
+        switch key {
+        case "data": request.data = try octets()
+        case "response": request.scanResponse = try octets()
+        case "name": structures.name = value
+        case "service":
+            guard let uuid = BluetoothUUID(argument: value) else { throw ValidationError("‘\(value)’ is no service") }
+            structures.services.append(uuid)
+        case "interval": request.interval = .milliseconds(try number(20...10_485_759))
+        case "phy":
+            let phy = try phy(value)
+            request.secondaryPHY = phy
+            if phy == .leCoded { request.primaryPHY = .leCoded }
+        case "primary": request.primaryPHY = try phy(value)
+        case "address":
+            guard let address = DeviceAddress(value + "/random") else {
+                throw ValidationError("‘\(value)’ is no address")
+            }
+            request.address = address
+        case "sid": request.identifier = UInt8(try number(0...15))
+        case "power": request.transmitPower = Int8(try number(-127...20))
+        case "duration": request.duration = .microseconds(Int64(try number(0.01...655.35) * 1e6))
+        case "events": request.maximumEvents = UInt8(try number(1...255))
+        case "periodic":
+            train = train ?? PeriodicTrain(data: [])
+            train?.interval = .milliseconds(try number(7.5...81_918.75))
+        case "periodic-data":
+            train = train ?? PeriodicTrain(data: [])
+            train?.data = try octets()
+        default: throw ValidationError("‘\(key)’ is unknown")
+        }
+    }
+
+    private static func phy(_ text: String) throws -> PHY {
+        switch text {
+        case "1m": .le1M
+        case "2m": .le2M
+        case "coded": .leCoded
+        default: throw ValidationError("a PHY is 1m, 2m or coded, not ‘\(text)’")
+        }
+    }
+}

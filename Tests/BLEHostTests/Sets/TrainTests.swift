@@ -1,0 +1,264 @@
+import BLEPackets
+import BLESimulator
+import TestSupport
+import Testing
+
+@testable import BLEHost
+
+/// Periodic advertising between simulated controllers.
+@Suite("Periodic trains")
+struct TrainTests {
+    static func events(_ host: HostStation, of operation: OperationID) -> [TrainEvent] {
+        host.events.compactMap { if case .train(operation, _, let event) = $0 { event } else { nil } }
+    }
+
+    static func reports(_ host: HostStation, of operation: OperationID) -> [TrainReport] {
+        events(host, of: operation).compactMap { if case .report(let report) = $0 { report } else { nil } }
+    }
+
+    static func train(_ number: UInt8, count: Int = 8) -> AdvertisingSetRequest {
+        var request = AdvertisingSetRequest(data: [2, 1, 6])
+        request.identifier = 3
+        request.train = PeriodicTrain(data: AdvertisingSetTests.data(number, count: count))
+        return request
+    }
+
+    static func request(_ host: HostStation, _ change: (inout TrainRequest) -> Void = { _ in }) -> TrainRequest {
+        var request = TrainRequest([.init(address: host.address, identifier: 3)])
+        change(&request)
+        return request
+    }
+
+    @Test("a train of 1,650 octets is found, reported whole, changed and ended")
+    func follows() throws {
+        let world = World(hosts: 2)
+        let (sender, receiver) = (world.hosts[0], world.hosts[1])
+        var set = Self.train(1, count: 1650)
+        let sent = sender.submit(.radio(.advertiseSet(set)))
+        let followed = receiver.submit(.radio(.followTrain(Self.request(sender))))
+        #expect(world.run(for: .seconds(10)) { Self.reports(receiver, of: followed).count >= 3 })
+        guard case .synchronized(let information)? = Self.events(receiver, of: followed).first else {
+            Issue.record("not synchronized")
+            return
+        }
+        #expect(information.advertiser == sender.address && information.identifier == 3)
+        #expect(information.interval == .milliseconds(100))
+        #expect(Self.reports(receiver, of: followed).allSatisfy { $0.data == set.train?.data && !$0.isTruncated })
+        set.train?.data = AdvertisingSetTests.data(2)
+        #expect(sender.result(of: .radio(.changeAdvertisingSet(sent, set))) == .success(.done))
+        #expect(
+            world.run(for: .seconds(20)) { Self.reports(receiver, of: followed).last?.data == set.train?.data })
+        receiver.submit(.cancel(followed))
+        #expect(receiver.results(of: followed) == [.failure(.cancelled)])
+        receiver.forget()
+        world.run(for: .seconds(1))
+        #expect(receiver.events.isEmpty)
+        #expect(sender.air.statistics(of: sender.controller).rejections.isEmpty)
+        #expect(receiver.air.statistics(of: receiver.controller).rejections.isEmpty)
+    }
+
+    @Test("a train that falls silent is lost after its time-out, and found again when it is back")
+    func loses() {
+        let world = World(hosts: 2)
+        let (sender, receiver) = (world.hosts[0], world.hosts[1])
+        let sent = sender.submit(.radio(.advertiseSet(Self.train(1))))
+        let followed = receiver.submit(
+            .radio(.followTrain(Self.request(sender) { $0.options.timeout = .milliseconds(1000) })))
+        #expect(world.run(for: .seconds(10)) { !Self.reports(receiver, of: followed).isEmpty })
+        sender.submit(.cancel(sent))
+        #expect(
+            world.run(for: .seconds(10)) {
+                Self.events(receiver, of: followed).last == .lost(advertiser: sender.address, identifier: 3)
+            })
+        receiver.forget()
+        sender.submit(.radio(.advertiseSet(Self.train(2))))
+        #expect(world.run(for: .seconds(10)) { !Self.reports(receiver, of: followed).isEmpty })
+        #expect(receiver.results(of: followed).isEmpty)
+    }
+
+    @Test("a request that does not resume ends with the loss; a search that is cancelled ends at once")
+    func ends() {
+        let world = World(hosts: 2)
+        let (sender, receiver) = (world.hosts[0], world.hosts[1])
+        let search = receiver.submit(.radio(.followTrain(Self.request(sender))))
+        world.run(for: .seconds(5))
+        receiver.submit(.cancel(search))
+        #expect(receiver.results(of: search) == [.failure(.cancelled)])
+        let sent = sender.submit(.radio(.advertiseSet(Self.train(1))))
+        let followed = receiver.submit(
+            .radio(
+                .followTrain(
+                    Self.request(sender) {
+                        $0.options.timeout = .milliseconds(500)
+                        $0.resumesAfterLoss = false
+                    })))
+        #expect(world.run(for: .seconds(10)) { !Self.reports(receiver, of: followed).isEmpty })
+        sender.submit(.cancel(sent))
+        #expect(world.run(for: .seconds(10)) { receiver.results(of: followed) == [.success(.done)] })
+        // Nobody scans or searches any more.
+        receiver.forget()
+        world.run(for: .seconds(60))
+        #expect(receiver.events.isEmpty)
+        #expect(receiver.result(of: .stop) == .success(.done))
+    }
+
+    @Test("of several advertisers, the list finds the one that is there; two requests follow two trains")
+    func byList() {
+        let world = World(hosts: 3)
+        let receiver = world.hosts[2]
+        let absent = DeviceAddress(value: 0xC0DE_0000_0099, kind: .random)
+        world.hosts[1].submit(.radio(.advertiseSet(Self.train(5))))
+        let any = receiver.submit(
+            .radio(
+                .followTrain(
+                    TrainRequest([
+                        .init(address: absent, identifier: 3), .init(address: world.hosts[1].address, identifier: 3),
+                    ]))))
+        let other = receiver.submit(.radio(.followTrain(Self.request(world.hosts[0]))))
+        #expect(world.run(for: .seconds(10)) { !Self.reports(receiver, of: any).isEmpty })
+        world.hosts[0].submit(.radio(.advertiseSet(Self.train(6))))
+        #expect(world.run(for: .seconds(10)) { !Self.reports(receiver, of: other).isEmpty })
+        #expect(Self.reports(receiver, of: any).allSatisfy { $0.advertiser == world.hosts[1].address })
+        #expect(Self.reports(receiver, of: other).allSatisfy { $0.advertiser == world.hosts[0].address })
+    }
+
+    @Test("skipped packets are not reported, equal data only once where the train says what is new")
+    func skips() {
+        func reports(_ change: (inout TrainRequest) -> Void, includesInformation: Bool = false) -> Int {
+            let world = World(hosts: 2)
+            var set = Self.train(1)
+            set.train?.includesDataInformation = includesInformation
+            world.hosts[0].submit(.radio(.advertiseSet(set)))
+            let followed = world.hosts[1].submit(.radio(.followTrain(Self.request(world.hosts[0], change))))
+            world.run(for: .seconds(10))
+            return Self.reports(world.hosts[1], of: followed).count
+        }
+        #expect(reports { _ in } >= 90)
+        #expect(9...11 ~= reports { $0.options.skip = 9 })
+        #expect(reports({ $0.options.reportsOnlyChanges = true }, includesInformation: true) == 1)
+    }
+
+    @Test("a train is transferred over a link by its receiver and by its sender, and outlives the link")
+    func transfers() throws {
+        let world = World(hosts: 3)
+        let (sender, helper, watch) = (world.hosts[0], world.hosts[1], world.hosts[2])
+        let sent = sender.submit(.radio(.advertiseSet(Self.train(7))))
+        let followed = helper.submit(.radio(.followTrain(Self.request(sender))))
+        #expect(world.run(for: .seconds(10)) { !Self.reports(helper, of: followed).isEmpty })
+        watch.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "Watch", serviceUUIDs: [])))))
+        let link = try #require(helper.connect(watch.address))
+        let central = try #require(watch.centrals.first)
+        let received = watch.submit(.radio(.receiveTrains(central.id, TrainOptions())))
+        #expect(
+            helper.result(of: .radio(.transferTrain(followed, to: link, serviceData: 0x1234))) == .success(.done))
+        #expect(world.run(for: .seconds(10)) { Self.reports(watch, of: received).count >= 2 })
+        guard case .synchronized(let information)? = Self.events(watch, of: received).first else {
+            Issue.record("not synchronized")
+            return
+        }
+        #expect(information.serviceData == 0x1234 && information.advertiser == sender.address)
+        #expect(helper.result(of: .link(link, .disconnect)) == .success(.done))
+        watch.forget()
+        #expect(world.run(for: .seconds(10)) { Self.reports(watch, of: received).count >= 2 })
+        watch.submit(.cancel(received))
+        // The sender's own set, too.
+        sender.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "Sender", serviceUUIDs: [])))))
+        let direct = try #require(watch.connect(sender.address))
+        let again = watch.submit(.radio(.receiveTrains(direct, TrainOptions())))
+        let toWatch = try #require(sender.centrals.last)
+        #expect(
+            sender.result(of: .radio(.transferTrain(sent, to: toWatch.id, serviceData: 1))) == .success(.done))
+        #expect(world.run(for: .seconds(10)) { !Self.reports(watch, of: again).isEmpty })
+    }
+
+    @Test("a receiver of transfers ends with its link if it follows nothing")
+    func linkEnds() throws {
+        let world = World(hosts: 2)
+        let (peripheral, central) = (world.hosts[0], world.hosts[1])
+        peripheral.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "Lamp", serviceUUIDs: [])))))
+        let link = try #require(central.connect(peripheral.address))
+        let receiving = central.submit(.radio(.receiveTrains(link, TrainOptions())))
+        let twice = central.submit(.radio(.receiveTrains(link, TrainOptions())))
+        #expect(central.results(of: twice) == [.failure(.limitReached)])
+        #expect(central.result(of: .link(link, .disconnect)) == .success(.done))
+        guard case .failure(.linkLost)? = central.results(of: receiving).first else {
+            Issue.record("\(central.results(of: receiving))")
+            return
+        }
+        #expect(
+            central.result(of: .radio(.transferTrain(receiving, to: link, serviceData: 0)))
+                == .failure(.notConnected))
+    }
+
+    @Test("a controller without periodic advertising refuses, once")
+    func unsupported() {
+        let world = World(hosts: 1) { configuration, _ in configuration = .core42(publicAddress: World.address(0)) }
+        let host = world.hosts[0]
+        let request = TrainRequest([.init(address: AdvertisingSetTests.one, identifier: 0)])
+        guard
+            case .failure(.controller(_, LEPeriodicAdvertisingCreateSync.opcode))? = host.result(
+                of: .radio(.followTrain(request)))
+        else {
+            Issue.record("it was not refused")
+            return
+        }
+        #expect(host.result(of: .radio(.followTrain(TrainRequest([])))) == .failure(.invalidRequest(.train)))
+    }
+
+    @Test("reports that never end, of unknown trains and with reserved states harm nothing and need no memory")
+    func hostileReports() {
+        let rig = HostRig()
+        rig.features = [.encryption, .extendedAdvertising, .periodicAdvertising]
+        rig.start()
+        let handle = SynchronizationHandle(rawValue: 5)
+        let operation = rig.submit(
+            .radio(.followTrain(TrainRequest([.init(address: HostRig.peer, identifier: 1)]))))
+        rig.receive(
+            LEPeriodicAdvertisingSyncEstablished(
+                synchronizationHandle: handle, advertisingSetIdentifier: 1, advertiserAddress: HostRig.peer,
+                advertiserPHY: .le1M, interval: .milliseconds(100),
+                advertiserClockAccuracy: ClockAccuracy(rawValue: 0)))
+        let piece = [UInt8](repeating: 7, count: 247)
+        func report(_ data: [UInt8], _ status: AdvertisingDataStatus, of handle: SynchronizationHandle = handle) {
+            rig.receive(
+                LEPeriodicAdvertisingReport(synchronizationHandle: handle, dataStatus: status, data: data))
+        }
+        for _ in 0..<10_000 { report(piece, .incompleteMoreToCome) }
+        report(piece, .complete)
+        report(piece, .complete, of: SynchronizationHandle(rawValue: 99))
+        // The next one is whole again.
+        report([1, 2], .incompleteMoreToCome)
+        report([3], .complete)
+        report([4], .incompleteTruncated)
+        let reports = rig.events.compactMap { event -> TrainReport? in
+            if case .train(operation, _, .report(let report)) = event { report } else { nil }
+        }
+        #expect(reports.map(\.data) == [[1, 2, 3], [4]])
+        #expect(reports.map(\.isTruncated) == [false, true])
+        // A train that nobody asked for is ended.
+        rig.forget()
+        rig.receive(
+            LEPeriodicAdvertisingSyncEstablished(
+                synchronizationHandle: SynchronizationHandle(rawValue: 6), advertisingSetIdentifier: 1,
+                advertiserAddress: HostRig.peer, advertiserPHY: .le1M, interval: .milliseconds(100),
+                advertiserClockAccuracy: ClockAccuracy(rawValue: 0)))
+        #expect(rig.commands.map(\.opcode) == [LEPeriodicAdvertisingTerminateSync.opcode])
+    }
+
+    @Test("loss at random delays reports and loses none of the operations", arguments: [UInt64(1), 2, 3])
+    func losses(seed: UInt64) {
+        let world = World(SimulatedAir(seed: seed, configuration: SimulatedAirConfiguration(lossPerMille: 300)))
+        for _ in 0..<2 {
+            var controller = SimulatedControllerConfiguration()
+            controller.publicAddress = World.address(world.stations.count)
+            _ = HostStation(world, controller: controller)
+        }
+        world.start()
+        world.hosts[0].submit(.radio(.advertiseSet(Self.train(1, count: 700))))
+        let followed = world.hosts[1].submit(.radio(.followTrain(Self.request(world.hosts[0]))))
+        world.run(for: .seconds(30))
+        let count = Self.reports(world.hosts[1], of: followed).count
+        #expect(150...250 ~= count, "\(count)")
+        #expect(world.hosts[1].results(of: followed).isEmpty)
+    }
+}
