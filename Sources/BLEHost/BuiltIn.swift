@@ -37,6 +37,26 @@ package enum BuiltIn {
         #endif
     }
 
+    /// Advertising sets beside the one that all clients share.
+    @inline(__always)
+    package static var sets: Bool {
+        #if JELLING_WITHOUT_SETS
+        false
+        #else
+        true
+        #endif
+    }
+
+    /// Following the periodic trains of others, and passing them on.
+    @inline(__always)
+    package static var trains: Bool {
+        #if JELLING_WITHOUT_TRAINS
+        false
+        #else
+        true
+        #endif
+    }
+
     /// Pairing, bonds, encryption, signatures and private addresses: all that needs a toolbox.
     @inline(__always)
     package static var pairing: Bool {
@@ -56,6 +76,9 @@ extension HostCommand {
         case .radio(.connect), .link, .holdIndications: BuiltIn.links
         case .channel: BuiltIn.channels
         case .radio(.advertise), .radio(.changeAdvertising), .server: BuiltIn.server
+        case .radio(.advertiseSet), .radio(.changeAdvertisingSet): BuiltIn.sets
+        case .radio(.followTrain): BuiltIn.trains
+        case .radio(.receiveTrains), .radio(.transferTrain): BuiltIn.links && BuiltIn.trains
         case .security: BuiltIn.pairing
         }
     }

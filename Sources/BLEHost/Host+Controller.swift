@@ -61,6 +61,7 @@ extension Host {
         case .initiate: radio.initiateAnswered(status, at: now, into: &effects)
         case .advertise: radio.advertiseAnswered(status, at: now, into: &effects)
         case .advertisingSetCapacity:
+            guard BuiltIn.sets else { return }
             radio.sets.learned(status, opcode, parameters)
             effects.needsConvergence = true
         case .advertisingSet(let handle):
@@ -68,6 +69,7 @@ extension Host {
         case .train: radio.trainAnswered(status, opcode, into: &effects)
         case .trainReceiver(let operation): radio.trainReceiverAnswered(operation, status, opcode, into: &effects)
         case .trainTransfer(let operation):
+            guard BuiltIn.trains else { return }
             let failure = HostFailure.controller(status, opcode)
             effects.complete(operation, status.isSuccess ? .success(.done) : .failure(failure))
         case .ownAddress:

@@ -89,6 +89,7 @@ extension Host {
             let event = try LEDataLengthChange(decoding: &reader)
             links[event.connectionHandle]?.receive(event, into: &effects)
         case .subrateChange:
+            guard BuiltIn.links else { return }
             let event = try LESubrateChange(decoding: &reader)
             links[event.connectionHandle]?.receive(event, at: now, into: &effects)
         case .phyUpdateComplete:
@@ -97,12 +98,16 @@ extension Host {
         case .advertisingSetTerminated:
             received(try LEAdvertisingSetTerminated(decoding: &reader), at: now)
         case .periodicAdvertisingSyncEstablished:
+            guard BuiltIn.trains else { return }
             radio.received(try LEPeriodicAdvertisingSyncEstablished(decoding: &reader), into: &effects)
         case .periodicAdvertisingReport:
+            guard BuiltIn.trains else { return }
             radio.received(try LEPeriodicAdvertisingReport(decoding: &reader), at: now, into: &effects)
         case .periodicAdvertisingSyncLost:
+            guard BuiltIn.trains else { return }
             radio.received(try LEPeriodicAdvertisingSyncLost(decoding: &reader), into: &effects)
         case .periodicAdvertisingSyncTransferReceived:
+            guard BuiltIn.trains else { return }
             radio.received(try LEPeriodicAdvertisingSyncTransferReceived(decoding: &reader), into: &effects)
         case .scanTimeout:
             radio.scanTimedOut(into: &effects)

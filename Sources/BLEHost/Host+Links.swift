@@ -71,7 +71,7 @@ extension Host {
             identityFound(peer, behind: address)
         }
         let waiting = role == .central ? radio.connector.take(peer) : []
-        let endedSet = role == .peripheral ? radio.sets.takeEarlyEnd(by: handle) : nil
+        let endedSet = BuiltIn.sets && role == .peripheral ? radio.sets.takeEarlyEnd(by: handle) : nil
         guard !links.isFull, role == .peripheral || !waiting.isEmpty else {
             // No client waits for it any more: the connection won the race against its cancellation.
             for pending in waiting { effects.complete(pending.operation, .failure(.limitReached)) }

@@ -6,6 +6,7 @@ extension Host {
     mutating func performOnLink(
         _ command: RadioCommand, operation: OperationID, client: ClientID, at now: Instant
     ) {
+        guard BuiltIn.links, BuiltIn.trains else { return effects.complete(operation, .failure(.limitReached)) }
         switch command {
         case .receiveTrains(let link, let options):
             guard isExclusive(operation), openLink(link, operation) != nil else { return }
@@ -22,12 +23,14 @@ extension Host {
 
     /// The controller ended an advertising set (Core 5.4, Vol 4, Part E, 7.7.65.18).
     mutating func received(_ event: LEAdvertisingSetTerminated, at now: Instant) {
+        guard BuiltIn.server else { return }
         // Success means that a connection ended it; Connection Complete reports that, too.
         let byConnection = event.status.isSuccess
         guard event.advertisingHandle != RadioCommandSet.advertisingHandle else {
             guard !byConnection || radio.knowsEndedSet else { return }
             return radio.advertisingEnded(byConnection: byConnection, at: now, into: &effects)
         }
+        guard BuiltIn.sets else { return }
         guard byConnection else {
             radio.setEnded(event.advertisingHandle, byConnection: false, link: nil, into: &effects)
             return

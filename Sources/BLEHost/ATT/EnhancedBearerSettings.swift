@@ -26,6 +26,6 @@ public struct EnhancedBearerSettings: Hashable, Sendable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension EnhancedBearerSettings: Codable {}
 #endif

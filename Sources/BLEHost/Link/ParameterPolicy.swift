@@ -27,6 +27,6 @@ public enum ParameterPolicy: Hashable, Sendable {
     }
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension ParameterPolicy: Codable {}
 #endif

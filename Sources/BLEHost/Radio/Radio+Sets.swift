@@ -7,6 +7,7 @@ extension Radio {
     mutating func advertiseSet(
         _ request: AdvertisingSetRequest, operation: OperationID, client: ClientID, into effects: inout Effects
     ) {
+        guard BuiltIn.sets else { return effects.complete(operation, .failure(.limitReached)) }
         guard configuration.ownership == .exclusive else {
             return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
         }
@@ -23,6 +24,7 @@ extension Radio {
         _ set: OperationID, to request: AdvertisingSetRequest, _ operation: OperationID, at now: Instant,
         into effects: inout Effects
     ) {
+        guard BuiltIn.sets else { return effects.complete(operation, .failure(.limitReached)) }
         if let fault = request.fault {
             return effects.complete(operation, .failure(.invalidRequest(.advertisingSet(fault))))
         }
@@ -43,6 +45,7 @@ extension Radio {
 
     /// - Returns: whether there was such a set.
     mutating func removeSet(_ operation: OperationID) -> Bool {
+        guard BuiltIn.sets else { return false }
         guard let index = sets.index(of: operation) else { return false }
         leave(index)
         return true
@@ -50,6 +53,7 @@ extension Radio {
 
     /// Ends every set, oldest first.
     mutating func removeAllSets() -> [OperationID] {
+        guard BuiltIn.sets else { return [] }
         let ended = sets.entries.filter { !$0.isLeaving }.map { $0.operation }
         for index in sets.entries.indices { sets.entries[index].isLeaving = true }
         sets.entries.removeAll { $0.machine.isIdle }
@@ -64,6 +68,7 @@ extension Radio {
     // MARK: Convergence
 
     mutating func convergeSets(at now: Instant, into effects: inout Effects) {
+        guard BuiltIn.sets else { return }
         guard !sets.isEmpty else { return }
         guard commandSet.takesExtendedCalls else { return fallBack(at: now, into: &effects) }
         if sets.askCapacity() {
@@ -209,6 +214,7 @@ extension Radio {
         _ handle: UInt8, _ status: HCIStatus, _ opcode: HCIOpcode, _ parameters: RawSpan, at now: Instant,
         into effects: inout Effects
     ) {
+        guard BuiltIn.sets else { return }
         guard let index = sets.index(ofHandle: handle) else { return }
         if status.isSuccess, opcode == LESetExtendedAdvertisingParameters.opcode {
             var reader = PacketReader(parameters)
@@ -241,6 +247,7 @@ extension Radio {
     mutating func setEnded(
         _ handle: UInt8, byConnection: Bool, link: LinkID?, into effects: inout Effects
     ) -> DeviceAddress? {
+        guard BuiltIn.sets else { return nil }
         guard let index = sets.index(ofHandle: handle) else { return nil }
         let address = sets.entries[index].machine.planInForce?.randomAddress
         let wasRunning = sets.entries[index].machine.isRunning
@@ -260,6 +267,7 @@ extension Radio {
 
     /// A link has ended: sets that had no room beside it may go on.
     mutating func proceedWithSets(into effects: inout Effects) {
+        guard BuiltIn.sets else { return }
         let handles = sets.entries.map { $0.handle }
         for handle in handles {
             guard let index = sets.index(ofHandle: handle) else { continue }
@@ -268,6 +276,7 @@ extension Radio {
     }
 
     mutating func advanceSets(to now: Instant, into effects: inout Effects) {
+        guard BuiltIn.sets else { return }
         guard let deadline = sets.nextDeadline, deadline <= now else { return }
         let handles = sets.entries.map { $0.handle }
         for handle in handles {

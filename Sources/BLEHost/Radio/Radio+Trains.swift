@@ -7,6 +7,7 @@ extension Radio {
     mutating func follow(
         _ request: TrainRequest, operation: OperationID, client: ClientID, into effects: inout Effects
     ) {
+        guard BuiltIn.trains else { return effects.complete(operation, .failure(.limitReached)) }
         guard configuration.ownership == .exclusive else {
             return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
         }
@@ -19,6 +20,7 @@ extension Radio {
     mutating func receiveTrains(
         on link: LinkID, _ options: TrainOptions, operation: OperationID, client: ClientID, into effects: inout Effects
     ) {
+        guard BuiltIn.trains else { return effects.complete(operation, .failure(.limitReached)) }
         guard options.isValid else { return effects.complete(operation, .failure(.invalidRequest(.train))) }
         // The controller knows one setting for each link.
         guard !trains.wantsTransfers(on: link) else { return effects.complete(operation, .failure(.limitReached)) }
@@ -55,6 +57,7 @@ extension Radio {
 
     /// - Returns: whether there was such a request.
     mutating func removeTrain(_ operation: OperationID, into effects: inout Effects) -> Bool {
+        guard BuiltIn.trains else { return false }
         guard let entry = trains.remove(operation) else { return false }
         end(entry, into: &effects)
         return true
@@ -62,7 +65,8 @@ extension Radio {
 
     /// Ends every request, oldest first.
     mutating func removeAllTrains(into effects: inout Effects) -> [OperationID] {
-        trains.removeAll().map { entry in
+        guard BuiltIn.trains else { return [] }
+        return trains.removeAll().map { entry in
             end(entry, into: &effects)
             return entry.operation
         }
@@ -85,6 +89,7 @@ extension Radio {
     // MARK: Convergence
 
     mutating func convergeTrains(into effects: inout Effects) {
+        guard BuiltIn.trains else { return }
         guard !trains.isEmpty || !trains.isIdle else { return }
         perform(trains.converge(), into: &effects)
     }
@@ -128,6 +133,7 @@ extension Radio {
 
     /// The controller answered a command about trains.
     mutating func trainAnswered(_ status: HCIStatus, _ opcode: HCIOpcode, into effects: inout Effects) {
+        guard BuiltIn.trains else { return }
         effects.note(status)
         perform(trains.completed(status, opcode), into: &effects)
         effects.needsConvergence = true
@@ -137,6 +143,7 @@ extension Radio {
     mutating func trainReceiverAnswered(
         _ operation: OperationID, _ status: HCIStatus, _ opcode: HCIOpcode, into effects: inout Effects
     ) {
+        guard BuiltIn.trains else { return }
         guard !status.isSuccess, trains.remove(operation) != nil else { return }
         effects.complete(operation, .failure(.controller(status, opcode)))
     }
@@ -144,6 +151,7 @@ extension Radio {
     // MARK: Events
 
     mutating func received(_ event: LEPeriodicAdvertisingSyncEstablished, into effects: inout Effects) {
+        guard BuiltIn.trains else { return }
         let attempt = trains.established(event.status)
         effects.needsConvergence = true
         guard event.status.isSuccess else {
@@ -159,6 +167,7 @@ extension Radio {
     }
 
     mutating func received(_ event: LEPeriodicAdvertisingSyncTransferReceived, into effects: inout Effects) {
+        guard BuiltIn.trains else { return }
         guard event.status.isSuccess else { return }
         let information = TrainInformation(
             advertiser: event.advertiserAddress, identifier: event.advertisingSetIdentifier, phy: event.advertiserPHY,
@@ -179,12 +188,14 @@ extension Radio {
     }
 
     mutating func received(_ event: LEPeriodicAdvertisingReport, at now: Instant, into effects: inout Effects) {
+        guard BuiltIn.trains else { return }
         guard let (operation, client, report) = trains.receive(event, at: now) else { return }
         effects.events.append(.train(operation, client, .report(report)))
         effects.counters.droppedValues = effects.events.droppedValues
     }
 
     mutating func received(_ event: LEPeriodicAdvertisingSyncLost, into effects: inout Effects) {
+        guard BuiltIn.trains else { return }
         guard let lost = trains.lost(event.synchronizationHandle) else { return }
         tellLost(lost.train, lost.operation, lost.client, into: &effects)
         if lost.hasEnded { effects.complete(lost.operation, .success(.done)) }
@@ -193,11 +204,13 @@ extension Radio {
 
     /// A link has ended, and with it what its peer could still transfer.
     mutating func trainsEnded(with link: LinkID, _ reason: DisconnectionReason, into effects: inout Effects) {
+        guard BuiltIn.trains else { return }
         guard !trains.isEmpty else { return }
         for operation in trains.linkEnded(link) { effects.complete(operation, .failure(.linkLost(reason))) }
     }
 
     mutating func loseTrains(into effects: inout Effects) {
+        guard BuiltIn.trains else { return }
         for (operation, client, train) in trains.controllerReset() {
             tellLost(train, operation, client, into: &effects)
         }

@@ -195,10 +195,10 @@ struct Radio {
         }
         let foundByHost = peersFoundByHost(resolving)
         var wantsScan = scanner.parameters(timing: configuration.timing)
-        if wantsScan == nil, connector.needsScan(for: foundByHost) || trains.needsScan {
+        if wantsScan == nil, connector.needsScan(for: foundByHost) || BuiltIn.trains && trains.needsScan {
             wantsScan = ScanParameters(isActive: false, duty: configuration.timing.foregroundScan)
         }
-        if trains.needsScan, trains.scansCodedPHY { wantsScan?.isOnCodedPHY = true }
+        if BuiltIn.trains, trains.needsScan, trains.scansCodedPHY { wantsScan?.isOnCodedPHY = true }
         if !canScanOnCodedPHY { wantsScan?.isOnCodedPHY = false }
         if !canScanUnrestricted { wantsScan?.isUnrestricted = false }
         let plan = connector.plan(

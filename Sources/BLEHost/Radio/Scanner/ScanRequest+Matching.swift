@@ -56,11 +56,10 @@ extension ScanRequest {
     }
 
     private func isEqual(_ bytes: RawSpan, _ text: String) -> Bool {
-        var index = 0
-        for byte in text.utf8 {
-            guard bytes.byte(at: index) == byte else { return false }
-            index += 1
-        }
-        return index == bytes.byteCount
+        // By span: in Embedded Swift, iterating over a string brings tables of UTF-16.
+        let octets = text.utf8.span
+        guard octets.count == bytes.byteCount else { return false }
+        for index in octets.indices where bytes.byte(at: index) != octets[index] { return false }
+        return true
     }
 }

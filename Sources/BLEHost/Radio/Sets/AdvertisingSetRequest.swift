@@ -146,7 +146,7 @@ public enum AdvertisingSetEvent: Equatable, Sendable {
     case connected(LinkID)
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension AdvertisingSetRequest: Codable {
     private enum CodingKeys: String, CodingKey {
         case data, scanResponse, usesLegacyPDUs, isConnectable, isScannable, isAnonymous, includesTransmitPower

@@ -36,7 +36,7 @@ struct AdvertisingSets {
     private var earlyEnds: [(link: ConnectionHandle, handle: UInt8)] = []
 
     /// Whether no set is on or being made.
-    var isIdle: Bool { entries.allSatisfy { $0.machine.isIdle } }
+    var isIdle: Bool { !BuiltIn.sets || entries.allSatisfy { $0.machine.isIdle } }
     var isEmpty: Bool { entries.isEmpty }
 
     var capacity: Capacity? {
@@ -77,6 +77,7 @@ struct AdvertisingSets {
     }
 
     mutating func controllerReset() {
+        guard BuiltIn.sets else { return }
         knowledge = .unknown
         capacityRead = Capacity()
         earlyEnds.removeAll()
@@ -96,5 +97,7 @@ struct AdvertisingSets {
         return earlyEnds.remove(at: index).handle
     }
 
-    var nextDeadline: Instant? { entries.reduce(nil) { earliest($0, $1.machine.nextDeadline) } }
+    var nextDeadline: Instant? {
+        BuiltIn.sets ? entries.reduce(nil) { earliest($0, $1.machine.nextDeadline) } : nil
+    }
 }

@@ -90,7 +90,7 @@ public struct TrainReport: Hashable, Sendable {
     public var time: Instant
 }
 
-#if !hasFeature(Embedded)
+#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
 extension TrainRequest: Codable {}
 extension TrainRequest.Advertiser: Codable {}
 extension TrainOptions: Codable {}
