@@ -149,6 +149,33 @@ struct HostBearerTests {
         #expect(opened(hosts) == [6, 6])
         #expect(hosts.read(2) == .success(.gatt(.value([2]))))
     }
+
+    @Test("a bonded peer that subscribed on a bearer gets values after it reconnects", arguments: [true, false])
+    func subscriptionsStay(hasBearers: Bool) throws {
+        let settings = hasBearers ? EnhancedBearerSettings(opened: 3) : nil
+        let hosts = try paired(central: settings, peripheral: settings)
+        let (value, configuration) = (hosts.handle(4), hosts.configuration(4))
+        // Written by hand: the client takes back what it subscribed to before it ends the link.
+        #expect(hosts.gatt(.write(configuration, value: [1, 0])) == .success(.gatt(.written)))
+        hosts.disconnect()
+        hosts.forget()
+        #expect(hosts.connect())
+        let link = try #require(hosts.link(.central))
+        #expect(hosts.result(of: .security(.encrypt(link)), by: .central)?.isSuccess == true)
+        hosts.run(for: .seconds(3))
+        let frames = watchFrames(hosts, .peripheral)
+        let update = HostCommand.server(.updateValue(value, value: [9], links: nil))
+        #expect(hosts.result(of: update, by: .peripheral) == .success(.accepted(true)))
+        hosts.run(for: .seconds(1))
+        #expect(frames.channels.count == 1)
+        // The client has not subscribed again yet: the value waits for that.
+        #expect(hosts.gatt(.subscribe(value, configuration: configuration, mode: .notifications))?.isSuccess == true)
+        hosts.run(for: .seconds(1))
+        let values = hosts.engine(.central).events.compactMap { event -> [UInt8]? in
+            if case .gatt(_, .notification(let notification)) = event { notification.value } else { nil }
+        }
+        #expect(values == [[9]])
+    }
 }
 
 extension Result {
