@@ -128,7 +128,7 @@ public final class Daemon {
     private var hasBeenReady = false
     /// Why the controller cannot be used, for people.
     private(set) var trouble = "the controller starts"
-    private(set) var isAdvertising = false
+    var isAdvertising = false
     var links = LinkBook()
     /// Alerts that no operator has answered, oldest first.
     var alerts: [Alert] = []
@@ -291,6 +291,20 @@ public final class Daemon {
         }
     }
 
+    func controllerIsReady(_ information: ControllerInformation) {
+        isReady = true
+        hasBeenReady = true
+        reopeningPause = Self.shortestReopening
+        complaint = nil
+        if installed.all.contains(where: { !$0.mayPair }) { setPairing() }
+        // Clients that have sent their greeting wait for this.
+        for connection in connections where connection.isTool { look(at: connection) }
+        for connection in connections where connection.isLaunched {
+            connection.app?.controllerIsReady(isExtended: information.usesExtendedCommands)
+            look(at: connection)
+        }
+    }
+
     private func controllerEnded(_ error: TransportError?) {
         guard !isStopping else { return finish() }
         controllerIsLost(error.map { "\($0)" } ?? "the controller was closed")
@@ -419,84 +433,6 @@ public final class Daemon {
             guard let event = port.told.popFirst() else { return }
             hear(event)
         }
-    }
-
-    private func hear(_ event: HostEvent) {
-        links.hear(event)
-        switch event {
-        case .completed(let operation, let result):
-            let client = port.ledger.completed(operation)
-            // The engine reports that advertising stopped only if the controller did it by itself.
-            if !port.ledger.wantsAdvertising { isAdvertising = false }
-            if let client, isLostTool(client), case .success(let success) = result { undo(success, of: client) }
-            operatorHears(operation, result)
-            leaverHears(operation)
-        case .advertisingChanged(let isOn): isAdvertising = isOn
-        case .reopenTransport: runner.reopenTransport()
-        case .ready(let information):
-            isReady = true
-            hasBeenReady = true
-            reopeningPause = Self.shortestReopening
-            complaint = nil
-            if installed.all.contains(where: { !$0.mayPair }) { setPairing() }
-            // Clients that have sent their greeting wait for this.
-            for connection in connections where connection.isTool { look(at: connection) }
-            for connection in connections where connection.isLaunched {
-                connection.app?.controllerIsReady(isExtended: information.usesExtendedCommands)
-                look(at: connection)
-            }
-        case .failed(let failure): configuration.warn("the controller failed: \(failure)")
-        case .connected(let link, let client) where isLostTool(client):
-            // The client left while the link was being established.
-            _ = runner.submit(.link(link.id, .disconnect), from: client)
-        case .bondChanged, .bondRemoved:
-            if let error = runner.takeStoreError() { configuration.warn("a bond could not be saved: \(error)") }
-        case .pairing(let link, let progress): pairing(progress, on: link)
-        case .recovering, .discovered, .connected, .disconnected, .gatt, .stopped,
-            .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
-            .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
-            .malformedPacket, .advertisingSet, .train, .subrateChanged:
-            break
-        }
-        tell(event)
-        // The controller could not be recovered: close it, and try to open it again later.
-        if case .failed = event { runner.close() }
-    }
-
-    /// Tells the tools whom an event concerns: one that many events concern must not cost the others time.
-    private func tell(_ event: HostEvent) {
-        switch event {
-        case .completed(let operation, _):
-            guard let client = asked.removeValue(forKey: operation) else { return }
-            tell(event, to: tools[client])
-        case .discovered(let discovery): tell(event, to: tools[discovery.client])
-        case .connected(_, let client), .disconnected(_, let client, _): tell(event, to: tools[client])
-        case .gatt(_, .notification(let value)): for client in value.clients { tell(event, to: tools[client]) }
-        default: for connection in connections { tell(event, to: connection) }
-        }
-    }
-
-    private func tell(_ event: HostEvent, to connection: Connection?) {
-        guard let connection, connection.isTool else { return }
-        connection.tool.hear(event, waiting: connection.stream.waitingByteCount)
-        look(at: connection)
-    }
-
-    /// A client left while the engine carried out its request.
-    private func undo(_ result: HostResult, of client: ClientID) {
-        switch result {
-        case .published(let service): _ = runner.submit(.server(.removeService(service.range.first)), from: client)
-        case .listening(let spsm): _ = runner.submit(.channel(.stopListening(spsm: spsm)), from: client)
-        case .channel(let channel): _ = runner.submit(.channel(.close(channel.id)), from: client)
-        case .channels(let opened):
-            for channel in opened { _ = runner.submit(.channel(.close(channel.id)), from: client) }
-        default: break
-        }
-    }
-
-    private func isLostTool(_ client: ClientID) -> Bool {
-        client.rawValue >= 0x8000_0000 && client.rawValue != .max
-            && tools[client]?.isTool != true
     }
 
     private func carryOut(_ output: LifecycleOutput) {
