@@ -64,6 +64,9 @@ struct TrainTable {
     /// Part E, 7.7.65.14: 0x3E).
     static let attempts = 4
 
+    /// How many trains of a peer one operation takes: the peer decides how many it transfers.
+    static let transferLimit = 32
+
     private(set) var entries: [Entry] = []
     private(set) var attempt = Attempt.idle
     private var script: [Action] = []
@@ -192,6 +195,7 @@ struct TrainTable {
     mutating func add(_ train: Train, to operation: OperationID) -> ClientID? {
         guard let index = entries.firstIndex(where: { $0.operation == operation }) else { return nil }
         entries[index].trains.removeAll { $0.handle == train.handle }
+        guard entries[index].trains.count < Self.transferLimit else { return nil }
         entries[index].trains.append(train)
         return entries[index].client
     }
