@@ -27,7 +27,7 @@ extension Daemon {
         case .recovering, .discovered, .connected, .disconnected, .gatt, .stopped,
             .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
             .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
-            .malformedPacket, .advertisingSet, .train, .subrateChanged:
+            .malformedPacket, .advertisingSet, .train, .subrateChanged, .linkReport:
             break
         }
         tell(event)

@@ -312,7 +312,7 @@ public struct ToolSession {
         case .connected, .disconnected: break
         // This version of the protocol does not carry these.
         case .failed, .reopenTransport, .stopped, .cleartextRefused, .phyChanged, .dataLengthChanged, .identityFound,
-            .ambiguousIdentity, .malformedPacket, .advertisingSet, .train, .subrateChanged:
+            .ambiguousIdentity, .malformedPacket, .advertisingSet, .train, .subrateChanged, .linkReport:
             break
         }
         if waiting > limits.waitingOctets { refuse(.stuck, "the client does not read what it is sent") }

@@ -57,6 +57,26 @@ package enum BuiltIn {
         #endif
     }
 
+    /// Measurements of links: transmit power, path loss, and whether an encrypted link still lives.
+    @inline(__always)
+    package static var linkReports: Bool {
+        #if JELLING_WITHOUT_LINK_REPORTS || JELLING_WITHOUT_LINKS
+        false
+        #else
+        true
+        #endif
+    }
+
+    /// Connection parameters that follow what runs on a link.
+    @inline(__always)
+    package static var pace: Bool {
+        #if JELLING_WITHOUT_PACE || JELLING_WITHOUT_LINKS
+        false
+        #else
+        true
+        #endif
+    }
+
     /// Pairing, bonds, encryption, signatures and private addresses: all that needs a toolbox.
     @inline(__always)
     package static var pairing: Bool {
@@ -73,7 +93,7 @@ extension HostCommand {
     package var isBuiltIn: Bool {
         switch self {
         case .radio(.scan), .radio(.changeScan), .cancel, .sendHCICommand, .stop: true
-        case .radio(.connect), .link, .holdIndications: BuiltIn.links
+        case .radio(.connect), .radio(.classifyChannels), .link, .holdIndications: BuiltIn.links
         case .channel: BuiltIn.channels
         case .radio(.advertise), .radio(.changeAdvertising), .server: BuiltIn.server
         case .radio(.advertiseSet), .radio(.changeAdvertisingSet): BuiltIn.sets

@@ -10,6 +10,7 @@ extension ConnectionInterval: Codable {}
 extension SupervisionTimeout: Codable {}
 extension ScanInterval: Codable {}
 extension PHYSet: Codable {}
+extension ChannelMap: Codable {}
 extension AdvertisingFlags: Codable {}
 
 extension SubrateParameters: Codable {

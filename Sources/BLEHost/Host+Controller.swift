@@ -66,10 +66,9 @@ extension Host {
             effects.needsConvergence = true
         case .advertisingSet(let handle):
             radio.setAnswered(handle, status, opcode, parameters, at: now, into: &effects)
-        case .train: radio.trainAnswered(status, opcode, into: &effects)
+        case .train: radio.trainAnswered(status, opcode, at: now, into: &effects)
         case .trainReceiver(let operation): radio.trainReceiverAnswered(operation, status, opcode, into: &effects)
-        case .trainTransfer(let operation):
-            guard BuiltIn.trains else { return }
+        case .plain(let operation):
             let failure = HostFailure.controller(status, opcode)
             effects.complete(operation, status.isSuccess ? .success(.done) : .failure(failure))
         case .ownAddress:
@@ -121,7 +120,7 @@ extension Host {
             recover(at: now)
         case .trainReceiver(let operation):
             radio.trainReceiverAnswered(operation, .connectionTimeout, command.opcode, into: &effects)
-        case .trainTransfer(let operation):
+        case .plain(let operation):
             effects.complete(operation, .failure(.commandTimeout(command.opcode)))
         case .resolvingList: radio.resolvingListTimedOut(into: &effects)
         case .link(let link, let purpose):
@@ -166,7 +165,7 @@ extension Host {
         for link in links.all { linkEnded(link, reason: .controllerLost, at: now) }
         for purpose in effects.commands.removeAll() {
             switch purpose {
-            case .client(let operation), .trainTransfer(let operation):
+            case .client(let operation), .plain(let operation):
                 effects.complete(operation, .failure(.controllerLost))
             default: break
             }

@@ -46,6 +46,12 @@ extension Host {
             links[event.connectionHandle]?.encryptionEnded(
                 isOn: true, status: event.status, isRefresh: true, &pairings, &links, &server, at: now,
                 into: &effects)
+        case .authenticatedPayloadTimeoutExpired:
+            guard BuiltIn.linkReports else { return }
+            let event = try AuthenticatedPayloadTimeoutExpired(decoding: &reader)
+            if let link = links[event.connectionHandle] {
+                effects.events.append(.linkReport(link.id, .unauthenticated))
+            }
         case .hardwareError:
             effects.counters.hardwareErrors &+= 1
             if configuration.ownership == .exclusive { recover(at: now) }
@@ -92,6 +98,14 @@ extension Host {
             guard BuiltIn.links else { return }
             let event = try LESubrateChange(decoding: &reader)
             links[event.connectionHandle]?.receive(event, at: now, into: &effects)
+        case .transmitPowerReporting:
+            guard BuiltIn.linkReports else { return }
+            let event = try LETransmitPowerReporting(decoding: &reader)
+            links[event.connectionHandle]?.receive(event, at: now, into: &effects)
+        case .pathLossThreshold:
+            guard BuiltIn.linkReports else { return }
+            let event = try LEPathLossThreshold(decoding: &reader)
+            links[event.connectionHandle]?.receive(event, into: &effects)
         case .phyUpdateComplete:
             let event = try LEPHYUpdateComplete(decoding: &reader)
             links[event.connectionHandle]?.receive(event, at: now, into: &effects)
@@ -135,7 +149,8 @@ extension Host {
             minimum: event.minimumInterval.rawValue, maximum: event.maximumInterval.rawValue, latency: event.latency,
             timeout: event.supervisionTimeout.rawValue)
         let granted = wished.flatMap { configuration.timing.parameterPolicy.granted($0) }
-        if let granted, links[event.connectionHandle] != nil {
+        if let granted, let link = links[event.connectionHandle] {
+            link.pace?.adopt(granted)
             effects.commands.append(
                 LERemoteConnectionParameterRequestReply(
                     connectionHandle: event.connectionHandle, parameters: LEConnectionParameters(granted)),

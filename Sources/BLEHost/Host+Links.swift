@@ -10,6 +10,9 @@ extension Host {
         if let parameters = request.parameters, !parameters.isValid {
             return effects.complete(operation, .failure(.invalidRequest(.connectionParameters)))
         }
+        if let pace = request.pace, !pace.isValid {
+            return effects.complete(operation, .failure(.invalidRequest(.connectionParameters)))
+        }
         guard let link = links.link(to: request.peer) else {
             return radio.perform(
                 .connect(request), operation: operation, client: client, isPresent: false, at: now, into: &effects)
@@ -91,6 +94,7 @@ extension Host {
         link.waiting = waiting
         link.gatt.holdingClients = holdingClients
         link.bearers.settings = configuration.enhancedBearers
+        link.begin(waiting.lazy.compactMap { $0.request.pace }.first ?? configuration.timing.pace, at: now)
         links.insert(link)
         if let endedSet { setEnded(endedSet, by: link) }
         if pairings.isExclusive {

@@ -16,7 +16,7 @@ extension Host {
             radio.transferTrain(
                 of: source, to: link, serviceData: serviceData, operation: operation, into: &effects)
         case .scan, .changeScan, .advertise, .changeAdvertising, .connect, .advertiseSet, .changeAdvertisingSet,
-            .followTrain:
+            .followTrain, .classifyChannels:
             break
         }
     }

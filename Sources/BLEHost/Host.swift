@@ -55,7 +55,8 @@ public struct Host: ~Copyable {
         do throws(GATTPublishError) {
             try server.publishGenericServices(
                 deviceName: configuration.deviceName, hasDatabaseHash: configuration.usesToolbox,
-                hasEnhancedBearers: configuration.enhancedBearers != nil, at: .zero)
+                hasEnhancedBearers: configuration.enhancedBearers != nil,
+                tellsAddressResolution: configuration.tellsAddressResolution, at: .zero)
         } catch {}
         return server
     }

@@ -118,6 +118,13 @@ extension HostAnswer where Value == (transmit: PHY, receive: PHY) {
     }
 }
 
+extension HostAnswer where Value == TransmitPower {
+    /// The power with which one side sends.
+    public static var transmitPower: Self {
+        Self { if case .transmitPower(let power) = $0 { power } else { nil } }
+    }
+}
+
 extension HostAnswer where Value == LinkSubrate {
     /// The share of connection events in use.
     public static var subrate: Self { Self { if case .subrate(let subrate) = $0 { subrate } else { nil } } }

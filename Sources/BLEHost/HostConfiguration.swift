@@ -61,6 +61,13 @@ public struct HostConfiguration: Hashable, Sendable {
     /// the handles of apps are others, and some devices that claim to support them do not work with them.
     public var enhancedBearers: EnhancedBearerSettings?
 
+    /// Whether the Generic Access service says that this device, as a central, resolves private addresses in directed
+    /// advertising: Central Address Resolution (Core 5.4, Vol 3, Part C, 12.4). A bonded peripheral may direct its
+    /// advertising to a private address of this device only then.
+    ///
+    /// Off by default, because the attribute table has one more characteristic with it.
+    public var tellsAddressResolution = false
+
     /// How several pending connections share the one initiator.
     public enum PendingConnectionPolicy: Hashable, Sendable {
         /// A single one is a directed attempt; several use the filter accept list, in turns if the list is too short.
@@ -117,7 +124,7 @@ public struct HostLimits: Hashable, Sendable {
 extension HostConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
         case ownership, ownAddress, timing, limits, deviceName, advertising, hasToolbox, security, pendingConnections
-        case privateAddressLifetime, usesControllerResolution, enhancedBearers
+        case privateAddressLifetime, usesControllerResolution, enhancedBearers, tellsAddressResolution
     }
 
     public init(from decoder: any Decoder) throws {
@@ -135,6 +142,7 @@ extension HostConfiguration: Codable {
         try container.update(&privateAddressLifetime, .privateAddressLifetime)
         try container.update(&usesControllerResolution, .usesControllerResolution)
         try container.update(&enhancedBearers, .enhancedBearers)
+        try container.update(&tellsAddressResolution, .tellsAddressResolution)
     }
 }
 

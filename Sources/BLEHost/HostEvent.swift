@@ -54,6 +54,8 @@ public enum HostEvent: Equatable, Sendable {
     /// The link uses another share of its connection events, at the request of either side (Core 5.4, Vol 4, Part E,
     /// 7.7.65.35).
     case subrateChanged(LinkID, LinkSubrate)
+    /// What was measured on a link, or is missing on it.
+    case linkReport(LinkID, LinkReport)
     /// The PHYs were negotiated, at the request of either side (Core 5.4, Vol 4, Part E, 7.7.65.12).
     case phyChanged(LinkID, transmit: PHY, receive: PHY)
     /// The data lengths changed, at the request of either side (Core 5.4, Vol 4, Part E, 7.7.65.7).
@@ -104,6 +106,8 @@ public enum HostResult: Equatable, Sendable {
     case phy(transmit: PHY, receive: PHY)
     /// Of `setSubrate`: what both sides agreed on.
     case subrate(LinkSubrate)
+    /// Of `readTransmitPower` and `readRemoteTransmitPower`.
+    case transmitPower(TransmitPower)
     /// The return parameters of Command Complete, or the status octet of Command Status.
     case hciAnswer([UInt8])
 }
@@ -158,6 +162,10 @@ public enum HostFailure: Error, Equatable, Sendable {
         case advertisingSet(AdvertisingSetRequest.Fault)
         /// A train that cannot be followed or transferred: parameters out of range, or the operation has none.
         case train
+        /// Zones of path loss that overlap or do not exist.
+        case pathLossZones
+        /// Channels that do not exist, or fewer than two.
+        case channelMap
         /// Raw advertising data or scan response of more than 31 octets.
         case advertisementTooLong
         /// A daemon shares the controller, and only its operators may do this.

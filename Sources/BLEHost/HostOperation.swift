@@ -116,6 +116,18 @@ extension HostOperation where Answer == LinkSubrate {
     }
 }
 
+extension HostOperation where Answer == TransmitPower {
+    /// Reads the power with which this side sends on a link.
+    public static func readTransmitPower(_ phy: PowerPHY, on link: LinkID) -> Self {
+        Self(.link(link, .procedure(.readTransmitPower(phy: phy))), .transmitPower)
+    }
+
+    /// Asks the peer for the power with which it sends.
+    public static func readRemoteTransmitPower(_ phy: PowerPHY, on link: LinkID) -> Self {
+        Self(.link(link, .procedure(.readRemoteTransmitPower(phy: phy))), .transmitPower)
+    }
+}
+
 extension HostOperation where Answer == DataLength {
     /// Asks for another data length; ends with the one in force when the controller accepted the command.
     public static func setDataLength(octets: UInt16, microseconds: UInt16, on link: LinkID) -> Self {

@@ -18,6 +18,8 @@ public struct Timing: Hashable, Sendable {
     public var supervisionTimeout: SupervisionTimeout
     /// How a peripheral's requests for other connection parameters are answered.
     public var parameterPolicy = ParameterPolicy.accept
+    /// How the parameters of links that this side has made follow what runs on them; `nil`: they stay as they are.
+    public var pace: LinkPace?
     /// Whether links may use a share of their connection events only, as far as both controllers can (Core 5.4, Vol 6,
     /// Part B, 5.1.19). The controller is told at its start.
     public var allowsSubrating = false
@@ -97,6 +99,7 @@ extension Timing: Codable {
     private enum CodingKeys: String, CodingKey {
         case foregroundScan, backgroundScan, foregroundAdvertising, backgroundAdvertising, connectionInterval
         case peripheralLatency, supervisionTimeout, attMTU, parameterPolicy, allowsSubrating, acceptedSubrates
+        case pace
     }
 
     public init(from decoder: any Decoder) throws {
@@ -112,6 +115,7 @@ extension Timing: Codable {
         try container.update(&attMTU, .attMTU)
         try container.update(&parameterPolicy, .parameterPolicy)
         try container.update(&allowsSubrating, .allowsSubrating)
+        pace = try container.decodeIfPresent(LinkPace.self, forKey: .pace)
         acceptedSubrates = try container.decodeIfPresent(SubrateParameters.self, forKey: .acceptedSubrates)
     }
 }

@@ -76,7 +76,7 @@ final class LoggingObserver: AdapterObserver {
                 .trace, "a value arrived",
                 ["link": "\(link.handle.rawValue)", "octets": "\(notification.value.count)"])
         case .stopped, .completed, .gatt, .server, .pairing, .bondChanged, .bondRemoved, .channel, .phyChanged,
-            .dataLengthChanged, .identityFound, .advertisingSet, .train, .subrateChanged:
+            .dataLengthChanged, .identityFound, .advertisingSet, .train, .subrateChanged, .linkReport:
             break
         }
     }

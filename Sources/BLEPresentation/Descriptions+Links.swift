@@ -25,6 +25,25 @@ extension DataLength: CustomStringConvertible {
     public var description: String { "\(maxTransmitOctets) octets out, \(maxReceiveOctets) octets in" }
 }
 
+extension TransmitPower: CustomStringConvertible {
+    /// Such as `4 dBm (greatest)`.
+    public var description: String {
+        let text = level.map { "\($0) dBm" } ?? "unknown"
+        return isGreatest ? text + " (greatest)" : isLeast ? text + " (least)" : text
+    }
+}
+
+extension LinkReport: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .transmitPower(let power, let isPeers): "\(isPeers ? "the peer" : "this side") sends with \(power)"
+        case .pathLoss(let loss):
+            "path loss \(loss.zone)\(loss.decibels.map { ", \($0) dB" } ?? "")"
+        case .unauthenticated: "no packet has proved the peer's key for too long"
+        }
+    }
+}
+
 extension RemoteVersion: CustomStringConvertible {
     public var description: String {
         "link layer version \(version), company \(companyIdentifier), subversion \(subversion)"
@@ -134,6 +153,7 @@ extension AdapterEvent: CustomStringConvertible {
         case .connectionParametersChanged(let link, let parameters): "\(link): \(parameters)"
         case .phyChanged(let link, let transmit, let receive): "\(link): PHY \(transmit) out, \(receive) in"
         case .subrateChanged(let link, let subrate): "\(link): every \(subrate.factor) connection events"
+        case .linkReport(let link, let report): "\(link): \(report)"
         case .dataLengthChanged(let link, let length): "\(link): \(length)"
         case .cleartextRefused(let link, let peer): "\(link): unencrypted data in the name of \(peer) was dropped"
         }

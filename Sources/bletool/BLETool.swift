@@ -37,7 +37,7 @@ struct BLETool: CommandGroupHelp {
                 name: "Connections",
                 subcommands: [
                     ConCommand.self, LEInfoCommand.self, LEConnectCommand.self, LEDisconnectCommand.self,
-                    LEUpdateCommand.self, RSSICommand.self,
+                    LEUpdateCommand.self, RSSICommand.self, LinkCommand.self,
                 ]),
             CommandGroup(
                 name: "The controller's lists",

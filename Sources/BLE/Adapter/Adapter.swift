@@ -355,6 +355,7 @@ public actor Adapter {
         case .phyChanged(let link, let transmit, let receive):
             tell(.phyChanged(link, transmit: transmit, receive: receive))
         case .subrateChanged(let link, let subrate): tell(.subrateChanged(link, subrate))
+        case .linkReport(let link, let report): tell(.linkReport(link, report))
         case .dataLengthChanged(let link, let length):
             tell(.dataLengthChanged(link, length))
         case .failed(let failure):

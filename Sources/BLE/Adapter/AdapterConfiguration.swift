@@ -34,6 +34,10 @@ public struct AdapterConfiguration: Sendable {
     public var security = SecuritySettings()
     /// Enhanced attribute bearers (EATT); `nil`: none are offered, accepted or opened. Links need encryption for them.
     public var enhancedBearers: EnhancedBearerSettings?
+    /// Whether the Generic Access service has Central Address Resolution (2AA6): bonded peripherals may then direct their
+    /// advertising to a private address of this device. Off by default, because the handles of services are others with
+    /// it.
+    public var tellsAddressResolution = false
     /// Whether to use the controller's resolving list, if it has one. Otherwise the host resolves private addresses.
     public var usesControllerResolution = true
     /// Stores bonds on disk; without a store they are lost when the adapter is closed.
@@ -101,6 +105,7 @@ public struct AdapterConfiguration: Sendable {
             security: security)
         configuration.usesControllerResolution = usesControllerResolution
         configuration.enhancedBearers = enhancedBearers
+        configuration.tellsAddressResolution = tellsAddressResolution
         return configuration
     }
 }

@@ -15,6 +15,10 @@ public enum AdapterEvent: Equatable, Sendable {
     case phyChanged(LinkID, transmit: PHY, receive: PHY)
     /// A link in either role uses another share of its connection events.
     case subrateChanged(LinkID, LinkSubrate)
+    /// What was measured on a link in either role, or is missing on it. Requested with
+    /// `Adapter.reportTransmitPower(_:local:remote:)`, `monitorPathLoss(_:zones:)` and
+    /// `setAuthenticatedPayloadTimeout(_:for:)`.
+    case linkReport(LinkID, LinkReport)
     /// The longest packets of a link in either role changed.
     case dataLengthChanged(LinkID, DataLength)
     /// A device with a bonded address sent unencrypted data that only the bonded device may send; the data was dropped.

@@ -23,6 +23,10 @@ extension HostFailure.InvalidRequest {
         case .train:
             "there is no such train, or its parameters are out of range: SID 0 to 15, skip at most 499, a time-out of "
                 + "100 ms to 163.84 s"
+        case .channelMap: "at least two of the channels 0 to 36 must stay, and there are no others"
+        case .pathLossZones:
+            "the zones of path loss overlap or lie outside 0 to 254 dB: low plus hysteresis must not exceed high less "
+                + "hysteresis"
         case .connectionParameters:
             "invalid connection parameters: the interval must be 7.5 ms to 4 s, the latency at most 499, and the "
                 + "supervision timeout longer than 2 × (latency + 1) × interval"

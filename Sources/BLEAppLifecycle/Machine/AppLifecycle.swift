@@ -81,7 +81,7 @@ public struct AppLifecycle: ~Copyable {
         case .failed: controllerChanged(to: .failed)
         case .stopped: controllerChanged(to: .starting)
         case .reopenTransport, .connectionParametersChanged, .phyChanged, .dataLengthChanged, .malformedPacket,
-            .advertisingSet, .train, .subrateChanged:
+            .advertisingSet, .train, .subrateChanged, .linkReport:
             break
         case .discovered(let discovery):
             discovered(discovery)

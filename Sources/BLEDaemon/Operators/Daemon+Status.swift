@@ -41,7 +41,7 @@ extension Daemon {
             case .advertise(let request): wanted.advertise = WireAdvertise(request)
             case .connect(let request): wanted.connect = WireConnect(request)
             case .changeScan, .changeAdvertising, .advertiseSet, .changeAdvertisingSet, .followTrain, .receiveTrains,
-                .transferTrain:
+                .transferTrain, .classifyChannels:
                 return nil
             }
             return wanted

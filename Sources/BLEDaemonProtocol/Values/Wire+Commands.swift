@@ -40,7 +40,8 @@ extension WireRequest {
             nameBond.identity = WireAddress(identity)
             nameBond.name = name
         case .radio(.advertiseSet), .radio(.changeAdvertisingSet), .radio(.followTrain), .radio(.receiveTrains),
-            .radio(.transferTrain), .link(_, .procedure), .security, .holdIndications, .sendHCICommand, .stop:
+            .radio(.transferTrain), .radio(.classifyChannels), .link(_, .procedure), .security, .holdIndications,
+            .sendHCICommand, .stop:
             return nil
         }
     }

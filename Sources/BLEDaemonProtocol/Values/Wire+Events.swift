@@ -25,7 +25,8 @@ extension WireCompleted {
         case .success(.channels(let opened)): channels.channels = opened.map { WireOpenedChannel($0) }
         // No command that the protocol carries ends like this.
         case .success(.outOfBandData), .success(.remoteVersion), .success(.remoteFeatures),
-            .success(.dataLength), .success(.phy), .success(.subrate), .success(.hciAnswer):
+            .success(.dataLength), .success(.phy), .success(.subrate), .success(.transmitPower),
+            .success(.hciAnswer):
             failure = WireFailure(.invalidRequest(.notAvailableOnSharedController))
         }
     }
@@ -275,7 +276,8 @@ extension WireFromDaemon {
         // The session makes these messages itself, with the client's numbers.
         case .discovered, .completed: return nil
         case .gatt(_, .completed), .reopenTransport, .cleartextRefused, .phyChanged, .dataLengthChanged,
-            .identityFound, .ambiguousIdentity, .malformedPacket, .advertisingSet, .train, .subrateChanged:
+            .identityFound, .ambiguousIdentity, .malformedPacket, .advertisingSet, .train, .subrateChanged,
+            .linkReport:
             return nil
         }
     }

@@ -31,7 +31,8 @@ extension WireFailure {
         case .invalidRequest(.notPermitted): reason = .notPermitted
         case .invalidRequest(.advertisementTooLong): reason = .advertisementTooLong
         // No command that the protocol carries ends like this.
-        case .invalidRequest(.parametersTooLong), .invalidRequest(.advertisingSet), .invalidRequest(.train):
+        case .invalidRequest(.parametersTooLong), .invalidRequest(.advertisingSet), .invalidRequest(.train),
+            .invalidRequest(.channelMap), .invalidRequest(.pathLossZones):
             reason = .unspecified
         case .publishing(let error): set(error)
         case .channel(let failure): set(failure)

@@ -14,8 +14,8 @@ enum CommandPurpose: Equatable {
     case train
     /// What becomes of trains that the peer of a link transfers.
     case trainReceiver(OperationID)
-    /// The transfer of a train.
-    case trainTransfer(OperationID)
+    /// A command whose success is all that its operation ends with.
+    case plain(OperationID)
     /// A new private address.
     case ownAddress
     /// A change of the controller's resolving list.
@@ -34,7 +34,7 @@ enum CommandPurpose: Equatable {
         case .link(let link, _): link.handle
         case .unattendedOnLink(let handle): handle
         case .startup, .scan, .initiate, .advertise, .advertisingSetCapacity, .advertisingSet, .train, .trainReceiver,
-            .trainTransfer, .ownAddress, .resolvingList, .client, .unattended:
+            .plain, .ownAddress, .resolvingList, .client, .unattended:
             nil
         }
     }

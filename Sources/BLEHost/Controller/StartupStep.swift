@@ -95,6 +95,12 @@ enum EventMasks {
             mask.formUnion([.extendedAdvertisingReport, .scanTimeout, .advertisingSetTerminated])
         }
         if configuration.timing.allowsSubrating, features.contains(.connectionSubrating) { mask.insert(.subrateChange) }
+        if BuiltIn.linkReports {
+            if !features.isDisjoint(with: [.powerControlRequest, .powerControlRequestAlternative]) {
+                mask.insert(.transmitPowerReporting)
+            }
+            if features.contains(.pathLossMonitoring) { mask.insert(.pathLossThreshold) }
+        }
         if configuration.usesControllerResolution, features.contains(.extendedScanningFilterPolicies) {
             mask.insert(.directedAdvertisingReport)
         }

@@ -100,6 +100,7 @@ extension Link {
             // While our own update runs, the peer's request is rejected; the peer may ask again.
             let granted = parameterPolicy.granted(wished)
             let isAccepted = granted.map { startOwn(.updateParameters($0), at: now, into: &effects) } ?? false
+            if BuiltIn.pace, isAccepted, let granted { pace?.adopt(granted) }
             send(
                 .connectionParameterUpdateResponse(.init(result: isAccepted ? .accepted : .rejected)),
                 identifier: identifier, into: &effects)

@@ -46,6 +46,7 @@ extension Link {
         advanceProcedures(to: now, into: &effects)
         advanceSignalling(to: now, into: &effects)
         advanceBearers(to: now, into: &effects)
+        advancePace(to: now, into: &effects)
         // A link that is about to end for one of these reasons must not count as stalled, nor its pairing as late.
         if !isToEnd { advanceSecurity(to: now, &pairings, &links, &server, into: &effects) }
         if isStalled(at: now), !isClosing {

@@ -12,6 +12,11 @@ extension Link {
         if case .updateParameters(let parameters) = procedure, !parameters.isValid {
             return effects.complete(operation, .failure(.invalidRequest(.connectionParameters)))
         }
+        if case .monitorPathLoss(let zones?) = procedure, !zones.isValid {
+            return effects.complete(operation, .failure(.invalidRequest(.pathLossZones)))
+        }
+        // Who chooses the parameters keeps them.
+        if BuiltIn.pace, case .updateParameters = procedure { pace = nil }
         let entry = LinkOperations.Operation(id: operation, client: client, procedure: procedure)
         if operations.append(entry, at: now) { begin(procedure, at: now, into: &effects) }
     }
@@ -53,6 +58,12 @@ extension Link {
         case .setSubrate(let parameters):
             effects.commands.append(
                 LESubrateRequest(connectionHandle: handle, parameters: parameters), purpose: purpose)
+        case .readTransmitPower, .readRemoteTransmitPower, .reportTransmitPower, .monitorPathLoss,
+            .setAuthenticatedPayloadTimeout:
+            guard BuiltIn.linkReports else {
+                return finish(procedure.opcode, with: .failure(.limitReached), at: now, into: &effects)
+            }
+            beginMeasuring(procedure, into: &effects)
         }
     }
 
@@ -79,7 +90,9 @@ extension Link {
         switch procedure {
         case .readRemoteVersion: remoteVersion.map { .remoteVersion($0) }
         case .readRemoteFeatures: remoteFeatures.map { .remoteFeatures($0) }
-        case .readRSSI, .updateParameters, .setDataLength, .readPHY, .setPHY, .setSubrate: nil
+        case .readRSSI, .updateParameters, .setDataLength, .readPHY, .setPHY, .setSubrate, .readTransmitPower,
+            .readRemoteTransmitPower, .reportTransmitPower, .monitorPathLoss, .setAuthenticatedPayloadTimeout:
+            nil
         }
     }
 
@@ -108,8 +121,10 @@ extension Link {
             let answer = try LEReadPHY.ReturnParameters(decoding: &reader)
             result = .phy(transmit: answer.transmitPHY, receive: answer.receivePHY)
         case LESetDataLength.opcode: result = .dataLength(dataLength)
-        // Command Status: the event that ends the procedure is yet to come.
-        default: return
+        // Another room's command, or Command Status: the event that ends the procedure is yet to come.
+        default:
+            guard BuiltIn.linkReports else { return }
+            return try measuringSucceeded(opcode, parameters, at: now, into: &effects)
         }
         finish(opcode, with: .success(result), at: now, into: &effects)
     }
@@ -127,7 +142,12 @@ extension Link {
             encryptionEnded(
                 isOn: false, status: status, hasBegun: purpose != .encrypt, &pairings, &links, &server, at: now,
                 into: &effects)
-        case .procedure: finish(opcode, with: .failure(failure), at: now, into: &effects)
+        case .procedure:
+            // Without zones there are no reports of path loss.
+            let isOfZones = opcode == LESetPathLossReportingParameters.opcode
+            finish(
+                isOfZones ? LESetPathLossReportingEnable.opcode : opcode, with: .failure(failure), at: now,
+                into: &effects)
         // The end of the link has its own timeout.
         case .disconnect: break
         }

@@ -25,6 +25,7 @@ extension Link {
     ) throws(DecodingError) {
         let frame = try L2CAPBasicFrame(decoding: bytes)
         if security.isForfeited { return security.noteCleartext(into: &effects) }
+        noteTraffic(at: now, into: &effects)
         switch frame.channelIdentifier {
         case .attributeProtocol:
             if hold(frame.payload, into: &effects) { return }

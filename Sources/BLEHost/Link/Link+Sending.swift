@@ -41,6 +41,7 @@ extension Link {
     func tellPassed(_ server: inout GATTServer, at now: Instant, into effects: inout Effects) {
         let passed = passedTags
         passedTags.removeAll(keepingCapacity: true)
+        noteTraffic(passed.count, at: now, into: &effects)
         for tag in passed {
             switch tag {
             case .none: break

@@ -55,6 +55,8 @@ final class Link {
     var mtuExchange: OperationID?
     var signalling = SignallingChannel()
     var bearers = EnhancedBearers()
+    /// `nil`: the parameters change only when somebody asks for others.
+    var pace: PaceMachine?
     var operations = LinkOperations()
     var reassembler = Reassembler()
 
@@ -115,6 +117,7 @@ final class Link {
         deadline = earliest(deadline, security.nextDeadline)
         deadline = earliest(deadline, bearers.nextDeadline)
         deadline = earliest(deadline, confirmationCheck)
+        if BuiltIn.pace { deadline = earliest(deadline, pace?.nextDeadline) }
         switch state {
         case .settingUp(let limit), .closing(let limit): return earliest(deadline, limit)
         case .open: return deadline

@@ -20,6 +20,19 @@ public enum LinkProcedure: Equatable, Sendable {
     /// Requests that the link uses a share of its connection events; either side may ask. Ends with
     /// `HostResult.subrate`. Needs `Timing.allowsSubrating` on both sides.
     case setSubrate(SubrateParameters)
+    /// The power with which this side sends (Core 5.4, Vol 4, Part E, 7.8.117). Ends with `HostResult.transmitPower`.
+    case readTransmitPower(phy: PowerPHY)
+    /// The power with which the peer sends (7.8.118). Ends with `HostResult.transmitPower`.
+    case readRemoteTransmitPower(phy: PowerPHY)
+    /// Whether changes of either side's power are reported as `HostEvent.linkReport` (7.8.121).
+    case reportTransmitPower(local: Bool, remote: Bool)
+    /// From now on, reports when the path loss enters another zone (7.8.119 and 7.8.120); `nil` ends this. The
+    /// controller needs to know the peer's transmit power, which it reads by itself.
+    case monitorPathLoss(zones: PathLossZones?)
+    /// After how long without a packet that proves the peer's key an encrypted link is reported as
+    /// `LinkReport.unauthenticated`: 10 ms to 655.35 s, more than the interval times the latency (7.3.94). Both
+    /// controllers exchange a ping in time (Core 5.4, Vol 6, Part B, 5.1.12).
+    case setAuthenticatedPayloadTimeout(Microseconds)
 
     /// The HCI command for the procedure. A peripheral may have to ask the central over L2CAP instead, and not every
     /// call reaches the controller: what is already known is not read again.
@@ -33,6 +46,11 @@ public enum LinkProcedure: Equatable, Sendable {
         case .readPHY: LEReadPHY.opcode
         case .setPHY: LESetPHY.opcode
         case .setSubrate: LESubrateRequest.opcode
+        case .readTransmitPower: LEEnhancedReadTransmitPowerLevel.opcode
+        case .readRemoteTransmitPower: LEReadRemoteTransmitPowerLevel.opcode
+        case .reportTransmitPower: LESetTransmitPowerReportingEnable.opcode
+        case .monitorPathLoss: LESetPathLossReportingEnable.opcode
+        case .setAuthenticatedPayloadTimeout: WriteAuthenticatedPayloadTimeout.opcode
         }
     }
 }
@@ -44,11 +62,15 @@ extension LinkProcedure: Codable {
         case readRSSI, readRemoteVersion, readRemoteFeatures
         case updateParameters = "updateConnectionParameters"
         case setDataLength, readPHY, setPHY, setSubrate
+        case readTransmitPower, readRemoteTransmitPower, reportTransmitPower, monitorPathLoss
+        case setAuthenticatedPayloadTimeout
     }
 
     enum UpdateParametersCodingKeys: String, CodingKey { case _0 = "_1" }
 
     enum SetSubrateCodingKeys: String, CodingKey { case _0 = "_1" }
+
+    enum SetAuthenticatedPayloadTimeoutCodingKeys: String, CodingKey { case _0 = "_1" }
 
     var codingKey: CodingKeys {
         switch self {
@@ -60,6 +82,11 @@ extension LinkProcedure: Codable {
         case .readPHY: .readPHY
         case .setPHY: .setPHY
         case .setSubrate: .setSubrate
+        case .readTransmitPower: .readTransmitPower
+        case .readRemoteTransmitPower: .readRemoteTransmitPower
+        case .reportTransmitPower: .reportTransmitPower
+        case .monitorPathLoss: .monitorPathLoss
+        case .setAuthenticatedPayloadTimeout: .setAuthenticatedPayloadTimeout
         }
     }
 }

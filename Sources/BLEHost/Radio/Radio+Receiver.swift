@@ -121,22 +121,23 @@ extension Radio {
 
     private func createConnection(_ plan: Initiator.Plan, into effects: inout Effects) {
         var peer: DeviceAddress
-        let parameters: ConnectionParameterRequest
+        let offer: Initiator.Offer
         let usesAcceptList: Bool
         switch plan {
         case .directed(let address, let wished):
-            (peer, parameters, usesAcceptList) = (address, wished, false)
+            (peer, offer, usesAcceptList) = (address, wished, false)
             if resolvingList.finds(address) { peer = address.asIdentity }
         case .acceptList(let addresses, let wished):
             // With the filter accept list, the peer address has no meaning; a controller that reads it nevertheless
             // gets a wanted one.
             peer = addresses.first ?? DeviceAddress(value: 0, kind: .public)
-            (parameters, usesAcceptList) = (wished, true)
+            (offer, usesAcceptList) = (wished, true)
         }
         commandSet.createConnection(
             .init(
                 peer: peer, filterPolicy: usesAcceptList ? .acceptList : .peerAddress,
-                ownAddressType: ownAddressType, duty: configuration.timing.foregroundScan, parameters: parameters),
+                ownAddressType: ownAddressType, duty: configuration.timing.foregroundScan,
+                parameters: offer.parameters, phys: offer.phys.intersection(availablePHYs)),
             &effects.commands)
     }
 

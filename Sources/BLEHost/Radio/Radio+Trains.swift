@@ -43,13 +43,13 @@ extension Radio {
             effects.commands.append(
                 LEPeriodicAdvertisingSyncTransfer(
                     connectionHandle: link.handle, serviceData: serviceData, synchronizationHandle: handle),
-                purpose: .trainTransfer(operation))
+                purpose: .plain(operation))
         } else if let index = sets.index(of: source), sets.entries[index].request.train != nil {
             effects.commands.append(
                 LEPeriodicAdvertisingSetInfoTransfer(
                     connectionHandle: link.handle, serviceData: serviceData,
                     advertisingHandle: sets.entries[index].handle),
-                purpose: .trainTransfer(operation))
+                purpose: .plain(operation))
         } else {
             effects.complete(operation, .failure(.invalidRequest(.train)))
         }
@@ -88,10 +88,10 @@ extension Radio {
 
     // MARK: Convergence
 
-    mutating func convergeTrains(into effects: inout Effects) {
+    mutating func convergeTrains(at now: Instant, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
         guard !trains.isEmpty || !trains.isIdle else { return }
-        perform(trains.converge(), into: &effects)
+        perform(trains.converge(at: now), into: &effects)
     }
 
     private mutating func perform(_ action: TrainTable.Action, into effects: inout Effects) {
@@ -132,10 +132,12 @@ extension Radio {
     }
 
     /// The controller answered a command about trains.
-    mutating func trainAnswered(_ status: HCIStatus, _ opcode: HCIOpcode, into effects: inout Effects) {
+    mutating func trainAnswered(
+        _ status: HCIStatus, _ opcode: HCIOpcode, at now: Instant, into effects: inout Effects
+    ) {
         guard BuiltIn.trains else { return }
         effects.note(status)
-        perform(trains.completed(status, opcode), into: &effects)
+        perform(trains.completed(status, opcode, at: now), into: &effects)
         effects.needsConvergence = true
     }
 

@@ -19,6 +19,8 @@ struct Radio {
     private var canInitiateWhileScanning = true
     private var filterAcceptListSize = 0
     private var canScanOnCodedPHY = false
+    /// The PHYs on which a link can begin.
+    private(set) var availablePHYs = PHYSet.le1M
     private var canScanUnrestricted = false
 
     var scanner: Scanner
@@ -29,6 +31,12 @@ struct Radio {
     var advertisingMachine = AdvertisingMachine()
     var sets = AdvertisingSets()
     var trains = TrainTable()
+    /// The channels that links and trains may use; `nil`: all.
+    private var channelMap: ChannelMap?
+    /// The controller does not know them yet.
+    private var isChannelMapNew = false
+    /// Who ends when the controller knows them.
+    private var channelOperation: OperationID?
     /// The LE events that the controller reports from its start on.
     private(set) var eventMask = LEEventMask.afterReset
 
@@ -77,6 +85,9 @@ struct Radio {
         canInitiateWhileScanning = information.canInitiateWhileScanning
         filterAcceptListSize = Int(information.filterAcceptListSize)
         canScanOnCodedPHY = commandSet.takesExtendedCalls && information.features.contains(.leCodedPHY)
+        availablePHYs = .le1M
+        if information.features.contains(.le2MPHY) { availablePHYs.insert(.le2M) }
+        if information.features.contains(.leCodedPHY) { availablePHYs.insert(.leCoded) }
         canScanUnrestricted = information.features.contains(.extendedScanningFilterPolicies)
         advertisingMachine = AdvertisingMachine(setsRandomAddress: commandSet.setsAddressOfAdvertisingSet)
         let usesList = configuration.usesControllerResolution && configuration.ownership == .exclusive
@@ -94,6 +105,7 @@ struct Radio {
         advertisingMachine.controllerReset()
         sets.controllerReset()
         loseTrains(into: &effects)
+        isChannelMapNew = true
         callDeadline = nil
         effects.needsConvergence = true
     }
@@ -123,6 +135,7 @@ struct Radio {
         case .changeAdvertisingSet(let set, let request):
             changeSet(set, to: request, operation, at: now, into: &effects)
         case .followTrain(let request): follow(request, operation: operation, client: client, into: &effects)
+        case .classifyChannels(let map): classifyChannels(map, operation, into: &effects)
         // The host, which knows the links, carries these out.
         case .receiveTrains, .transferTrain: break
         }
@@ -147,6 +160,11 @@ struct Radio {
     /// Ends a scan, an advertisement or a pending connection.
     /// - Returns: whether the operation was one.
     mutating func cancel(_ operation: OperationID, into effects: inout Effects) -> Bool {
+        if channelOperation == operation {
+            channelOperation = nil
+            effects.complete(operation, .failure(.cancelled))
+            return true
+        }
         guard
             scanner.remove(operation) || advertiser.remove(operation) || connector.remove(operation) != nil
                 || removeSet(operation) || removeTrain(operation, into: &effects)
@@ -161,9 +179,32 @@ struct Radio {
         for operation in scanner.removeAll() { effects.complete(operation, .failure(failure)) }
         for operation in advertiser.removeAll() { effects.complete(operation, .failure(failure)) }
         for pending in connector.removeAll() { effects.complete(pending.operation, .failure(failure)) }
+        if let channelOperation { effects.complete(channelOperation, .failure(failure)) }
+        channelOperation = nil
         for operation in removeAllSets() { effects.complete(operation, .failure(failure)) }
         for operation in removeAllTrains(into: &effects) { effects.complete(operation, .failure(failure)) }
         effects.needsConvergence = true
+    }
+
+    /// Tells the controller which channels links and trains may use; again after each reset.
+    private mutating func classifyChannels(_ map: ChannelMap, _ operation: OperationID, into effects: inout Effects) {
+        guard configuration.ownership == .exclusive else {
+            return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
+        }
+        guard map.rawValue & ~ChannelMap.all.rawValue == 0, map.rawValue.nonzeroBitCount >= 2 else {
+            return effects.complete(operation, .failure(.invalidRequest(.channelMap)))
+        }
+        if let channelOperation { effects.complete(channelOperation, .failure(.cancelled)) }
+        (channelMap, channelOperation) = (map, operation)
+        isChannelMapNew = true
+        effects.needsConvergence = true
+    }
+
+    private mutating func convergeChannelMap(into effects: inout Effects) {
+        guard let channelMap, isChannelMapNew else { return }
+        let purpose = channelOperation.map { CommandPurpose.plain($0) } ?? .unattended
+        (isChannelMapNew, channelOperation) = (false, nil)
+        effects.commands.append(LESetHostChannelClassification(channelMap: channelMap), purpose: purpose)
     }
 
     // MARK: Convergence
@@ -175,7 +216,8 @@ struct Radio {
     mutating func converge(
         resolving: [ResolvingKey], present: [DeviceAddress], at now: Instant, into effects: inout Effects
     ) {
-        convergeTrains(into: &effects)
+        if BuiltIn.links { convergeChannelMap(into: &effects) }
+        convergeTrains(at: now, into: &effects)
         convergeReceiver(resolving: resolving, at: now, into: &effects)
         // Before the shared advertisement, which a set may become.
         convergeSets(at: now, into: &effects)
@@ -248,6 +290,7 @@ struct Radio {
         deadline = earliest(deadline, paceDeadline)
         deadline = earliest(deadline, callDeadline)
         deadline = earliest(deadline, sets.nextDeadline)
+        if BuiltIn.trains { deadline = earliest(deadline, trains.nextDeadline) }
         return earliest(deadline, privateAddress.nextDeadline)
     }
 
@@ -267,6 +310,7 @@ struct Radio {
             effects.needsConvergence = true
         }
         if let deadline = connector.nextDeadline, deadline <= now { effects.needsConvergence = true }
+        if BuiltIn.trains, let deadline = trains.nextDeadline, deadline <= now { effects.needsConvergence = true }
         guard BuiltIn.server else { return }
         perform(advertisingMachine.advance(to: now), into: &effects)
         advanceCall(to: now, into: &effects)

@@ -28,6 +28,10 @@ public enum RadioCommand: Equatable, Sendable {
     /// Tells the peer of a link how to follow a train that this operation follows or sends, with a number for the peer's
     /// host.
     case transferTrain(OperationID, to: LinkID, serviceData: UInt16)
+    /// Keeps links and trains off channels, for instance those of a nearby Wi-Fi network (Core 5.4, Vol 4, Part E,
+    /// 7.8.19): at least two channels stay. In force until it is called again, through resets of the controller; on
+    /// links as a central, which decides on the channels together with its own measurements.
+    case classifyChannels(ChannelMap)
 }
 
 #if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
@@ -35,7 +39,7 @@ public enum RadioCommand: Equatable, Sendable {
 extension RadioCommand: Codable {
     enum CodingKeys: String, CodingKey {
         case scan, changeScan, advertise, changeAdvertising, connect
-        case advertiseSet, changeAdvertisingSet, followTrain, receiveTrains, transferTrain
+        case advertiseSet, changeAdvertisingSet, followTrain, receiveTrains, transferTrain, classifyChannels
     }
 }
 #endif

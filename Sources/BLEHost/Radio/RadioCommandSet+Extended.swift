@@ -22,13 +22,17 @@ extension RadioCommandSet {
                 commands.append(LESetExtendedScanEnable(isEnabled: isEnabled), purpose: .scan)
             },
             createConnection: { connection, commands in
+                // The device is looked for on LE 1M or LE Coded at least (Core 5.4, Vol 4, Part E, 7.8.66).
+                let canLook = !connection.phys.isDisjoint(with: [.le1M, .leCoded])
+                let phys = canLook ? connection.phys : connection.phys.union(.le1M)
+                let parameters = LEExtendedCreateConnection.Parameters(
+                    scanInterval: connection.duty.interval, scanWindow: connection.duty.window,
+                    connection: LEConnectionParameters(connection.parameters))
                 commands.append(
                     LEExtendedCreateConnection(
                         filterPolicy: connection.filterPolicy, ownAddressType: connection.ownAddressType,
-                        peerAddress: connection.peer,
-                        le1M: .init(
-                            scanInterval: connection.duty.interval, scanWindow: connection.duty.window,
-                            connection: LEConnectionParameters(connection.parameters))),
+                        peerAddress: connection.peer, initiatingPHYs: phys,
+                        parameters: Array(repeating: parameters, count: phys.rawValue.nonzeroBitCount)),
                     purpose: .initiate)
             },
             setAdvertisingParameters: { parameters, commands in

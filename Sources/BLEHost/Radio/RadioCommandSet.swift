@@ -18,6 +18,8 @@ struct RadioCommandSet: Sendable {
         var ownAddressType: OwnAddressType
         var duty: ScanDuty
         var parameters: ConnectionParameterRequest
+        /// The legacy commands know LE 1M only.
+        var phys: PHYSet
     }
 
     struct AdvertisingSwitch {

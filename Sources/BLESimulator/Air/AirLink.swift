@@ -49,6 +49,8 @@ enum LinkProcedure {
     case phy(PHYPreferences, by: LinkSide)
     /// One host asks for another share of the connection events (Core 5.4, Vol 6, Part B, 5.1.19 and 5.1.20).
     case subrate(SubrateParameters, by: LinkSide)
+    /// One side asks for the power with which the other sends (Core 5.4, Vol 6, Part B, 5.1.17).
+    case power(phy: UInt8, by: LinkSide)
     /// The central asks to encrypt (Core 5.4, Vol 6, Part B, 5.1.3).
     case encryptionRequest
     /// The peripheral's host has replied with its key, or without one.

@@ -67,6 +67,13 @@ protocol AirStation: AnyObject {
     func dataLengthChanged(on link: AirLink)
     func phyUpdated(on link: AirLink, status: HCIStatus)
     func subrateChanged(on link: AirLink, status: HCIStatus)
+    /// The power with which the station sends, in dBm; `nil` if it does not tell.
+    var transmitPower: Int8? { get }
+    func powerRead(_ power: Int8?, phy: UInt8, on link: AirLink)
+    /// The power of the peer changed.
+    func peerPowerChanged(to power: Int8, on link: AirLink)
+    /// The peer is received more or less strongly than before.
+    func signalChanged(on link: AirLink)
     /// What a peripheral may request, as the central; `nil` if the host or the controller does not support it.
     var acceptedSubrates: SubrateParameters? { get }
     /// The central starts encryption; the peripheral's host is asked for its key.

@@ -44,6 +44,28 @@ extension SimulatedAir {
         }
     }
 
+    /// Sets the power with which a controller sends; 0 dBm at first. Others receive it as much more strongly or weakly.
+    /// - Parameter power: −20 to 10 dBm.
+    public func setTransmitPower(_ power: Int8, of controller: SimulatedControllerID) {
+        guard let controller = self.controller(controller) else { return }
+        let power = max(SimulatedController.leastPower, min(SimulatedController.greatestPower, power))
+        guard power != controller.sendingPower else { return }
+        controller.sendingPower = power
+        controller.reportOwnPower()
+        for link in controller.links {
+            self.station(link.station(link.side(of: controller.index).other))?.peerPowerChanged(to: power, on: link)
+        }
+        rangeChanged(of: controller)
+        signalChanged(of: controller)
+    }
+
+    private func signalChanged(of station: any AirStation) {
+        for link in station.links {
+            station.signalChanged(on: link)
+            self.station(link.station(link.side(of: station.index).other))?.signalChanged(on: link)
+        }
+    }
+
     /// Sets the distance of a device, in free space at a transmit power of 0 dBm: −59 dBm at one metre.
     public func setDistance(metres: Double, of device: SimulatedDeviceID) {
         setSignal(Self.signal(atMetres: metres), of: device)
@@ -76,6 +98,7 @@ extension SimulatedAir {
     private func move(_ station: any AirStation, _ change: () -> Void) {
         change()
         rangeChanged(of: station)
+        signalChanged(of: station)
     }
 
     // MARK: Advertising

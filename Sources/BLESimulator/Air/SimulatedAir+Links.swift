@@ -159,6 +159,8 @@ extension SimulatedAir {
             settlePHY(of: link, request: request, of: station(side), station(side.other))
         case .subrate(let request, let side):
             settleSubrate(of: link, request, by: side, station(side), station(side.other))
+        case .power(let phy, let side):
+            station(side).powerRead(station(side.other).transmitPower, phy: phy, on: link)
         case .encryptionRequest: requestKey(for: link, of: peripheral)
         case .encryptionReply(let key): settleEncryption(of: link, key: key)
         }

@@ -42,6 +42,8 @@ extension SimulatedAir {
     func measuredSignal(of station: any AirStation, at listener: any AirStation) -> Int8 {
         let jitter = Int64(max(0, configuration.signalJitter))
         let deviation = jitter == 0 ? 0 : generator.next(below: 2 * jitter + 1) - jitter
-        return Int8(clamping: max(-127, min(20, Int64(signal(between: station, and: listener)) + deviation)))
+        // Strengths are given for a power of 0 dBm.
+        let sent = Int64(signal(between: station, and: listener)) + Int64(station.transmitPower ?? 0)
+        return Int8(clamping: max(-127, min(20, sent + deviation)))
     }
 }

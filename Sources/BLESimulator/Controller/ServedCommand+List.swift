@@ -122,6 +122,11 @@ extension ServedCommand {
             status: Controller.leSetDefaultPeriodicAdvertisingSyncTransferParameters,
             with: .periodicAdvertisingSyncTransferRecipient, family: .extended),
         ServedCommand(status: Controller.leSetHostFeature, with: .connectionSubrating),
+        ServedCommand(returns: Controller.leEnhancedReadTransmitPowerLevel, with: .powerControlRequest),
+        ServedCommand(status: Controller.leReadRemoteTransmitPowerLevel, with: .powerControlRequest),
+        ServedCommand(returns: Controller.leSetPathLossReportingParameters, with: .pathLossMonitoring),
+        ServedCommand(returns: Controller.leSetPathLossReportingEnable, with: .pathLossMonitoring),
+        ServedCommand(returns: Controller.leSetTransmitPowerReportingEnable, with: .powerControlRequest),
         ServedCommand(status: Controller.leSetDefaultSubrate, with: .connectionSubrating),
         ServedCommand(status: Controller.leSubrateRequest, with: .connectionSubrating),
     ]

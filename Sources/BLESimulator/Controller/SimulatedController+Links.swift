@@ -38,7 +38,9 @@ extension SimulatedController {
     }
 
     func readTransmitPowerLevel(_ command: ReadTransmitPowerLevel) -> ReadTransmitPowerLevel.ReturnParameters {
-        .init(status: known(command.connectionHandle), connectionHandle: command.connectionHandle, transmitPower: 0)
+        .init(
+            status: known(command.connectionHandle), connectionHandle: command.connectionHandle,
+            transmitPower: sendingPower)
     }
 
     func readAuthenticatedPayloadTimeout(
@@ -95,13 +97,13 @@ extension SimulatedController {
         .init(status: rejectParameters(command), connectionHandle: command.connectionHandle)
     }
 
-    private func known(_ handle: ConnectionHandle) -> HCIStatus {
+    func known(_ handle: ConnectionHandle) -> HCIStatus {
         position(of: handle) == nil ? .unknownConnectionIdentifier : .success
     }
 
-    private func peer(of end: LinkEnd) -> (any AirStation)? { air.station(end.link.station(end.side.other)) }
+    func peer(of end: LinkEnd) -> (any AirStation)? { air.station(end.link.station(end.side.other)) }
 
-    private func begin(on handle: ConnectionHandle, _ procedure: (LinkSide) -> LinkProcedure) -> HCIStatus {
+    func begin(on handle: ConnectionHandle, _ procedure: (LinkSide) -> LinkProcedure) -> HCIStatus {
         guard let position = position(of: handle) else { return .unknownConnectionIdentifier }
         air.begin(procedure(ends[position].side), on: ends[position].link)
         return .success

@@ -37,6 +37,8 @@ final class SimulatedController: AirStation {
     // Whether the radio is in range of others.
     var isInRange = true
     var signal: Int8?
+    /// The power with which it sends, in dBm; a reset does not change it.
+    var sendingPower: Int8 = 0
     var isPowered: Bool { isOpen }
 
     init(
@@ -103,6 +105,10 @@ final class SimulatedController: AirStation {
         /// The host has been asked for its long term key and has not answered.
         var isKeyRequested = false
         var authenticatedPayloadTimeout: UInt16 = 3000
+        /// Whose changes of power the host hears of.
+        var reportsOwnPower = false
+        var reportsPeersPower = false
+        var pathLoss = PathLossMonitor()
         /// `nil`: as for all links.
         var trainReception: TrainReception?
         /// Packets that the host has not reported as completed.

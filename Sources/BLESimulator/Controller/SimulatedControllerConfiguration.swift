@@ -105,7 +105,8 @@ public struct SimulatedControllerConfiguration: Hashable, Sendable {
         .dataPacketLengthExtension, .linkLayerPrivacy, .extendedScanningFilterPolicies, .le2MPHY, .leCodedPHY,
         .extendedAdvertising, .periodicAdvertising, .channelSelectionAlgorithm2,
         .periodicAdvertisingSyncTransferSender, .periodicAdvertisingSyncTransferRecipient,
-        .periodicAdvertisingADISupport, .connectionSubrating,
+        .powerControlRequest, .powerControlRequestAlternative, .pathLossMonitoring, .periodicAdvertisingADISupport,
+        .connectionSubrating,
     ]
 
     /// A controller of Core 4.0: 27 octets per packet, four buffers, no extensions.

@@ -179,6 +179,10 @@ final class SimulatedDevice: AirStation {
 
     var acceptedSubrates: SubrateParameters? { nil }
     func subrateChanged(on link: AirLink, status: HCIStatus) {}
+    var transmitPower: Int8? { behaviour.features.contains(.powerControlRequest) ? 0 : nil }
+    func powerRead(_ power: Int8?, phy: UInt8, on link: AirLink) {}
+    func peerPowerChanged(to power: Int8, on link: AirLink) {}
+    func signalChanged(on link: AirLink) {}
 
     var capabilities: LinkCapabilities {
         let octets = min(251, max(27, behaviour.maximumDataLength))

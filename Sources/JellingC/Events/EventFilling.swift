@@ -78,7 +78,7 @@ func fill(_ event: inout jelling_event, with source: HostEvent, _ arena: inout A
         unsafe event.set(JELLING_EVENT_AMBIGUOUS_IDENTITY)
         unsafe event.address = jelling_address(address)
     // The library has no commands that lead to these.
-    case .advertisingSet, .train, .subrateChanged: break
+    case .advertisingSet, .train, .subrateChanged, .linkReport: break
     case .malformedPacket: unsafe event.set(JELLING_EVENT_MALFORMED_PACKET)
     }
 }

@@ -40,8 +40,8 @@ extension jelling_completion {
                 case .notAvailableOnSharedController: 4
                 case .advertisementTooLong: 5
                 case .notPermitted: 6
-                // The library offers neither.
-                case .advertisingSet, .train: 0
+                // The library offers none of these.
+                case .advertisingSet, .train, .channelMap, .pathLossZones: 0
                 }
             unsafe set(JELLING_FAILURE_INVALID_REQUEST, code: code)
         case .procedureTimeout: unsafe set(JELLING_FAILURE_PROCEDURE_TIMEOUT)

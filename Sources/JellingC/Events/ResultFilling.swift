@@ -61,7 +61,7 @@ func fill(_ completion: inout jelling_completion, with source: HostResult, _ are
         unsafe completion.phy.transmit = transmit.rawValue
         unsafe completion.phy.receive = receive.rawValue
     // The library has no command that ends like this.
-    case .subrate: break
+    case .subrate, .transmitPower: break
     case .hciAnswer(let octets):
         unsafe completion.set(JELLING_RESULT_HCI)
         unsafe completion.hci = arena.copy(octets)

@@ -73,7 +73,8 @@ struct AdvertisingOptions: ParsableArguments {
     /// Opens the adapter and advertises until ^C.
     func run(
         _ services: [BluetoothUUID], interval: AdvertisingInterval? = nil, profile: ServedProfile? = nil,
-        pairing: PairingArguments? = nil, acceptsBearers: Bool = false, in session: Session
+        pairing: PairingArguments? = nil, acceptsBearers: Bool = false,
+        tellsAddressResolution: Bool = false, in session: Session
     ) async throws {
         let target = try await target(among: session.knownBonds)
         if !set.isEmpty, case .daemon = try session.chosenTransport() {
@@ -104,6 +105,7 @@ struct AdvertisingOptions: ParsableArguments {
             if pairing == nil, target != nil { try session.secure(&configuration, pairing: nil, needsStore: true) }
             if let name { configuration.deviceName = name }
             configuration.advertising = settings
+            configuration.tellsAddressResolution = tellsAddressResolution
             if acceptsBearers { configuration.enhancedBearers = EnhancedBearerSettings() }
         }
         try await session.withAdapter(adjusting: adjust) { adapter in

@@ -37,6 +37,11 @@ struct ServeCommand: ToolCommand {
     @Flag(help: "Accept enhanced bearers (EATT) from paired centrals.")
     var eatt = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Say in the Generic Access service that this device resolves private addresses (2AA6)."))
+    var addressResolution = false
+
     @OptionGroup var pairing: PairingArguments
 
     func validate() throws {
@@ -54,6 +59,8 @@ struct ServeCommand: ToolCommand {
         do { served = try ServedProfile(bytes) } catch let failure as Failure {
             throw Failure("‘\(profile)’: \(failure.message)", status: .usage)
         }
-        try await advertising.run(advertise, profile: served, pairing: pairing, acceptsBearers: eatt, in: session)
+        try await advertising.run(
+            advertise, profile: served, pairing: pairing, acceptsBearers: eatt,
+            tellsAddressResolution: addressResolution, in: session)
     }
 }

@@ -43,12 +43,18 @@ struct PeerResolver: Sendable {
 
     /// Advertising shows whether an address is public or random.
     private func listen(for value: UInt64) async throws -> DeviceAddress {
-        for try await discovery in adapter.scan(ScanRequest(isActive: false)) {
+        for try await discovery in adapter.scan(scan(isActive: false)) {
             guard let address = discovery.address?.withoutIdentityMark, address.value == value else { continue }
             if discovery.isConnectable { return address }
             tellUnconnectable(discovery, address.description)
         }
         throw Failure.interrupted
+    }
+
+    private func scan(isActive: Bool) -> ScanRequest {
+        var request = ScanRequest(isActive: isActive)
+        request.scansCodedPHY = search.phys?.contains(.leCoded) ?? false
+        return request
     }
 
     private func resolve(name: String) async throws -> DeviceAddress {
@@ -68,7 +74,7 @@ struct PeerResolver: Sendable {
     /// - Parameter known: the bonded devices with this name; if there are any, no others count.
     /// - Returns: the devices in the order of discovery; at least one.
     private func listen(for name: String, among known: [DeviceAddress]) async throws -> [DeviceAddress] {
-        let scan = adapter.scan(ScanRequest(isActive: known.isEmpty))
+        let scan = adapter.scan(scan(isActive: known.isEmpty))
         let heard = heard
         let (firsts, first) = AsyncStream<Void>.makeStream()
         let (takesFirst, window) = (search.takesFirst, window)
@@ -170,9 +176,14 @@ extension Session {
     func connect(
         to peer: PeerArgument, through adapter: Adapter, _ search: PeerSearch
     ) async throws -> Peripheral {
-        try await looking(for: peer, through: adapter, search, "connecting to \(peer.text)") { resolver in
+        if search.phys != nil || search.pace != nil, isOfDaemon {
+            throw Failure(
+                "--phys and --pace are for a controller of this program's own; they cannot be used with -t bled",
+                status: .usage)
+        }
+        return try await looking(for: peer, through: adapter, search, "connecting to \(peer.text)") { resolver in
             let address = try await resolver.resolve(peer)
-            return try await Self.connect(to: address, through: adapter)
+            return try await Self.connect(to: address, search, through: adapter)
         }
     }
 
@@ -242,10 +253,15 @@ extension Session {
 
     /// Tries again while the connection fails to be established (0x3E): the device is at the edge of the range, or the
     /// controller reports this for a device that does not answer.
-    private static func connect(to address: DeviceAddress, through adapter: Adapter) async throws -> Peripheral {
+    private static func connect(
+        to address: DeviceAddress, _ search: PeerSearch, through adapter: Adapter
+    ) async throws -> Peripheral {
+        var request = ConnectRequest(peer: address)
+        request.phys = search.phys
+        request.pace = search.pace
         while true {
             do {
-                return try await adapter.connect(to: address)
+                return try await adapter.connect(request)
             } catch BLEError.connectionFailed(.connectionFailedToBeEstablished) {
                 // Waits below.
             }

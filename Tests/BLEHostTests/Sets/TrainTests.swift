@@ -122,6 +122,32 @@ struct TrainTests {
         #expect(Self.reports(receiver, of: other).allSatisfy { $0.advertiser == world.hosts[0].address })
     }
 
+    @Test("trains that are absent take turns with the one that is there, and are found when they come")
+    func turns() {
+        let world = World(hosts: 4)
+        let receiver = world.hosts[3]
+        let absent = [0, 1].map { receiver.submit(.radio(.followTrain(Self.request(world.hosts[$0])))) }
+        world.run(for: .seconds(1))
+        world.hosts[2].submit(.radio(.advertiseSet(Self.train(5))))
+        let present = receiver.submit(.radio(.followTrain(Self.request(world.hosts[2]))))
+        #expect(world.run(for: .seconds(20)) { !Self.reports(receiver, of: present).isEmpty })
+        world.run(for: .seconds(60))
+        #expect(absent.allSatisfy { Self.events(receiver, of: $0).isEmpty && receiver.results(of: $0).isEmpty })
+        for number in [1, 0] {
+            world.hosts[number].submit(.radio(.advertiseSet(Self.train(UInt8(number)))))
+            #expect(world.run(for: .seconds(20)) { !Self.reports(receiver, of: absent[number]).isEmpty })
+        }
+        #expect(receiver.air.statistics(of: receiver.controller).rejections.isEmpty)
+        // One alone is looked for without a break.
+        for operation in absent + [present] { receiver.submit(.cancel(operation)) }
+        let alone = receiver.submit(
+            .radio(.followTrain(TrainRequest([.init(address: AdvertisingSetTests.one, identifier: 3)]))))
+        world.run(for: .seconds(60))
+        #expect(receiver.air.statistics(of: receiver.controller).rejections.isEmpty)
+        receiver.submit(.cancel(alone))
+        #expect(receiver.results(of: alone) == [.failure(.cancelled)])
+    }
+
     @Test("skipped packets are not reported, equal data only once where the train says what is new")
     func skips() {
         func reports(_ change: (inout TrainRequest) -> Void, includesInformation: Bool = false) -> Int {

@@ -78,6 +78,7 @@ extension BluetoothUUID {
     static let characteristicExtendedProperties = BluetoothUUID(UInt16(0x2900))
     static let characteristicUserDescription = BluetoothUUID(UInt16(0x2901))
     static let serverCharacteristicConfiguration = BluetoothUUID(UInt16(0x2903))
+    static let centralAddressResolution = BluetoothUUID(UInt16(0x2AA6))
     static let deviceName = BluetoothUUID(UInt16(0x2A00))
     static let appearance = BluetoothUUID(UInt16(0x2A01))
     static let serviceChanged = BluetoothUUID(UInt16(0x2A05))

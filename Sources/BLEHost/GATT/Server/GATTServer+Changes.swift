@@ -41,16 +41,23 @@ extension GATTServer {
     ///   - appearance: a value of the Assigned Numbers, 2.6.
     ///   - hasDatabaseHash: whether the owner can answer `computeHash`; without it there is no robust caching either.
     ///   - hasEnhancedBearers: whether clients may open enhanced bearers.
+    ///   - tellsAddressResolution: whether clients learn that this device resolves private addresses.
     /// - Throws: `GATTPublishError.outOfHandles`.
     public mutating func publishGenericServices(
         deviceName: String, appearance: UInt16 = 0, hasDatabaseHash: Bool = false, hasEnhancedBearers: Bool = false,
-        at now: Instant
+        tellsAddressResolution: Bool = false, at now: Instant
     ) throws(GATTPublishError) {
         let name = GATTCharacteristicDefinition(
             uuid: .deviceName, properties: .read, permissions: .readable, value: Self.nameOctets(deviceName))
         let look = GATTCharacteristicDefinition(
             uuid: .appearance, properties: .read, permissions: .readable,
             value: [UInt8(truncatingIfNeeded: appearance), UInt8(truncatingIfNeeded: appearance >> 8)])
+        var access = [name, look]
+        if tellsAddressResolution {
+            access.append(
+                GATTCharacteristicDefinition(
+                    uuid: .centralAddressResolution, properties: .read, permissions: .readable, value: [1]))
+        }
         var own = [
             GATTCharacteristicDefinition(uuid: .serviceChanged, properties: .indicate, permissions: [], value: [])
         ]
@@ -67,9 +74,9 @@ extension GATTServer {
                 GATTCharacteristicDefinition(
                     uuid: .serverSupportedFeatures, properties: .read, permissions: .readable, value: [0x01]))
         }
-        let access = try database.publish(
-            GATTServiceDefinition(uuid: .genericAccess, characteristics: [name, look]), owner: .local, isOwn: true)
-        changed(access.range, now)
+        let generic = try database.publish(
+            GATTServiceDefinition(uuid: .genericAccess, characteristics: access), owner: .local, isOwn: true)
+        changed(generic.range, now)
         let attribute = try database.publish(
             GATTServiceDefinition(uuid: .genericAttribute, characteristics: own), owner: .local, isOwn: true)
         changed(attribute.range, now)

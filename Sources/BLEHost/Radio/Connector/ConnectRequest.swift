@@ -8,6 +8,13 @@ public struct ConnectRequest: Hashable, Sendable {
     public var establishmentRetries: UInt8
     /// `nil`: the parameters of the engine's `Timing`.
     public var parameters: ConnectionParameterRequest?
+    /// The PHYs on which the device is looked for (LE 1M and LE Coded) and on which the link may begin (LE 2M, too);
+    /// `nil`: LE 1M. A controller uses those that it supports, and at least LE 1M or LE Coded. For requests that wait
+    /// together, the PHYs of all of them are used.
+    public var phys: PHYSet?
+    /// How the parameters follow what runs on the link; `nil`: the pace of the engine's `Timing`. The link begins with
+    /// `parameters`, or with those of a busy link.
+    public var pace: LinkPace?
 
     public init(peer: DeviceAddress, establishmentRetries: UInt8 = 5, parameters: ConnectionParameterRequest? = nil) {
         self.peer = peer

@@ -113,7 +113,7 @@ struct Connector {
         if !resolving.isEmpty {
             if let seen = sighted, peers.contains(seen.peer), resolving.contains(seen.peer) {
                 turnEnds = nil
-                return .directed(seen.onAir, parameters(for: seen.peer, timing: timing))
+                return .directed(seen.onAir, offer(to: [seen.peer], timing: timing))
             }
             peers.removeAll { resolving.contains($0) }
         }
@@ -124,15 +124,15 @@ struct Connector {
         if onSight {
             turnEnds = nil
             guard let peer = sighted?.peer, peers.contains(peer) else { return nil }
-            return .directed(peer, parameters(for: peer, timing: timing))
+            return .directed(peer, offer(to: [peer], timing: timing))
         }
         if peers.count == 1 {
             turnEnds = nil
-            return .directed(peers[0], parameters(for: peers[0], timing: timing))
+            return .directed(peers[0], offer(to: peers, timing: timing))
         }
         if case .acceptList = policy, acceptListSize >= peers.count {
             turnEnds = nil
-            return .acceptList(peers, parameters(for: peers[0], timing: timing))
+            return .acceptList(peers, offer(to: peers, timing: timing))
         }
         return planByTurns(peers, timing: timing, policy: policy, acceptListSize: acceptListSize, at: now)
     }
@@ -157,8 +157,8 @@ struct Connector {
         }
         let first = turn % peers.count
         let window = (0..<min(size, peers.count)).map { peers[(first + $0) % peers.count] }
-        if window.count == 1 { return .directed(window[0], parameters(for: window[0], timing: timing)) }
-        return .acceptList(window, parameters(for: window[0], timing: timing))
+        if window.count == 1 { return .directed(window[0], offer(to: window, timing: timing)) }
+        return .acceptList(window, offer(to: window, timing: timing))
     }
 
     var nextDeadline: Instant? {
@@ -203,11 +203,21 @@ struct Connector {
         return pending.map { $0.request.peer.withoutIdentityMark }.filter { seen.insert($0).inserted }
     }
 
-    private func parameters(for peer: DeviceAddress, timing: Timing) -> ConnectionParameterRequest {
-        let wished = pending.first { $0.request.peer.withoutIdentityMark == peer && $0.request.parameters != nil }
-        return wished?.request.parameters
+    /// How a link to one of these peers begins: the parameters that the first one's clients asked for, the PHYs of all.
+    private func offer(to peers: [DeviceAddress], timing: Timing) -> Initiator.Offer {
+        let first = peers.first
+        let wished = pending.first {
+            $0.request.peer.withoutIdentityMark == first && ($0.request.parameters ?? $0.request.pace?.busy) != nil
+        }
+        let parameters =
+            wished?.request.parameters ?? wished?.request.pace?.busy ?? timing.pace?.busy
             ?? ConnectionParameterRequest(
                 interval: timing.connectionInterval, peripheralLatency: timing.peripheralLatency,
                 supervisionTimeout: timing.supervisionTimeout)
+        var phys: PHYSet = []
+        for waiting in pending where peers.contains(waiting.request.peer.withoutIdentityMark) {
+            phys.formUnion(waiting.request.phys ?? .le1M)
+        }
+        return Initiator.Offer(parameters: parameters, phys: phys)
     }
 }

@@ -10,9 +10,16 @@ import BLEPackets
 /// The attempt may also succeed while it is being cancelled: then there is a link, and the controller refuses the
 /// cancellation.
 struct Initiator {
+    /// How a link begins.
+    struct Offer: Equatable {
+        var parameters: ConnectionParameterRequest
+        /// On which PHYs, as far as the controller can.
+        var phys: PHYSet
+    }
+
     enum Plan: Equatable {
-        case directed(DeviceAddress, ConnectionParameterRequest)
-        case acceptList([DeviceAddress], ConnectionParameterRequest)
+        case directed(DeviceAddress, Offer)
+        case acceptList([DeviceAddress], Offer)
     }
 
     enum Action: Equatable {
@@ -153,12 +160,12 @@ struct Initiator {
 
     private mutating func converge() -> Action {
         switch (state, wanted) {
-        case (.idle, .directed(let peer, let parameters)?):
-            let plan = Plan.directed(peer, parameters)
+        case (.idle, .directed(let peer, let offer)?):
+            let plan = Plan.directed(peer, offer)
             state = .starting(plan, isComplete: false)
             return .create(plan)
-        case (.idle, .acceptList(let peers, let parameters)?):
-            state = .preparing(.acceptList(peers, parameters), remaining: peers.reversed())
+        case (.idle, .acceptList(let peers, let offer)?):
+            state = .preparing(.acceptList(peers, offer), remaining: peers.reversed())
             return .clearAcceptList
         case (.waiting(let current), let wish) where current != wish:
             state = .cancelling(current, isComplete: false, isForgotten: false)

@@ -3,9 +3,11 @@ import BLEPackets
 /// The periodic trains that clients follow, and the one attempt to find a train that a controller can make at a time.
 ///
 ///     idle ──a train is missing──▶ preparing ──created──▶ waiting ──established──▶ idle
-///                                     │ refused             │ nobody wants it
+///                                     │ refused             │ nobody wants it, or its turn is over
 ///                                     ▼                     ▼
 ///                                    idle ◀──established, cancelled── cancelling
+///
+/// Requests whose trains are missing take turns, so that an absent train does not keep the others from being found.
 struct TrainTable {
     /// What a client wants.
     enum Wish: Equatable {
@@ -45,8 +47,8 @@ struct TrainTable {
         case idle
         /// The commands before and with LE Periodic Advertising Create Sync; `step` is in flight.
         case preparing(OperationID, step: Int)
-        case waiting(OperationID)
-        case cancelling
+        case waiting(OperationID, since: Instant)
+        case cancelling(OperationID)
     }
 
     enum Action: Equatable {
@@ -64,11 +66,16 @@ struct TrainTable {
     /// Part E, 7.7.65.14: 0x3E).
     static let attempts = 4
 
+    /// How long one train is looked for while others are missing, too.
+    static let turn: Microseconds = .seconds(5)
+
     /// How many trains of a peer one operation takes: the peer decides how many it transfers.
     static let transferLimit = 32
 
     private(set) var entries: [Entry] = []
     private(set) var attempt = Attempt.idle
+    /// Whose turn was the last one.
+    private var last = OperationID(rawValue: 0)
     private var script: [Action] = []
     /// Whether the controller reports what it hears of trains.
     private(set) var hasEventMask = false
@@ -76,12 +83,7 @@ struct TrainTable {
     var isEmpty: Bool { entries.isEmpty }
 
     /// Whether the controller has to scan: it finds trains only then (Core 5.4, Vol 4, Part E, 7.8.67).
-    var needsScan: Bool {
-        switch attempt {
-        case .preparing, .waiting: true
-        case .idle, .cancelling: false
-        }
-    }
+    var needsScan: Bool { entries.contains { $0.isMissing } }
 
     /// Whether a train may be on LE Coded.
     var scansCodedPHY: Bool {
@@ -124,13 +126,17 @@ struct TrainTable {
 
     // MARK: The attempt
 
-    /// Looks for the next train that is missing, or gives up an attempt that nobody wants any more.
-    mutating func converge() -> Action {
+    /// Looks for the next train that is missing, or gives up an attempt that nobody wants any more or that keeps others
+    /// waiting.
+    mutating func converge(at now: Instant) -> Action {
         switch attempt {
         case .idle:
-            guard let entry = entries.first(where: { $0.isMissing }), case .follow(let request) = entry.wish else {
-                return .none
-            }
+            // Operations are numbered in order, and so are the entries.
+            guard
+                let entry = entries.first(where: { $0.isMissing && $0.operation > last })
+                    ?? entries.first(where: { $0.isMissing }), case .follow(let request) = entry.wish
+            else { return .none }
+            last = entry.operation
             script = hasEventMask ? [] : [.setEventMask]
             if request.advertisers.count > 1 {
                 script.append(.clearList)
@@ -139,15 +145,29 @@ struct TrainTable {
             script.append(.create(request))
             attempt = .preparing(entry.operation, step: 0)
             return script[0]
-        case .waiting(let operation) where !entries.contains { $0.operation == operation }:
-            attempt = .cancelling
+        case .waiting(let operation, let since)
+        where !entries.contains { $0.operation == operation } || isOver(since, at: now):
+            attempt = .cancelling(operation)
             return .cancel
         case .preparing, .waiting, .cancelling: return .none
         }
     }
 
+    /// Whether a turn that began then is over: only if another train is missing.
+    private func isOver(_ since: Instant, at now: Instant) -> Bool {
+        nextDeadline != nil && since.advanced(by: Self.turn) <= now
+    }
+
+    /// When the turn of the train that is looked for is over.
+    var nextDeadline: Instant? {
+        guard case .waiting(let operation, let since) = attempt,
+            entries.contains(where: { $0.isMissing && $0.operation != operation })
+        else { return nil }
+        return since.advanced(by: Self.turn)
+    }
+
     /// The controller has answered the last action.
-    mutating func completed(_ status: HCIStatus, _ opcode: HCIOpcode) -> Action {
+    mutating func completed(_ status: HCIStatus, _ opcode: HCIOpcode, at now: Instant) -> Action {
         switch attempt {
         case .preparing(let operation, let step):
             guard status.isSuccess else {
@@ -158,17 +178,17 @@ struct TrainTable {
             guard step + 1 == script.count else {
                 guard entries.contains(where: { $0.operation == operation }) else {
                     attempt = .idle
-                    return converge()
+                    return converge(at: now)
                 }
                 attempt = .preparing(operation, step: step + 1)
                 return script[step + 1]
             }
-            attempt = .waiting(operation)
-            return converge()
+            attempt = .waiting(operation, since: now)
+            return converge(at: now)
         case .cancelling where !status.isSuccess:
             // It was already over; its event has come or will not.
             attempt = .idle
-            return converge()
+            return converge(at: now)
         case .idle, .waiting, .cancelling: return .none
         }
     }
@@ -177,15 +197,17 @@ struct TrainTable {
     /// - Returns: whose train it is, and how the attempt ended for it; `nil` if nobody wants it.
     mutating func established(_ status: HCIStatus) -> (operation: OperationID, isToBeRetried: Bool)? {
         switch attempt {
-        case .waiting(let operation), .preparing(let operation, _):
+        case .waiting(let operation, _), .preparing(let operation, _):
             attempt = .idle
             guard let index = entries.firstIndex(where: { $0.operation == operation }) else { return nil }
             entries[index].failures = status.isSuccess ? 0 : entries[index].failures + 1
             let isPassing = status == .connectionFailedToBeEstablished || status == .unknownAdvertisingIdentifier
             return (operation, isPassing && entries[index].failures < Self.attempts)
-        case .cancelling:
+        case .cancelling(let operation):
             attempt = .idle
-            return nil
+            guard entries.contains(where: { $0.operation == operation }) else { return nil }
+            // Found at the last moment; or its turn is over, and another comes.
+            return (operation, true)
         case .idle: return nil
         }
     }

@@ -1,0 +1,200 @@
+import ArgumentParser
+import BLE
+import BLEJSON
+
+struct LinkCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "link",
+        abstract: "Watch the radio of a link: PHYs, power, path loss.",
+        discussion: """
+            Connects, prints how the link runs, and then what changes. What one of the controllers does not support is \
+            left out. Runs until ^C unless --duration is given.
+
+              bletool link Lamp --phys 1m,2m --duration 10
+              bletool link Lamp --path-loss 60-80 --avoid 0-10,36
+            """)
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Report when the path loss leaves these bounds or comes back, in dB.", valueName: "low-high"))
+    var pathLoss: PathLossBounds?
+
+    @Option(
+        help: ArgumentHelp(
+            "Encrypt with the bond's key (bletool pair), and report when no packet has proved the device's key for so "
+                + "long, 0.01 to 655.35 s.",
+            valueName: "seconds"))
+    var ping: Seconds?
+
+    @Option(help: ArgumentHelp("Data channels to keep off, such as 0-10,36.", valueName: "list"))
+    var avoid: ChannelList?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
+    var duration: Seconds?
+
+    @Argument(help: "ADDRESS, ADDRESS/random or a name.")
+    var peer: PeerArgument
+
+    func validate() throws {
+        if let ping, !(0.01...655.35).contains(ping.value) {
+            throw ValidationError("--ping takes 0.01 to 655.35 seconds.")
+        }
+    }
+
+    func run(in session: Session) async throws {
+        guard !session.isOfDaemon else {
+            throw Failure("link needs a controller of this program's own, not -t bled", status: .usage)
+        }
+        let command = self
+        try await session.withAdapter(adjusting: session.knowBonds) { adapter in
+            if let avoid = command.avoid { try await adapter.useChannels(avoid.remaining) }
+            let events = await adapter.events()
+            let peripheral = try await session.connect(to: command.peer, through: adapter, command.connection.search)
+            try await command.ask(for: peripheral, session.console)
+            try await command.describe(peripheral, session.console)
+            try await withDeadline(after: command.duration?.duration) {
+                try await command.follow(events, of: peripheral, session.console)
+            }
+        }
+    }
+
+    // MARK: Asking
+
+    /// Requests the reports; only those that the user asked for must be possible.
+    private func ask(for peripheral: Peripheral, _ console: Console) async throws {
+        let (adapter, link) = (peripheral.adapter, peripheral.link)
+        try? await adapter.reportTransmitPower(link, local: true, remote: true)
+        if let pathLoss { try await adapter.monitorPathLoss(link, zones: pathLoss.zones) }
+        if let ping {
+            try await peripheral.encrypt()
+            try await adapter.setAuthenticatedPayloadTimeout(ping.duration, for: link)
+        }
+    }
+
+    private func describe(_ peripheral: Peripheral, _ console: Console) async throws {
+        let (adapter, link) = (peripheral.adapter, peripheral.link)
+        guard let parameters = await peripheral.information?.parameters else { throw Failure(BLEError.notConnected) }
+        let rssi = try? await peripheral.readRSSI()
+        let phys = try? await peripheral.readPHY()
+        let phy = Self.powerPHY(phys?.transmit ?? .le1M)
+        let own = try? await adapter.readTransmitPower(of: link, on: phy)
+        let peers = try? await adapter.readRemoteTransmitPower(of: link, on: Self.powerPHY(phys?.receive ?? .le1M))
+        let strength = rssi.flatMap { $0 == 127 ? nil : $0 }
+        var lines = [
+            "address          \(peripheral.address.addressText) \(peripheral.address.kindText)",
+            "parameters       \(parameters)",
+        ]
+        if let phys { lines.append("PHY              \(phys.transmit.name) out, \(phys.receive.name) in") }
+        if let strength { lines.append("RSSI             \(strength) dBm") }
+        if let own {
+            let maximum = own.maximum.map { ", at most \($0) dBm" } ?? ""
+            lines.append("own power        \(own)\(maximum)")
+        }
+        if let peers { lines.append("device's power   \(peers)") }
+        console.print(
+            [
+                "event": "radio", "address": .string(peripheral.address.addressText),
+                "addressType": .string(peripheral.address.kindText),
+                "interval": .number(parameters.interval.milliseconds),
+                "latency": JSONValue(parameters.peripheralLatency),
+                "timeout": .number(parameters.supervisionTimeout.milliseconds),
+                "transmitPHY": JSONValue(phys?.transmit.name), "receivePHY": JSONValue(phys?.receive.name),
+                "rssi": strength.map { JSONValue($0) } ?? .null, "power": own?.level.map { JSONValue($0) } ?? .null,
+                "maximumPower": own?.maximum.map { JSONValue($0) } ?? .null,
+                "peersPower": peers?.level.map { JSONValue($0) } ?? .null,
+            ], text: lines.joined(separator: "\n"))
+    }
+
+    /// LE Coded is sent with eight symbols for each bit unless a host asks for two.
+    private static func powerPHY(_ phy: PHY) -> PowerPHY { PowerPHY(rawValue: phy.rawValue) }
+
+    // MARK: Reports
+
+    private func follow(_ events: AdapterEvents, of peripheral: Peripheral, _ console: Console) async throws {
+        let link = peripheral.link
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask {
+                _ = try await peripheral.waitForDisconnection()
+                throw Failure(BLEError.notConnected)
+            }
+            group.addTask {
+                for try await event in events { Self.tell(event, of: link, console) }
+            }
+            _ = try await group.next()
+        }
+    }
+
+    private static func tell(_ event: AdapterEvent, of link: LinkID, _ console: Console) {
+        switch event {
+        case .linkReport(link, let report): tell(report, console)
+        case .connectionParametersChanged(link, let parameters):
+            console.print(
+                [
+                    "event": "parametersChanged", "interval": .number(parameters.interval.milliseconds),
+                    "latency": JSONValue(parameters.peripheralLatency),
+                    "timeout": .number(parameters.supervisionTimeout.milliseconds),
+                ], text: "\(parameters)")
+        case .phyChanged(link, let transmit, let receive):
+            console.print(
+                ["event": "physChanged", "transmit": .string(transmit.name), "receive": .string(receive.name)],
+                text: "\(transmit.name) out, \(receive.name) in")
+        case .linkReport, .connectionParametersChanged, .phyChanged, .recovering, .ready, .subrateChanged,
+            .dataLengthChanged, .cleartextRefused:
+            break
+        }
+    }
+
+    private static func tell(_ report: LinkReport, _ console: Console) {
+        switch report {
+        case .transmitPower(let power, let isPeers):
+            console.print(
+                [
+                    "event": "transmitPower", "side": .string(isPeers ? "device" : "own"),
+                    "power": power.level.map { JSONValue($0) } ?? .null, "least": .boolean(power.isLeast),
+                    "greatest": .boolean(power.isGreatest),
+                ], text: "\(isPeers ? "the device" : "this side") sends with \(power)")
+        case .pathLoss(let loss):
+            console.print(
+                [
+                    "event": "pathLoss", "zone": .string("\(loss.zone)"),
+                    "decibels": loss.decibels.map { JSONValue($0) } ?? .null,
+                ], text: "\(report)")
+        case .unauthenticated: console.print(["event": "unauthenticated"], text: "\(report)")
+        }
+    }
+}
+
+/// The bounds of the middle zone of path loss, such as `60-80`.
+struct PathLossBounds: ExpressibleByArgument, Equatable, Sendable {
+    var zones: PathLossZones
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "-", omittingEmptySubsequences: false).map { UInt8($0) }
+        guard parts.count == 2, let low = parts[0], let high = parts[1], low >= 2, high < 254, low + 4 <= high else {
+            return nil
+        }
+        zones = PathLossZones(low: low, high: high)
+    }
+}
+
+/// Data channels and ranges of them, such as `0-10,36`.
+struct ChannelList: ExpressibleByArgument, Equatable, Sendable {
+    /// The other channels, at least two.
+    var remaining: ChannelMap
+
+    init?(argument: String) {
+        var map = ChannelMap.all.rawValue
+        for part in argument.split(separator: ",", omittingEmptySubsequences: false) {
+            let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { UInt8($0) }
+            guard 1...2 ~= ends.count, let first = ends[0], let last = ends[ends.count - 1], first <= last, last <= 36
+            else { return nil }
+            for channel in first...last { map &= ~(1 << UInt64(channel)) }
+        }
+        guard map.nonzeroBitCount >= 2 else { return nil }
+        remaining = ChannelMap(rawValue: map)
+    }
+}
