@@ -43,8 +43,7 @@ final class Connection {
     var isPending = false
     /// Whether it waits for its turn.
     var isInLine = false
-    /// Until when it goes behind programs that ask for less, in microseconds.
-    var busyUntil: UInt64 = 0
+    var share = TurnShare()
     /// Whether the program has closed its end while requests of it wait for their turn.
     var isClosed = false
 

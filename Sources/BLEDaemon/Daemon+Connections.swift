@@ -7,22 +7,29 @@ import Glibc
 
 /// Connections of programs: accepting, reading and ending them.
 extension Daemon {
-    /// The pause before the daemon accepts programs again after descriptors ran out.
+    /// The pause before the daemon accepts programs again after descriptors ran out, in microseconds.
     private static let acceptPauseMicroseconds: UInt64 = 1_000_000
 
     func accept() {
+        let began = loop.nowMicroseconds
         do throws(TransportError) {
-            // Many programs that connect at once must not hold up other work.
+            // Many programs that connect at once, or again and again, must not hold up other work.
             for _ in 0..<4 {
-                guard let (descriptor, peer) = try listener.accept() else { return }
+                guard let (descriptor, peer) = try listener.accept() else { break }
                 begin(ByteStream(descriptor: descriptor), peer)
             }
+            let now = loop.nowMicroseconds
+            acceptNext(at: now + TurnLine.pause(after: now - began))
         } catch {
             // The socket stays readable, so trying again at once would be a busy loop.
             configuration.warn("no more clients for now: \(error)")
-            registration?.setInterest([])
-            accepting?.set(atMicroseconds: loop.nowMicroseconds + Self.acceptPauseMicroseconds)
+            acceptNext(at: loop.nowMicroseconds + Self.acceptPauseMicroseconds)
         }
+    }
+
+    private func acceptNext(at time: UInt64) {
+        registration?.setInterest([])
+        accepting?.set(atMicroseconds: time)
     }
 
     private func begin(_ stream: ByteStream, _ peer: PeerCredentials) {

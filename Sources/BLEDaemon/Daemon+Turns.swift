@@ -5,13 +5,21 @@ import BLETransport
 extension Daemon {
     /// A program has sent something, or can go on: its requests wait for its turn.
     func lineUp(_ connection: Connection) {
-        guard !connection.isInLine, connection.hasRequest else { return }
+        // What it sends until its turn waits in the kernel.
+        guard !connection.isInLine else { return connection.readIfEmpty() }
+        guard connection.hasRequest else { return }
         connection.isInLine = true
-        line.append(connection, isBusy: loop.nowMicroseconds < connection.busyUntil)
-        planRound()
+        let now = loop.nowMicroseconds
+        line.append(connection.tool.client, isBusy: connection.share.isBusy(at: now))
+        planTurns(at: now)
     }
 
-    private func planRound() {
+    private func planTurns(at now: UInt64) {
+        guard !isRoundPlanned, let next = line.nextTurn(at: now) else { return }
+        if next <= now { planRound() } else { busyDeadline?.set(atMicroseconds: next) }
+    }
+
+    func planRound() {
         guard !isRoundPlanned else { return }
         isRoundPlanned = true
         loop.runAfterReady { [weak self] in self?.takeTurns() }
@@ -22,32 +30,37 @@ extension Daemon {
         // The loop ends when no work is left.
         guard !isStopping else { return }
         var left = TurnLine.round
-        while left > 0, let connection = line.next() {
-            connection.isInLine = false
-            left -= max(1, takeTurn(connection))
+        var now = loop.nowMicroseconds
+        while left > 0, let turn = line.next(at: now) {
+            let began = now
+            // It may have been ended while it waited.
+            let connection = tools[turn.client]
+            left -= connection.map(takeTurn) ?? 1
+            now = loop.nowMicroseconds
+            if turn.isBusy { line.ended(turn.client, began: began, at: now) }
+            if let connection { lineUpAgain(connection) }
         }
-        if !line.isEmpty { planRound() }
+        planTurns(at: now)
     }
 
     /// - Returns: what its requests have cost.
     private func takeTurn(_ connection: Connection) -> Int {
-        // It may have been ended while it waited.
-        guard tools[connection.tool.client] === connection else { return 0 }
+        connection.isInLine = false
         let hadGreeted = connection.tool.hasGreeted
         connection.allowance = TurnLine.turn
         look(at: connection)
         pump()
         // Nothing wakes the loop for a greeting that has come.
         if connection.tool.hasGreeted, !hadGreeted { armGreetings() }
-        let left = connection.allowance
+        let cost = max(1, TurnLine.turn - connection.allowance)
         connection.allowance = 0
-        if connection.hasRequest {
-            connection.busyUntil = loop.nowMicroseconds + TurnLine.busyMicroseconds
-            lineUp(connection)
-        } else if connection.isClosed {
-            self.left(connection)
-        }
+        connection.share.spend(cost, of: connections.count, at: loop.nowMicroseconds)
+        return cost
+    }
+
+    private func lineUpAgain(_ connection: Connection) {
+        lineUp(connection)
+        if !connection.hasRequest, connection.isClosed { left(connection) }
         connection.readIfEmpty()
-        return TurnLine.turn - left
     }
 }

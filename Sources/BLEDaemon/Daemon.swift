@@ -103,6 +103,8 @@ public final class Daemon {
     var holding: [Connection] = []
     var holdingDeadline: EventLoop.Deadline?
     var isRoundPlanned = false
+    /// When the next busy program takes its turn.
+    var busyDeadline: EventLoop.Deadline?
     /// The connections that have something to send.
     private var pending: [Connection] = []
     private var isPumping = false
@@ -184,6 +186,7 @@ public final class Daemon {
         accepting = loop.makeDeadline { [unowned self] in registration?.setInterest(.readable) }
         processDeadline = loop.makeDeadline { [unowned self] in advanceProcesses() }
         aliveDeadline = loop.makeDeadline { [unowned self] in tellAlive() }
+        busyDeadline = loop.makeDeadline { [unowned self] in planRound() }
         holdingDeadline = loop.makeDeadline { [unowned self] in sendHeld() }
         traffic.onPacket = { [unowned self] in show($0, $1, $2) }
         tellAlive()
@@ -353,7 +356,7 @@ public final class Daemon {
 
     private func finish() {
         for deadline in [
-            greetings, deadline, reopening, accepting, processDeadline, aliveDeadline, holdingDeadline,
+            greetings, deadline, reopening, accepting, processDeadline, aliveDeadline, holdingDeadline, busyDeadline,
         ] {
             deadline?.cancel()
         }

@@ -1,43 +1,65 @@
+import BLEHost
 import BLEPackets
 
-/// Whose requests are carried out next.
+/// Whose requests are carried out next. A value without a clock: it is told the time, in microseconds.
 ///
 ///     a request arrives ──▶ in line ──turn──▶ all done
-///                              ▲          └──▶ more are left
-///                              └── behind those who asked for less ◀──┘
+///                              ▲          └──▶ more are left ──┐
+///                              └───────────────────────────────┘
 ///
 /// Programs take turns of a few requests each, so that one that sends as much as it can delays another by a turn and not by
-/// everything that it has sent. A program that has filled a turn goes behind those that have not for a while. Between rounds
-/// of turns the loop serves its descriptors: packets of the controller wait for no more than one round.
+/// everything that it has sent. Between rounds of turns the loop serves its descriptors: packets of the controller wait for
+/// no more than one round.
+///
+/// A program that asks for more than its share is busy for a while and goes behind those that are not (`TurnShare`). One
+/// busy program may have all the time that others leave. Several get an eighth of the loop's time together, which is more
+/// than any radio needs: every answer wakes the program that it is for, so they would otherwise take the processor from the
+/// programs that ask for little, and from this one, which would no longer be in time for them.
 struct TurnLine {
     /// What a program's requests may cost in one turn.
     static let turn = 8
     /// What all turns between two looks at the descriptors may cost.
     static let round = 32
-    /// How long a program that has filled a turn goes behind others, in microseconds.
-    static let busyMicroseconds: UInt64 = 10_000
+    /// The longest pause, in microseconds, whatever has held up a turn.
+    private static let longestPause: UInt64 = 20_000
 
     /// Long messages cost more.
     static func cost(of message: ArraySlice<UInt8>) -> Int { 1 + message.count / 1024 }
 
-    private var light = Queue<Connection>()
-    private var busy = Queue<Connection>()
-    /// How many turns light programs have had while a busy one waited.
-    private var passed = 0
+    /// How long work that may have an eighth of the time rests after a part of it, in microseconds.
+    static func pause(after duration: UInt64) -> UInt64 { min(7 * duration, longestPause) }
 
-    var isEmpty: Bool { light.isEmpty && busy.isEmpty }
+    private var light = Queue<ClientID>()
+    private var busy = Queue<ClientID>()
+    /// The program that had the latest turn of a busy one, and when.
+    private var lastBusy: (client: ClientID, at: UInt64)?
+    /// Until when several programs count as busy.
+    private var severalUntil: UInt64 = 0
+    /// When the next busy program may take its turn.
+    private var busyTurnAt: UInt64 = 0
 
-    mutating func append(_ connection: Connection, isBusy: Bool) {
-        if isBusy { busy.append(connection) } else { light.append(connection) }
+    mutating func append(_ client: ClientID, isBusy: Bool) {
+        if isBusy { busy.append(client) } else { light.append(client) }
     }
 
-    /// Light programs first, but a busy one moves on, too.
-    mutating func next() -> Connection? {
-        if passed < Self.round, let connection = light.popFirst() {
-            passed = busy.isEmpty ? 0 : passed + 1
-            return connection
+    /// The program whose turn it is, and whether it is busy.
+    mutating func next(at now: UInt64) -> (client: ClientID, isBusy: Bool)? {
+        if let client = light.popFirst() { return (client, false) }
+        guard now >= busyTurnAt, let client = busy.popFirst() else { return nil }
+        return (client, true)
+    }
+
+    /// When somebody's turn is due; `nil` if nobody waits.
+    func nextTurn(at now: UInt64) -> UInt64? { light.isEmpty ? busy.isEmpty ? nil : max(now, busyTurnAt) : now }
+
+    /// A busy program has had its turn.
+    /// - Parameter began: when the turn began.
+    mutating func ended(_ client: ClientID, began: UInt64, at now: UInt64) {
+        if let lastBusy, lastBusy.client != client, now < lastBusy.at + TurnShare.window {
+            severalUntil = now + TurnShare.window
         }
-        passed = 0
-        return busy.popFirst() ?? light.popFirst()
+        lastBusy = (client, now)
+        guard !busy.isEmpty || now < severalUntil else { return }
+        busyTurnAt = now + Self.pause(after: now - began)
     }
 }

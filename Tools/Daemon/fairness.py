@@ -1,7 +1,7 @@
 """Cases of programs that ask for as much as they can: each delays others by its turn and no more.
 
 Part of Tools/Daemon/run."""
-import signal
+import os, signal, time
 
 import floods
 from __main__ import Daemon, HEART, LIMIT, case, state_of
@@ -42,6 +42,31 @@ def turns():
         before = sum(handle(client, operation) < own for client in flooding for operation in range(2, 42))
         assert before <= FLOODING * TURN, f'{before} of {FLOODING * 40} requests came first'
         return f'{before} of {FLOODING * 40} requests came first'
+
+
+def processor_seconds(process):
+    with open(f'/proc/{process}/stat') as stat:
+        fields = stat.read().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+@case
+def busy_programs():
+    "ten programs that ask for as much as they can, by many requests at once or one by one, leave the processor to others"
+    shares = []
+    with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
+        victim.wait_for('beat', 2)
+        for kind in floods.refused, floods.single:
+            with floods.flooding(daemon.path, [kind] * FLOODING):
+                victim.wait_for('beat', len(victim.events('beat')) + 1)
+                before, began = processor_seconds(daemon.process.pid), time.monotonic()
+                time.sleep(2)
+                victim.wait_for('beat', len(victim.events('beat')) + 2)
+                shares.append((processor_seconds(daemon.process.pid) - before) / (time.monotonic() - began))
+    # An eighth is their turns; the rest are waking up, reading their sockets and what the victim asks for.
+    said = ' and '.join(f'{share:.0%}' for share in shares)
+    assert max(shares) < 0.4, said
+    return f'bled used {said} of a core'
 
 
 @case

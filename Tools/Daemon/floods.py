@@ -33,6 +33,13 @@ def refused(client, _):
         ask(client, [NO_LINK] * 64)
 
 
+def single(client, _):
+    "requests that are refused, one after the other"
+    client.greet()
+    while True:
+        ask(client, [NO_LINK])
+
+
 def scans(client, _):
     "scans that begin and end"
     client.greet()

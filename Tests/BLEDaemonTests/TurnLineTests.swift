@@ -1,0 +1,111 @@
+import BLEHost
+import Testing
+
+@testable import BLEDaemon
+
+@Suite("Pace of programs")
+struct TurnLineTests {
+    private let first = ClientID(rawValue: 1)
+    private let second = ClientID(rawValue: 2)
+    private let calm = ClientID(rawValue: 3)
+    private var line = TurnLine()
+
+    @Test("one busy program never waits")
+    mutating func lone() {
+        var now: UInt64 = 1_000_000
+        for _ in 0..<1000 {
+            line.append(first, isBusy: true)
+            #expect(line.nextTurn(at: now) == now)
+            #expect(line.next(at: now)?.client == first)
+            line.ended(first, began: now, at: now + 80)
+            now += 80
+        }
+    }
+
+    @Test("two busy programs together get an eighth of the time, another program's turn comes at once")
+    mutating func several() throws {
+        let began: UInt64 = 1_000_000
+        var now = began
+        var turns: [ClientID: Int] = [:]
+        line.append(first, isBusy: true)
+        line.append(second, isBusy: true)
+        while now < began + 1_000_000 {
+            let next = line.next(at: now)
+            let turn = try #require(next)
+            #expect(turn.isBusy)
+            line.ended(turn.client, began: now, at: now + 100)
+            now += 100
+            turns[turn.client, default: 0] += 1
+            line.append(turn.client, isBusy: true)
+            #expect(line.next(at: now) == nil)
+            line.append(calm, isBusy: false)
+            #expect(line.nextTurn(at: now) == now)
+            #expect(line.next(at: now)?.client == calm)
+            now = try #require(line.nextTurn(at: now))
+        }
+        #expect(turns == [first: 625, second: 625])
+    }
+
+    @Test("programs count as several also when they never wait at the same time")
+    mutating func turnAbout() {
+        line.append(first, isBusy: true)
+        #expect(line.next(at: 1000)?.client == first)
+        line.ended(first, began: 1000, at: 1100)
+        line.append(second, isBusy: true)
+        #expect(line.next(at: 1100)?.client == second)
+        line.ended(second, began: 1100, at: 1200)
+        line.append(first, isBusy: true)
+        #expect(line.next(at: 1200) == nil)
+        #expect(line.nextTurn(at: 1200) == 1900)
+        #expect(line.next(at: 1900)?.client == first)
+    }
+
+    @Test("after the others have ended, the last busy program waits no more")
+    mutating func lastOne() {
+        line.append(first, isBusy: true)
+        line.append(second, isBusy: true)
+        #expect(line.next(at: 1000)?.client == first)
+        line.ended(first, began: 1000, at: 1100)
+        var now: UInt64 = 1800
+        #expect(line.next(at: now)?.client == second)
+        line.ended(second, began: now, at: now + 100)
+        while now < 1800 + 2 * TurnShare.window {
+            line.append(second, isBusy: true)
+            now = line.nextTurn(at: now) ?? 0
+            #expect(line.next(at: now)?.client == second)
+            line.ended(second, began: now, at: now + 100)
+            now += 100
+        }
+        line.append(second, isBusy: true)
+        #expect(line.nextTurn(at: now) == now)
+    }
+
+    @Test("a turn that the machine held up for a second pauses others for no more than 20 ms")
+    mutating func heldUp() {
+        line.append(first, isBusy: true)
+        line.append(second, isBusy: true)
+        #expect(line.next(at: 1000)?.client == first)
+        line.ended(first, began: 1000, at: 1_001_000)
+        #expect(line.nextTurn(at: 1_001_000) == 1_021_000)
+    }
+
+    @Test("a program is busy when it exceeds its part of what all may ask for, and then for a while")
+    func share() {
+        var share = TurnShare()
+        share.spend(TurnShare.ofAll / 4, of: 4, at: 1000)
+        #expect(!share.isBusy(at: 1000))
+        share.spend(1, of: 4, at: 1001)
+        #expect(share.isBusy(at: 1001))
+        #expect(share.isBusy(at: 1000 + TurnShare.window))
+        #expect(!share.isBusy(at: 1001 + TurnShare.window))
+        // Slowly, it may ask for as much as it likes.
+        for number in 2...1000 {
+            share.spend(TurnShare.ofAll / 4, of: 4, at: UInt64(number) * TurnShare.window + 1001)
+            #expect(!share.isBusy(at: UInt64(number) * TurnShare.window + 1001))
+        }
+        // However many there are, one request is not too much.
+        share = TurnShare()
+        share.spend(1, of: 1000, at: 1000)
+        #expect(!share.isBusy(at: 1000))
+    }
+}
