@@ -25,6 +25,9 @@ public struct Gateway: Sendable {
     private let encrypt: SensorKeys.Encrypt?
 
     var messages: [GatewayMessage] = []
+    var notices: [GatewayNotice] = []
+    /// Devices whose packets were decrypted, by their addresses; only devices in the configuration have keys.
+    var guards: [UInt64: ReplayGuard] = [:]
     /// The slots of devices whose documents wait.
     private var pending: [Int] = []
     private var nextDue: Instant?
@@ -64,6 +67,7 @@ public struct Gateway: Sendable {
         let old = self.configuration
         self.configuration = configuration
         prepare()
+        dropGuards(of: old)
         if old.identities != configuration.identities || old.deviceLimit > configuration.deviceLimit {
             devices.removeAll()
             free.removeAll()
@@ -103,6 +107,13 @@ public struct Gateway: Sendable {
     public mutating func takeMessages() -> [GatewayMessage] {
         defer { messages.removeAll(keepingCapacity: true) }
         return messages
+    }
+
+    /// The notices since the last call, in order.
+    public mutating func takeNotices() -> [GatewayNotice] {
+        guard !notices.isEmpty else { return [] }
+        defer { notices.removeAll() }
+        return notices
     }
 
     // MARK: Time
@@ -168,17 +179,18 @@ public struct Gateway: Sendable {
         }
         let isFirst = devices[slot].signals.isEmpty
         devices[slot].address = address
+        let content = readContent(slot, sighting, at: now)
+        guard content != .refused else { return }
         devices[slot].lastHeard = now
         devices[slot].heardUnix = unix
         devices[slot].isConnectable = sighting.isConnectable
         track(slot, sighting, at: now)
-        let isNews = readContent(slot, sighting, at: now)
         if configuration.presence != nil { checkPresence(slot, at: now) }
 
         let pace = configuration.pace
         let interval = devices[slot].settings.flatMap { configuration.devices[$0].interval } ?? pace.interval
         guard let last = devices[slot].lastPublished else { return schedule(slot, due: now, at: now) }
-        if isNews {
+        if content == .news {
             let due = devices[slot].saysEvent ? now : last.advanced(by: interval)
             schedule(slot, due: due, at: now)
         } else if last.advanced(by: pace.refresh) <= now || isFirst {
@@ -201,20 +213,32 @@ public struct Gateway: Sendable {
         devices[slot].signals.append(SignalTrack(adapter: sighting.adapter, rssi: sighting.rssi, at: now))
     }
 
+    /// What a packet means for the device.
+    private enum Content {
+        case news, known
+        /// Somebody may have recorded it: it does not count at all.
+        case refused
+    }
+
     /// Decodes the packet unless it is the same as the previous one.
-    /// - Returns: whether it contains anything new.
-    private mutating func readContent(_ slot: Int, _ sighting: Sighting, at now: Instant) -> Bool {
+    private mutating func readContent(_ slot: Int, _ sighting: Sighting, at now: Instant) -> Content {
         if devices[slot].advertisement == sighting.advertisement,
             devices[slot].scanResponse == sighting.scanResponse
         {
-            return false
+            return .known
         }
         counters.changedReports += 1
         let oldName = devices[slot].data.localName
         let data = AdvertisingData(
             advertisement: sighting.advertisement.span.bytes,
             scanResponse: sighting.scanResponse.isEmpty ? nil : sighting.scanResponse.span.bytes)
-        let reports = SensorReport.reports(in: data, from: devices[slot].address.withoutIdentityMark, keys: keys)
+        var reports = SensorReport.reports(in: data, from: devices[slot].address.withoutIdentityMark, keys: keys)
+        switch judge(&reports, slot, at: now) {
+        case .current: break
+        case .late: return .known
+        case .refused: return .refused
+        }
+        dropRepeatedEvents(&reports, slot)
         devices[slot].advertisement = sighting.advertisement
         devices[slot].scanResponse = sighting.scanResponse
         devices[slot].data = data
@@ -222,10 +246,10 @@ public struct Gateway: Sendable {
         devices[slot].merge(reports, lifetime: configuration.pace.valueLifetime, at: now)
         let isUnreadable = reports.contains { $0.encryption == .needsKey || $0.encryption == .wrongKey }
         if isUnreadable { counters.unreadableReports += 1 }
-        if data.localName != oldName, data.localName != nil { return true }
+        if data.localName != oldName, data.localName != nil { return .news }
         // Encrypted data differs in each packet.
-        if devices[slot].values.isEmpty { return !isUnreadable }
-        return devices[slot].differs(thresholds: configuration.pace.thresholds)
+        if devices[slot].values.isEmpty { return isUnreadable ? .known : .news }
+        return devices[slot].differs(thresholds: configuration.pace.thresholds) ? .news : .known
     }
 
     // MARK: Slots

@@ -38,6 +38,10 @@ public struct GatewayCounters: Equatable, Sendable {
     public var unannouncedDocuments: UInt64 = 0
     /// Packets with encrypted values whose key is missing or wrong.
     public var unreadableReports: UInt64 = 0
+    /// Packets whose counter was lower than that of an earlier one of the device.
+    public var replayedReports: UInt64 = 0
+    /// Packets in clear from addresses of devices that encrypt.
+    public var unprotectedReports: UInt64 = 0
 
     public init() {}
 }

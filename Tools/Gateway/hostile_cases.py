@@ -163,3 +163,27 @@ def odd_files(b):
         said = child.stderr().strip()
         need(child.process.returncode == 2, f'{name}: exit status {child.process.returncode}: {said[-300:]}')
         need(said.startswith('jelling-gateway: error: ') and '\n' not in said and len(said) < 600, f'{name}: {said[:300]}')
+
+
+@case('recorded packets of a device that encrypts, and packets in clear with its address: told, and their values are not used')
+def recorded(b):
+    b.start_broker()
+    heard = b.subscribe('jelling/g/devices/#')
+    # 20, 21 and 22 degrees with the counters 1000 to 1002; 30 degrees in clear.
+    first, second, third = ('0f16d2fc415b9396e80300007c46cd1b', '0f16d2fc41e0d550e90300000a46972d', '0f16d2fc41b14bcfea0300006cf06f19')
+    sent = [first] * 4 + [second] * 48 + [first, '0716d2fc4002b80b'] + [third] * 8
+    packets = b.write('packets.json', json.dumps([['54:48:E6:8F:80:A5', data] for data in sent]))
+    radio, port = b.radio('--packets', packets, '--rate', '4'), free_port()
+    file = b.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{b.url}"}}\ndevices:\n'
+                                   '  - {address: "54:48:E6:8F:80:A5", key: 231d39c1d7cc1ab1aee224cd096db932}\n')
+    gateway = b.start('--config', file, '--http', f'127.0.0.1:{port}')
+    b.wait_stderr(gateway, '54:48:E6:8F:80:A5 sent a packet with counter 1000 after')
+    # One notice in ten minutes; both are counted.
+    wait_until(lambda: b.metric(port, 'reports_unprotected_total') >= 1, 'the packet in clear is counted')
+    heard.wait(lambda t, p, r: '"temperature":22' in p, '22 degrees')
+    need(b.metric(port, 'reports_replayed_total') >= 1, 'reports_replayed_total')
+    values = [d['values'].get('temperature') for d in heard.documents()]
+    need(values == sorted(values) and set(values) <= {20, 21, 22}, f'{values}')
+    need(gateway.stderr().count('recorded packets') == 1, gateway.stderr()[-600:])
+    gateway.end()
+    need(gateway.process.returncode == 0, gateway.stderr()[-300:])

@@ -22,6 +22,10 @@ struct HeardDevice {
     var scanResponse: [UInt8] = []
     var data = AdvertisingData()
     var reports: [SensorReport] = []
+    /// The reports with events in the last packet, as received.
+    var eventReports: [SensorReport] = []
+    /// The last report with an event.
+    var lastEvent: SensorReport?
     var values: [Value] = []
     var signals: [SignalTrack] = []
     var lastHeard: Instant

@@ -40,6 +40,7 @@ enum BTHome {
                 return report
             }
             report.encryption = .decrypted
+            report.seal = SensorSeal(counter: counter, code: payload.suffix(4))
             payload = plain[...]
         }
         report.fields = numbered(fields(of: Array(payload)))

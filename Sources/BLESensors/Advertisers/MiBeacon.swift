@@ -41,6 +41,10 @@ enum MiBeacon {
                 return report
             }
             report.encryption = .decrypted
+            if version > 3 {
+                let counter = [data[4]] + payload.suffix(7).prefix(3)
+                report.seal = SensorSeal(counter: counter, code: payload.suffix(4))
+            }
             payload = plain
         }
         report.fields = fields(of: payload, model: model ?? "")

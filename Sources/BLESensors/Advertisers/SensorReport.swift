@@ -20,6 +20,8 @@ public struct SensorReport: Hashable, Sendable {
     public var model: String?
     /// Whether the fields had to be decrypted, and could be.
     public var encryption = Encryption.none
+    /// What makes a decrypted packet unique; `nil` for formats without a counter that lasts.
+    public var seal: SensorSeal?
     /// The values, each with a unique name: lower case, words joined by `_`.
     public var fields: [SensorField]
 

@@ -47,6 +47,11 @@ struct StatusReport: Sendable {
         text.add("reports_ignored_total", "counter", "Packets too weak, anonymous or private.", counters.ignoredReports)
         text.add("reports_changed_total", "counter", "Packets with other content.", counters.changedReports)
         text.add("reports_unreadable_total", "counter", "Packets whose key is missing.", counters.unreadableReports)
+        text.add(
+            "reports_replayed_total", "counter", "Encrypted packets whose counter went back.", counters.replayedReports)
+        text.add(
+            "reports_unprotected_total", "counter", "Packets in clear of devices that encrypt.",
+            counters.unprotectedReports)
         text.add("documents_total", "counter", "Documents of devices.", counters.documents)
         text.add(
             "documents_filtered_total", "counter", "Documents that the filter held back.", counters.filteredReports)

@@ -75,6 +75,7 @@ final class GatewayCore: Sendable {
         let deadline = state.withLock { state -> Instant? in
             body(&state.gateway)
             if !state.hasToldLimit, state.gateway.counters.unannouncedDocuments > 0 { tellLimit(&state) }
+            for notice in state.gateway.takeNotices() { logger.warning("\(notice)") }
             let messages = state.gateway.takeMessages()
             if !messages.isEmpty { deliver(messages) }
             guard let next = state.gateway.nextDeadline, state.armed.map({ next < $0 }) ?? true else { return nil }

@@ -1,0 +1,155 @@
+import BLEGateway
+import BLEHost
+import BLEPackets
+import Testing
+
+@Suite("Packets that were recorded")
+struct ReplayTests {
+    let sensor = "54:48:E6:8F:80:A5"
+    /// BTHome, encrypted: the value and the counter of the packet.
+    static let degrees20At1000 = "0f16d2fc415b9396e80300007c46cd1b"
+    static let degrees21At1001 = "0f16d2fc41e0d550e90300000a46972d"
+    static let degrees22At1002 = "0f16d2fc41b14bcfea0300006cf06f19"
+    static let pressAt1003 = "0e16d2fc416145eb0300004548ac5a"
+    static let degrees23At1004 = "0f16d2fc415a2c2cec030000ce0cb7f2"
+    static let degrees23At5 = "0f16d2fc416b83860500000008fc8ba8"
+    static let degrees24At6 = "0f16d2fc41a734c306000000538fb0b1"
+    static let degrees30InClear = "0716d2fc4002b80b"
+
+    func bench() throws -> Bench {
+        var configuration = GatewayConfiguration(name: "g")
+        let address = try #require(DeviceAddress(sensor))
+        var device = KnownDevice(address: address.value)
+        device.key = Bench().octets("231d39c1d7cc1ab1aee224cd096db932")
+        configuration.devices = [device]
+        return Bench(configuration)
+    }
+
+    func temperature(_ messages: [GatewayMessage]) -> String? {
+        guard let text = messages.last?.text, let range = text.firstRange(of: #""temperature":"#) else { return nil }
+        return String(text[range.upperBound...].prefix { $0 != "," && $0 != "}" })
+    }
+
+    @Test("a counter that went back is told once, and its values are not used")
+    func replayed() throws {
+        var bench = try bench()
+        #expect(try temperature(bench.hear(sensor, Self.degrees20At1000)) == "20")
+        _ = bench.wait(20)
+        #expect(try temperature(bench.hear(sensor, Self.degrees22At1002)) == "22")
+        _ = bench.wait(20)
+        for _ in 0..<3 {
+            #expect(try bench.hear(sensor, Self.degrees21At1001).isEmpty)
+            #expect(try bench.hear(sensor, Self.degrees20At1000).isEmpty)
+        }
+        #expect(bench.gateway.counters.replayedReports == 6)
+        let notice = GatewayNotice(address: sensor, kind: .replayed(counter: 1001, last: 1002, isUsed: false))
+        #expect(bench.gateway.takeNotices() == [notice])
+        _ = bench.wait(600)
+        #expect(try bench.hear(sensor, Self.degrees21At1001).isEmpty)
+        #expect(bench.gateway.takeNotices() == [notice])
+        #expect(try temperature(bench.hear(sensor, Self.degrees23At1004)) == "23")
+    }
+
+    @Test("a device that goes on sending keeps no recorded packet from being told")
+    func replayedMeanwhile() throws {
+        var bench = try bench()
+        for packet in [Self.degrees20At1000, Self.degrees21At1001, Self.degrees22At1002] {
+            for _ in 0..<12 {
+                try bench.hear(sensor, packet)
+                _ = bench.wait(1)
+            }
+        }
+        // From before a change of the battery, and from half a minute ago; the device is not silent.
+        #expect(try bench.hear(sensor, Self.degrees23At5).isEmpty)
+        #expect(try bench.hear(sensor, Self.degrees20At1000).isEmpty)
+        #expect(bench.gateway.counters.replayedReports == 2)
+    }
+
+    @Test("a packet that another adapter hears a moment later is no news, and not told")
+    func late() throws {
+        var bench = try bench()
+        try bench.hear(sensor, Self.degrees20At1000)
+        _ = bench.wait(2)
+        try bench.hear(sensor, Self.degrees21At1001)
+        _ = bench.wait(2)
+        #expect(try bench.hear(sensor, Self.degrees20At1000, adapter: 1).isEmpty)
+        #expect(bench.gateway.takeNotices().isEmpty)
+        #expect(bench.gateway.counters.replayedReports == 0)
+    }
+
+    @Test("a press that is sent again is no second press, whatever was heard in between")
+    func press() throws {
+        var bench = try bench()
+        try bench.hear(sensor, Self.degrees22At1002)
+        _ = bench.wait(2)
+        let press = try bench.hear(sensor, Self.pressAt1003)
+        #expect(try #require(press.last).text.contains(#""button":"press""#))
+        _ = bench.wait(30)
+        // In clear, with the address of the device: to have the press be new again.
+        #expect(try bench.hear(sensor, Self.degrees30InClear).isEmpty)
+        #expect(try bench.hear(sensor, "020106").allSatisfy { !$0.text.contains("press") })
+        #expect(try bench.hear(sensor, Self.pressAt1003).allSatisfy { !$0.text.contains("press") })
+        #expect(bench.wait(90).allSatisfy { !$0.text.contains("press") })
+        #expect(bench.gateway.counters.unprotectedReports == 1)
+        #expect(bench.gateway.takeNotices().map(\.kind) == [.unprotected])
+    }
+
+    @Test("a device whose battery was changed counts from zero")
+    func restarted() throws {
+        var bench = try bench()
+        try bench.hear(sensor, Self.degrees22At1002)
+        _ = bench.wait(60)
+        #expect(try temperature(bench.hear(sensor, Self.degrees23At5)) == "23")
+        #expect(bench.gateway.takeNotices().map(\.kind) == [.restarted(counter: 5, last: 1002)])
+        _ = bench.wait(5)
+        #expect(try temperature(bench.hear(sensor, Self.degrees24At6)) == "24")
+    }
+
+    @Test("a new key, or none, begins a new count")
+    func otherKey() throws {
+        var bench = try bench()
+        try bench.hear(sensor, Self.degrees22At1002)
+        var configuration = bench.gateway.configuration
+        configuration.devices[0].key = nil
+        bench.gateway.configure(configuration)
+        _ = bench.wait(20)
+        #expect(try temperature(bench.hear(sensor, Self.degrees30InClear)) == "30")
+    }
+
+    @Test("MiBeacon’s frame counter may begin again; what went back is told, and used")
+    func frameCounter() throws {
+        var bench = try bench()
+        // Frame counter and the counter above it: 250 and 1, 3 and 1, 4 and 2, 240 and 1.
+        #expect(try bench.hear(sensor, "1a1695fe58583228faa5808fe648546f74e872fc0100005e53de57").count == 1)
+        _ = bench.wait(60)
+        #expect(
+            try temperature(bench.hear(sensor, "1a1695fe5858322803a5808fe648545daa430cb6010000e1134412")) == "21")
+        _ = bench.wait(60)
+        try bench.hear(sensor, "1a1695fe5858322804a5808fe64854268c422faf020000d5740f81")
+        #expect(bench.gateway.takeNotices().isEmpty)
+        _ = bench.wait(60)
+        let back = try bench.hear(sensor, "1a1695fe58583228f0a5808fe64854d5ef25a37e01000094a71ebf")
+        #expect(temperature(back) == "23")
+        #expect(
+            bench.gateway.takeNotices().map(\.kind) == [.replayed(counter: 0x1F0, last: 0x204, isUsed: true)])
+    }
+
+    @Test("a scan response after a press does not repeat it")
+    func scanResponse() throws {
+        var bench = Bench()
+        let address = try #require(DeviceAddress(sensor))
+        let press = bench.octets("0816D2FC4400023A01")
+        func hear(_ response: [UInt8]) -> [GatewayMessage] {
+            bench.gateway.hear(
+                Sighting(
+                    adapter: 0, address: address, rssi: -60, isConnectable: true, advertisement: press,
+                    scanResponse: response),
+                at: bench.now, unix: Bench.start)
+            return bench.gateway.takeMessages()
+        }
+        #expect(hear([]).filter { $0.text.contains("press") }.count == 1)
+        #expect(hear(bench.octets("0609424C553131")).allSatisfy { !$0.text.contains("press") })
+        #expect(hear([]).allSatisfy { !$0.text.contains("press") })
+        #expect(bench.wait(5).allSatisfy { !$0.text.contains("press") })
+    }
+}
