@@ -106,6 +106,23 @@ struct SensorReportTests {
             name: "GVH5183_1234", maker: (0x67DD, "01000101 E401 8F0A 0BB8 1770 0000"),
             text: "Govee H5183: temperature probe 1 30 °C, temperature alarm probe 1 60 °C"),
         Sample(
+            name: "GV51231234", maker: (0x8803, "7337 F967BDAF C1EE06565797655F08E3F5CC2C9BA15E 68AF"),
+            text: "Govee H5123: window yes, battery 48 %"),
+        Sample(
+            maker: (0x8803, "6700 0890 9858 36D9C273A9EABFC07CC09D66AEFD7F19CA5D"),
+            text: "Govee H5130: button press, presence yes, battery 53 %"),
+        Sample(
+            service: (0xFD3D, "00 BE F4 00 10 B9 40"), maker: (0x0969, "99BBF4DC7BD2A4F2C8AF5BD99F267A0E17"),
+            text: "SwitchBot Hub 3: temperature -122.6 °C, humidity 14 %, light level 15, motion no"),
+        Sample(
+            service: (0xFD3D, "3D F2 16"), maker: (0x0969, "AB921A88ADC7CD9478F32C277005"),
+            text: "SwitchBot Relay Switch 2PM: on 1 yes, power 1 11303 W, on 2 no, power 2 28677 W"),
+        Sample(
+            service: (0xFD3D, "00 1D 82 00 11 36 40"), maker: (0x0969, "940E99EA1A6FC4FB839D4511322A23EF08"),
+            text:
+                "SwitchBot Radiator Thermostat: temperature 29.3 °C, target temperature -69.8 °C, on yes, window no, mode manual, "
+                + "battery 123 %"),
+        Sample(
             service: (0xFD3D, "54 00 64 05 96 35"),
             text: "SwitchBot Meter: temperature 22.5 °C, humidity 53 %, battery 100 %"),
         Sample(service: (0xFD3D, "48 90 E4"), text: "SwitchBot Bot: switch mode yes, on yes, battery 100 %"),

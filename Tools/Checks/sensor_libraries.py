@@ -64,6 +64,10 @@ class Library:
     def cases(self, random):
         raise NotImplementedError
 
+    def sealed_cases(self, random):
+        """Cases that need the package cryptography."""
+        return ()
+
     def theirs(self, case):
         raise NotImplementedError
 
@@ -273,9 +277,33 @@ class Govee(Library):
         for i in range(4):
             yield Case('H5127', name='GVH5127_1', maker={0x8803: b'\xec\x00\x01\x01' + bytes([i & 1, 17 if i & 2 else 0])})
 
+    def sealed_cases(self, r):
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+        from govee_ble.parser import calculate_crc
+        for number, name, states in ((3, 'GV5121', (1, 0)), (8, 'GV5122', (0,)), (2, 'GV5123', (1, 2)), (9, 'GV5124', (1, 0)),
+                                     (10, 'GV5125', range(6)), (11, 'GV5126', (0, 1)), (13, 'GV5130', (0, 1, 0x10, 0x11)), (77, '', (1,))):
+            for state in states:
+                for named in (name + '1234', ''):
+                    plain = bytes([1, r.randint(0, 255), number, 2, r.randint(0, 100), state]) + bytes(10)
+                    time = r.randbytes(4)
+                    encryptor = Cipher(algorithms.AES((time + bytes(12))[::-1]), modes.ECB()).encryptor()
+                    sealed = (encryptor.update(plain[::-1]) + encryptor.finalize())[::-1]
+                    crc = calculate_crc(sealed) ^ (1 if state == 0 and not named and number == 9 else 0)
+                    data = r.randbytes(2) + time + sealed + crc.to_bytes(2, 'big')
+                    yield Case(f'{name or "unknown"} {state}', name=named if name else '', maker={0x8803: data})
+
     def theirs(self, case):
         from govee_ble.parser import GoveeBluetoothDeviceData
-        return update_values(GoveeBluetoothDeviceData().update(information(case, 'plain')))
+        found = {}
+        for key, value in update_values(GoveeBluetoothDeviceData().update(information(case, 'plain'))).items():
+            if key in ('!motion', '!vibration'):
+                found[key[1:]] = True
+            elif key.startswith('!button_'):
+                # Ours are numbered from 1, and not where there is only one.
+                found['button' if case.label[:6] in ('GV5122', 'GV5130') else f'button_{int(key[8:]) + 1}'] = value.event_type
+            else:
+                found[key] = value
+        return found
 
     def renamed(self, found):
         return {NAMES.get(k.lstrip('?'), k.lstrip('?')): (None if v == 'error' else v) for k, v in found.items()}
@@ -323,9 +351,38 @@ class SwitchBot(Library):
         'o': {'status': 'lock_state', 'door_open': 'door', 'battery': 'battery'},
         '$': {'status': 'lock_state', 'door_open': 'door', 'battery': 'battery'},
         'e': {'isOn': 'on', 'level': 'level'},
+        'x': {'tilt': 'tilt', 'inMotion': 'moving', 'lightLevel': 'light_level', 'battery': 'battery'},
+        ',': {'position': 'position', 'inMotion': 'moving', 'lightLevel': 'light_level', 'battery': 'battery'},
+        '?': {'isOn': 'on', 'power': 'power'}, '<': {'isOn': 'on', 'power': 'power'}, ';': {'isOn': 'on'}, '=': {},
+        '>': {'isOn': 'on', 'door_open': 'garage_door'}, "'": {'battery': 'battery', 'charging': 'battery_charging'},
+        'b': {'battery': 'battery'}, 'y': {'battery': 'battery'}, '-': {'status': 'lock_state', 'battery': 'battery'},
+        'u': {'isOn': 'on', 'brightness': 'brightness'}, 'r': {'isOn': 'on', 'brightness': 'brightness'},
+        'q': {'isOn': 'on', 'brightness': 'brightness'},
+    }
+
+    # Those whose service data ends in a number.
+    NUMBERS = {
+        0x0010B940: {'lightLevel': 'light_level', 'motion_detected': 'motion'},
+        0x0010CCC8: {'lightLevel': 'light_level', 'motion_detected': 'motion', 'battery': 'battery'},
+        0x001053B0: {'battery': 'battery'},
+        0x0010F3D8: {'isOn': 'on', 'motion_detected': 'motion', 'is_light': 'light', 'battery': 'battery'},
+        0x00113640: {'isOn': 'on', 'target_temperature': 'target_temperature', 'mode': 'mode', 'door_open': 'window',
+                     'battery': 'battery'},
+        0x0010A5B8: {'status': 'lock_state', 'door_open': 'door', 'battery': 'battery'},
+        0x0010FF90: {'status': 'lock_state', 'door_open': 'door', 'battery': 'battery'},
     }
 
     def cases(self, r):
+        for number in self.NUMBERS:
+            for i in range(12):
+                service = r.randbytes(3) + (number | (i & 1) << 24).to_bytes(4, 'big') + (r.randbytes(1) if i & 2 else b'')
+                # No letter of a model comes first.
+                service = b'\x00' + service[1:]
+                maker = bytearray(r.randbytes(17))
+                maker[7] &= 0xBF if number in (0x0010A5B8, 0x0010FF90) else 0xFF
+                if number == 0x00113640:
+                    maker[11] = r.randint(0, 5) << 4 | r.randint(0, 5)
+                yield Case(f'number {number:08x}', service={0xFD3D: service}, maker={0x0969: bytes(maker)})
         for letter, keys in self.KEYS.items():
             for i in range(12):
                 service = bytearray(r.randbytes(9))
@@ -348,16 +405,22 @@ class SwitchBot(Library):
         from bleak.backends.device import BLEDevice
         from bleak.backends.scanner import AdvertisementData
         from switchbot.adv_parser import parse_advertisement_data
-        letter = chr(case.service[0xFD3D][0] & 0x7F)
+        data = case.service[0xFD3D]
+        letter = chr(data[0] & 0x7F)
+        ends = [int.from_bytes(e, 'big') & 0xFFFFFF for e in (data[-4:], data[-5:-1])]
+        keys = self.KEYS.get(letter) or next((self.NUMBERS[e] for e in ends if e in self.NUMBERS), {})
         service = {f'0000{u:04x}{BASE}': d for u, d in case.service.items()}
         data = AdvertisementData(case.name, case.maker, service, [], None, -60, ())
         parsed = parse_advertisement_data(BLEDevice(ADDRESS, case.name, None), data)
         values = parsed.data['data'] if parsed else {}
         out = {}
-        for key, name in {'temperature': 'temperature', 'humidity': 'humidity', **self.KEYS[letter]}.items():
+        for key, name in {'temperature': 'temperature', 'humidity': 'humidity', **keys}.items():
             if key in values:
                 value = values[key]
                 out[name] = value.name.lower() if hasattr(value, 'name') else value
+        if letter == '=':
+            for number in (1, 2):
+                out |= {f'on_{number}': values[number]['isOn'], f'power_{number}': values[number]['power']}
         if letter in 'Tiw45' and 'battery' in values:
             out['battery'] = values['battery']
         return out

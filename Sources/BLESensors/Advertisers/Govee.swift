@@ -63,6 +63,7 @@ enum Govee {
             if entry.company == 0x8801 || isNamed("H5179") != nil {
                 return SensorReport("Govee", model: "H5179", fields: plain.fields(of: data[4...]) ?? [])
             }
+        case GoveeEvents.octets: return GoveeEvents.report(data, in: advertisement)
         case 14, 17, 20: return GoveeProbes.report(data, company: entry.company, in: advertisement)
         default: break
         }

@@ -9,23 +9,27 @@ enum SwitchBot {
         0x6A: "Plug Mini",
         0x76: "Hub 2", 0x25: "Hub Mini Matter", 0x26: "Leak Detector", 0x6F: "Lock", 0x24: "Lock Pro",
         0x65: "Humidifier",
-        0x78: "Blind Tilt", 0x79: "Keypad", 0x62: "Remote", 0x72: "Light Strip", 0x75: "Color Bulb",
-        0x71: "Ceiling Light",
     ]
     /// Model letters in another case while the device can be joined, or as a number.
     private static let others: [UInt8: UInt8] = [
         0x74: 0x54, 0x49: 0x69, 0x57: 0x77, 0x14: 0x34, 0x15: 0x35, 0x44: 0x64, 0x53: 0x73, 0x43: 0x63, 0x5B: 0x7B,
         0x47: 0x67, 0x4A: 0x6A, 0x56: 0x76, 0x05: 0x25, 0x06: 0x26, 0x4F: 0x6F, 0x04: 0x24, 0x45: 0x65, 0x58: 0x78,
-        0x59: 0x79, 0x42: 0x62, 0x52: 0x72, 0x55: 0x75, 0x51: 0x71,
+        0x59: 0x79, 0x42: 0x62, 0x52: 0x72, 0x55: 0x75, 0x51: 0x71, 0x0C: 0x2C, 0x1F: 0x3F, 0x1C: 0x3C, 0x1B: 0x3B,
+        0x1D: 0x3D, 0x1E: 0x3E, 0x07: 0x27, 0x0D: 0x2D,
     ]
 
     static func report(_ service: [UInt8], in advertisement: SensorAdvertisement) -> SensorReport? {
         guard let first = service.first else { return nil }
         let letter = first & 0x7F
         let kind = others[letter] ?? letter
-        guard let model = models[kind] else { return nil }
         let entry = advertisement.data.manufacturerData.first { $0.company == 0x0969 }
         let maker: [UInt8] = if let entry { entry.data } else { [] }
+        guard let model = models[kind] else {
+            let model = SwitchBotDevices.letters[kind] ?? SwitchBotDevices.model(endOf: service)
+            return model.map {
+                SensorReport("SwitchBot", model: $0, fields: SwitchBotDevices.fields(of: $0, service, maker))
+            }
+        }
         var report = SensorReport("SwitchBot", model: model, fields: [])
         switch kind {
         case 0x48: report.fields = bot(service)
@@ -54,11 +58,11 @@ enum SwitchBot {
                 ]
         case 0x6F where maker.count >= 9:
             report.fields =
-                lockState(maker[7] >> 4 & 7) + [SensorField("door", .boolean(maker[7] & 4 != 0))]
+                [lockState(maker[7] >> 4 & 7)] + [SensorField("door", .boolean(maker[7] & 4 != 0))]
                 + (service.count >= 3 ? battery(service[2]) : [])
         case 0x24 where maker.count >= 12:
             report.fields =
-                lockState(maker[7] >> 3 & 15) + [SensorField("door", .boolean(maker[8] & 0x10 != 0))]
+                [lockState(maker[7] >> 3 & 15)] + [SensorField("door", .boolean(maker[8] & 0x10 != 0))]
                 + battery(maker[9])
         case 0x65 where service.count >= 5:
             report.fields = [
@@ -70,7 +74,7 @@ enum SwitchBot {
         return report
     }
 
-    private static func battery(_ octet: UInt8) -> [SensorField] {
+    static func battery(_ octet: UInt8) -> [SensorField] {
         [SensorField("battery", .number(DecimalNumber(octet & 0x7F)), unit: "%")]
     }
 
@@ -84,14 +88,12 @@ enum SwitchBot {
     }
 
     /// Tenths, sign and whole degrees, humidity. All zero means that nothing was measured yet.
-    private static func climate(_ octets: ArraySlice<UInt8>) -> [SensorField] {
+    static func climate(_ octets: ArraySlice<UInt8>) -> [SensorField] {
         let octets = Array(octets)
-        let magnitude = Int64(octets[1] & 0x7F) * 10 + Int64(octets[0] & 15)
-        let temperature = DecimalNumber(octets[1] & 0x80 != 0 ? magnitude : -magnitude, exponent: -1)
         let humidity = octets[2] & 0x7F
-        guard magnitude != 0 || humidity != 0 else { return [] }
+        guard octets[1] & 0x7F != 0 || octets[0] & 15 != 0 || humidity != 0 else { return [] }
         return [
-            SensorField("temperature", .number(temperature), unit: "°C"),
+            SwitchBotDevices.degrees("temperature", octets[1], tenths: octets[0] & 15),
             SensorField("humidity", .number(DecimalNumber(humidity)), unit: "%"),
         ]
     }
@@ -164,10 +166,11 @@ enum SwitchBot {
         ] + (level.map(battery) ?? [])
     }
 
-    private static func lockState(_ state: UInt8) -> [SensorField] {
+    static func lockState(_ state: UInt8) -> SensorField {
         let states = [
             "locked", "unlocked", "locking", "unlocking", "locking_stop", "unlocking_stop", "not_fully_locked",
+            "half_locked",
         ]
-        return [SensorField("lock_state", .text(state < states.count ? states[Int(state)] : "state \(state)"))]
+        return SensorField("lock_state", .text(state < states.count ? states[Int(state)] : "state \(state)"))
     }
 }
