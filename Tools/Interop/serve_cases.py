@@ -347,3 +347,14 @@ def lab_tool(lab, *arguments):
     """The tool without a transport."""
     command = lab.command(*arguments)
     return [command[0], *command[3:]]
+
+
+@case(BASIC_KINDS, peer=False)
+def serve_answers_rare_requests(lab):
+    """A central reads several values by one request and writes two by one transaction; a cancelled one changes nothing"""
+    tool = serve(lab)
+    central = passed(lab.central('--name', NAME, '--skip-gatt', '--requests'))
+    read = steps(central, 'read-multiple')[0]
+    same('values', (read['values'], read['variable']), ('0157', ['01', '57']))
+    same('passed', [s['ok'] for s in steps(central, 'reliable-write')], [True])
+    stop(lab, tool)

@@ -237,6 +237,33 @@ public final class Peripheral: Sendable {
         try await writeWithoutResponse(value, to: characteristic.valueHandle)
     }
 
+    /// Reads several values of any length with one request (Core 5.4, Vol 3, Part G, 4.8.5), and those that did not fit
+    /// into its response one by one.
+    /// - Parameter handles: at least two.
+    /// - Throws: `BLEError.att` with `requestNotSupported` if the device does not know the request, otherwise with the
+    ///   device's error for the first value that cannot be read.
+    public func read(together handles: [AttributeHandle]) async throws -> [[UInt8]] {
+        guard case .values(var values) = try await gatt(.readMultipleVariable(handles)) else { return [] }
+        // The last one may have been cut: to the room that was left, or to 251 octets, as some servers do.
+        let length = values.reduce(1) { $0 + 2 + $1.count }
+        let room = await attMTU
+        let isWhole = values.count == handles.count && length < room && values.last?.count ?? 0 < 251
+        if !isWhole, !values.isEmpty { values.removeLast() }
+        for handle in handles.dropFirst(values.count) { values.append(try await read(handle)) }
+        return values
+    }
+
+    /// Writes several values, all or none; the device's echo of each is compared first (Core 5.4, Vol 3, Part G, 4.9.5).
+    /// - Throws: `BLEError.att` with the device's error; nothing has been written then.
+    public func write(reliably writes: [AttributeWrite]) async throws { _ = try await gatt(.reliableWrite(writes)) }
+
+    /// Writes up to MTU − 15 octets with a signature of the bond instead of encryption, without a response (Core 5.4,
+    /// Vol 3, Part G, 4.9.2). On an encrypted link it is a write without response.
+    /// - Throws: `BLEError.security` with `noKey` if the device does not have our signing key.
+    public func writeSigned(_ value: [UInt8], to handle: AttributeHandle) async throws {
+        _ = try await gatt(.writeSigned(handle, value: value))
+    }
+
     /// Performs any GATT operation.
     /// - Throws: `BLEError`.
     public func gatt(_ operation: GATTOperation) async throws -> GATTResult {

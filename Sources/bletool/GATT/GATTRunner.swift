@@ -23,6 +23,8 @@ struct GATTRunner: Sendable {
         switch step {
         case .discover(let service): try await discover(service)
         case .read(let target, let form, let isNamed): try await read(target, form, isNamed: isNamed)
+        case .readTogether(let targets, let form): try await read(together: targets, form)
+        case .writeReliably(let assignments): try await write(reliably: assignments)
         case .write(let target, let value, let isCommand): try await write(target, value, isCommand: isCommand)
         case .subscribe(let target): try await subscribe(target)
         case .wait(let count, let duration, let form): try await wait(count: count, duration: duration, form)
@@ -40,7 +42,32 @@ struct GATTRunner: Sendable {
 
     private func read(_ target: TargetArgument, _ form: ValueForm?, isNamed: Bool) async throws {
         let place = try await database.place(of: target)
-        let value = try await peripheral.read(place.handle)
+        print(try await peripheral.read(place.handle), of: place, form, isNamed: isNamed)
+    }
+
+    private func read(together targets: [TargetArgument], _ form: ValueForm?) async throws {
+        var places: [PeerDatabase.Place] = []
+        for target in targets { places.append(try await database.place(of: target)) }
+        let values = try await peripheral.read(together: places.map(\.handle))
+        for (place, value) in zip(places, values) { print(value, of: place, form, isNamed: true) }
+    }
+
+    private func write(reliably assignments: [GATTStep.Assignment]) async throws {
+        var writes: [AttributeWrite] = []
+        for assignment in assignments {
+            let place = try await database.place(of: assignment.target)
+            writes.append(AttributeWrite(handle: place.handle, value: assignment.value))
+        }
+        try await peripheral.write(reliably: writes)
+        for (assignment, write) in zip(assignments, writes) {
+            let place = try await database.place(of: assignment.target)
+            console.print(
+                event("written", write.handle, place.uuid, nil),
+                text: "written: \(write.value.count) bytes to \(Hexadecimal.number(write.handle.rawValue, digits: 4))")
+        }
+    }
+
+    private func print(_ value: [UInt8], of place: PeerDatabase.Place, _ form: ValueForm?, isNamed: Bool) {
         let meaning = ValueMeaning(value, uuid: place.uuid, form: form)
         let name = place.uuid?.attributeText ?? Hexadecimal.number(place.handle.rawValue, digits: 4)
         console.print(

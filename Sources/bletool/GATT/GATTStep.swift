@@ -7,8 +7,18 @@ enum GATTStep: Equatable, Sendable {
     ///   - form: the form of the value; `nil` for that of its characteristic.
     ///   - isNamed: whether text has the name of the characteristic, for several values.
     case read(TargetArgument, form: ValueForm? = nil, isNamed: Bool = false)
+    /// Reads several values by one request.
+    case readTogether([TargetArgument], form: ValueForm? = nil)
     case write(TargetArgument, [UInt8], isCommand: Bool)
+    /// Writes several values, all or none.
+    case writeReliably([Assignment])
     case subscribe(TargetArgument)
     /// Collects notified and indicated values until the count or the duration is reached, or the link ends.
     case wait(count: Int?, duration: Duration?, form: ValueForm? = nil)
+
+    /// A value for a target.
+    struct Assignment: Equatable, Sendable {
+        var target: TargetArgument
+        var value: [UInt8]
+    }
 }

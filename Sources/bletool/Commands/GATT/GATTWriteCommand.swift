@@ -4,13 +4,16 @@ struct GATTWriteCommand: GATTVerb {
     static let configuration = CommandConfiguration(
         commandName: "write",
         abstract: "Write a value of up to 512 bytes.",
-        usage: "bletool gatt PEER write TARGET VALUE [--command] [--text | --uint8 | --uint16 | …]",
+        usage:
+            "bletool gatt PEER write TARGET VALUE [TARGET VALUE … --reliable] [--command] [--text | --uint8 | --uint16 | …]",
         discussion: """
-            The device confirms the write, except with --command or if the characteristic only supports Write Commands.
+            The device confirms the write, except with --command or if the characteristic only supports Write Commands. \
+            With --reliable, several values are written, all or none.
 
               bletool gatt Thermometer write 2A39 01
               bletool gatt Thermometer write 'Device Name' Kitchen --text
               bletool gatt Thermometer write 2A21 600 --uint16
+              bletool gatt Thermometer write 2A21 5802 2A1E 01 --reliable
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
@@ -21,13 +24,35 @@ struct GATTWriteCommand: GATTVerb {
     @Flag(help: "Use a Write Command: at most MTU − 3 bytes, without a response.")
     var command = false
 
+    @Flag(help: "Write all values or none, and compare what the device received first.")
+    var reliable = false
+
     @Flag(exclusivity: .exclusive) var form: ValueForm?
 
     @Argument(help: peerHelp) var peer: PeerArgument
     @Argument(help: targetHelp) var target: TargetArgument
     @Argument(help: "The value in hexadecimal, or in the form of the option.") var value: String
 
-    private func octets() throws -> [UInt8] {
+    @Argument(help: ArgumentHelp("Further targets and values, with --reliable.", visibility: .hidden))
+    var more: [String] = []
+
+    /// Every target with its value.
+    private func assignments() throws -> [GATTStep.Assignment] {
+        guard more.isEmpty || reliable else {
+            throw ValidationError("Several values are written with --reliable.")
+        }
+        guard more.count.isMultiple(of: 2) else { throw ValidationError("Each target needs a value.") }
+        var assignments = [GATTStep.Assignment(target: target, value: try octets(of: value))]
+        for index in stride(from: 0, to: more.count, by: 2) {
+            guard let target = TargetArgument(argument: more[index]) else {
+                throw ValidationError("‘\(more[index])’ is not a target.")
+            }
+            assignments.append(.init(target: target, value: try octets(of: more[index + 1])))
+        }
+        return assignments
+    }
+
+    private func octets(of value: String) throws -> [UInt8] {
         guard let octets = form.map({ $0.octets(of: value) }) ?? Hexadecimal.bytes(value) else {
             throw ValidationError("‘\(value)’ is not a value \(form.map { "of \($0.rawValue)" } ?? "in hexadecimal").")
         }
@@ -35,9 +60,14 @@ struct GATTWriteCommand: GATTVerb {
         return octets
     }
 
-    func validate() throws { _ = try octets() }
+    func validate() throws {
+        _ = try assignments()
+        if reliable, command { throw ValidationError("--reliable and --command exclude each other.") }
+    }
 
     func lines() throws -> [(number: Int?, step: GATTStep)] {
-        [(nil, .write(target, try octets(), isCommand: command))]
+        let assignments = try assignments()
+        if reliable { return [(nil, .writeReliably(assignments))] }
+        return [(nil, .write(target, assignments[0].value, isCommand: command))]
     }
 }
