@@ -6,10 +6,16 @@ from guest_harness import OUR_ADDRESS, OUR_NAME, check, shell, wait_until
 BLUEZ_ADDRESS, BLUEZ_NAME = '00:AA:01:00:00:00', 'JELLING'
 
 
+# Whether the kernel has enhanced credit-based channels, which BlueZ's enhanced bearers need.
+ECRED = '/sys/module/bluetooth/parameters/enable_ecred'
+
+
 def start_bluez():
+    shell(f'echo 1 > {ECRED}', False)
     os.makedirs('/etc/bluetooth', exist_ok=True)
     with open('/etc/bluetooth/main.conf', 'w') as f:
         f.write('[Policy]\nAutoEnable=false\n')     # else it powers hci1 each time that we give it back
+        f.write('[GATT]\nChannels=3\n')
     shell('dbus-daemon --system --fork --nopidfile')
     daemon = subprocess.Popen(['/usr/libexec/bluetooth/bluetoothd', '-n'], stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=open('/tmp/bluetoothd.log', 'wb'))

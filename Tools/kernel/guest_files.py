@@ -24,7 +24,7 @@ def libraries(binary):
 def fill(share, binary, name='bletool'):
     """Puts them into the folder that the guest sees; the binary's path there."""
     os.chmod(share, 0o755)
-    for part in ('guest_suite.py', 'guest_harness.py', 'guest_bluez.py'):
+    for part in ('guest_suite.py', 'guest_harness.py', 'guest_bluez.py', 'guest_breadth.py'):
         shutil.copy(f'{HERE}/{part}', share)
     target = os.path.join(share, name)
     # Without symbols it starts faster in the guest, which reads it over 9p and runs without acceleration.

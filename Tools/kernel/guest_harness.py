@@ -95,12 +95,13 @@ PROFILE = {'services': [
 class Served:
     """`bletool serve` at work on hci1, and what it prints."""
 
-    def __init__(self):
+    def __init__(self, *options, capture=None):
         with open('/tmp/profile.json', 'w') as f:
             json.dump(PROFILE, f)
         self.out, self.err = '/tmp/serve.out', '/tmp/serve.err'
         self.process = subprocess.Popen(
-            [TOOL, '-t', 'user:1', '--json', 'serve', '--profile', '/tmp/profile.json', '--name', OUR_NAME, '--advertise', '180D'],
+            [TOOL, '-t', 'user:1', '--json', *(['-w', capture] if capture else []), 'serve', '--profile',
+             '/tmp/profile.json', '--name', OUR_NAME, '--advertise', '180D', *options],
             stdin=subprocess.DEVNULL, stdout=open(self.out, 'wb'), stderr=open(self.err, 'wb'),
             env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'})
         try:

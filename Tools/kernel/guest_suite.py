@@ -287,6 +287,9 @@ def pair_with_bluez():
     check(not tool('bonds').events('bond'), 'the bond is still there')
 
 
+import guest_breadth   # noqa: E402, F401, its tests run here, while the daemon runs and hci1 is down
+
+
 @test
 def raw_scan_beside_bluez():
     """`-t raw:1 lescan` scans beside the daemon, twice in a row, and leaves the adapter up"""
