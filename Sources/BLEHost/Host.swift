@@ -157,12 +157,12 @@ public struct Host: ~Copyable {
 
     private mutating func noteDeadline(at now: Instant) {
         links.noteDeadlines()
-        effects.desk.startTime(at: now)
+        if BuiltIn.pairing { effects.desk.startTime(at: now) }
         var deadline = effects.commands.nextDeadline
         deadline = earliest(deadline, radio.nextDeadline(isReady: isReady))
-        deadline = earliest(deadline, server.nextDeadline)
-        deadline = earliest(deadline, links.nextDeadline)
-        deadline = earliest(deadline, effects.desk.nextDeadline)
+        if BuiltIn.server { deadline = earliest(deadline, server.nextDeadline) }
+        if BuiltIn.links { deadline = earliest(deadline, links.nextDeadline) }
+        if BuiltIn.pairing { deadline = earliest(deadline, effects.desk.nextDeadline) }
         if case .stopping(let limit) = phase { deadline = earliest(deadline, limit) }
         nextDeadline = deadline
     }
@@ -184,7 +184,10 @@ public struct Host: ~Copyable {
     /// Counters since the creation of the engine.
     public var counters: HostCounters { effects.counters }
 
-    var isDeaf: Bool { session.isDeaf(effects.commands) }
+    /// Mutating, as `isQuiet`: what only reads is compiled for a whole copy of the engine on the stack in other modules.
+    var isDeaf: Bool {
+        mutating get { session.isDeaf(effects.commands) }
+    }
 
     // MARK: Settling
 
@@ -323,7 +326,7 @@ public struct Host: ~Copyable {
     private var isStopping: Bool { if case .stopping = phase { true } else { false } }
 
     private var isQuiet: Bool {
-        radio.isIdle && links.isEmpty && effects.commands.isIdle
+        mutating get { radio.isIdle && links.isEmpty && effects.commands.isIdle }
     }
 
     mutating func finishStopping(at now: Instant) {

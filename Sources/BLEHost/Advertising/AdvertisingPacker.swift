@@ -65,8 +65,8 @@ public struct AdvertisingPacker {
     /// The whole name if it fits; otherwise the longer of the two beginnings that fit into advertisement and scan
     /// response.
     private mutating func place(_ name: String) {
-        guard packed.name == nil, !name.utf8.isEmpty else { return }
-        let count = name.utf8.count
+        let count = name.utf8.span.count
+        guard packed.name == nil, count > 0 else { return }
         let room = Self.sharedCapacity - listLength - Self.headerLength
         let here = name.utf8Prefix(room)
         let there = name.utf8Prefix(Self.scanResponseNameCapacity - Self.headerLength)
@@ -74,7 +74,9 @@ public struct AdvertisingPacker {
         let octets = isHere ? here : there
         if isHere { nameLength = octets.count + Self.headerLength }
         packed.name = PackedAdvertisement.Name(
-            value: String(decoding: octets, as: UTF8.self), placement: isHere ? .advertisement : .scanResponse,
+            // A beginning that splits no scalar always is UTF-8.
+            value: String(validating: octets, as: UTF8.self) ?? name,
+            placement: isHere ? .advertisement : .scanResponse,
             isTruncated: octets.count < count)
     }
 

@@ -4,12 +4,17 @@ extension String {
     /// A combining mark counts as a character of its own: the end of the prefix does not depend on the machine's
     /// version of Unicode.
     /// - Parameter limit: the maximum number of octets; if it is negative, the result is empty.
-    func utf8Prefix(_ limit: Int) -> [UInt8] {
-        let octets = Array(utf8)
-        guard octets.count > limit else { return octets }
-        var end = max(0, limit)
+    package func utf8Prefix(_ limit: Int) -> [UInt8] {
+        // By span: in Embedded Swift, counting and copying `utf8` brings tables of UTF-16.
+        let octets = utf8.span
+        var end = max(0, min(limit, octets.count))
         // Continuation octets begin with the bits 10.
-        while end > 0, octets[end] & 0xC0 == 0x80 { end -= 1 }
-        return Array(octets[..<end])
+        if end < octets.count {
+            while end > 0, octets[end] & 0xC0 == 0x80 { end -= 1 }
+        }
+        var prefix: [UInt8] = []
+        prefix.reserveCapacity(end)
+        for index in 0..<end { prefix.append(octets[index]) }
+        return prefix
     }
 }

@@ -59,9 +59,9 @@ struct Bonds {
     /// Sets the user's name for a device.
     /// - Returns: whether there is such a bond and the name is short enough.
     mutating func name(_ identity: DeviceAddress, _ name: String, into effects: inout Effects) -> Bool {
-        guard var bond = bond(for: identity), name.utf8.count <= Self.nameLimit else { return false }
+        guard var bond = bond(for: identity), name.utf8.span.count <= Self.nameLimit else { return false }
         // By octets: comparing texts as Unicode does would take 30 kB of tables into firmware.
-        if bond.name.map({ $0.utf8.elementsEqual(name.utf8) }) != true {
+        if bond.name?.utf8Prefix(Self.nameLimit) != name.utf8Prefix(Self.nameLimit) {
             bond.name = name
             update(bond, into: &effects)
         }

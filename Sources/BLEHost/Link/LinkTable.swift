@@ -73,14 +73,14 @@ struct LinkTable {
     }
 
     func contains(where isIncluded: (Link) -> Bool) -> Bool {
-        places.contains { $0.map(isIncluded) ?? false }
+        BuiltIn.links && places.contains { $0.map(isIncluded) ?? false }
     }
 
     /// The identities of all peers.
-    var identities: [DeviceAddress] { places.compactMap { $0?.security.identity } }
+    var identities: [DeviceAddress] { BuiltIn.links ? places.compactMap { $0?.security.identity } : [] }
 
     func count(where isIncluded: (Link) -> Bool) -> Int {
-        places.count { $0.map(isIncluded) ?? false }
+        BuiltIn.links ? places.count { $0.map(isIncluded) ?? false } : 0
     }
 
     /// Notes a link that is about to change and that the table did not lend during this input.
@@ -97,7 +97,7 @@ struct LinkTable {
 
     /// Asks the links that may have changed for their deadlines.
     mutating func noteDeadlines() {
-        guard let lent else { return }
+        guard BuiltIn.links, let lent else { return }
         self.lent = nil
         noteDeadline(of: lent)
         guard !alsoLent.isEmpty else { return }

@@ -71,7 +71,7 @@ struct Radio {
 
     /// Whether the radio has to pause: the controller accepts a new address or a change of the resolving list only
     /// while it is idle.
-    var isPaused: Bool { privateAddress.isChanging || resolvingList.needsRadio }
+    var isPaused: Bool { BuiltIn.pairing && (privateAddress.isChanging || resolvingList.needsRadio) }
 
     /// Whether the receiver can only scan or initiate.
     var doesOneAtATime: Bool { mustNotInitiateWhileScanning || !canInitiateWhileScanning }
@@ -166,7 +166,8 @@ struct Radio {
             return true
         }
         guard
-            scanner.remove(operation) || advertiser.remove(operation) || connector.remove(operation) != nil
+            scanner.remove(operation) || BuiltIn.server && advertiser.remove(operation)
+                || BuiltIn.links && connector.remove(operation) != nil
                 || removeSet(operation) || removeTrain(operation, into: &effects)
         else { return false }
         effects.needsConvergence = true
@@ -177,8 +178,12 @@ struct Radio {
     /// Ends every scan, every advertisement and every pending connection.
     mutating func endRequests(with failure: HostFailure, into effects: inout Effects) {
         for operation in scanner.removeAll() { effects.complete(operation, .failure(failure)) }
-        for operation in advertiser.removeAll() { effects.complete(operation, .failure(failure)) }
-        for pending in connector.removeAll() { effects.complete(pending.operation, .failure(failure)) }
+        if BuiltIn.server {
+            for operation in advertiser.removeAll() { effects.complete(operation, .failure(failure)) }
+        }
+        if BuiltIn.links {
+            for pending in connector.removeAll() { effects.complete(pending.operation, .failure(failure)) }
+        }
         if let channelOperation { effects.complete(channelOperation, .failure(failure)) }
         channelOperation = nil
         for operation in removeAllSets() { effects.complete(operation, .failure(failure)) }
@@ -283,21 +288,23 @@ struct Radio {
     /// - Parameter isReady: whether the controller accepts commands; most timers stand still while it does not.
     mutating func nextDeadline(isReady: Bool) -> Instant? {
         var deadline = earliest(scanMachine.nextDeadline, scanner.nextDeadline)
-        deadline = earliest(deadline, initiator.nextDeadline)
+        if BuiltIn.links { deadline = earliest(deadline, initiator.nextDeadline) }
         guard isReady else { return deadline }
-        deadline = earliest(deadline, connector.nextDeadline)
-        deadline = earliest(deadline, advertisingMachine.nextDeadline)
-        deadline = earliest(deadline, paceDeadline)
-        deadline = earliest(deadline, callDeadline)
-        deadline = earliest(deadline, sets.nextDeadline)
+        if BuiltIn.links { deadline = earliest(deadline, connector.nextDeadline) }
+        if BuiltIn.server {
+            deadline = earliest(deadline, advertisingMachine.nextDeadline)
+            deadline = earliest(deadline, paceDeadline)
+            deadline = earliest(deadline, callDeadline)
+        }
+        if BuiltIn.sets { deadline = earliest(deadline, sets.nextDeadline) }
         if BuiltIn.trains { deadline = earliest(deadline, trains.nextDeadline) }
-        return earliest(deadline, privateAddress.nextDeadline)
+        return BuiltIn.pairing ? earliest(deadline, privateAddress.nextDeadline) : deadline
     }
 
     mutating func advance(
         to now: Instant, isReady: Bool, identityResolvingKey: Key128?, into effects: inout Effects
     ) {
-        if isReady, let deadline = privateAddress.nextDeadline, deadline <= now {
+        if BuiltIn.pairing, isReady, let deadline = privateAddress.nextDeadline, deadline <= now {
             makePrivateAddress(with: identityResolvingKey, into: &effects)
         }
         if let deadline = scanMachine.nextDeadline, deadline <= now {
@@ -309,7 +316,7 @@ struct Radio {
             perform(initiator.advance(to: now), at: now, into: &effects)
             effects.needsConvergence = true
         }
-        if let deadline = connector.nextDeadline, deadline <= now { effects.needsConvergence = true }
+        if BuiltIn.links, let deadline = connector.nextDeadline, deadline <= now { effects.needsConvergence = true }
         if BuiltIn.trains, let deadline = trains.nextDeadline, deadline <= now { effects.needsConvergence = true }
         guard BuiltIn.server else { return }
         perform(advertisingMachine.advance(to: now), into: &effects)

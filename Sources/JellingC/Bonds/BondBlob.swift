@@ -66,7 +66,7 @@ enum BondBlob {
         }
         if let record = bond.clientRecord { write(record, into: &packet) }
         if let name = bond.name {
-            let octets = Array(name.utf8.prefix(255))
+            let octets = name.utf8Prefix(255)
             packet.write(UInt8(truncatingIfNeeded: octets.count))
             packet.write(bytes: octets)
         }
@@ -133,7 +133,7 @@ enum BondBlob {
         if flags.contains(.clientRecord) { bond.clientRecord = try clientRecord(&reader) }
         if flags.contains(.name) {
             let count: UInt8 = try reader.read()
-            bond.name = String(decoding: try reader.readBytes(Int(count)).copied(), as: UTF8.self)
+            bond.name = String(validating: try reader.readBytes(Int(count)).copied(), as: UTF8.self)
         }
         bond.lastUse = try reader.read()
         _ = try reader.read(UInt32.self)

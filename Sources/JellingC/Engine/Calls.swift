@@ -39,18 +39,48 @@ func submit(
     }
 }
 
-/// Submits a command for a link.
+/// Submits a command to a room of the engine. In a build without the room, the call is refused before its arguments are
+/// read, and the code that reads them goes as well.
+@inline(__always)
 func submit(
-    _ handle: OpaquePointer?, on link: jelling_link, _ command: LinkCommand?, _ now: Int64,
+    _ handle: OpaquePointer?, to isBuiltIn: Bool, _ command: @autoclosure () -> HostCommand?, _ now: Int64,
+    _ operation: UnsafeMutablePointer<jelling_operation>?
+) -> jelling_status {
+    guard isBuiltIn else { return unsafe refuse(handle, now) }
+    return unsafe submit(handle, command(), now, operation)
+}
+
+/// Submits a command for a link.
+@inline(__always)
+func submit(
+    _ handle: OpaquePointer?, on link: jelling_link, _ command: @autoclosure () -> LinkCommand?, _ now: Int64,
+    _ operation: UnsafeMutablePointer<jelling_operation>?
+) -> jelling_status {
+    guard BuiltIn.links else { return unsafe refuse(handle, now) }
+    return unsafe submitToLink(handle, link, command(), now, operation)
+}
+
+/// Submits an operation of the GATT client.
+@inline(__always)
+func submit(
+    _ handle: OpaquePointer?, on link: jelling_link, gatt operation: @autoclosure () -> GATTOperation?, _ now: Int64,
+    _ number: UnsafeMutablePointer<jelling_operation>?
+) -> jelling_status {
+    guard BuiltIn.links else { return unsafe refuse(handle, now) }
+    return unsafe submitToLink(handle, link, operation().map { .gatt($0) }, now, number)
+}
+
+/// Apart from its callers, so that each of them is small.
+@inline(never)
+private func submitToLink(
+    _ handle: OpaquePointer?, _ link: jelling_link, _ command: LinkCommand?, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
     unsafe submit(handle, command.map { .link(LinkID(link), $0) }, now, operation)
 }
 
-/// Submits an operation of the GATT client.
-func submit(
-    _ handle: OpaquePointer?, on link: jelling_link, gatt operation: GATTOperation?, _ now: Int64,
-    _ number: UnsafeMutablePointer<jelling_operation>?
-) -> jelling_status {
-    unsafe submit(handle, on: link, operation.map { .gatt($0) }, now, number)
+/// The end of a call to a room that this build does not have.
+@inline(never)
+func refuse(_ handle: OpaquePointer?, _ now: Int64) -> jelling_status {
+    unsafe input(handle, now) { _, _ in JELLING_ERROR_UNSUPPORTED }
 }

@@ -32,6 +32,7 @@ private func answer(
     _ handle: OpaquePointer?, _ question: UInt64, _ result: ToolboxResult?, _ now: Int64
 ) -> jelling_status {
     unsafe input(handle, now) { engine, now in
+        guard BuiltIn.pairing else { return JELLING_ERROR_UNSUPPORTED }
         guard let result else { return JELLING_ERROR_ARGUMENT }
         engine.host.answer(question, with: result, at: now)
         return JELLING_OK

@@ -76,14 +76,14 @@ public func jelling_listen(
     _ engine: OpaquePointer?, _ spsm: UInt16, _ settings: UnsafePointer<jelling_channel_settings>?, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, listening(spsm, settings), now, operation)
+    unsafe submit(engine, to: BuiltIn.channels, listening(spsm, settings), now, operation)
 }
 
 @c @implementation
 public func jelling_stop_listening(
     _ engine: OpaquePointer?, _ spsm: UInt16, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, .channel(.stopListening(spsm: spsm)), now, operation)
+    unsafe submit(engine, to: BuiltIn.channels, .channel(.stopListening(spsm: spsm)), now, operation)
 }
 
 @c @implementation
@@ -92,7 +92,7 @@ public func jelling_open_channel(
     _ settings: UnsafePointer<jelling_channel_settings>?, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, opening(link, spsm, settings), now, operation)
+    unsafe submit(engine, to: BuiltIn.channels, opening(link, spsm, settings), now, operation)
 }
 
 @c @implementation
@@ -101,7 +101,7 @@ public func jelling_open_enhanced_channels(
     _ settings: UnsafePointer<jelling_channel_settings>?, _ count: UInt32, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, opening(link, spsm, settings, count), now, operation)
+    unsafe submit(engine, to: BuiltIn.channels, opening(link, spsm, settings, count), now, operation)
 }
 
 @c @implementation
@@ -109,7 +109,7 @@ public func jelling_reconfigure_channels(
     _ engine: OpaquePointer?, _ link: jelling_link, _ channels: UnsafePointer<UInt32>?, _ count: Int, _ mtu: UInt16,
     _ mps: UInt16, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, reconfiguring(link, channels, count, mtu, mps), now, operation)
+    unsafe submit(engine, to: BuiltIn.channels, reconfiguring(link, channels, count, mtu, mps), now, operation)
 }
 
 @c @implementation
@@ -118,7 +118,8 @@ public func jelling_channel_send(
     _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
     unsafe submit(
-        engine, octets(data, length, limit: 65535).map { .channel(.send(ChannelID(link, channel), $0)) }, now, operation
+        engine, to: BuiltIn.channels,
+        octets(data, length, limit: 65535).map { .channel(.send(ChannelID(link, channel), $0)) }, now, operation
     )
 }
 
@@ -127,7 +128,7 @@ public func jelling_channel_consume(
     _ engine: OpaquePointer?, _ link: jelling_link, _ channel: UInt32, _ units: UInt32, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, consuming(link, channel, units), now, operation)
+    unsafe submit(engine, to: BuiltIn.channels, consuming(link, channel, units), now, operation)
 }
 
 @c @implementation
@@ -135,5 +136,5 @@ public func jelling_close_channel(
     _ engine: OpaquePointer?, _ link: jelling_link, _ channel: UInt32, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, .channel(.close(ChannelID(link, channel))), now, operation)
+    unsafe submit(engine, to: BuiltIn.channels, .channel(.close(ChannelID(link, channel))), now, operation)
 }

@@ -15,10 +15,10 @@ extension HostConfiguration {
         usesControllerResolution = flags.has(JELLING_CONFIG_CONTROLLER_RESOLVES)
         if flags.has(JELLING_CONFIG_TIMING_OF_IOS) { timing = .ios }
         if let name = unsafe config.device_name {
-            guard let name = unsafe text(name), name.utf8.count <= 248 else { return nil }
+            guard let name = unsafe text(name, limit: 248) else { return nil }
             deviceName = name
         }
-        if let pointer = unsafe config.security {
+        if BuiltIn.pairing, let pointer = unsafe config.security {
             guard let settings = unsafe SecuritySettings(pointer) else { return nil }
             security = settings
         }

@@ -125,7 +125,7 @@ public func jelling_connect(
     _ engine: OpaquePointer?, _ request: UnsafePointer<jelling_connect_request>?, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, ConnectRequest(request).map { .radio(.connect($0)) }, now, operation)
+    unsafe submit(engine, to: BuiltIn.links, ConnectRequest(request).map { .radio(.connect($0)) }, now, operation)
 }
 
 @c @implementation
@@ -133,7 +133,7 @@ public func jelling_advertise(
     _ engine: OpaquePointer?, _ request: UnsafePointer<jelling_advertise_request>?, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, AdvertiseRequest(request).map { .radio(.advertise($0)) }, now, operation)
+    unsafe submit(engine, to: BuiltIn.server, AdvertiseRequest(request).map { .radio(.advertise($0)) }, now, operation)
 }
 
 @c @implementation
@@ -142,6 +142,7 @@ public func jelling_pack_advertisement(
     _ packed: UnsafeMutablePointer<jelling_packed_advertisement>?
 ) -> jelling_status {
     unsafe call(engine) { engine in
+        guard BuiltIn.server else { return JELLING_ERROR_UNSUPPORTED }
         guard let packed = unsafe packed, let request = unsafe AdvertiseRequest(request) else {
             return JELLING_ERROR_ARGUMENT
         }
@@ -165,7 +166,8 @@ public func jelling_change_advertising(
     _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
     unsafe submit(
-        engine, AdvertiseRequest(request).map { .radio(.changeAdvertising(OperationID(rawValue: advertising), $0)) },
+        engine, to: BuiltIn.server,
+        AdvertiseRequest(request).map { .radio(.changeAdvertising(OperationID(rawValue: advertising), $0)) },
         now, operation)
 }
 
@@ -199,5 +201,5 @@ public func jelling_hci_command(
 public func jelling_hold_indications(
     _ engine: OpaquePointer?, _ isHeld: UInt32, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, .holdIndications(isHeld != 0), now, operation)
+    unsafe submit(engine, to: BuiltIn.links, .holdIndications(isHeld != 0), now, operation)
 }

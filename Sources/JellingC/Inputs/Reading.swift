@@ -83,12 +83,13 @@ func key(_ pointer: UnsafePointer<UInt8>?) -> Key128? {
     return Key128(mostSignificantFirst: octets)
 }
 
-/// A text of a caller; `nil` where it has no end within reach.
-func text(_ pointer: UnsafePointer<CChar>) -> String? {
+/// A text of a caller; `nil` where it is longer than `limit`, in octets, has no end within reach, or is not UTF-8: to
+/// repair it, the standard library would bring its tables of UTF-16.
+func text(_ pointer: UnsafePointer<CChar>, limit: Int = maximumTextLength) -> String? {
     var octets: [UInt8] = []
-    while octets.count <= maximumTextLength {
+    while octets.count <= limit {
         let octet = unsafe UInt8(bitPattern: pointer[octets.count])
-        if octet == 0 { return String(decoding: octets, as: UTF8.self) }
+        if octet == 0 { return String(validating: octets, as: UTF8.self) }
         octets.append(octet)
     }
     return nil

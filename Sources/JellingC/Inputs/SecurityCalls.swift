@@ -25,8 +25,7 @@ private func restoring(_ blobs: UnsafePointer<jelling_bytes>?, _ count: Int) -> 
 }
 
 private func naming(_ identity: UnsafePointer<jelling_address>?, _ name: UnsafePointer<CChar>?) -> HostCommand? {
-    guard let identity = unsafe identity, let name = unsafe name, let text = unsafe text(name),
-        text.utf8.count <= 248
+    guard let identity = unsafe identity, let name = unsafe name, let text = unsafe text(name, limit: 248)
     else { return nil }
     return .security(.nameBond(DeviceAddress(unsafe identity.pointee), text))
 }
@@ -49,6 +48,7 @@ private func outOfBand(
 public func jelling_describe_bond(
     _ blob: UnsafePointer<UInt8>?, _ length: Int, _ description: UnsafeMutablePointer<jelling_bond>?
 ) -> jelling_status {
+    guard BuiltIn.pairing else { return JELLING_ERROR_UNSUPPORTED }
     guard let description = unsafe description,
         let bond = unsafe octets(blob, length, limit: BondBlob.maximumLength).flatMap(BondBlob.bond)
     else { return JELLING_ERROR_ARGUMENT }
@@ -65,7 +65,7 @@ public func jelling_pair(
     _ engine: OpaquePointer?, _ link: jelling_link, _ options: UnsafePointer<jelling_pairing_options>?, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, pairing(link, options), now, operation)
+    unsafe submit(engine, to: BuiltIn.pairing, pairing(link, options), now, operation)
 }
 
 @c @implementation
@@ -73,7 +73,8 @@ public func jelling_answer_passkey(
     _ engine: OpaquePointer?, _ question: UInt64, _ passkey: UInt32, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, passkey <= 999_999 ? answer(question, .passkey(passkey)) : nil, now, operation)
+    unsafe submit(
+        engine, to: BuiltIn.pairing, passkey <= 999_999 ? answer(question, .passkey(passkey)) : nil, now, operation)
 }
 
 @c @implementation
@@ -81,28 +82,28 @@ public func jelling_answer_confirm(
     _ engine: OpaquePointer?, _ question: UInt64, _ isConfirmed: UInt32, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, answer(question, .confirm(isConfirmed != 0)), now, operation)
+    unsafe submit(engine, to: BuiltIn.pairing, answer(question, .confirm(isConfirmed != 0)), now, operation)
 }
 
 @c @implementation
 public func jelling_answer_cancel(
     _ engine: OpaquePointer?, _ question: UInt64, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, answer(question, .cancel), now, operation)
+    unsafe submit(engine, to: BuiltIn.pairing, answer(question, .cancel), now, operation)
 }
 
 @c @implementation
 public func jelling_unlock_passkey(
     _ engine: OpaquePointer?, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, .security(.unlockPasskey), now, operation)
+    unsafe submit(engine, to: BuiltIn.pairing, .security(.unlockPasskey), now, operation)
 }
 
 @c @implementation
 public func jelling_encrypt(
     _ engine: OpaquePointer?, _ link: jelling_link, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, .security(.encrypt(LinkID(link))), now, operation)
+    unsafe submit(engine, to: BuiltIn.pairing, .security(.encrypt(LinkID(link))), now, operation)
 }
 
 @c @implementation
@@ -110,7 +111,7 @@ public func jelling_set_security(
     _ engine: OpaquePointer?, _ settings: UnsafePointer<jelling_security_settings>?, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, JellingC.settings(settings), now, operation)
+    unsafe submit(engine, to: BuiltIn.pairing, JellingC.settings(settings), now, operation)
 }
 
 @c @implementation
@@ -118,7 +119,7 @@ public func jelling_restore_bonds(
     _ engine: OpaquePointer?, _ blobs: UnsafePointer<jelling_bytes>?, _ count: Int, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, restoring(blobs, count), now, operation)
+    unsafe submit(engine, to: BuiltIn.pairing, restoring(blobs, count), now, operation)
 }
 
 @c @implementation
@@ -126,7 +127,7 @@ public func jelling_name_bond(
     _ engine: OpaquePointer?, _ identity: UnsafePointer<jelling_address>?, _ name: UnsafePointer<CChar>?, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, naming(identity, name), now, operation)
+    unsafe submit(engine, to: BuiltIn.pairing, naming(identity, name), now, operation)
 }
 
 @c @implementation
@@ -134,7 +135,7 @@ public func jelling_remove_bond(
     _ engine: OpaquePointer?, _ identity: UnsafePointer<jelling_address>?, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, removing(identity), now, operation)
+    unsafe submit(engine, to: BuiltIn.pairing, removing(identity), now, operation)
 }
 
 @c @implementation
@@ -142,12 +143,12 @@ public func jelling_set_out_of_band_data(
     _ engine: OpaquePointer?, _ peer: UnsafePointer<jelling_address>?, _ data: UnsafePointer<jelling_out_of_band_data>?,
     _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, outOfBand(peer, data), now, operation)
+    unsafe submit(engine, to: BuiltIn.pairing, outOfBand(peer, data), now, operation)
 }
 
 @c @implementation
 public func jelling_create_out_of_band_data(
     _ engine: OpaquePointer?, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, .security(.createOutOfBandData), now, operation)
+    unsafe submit(engine, to: BuiltIn.pairing, .security(.createOutOfBandData), now, operation)
 }

@@ -60,7 +60,7 @@ private func disabling(_ error: UInt8) -> HostCommand {
 }
 
 private func naming(_ name: UnsafePointer<CChar>?) -> HostCommand? {
-    guard let name = unsafe name, let text = unsafe text(name), text.utf8.count <= 248 else { return nil }
+    guard let name = unsafe name, let text = unsafe text(name, limit: 248) else { return nil }
     return .server(.setDeviceName(text))
 }
 
@@ -81,21 +81,23 @@ public func jelling_publish(
     _ engine: OpaquePointer?, _ service: UnsafePointer<jelling_service_definition>?, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, GATTServiceDefinition(service).map { .server(.publish($0)) }, now, operation)
+    unsafe submit(
+        engine, to: BuiltIn.server, GATTServiceDefinition(service).map { .server(.publish($0)) }, now, operation)
 }
 
 @c @implementation
 public func jelling_remove_service(
     _ engine: OpaquePointer?, _ handle: UInt16, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, .server(.removeService(AttributeHandle(rawValue: handle))), now, operation)
+    unsafe submit(
+        engine, to: BuiltIn.server, .server(.removeService(AttributeHandle(rawValue: handle))), now, operation)
 }
 
 @c @implementation
 public func jelling_disable_services(
     _ engine: OpaquePointer?, _ attError: UInt8, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, disabling(attError), now, operation)
+    unsafe submit(engine, to: BuiltIn.server, disabling(attError), now, operation)
 }
 
 @c @implementation
@@ -103,7 +105,7 @@ public func jelling_set_device_name(
     _ engine: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, naming(name), now, operation)
+    unsafe submit(engine, to: BuiltIn.server, naming(name), now, operation)
 }
 
 @c @implementation
@@ -111,14 +113,16 @@ public func jelling_respond_value(
     _ engine: OpaquePointer?, _ request: UInt64, _ value: UnsafePointer<UInt8>?, _ length: Int, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, response(request, octets(value, length, limit: 512).map { .value($0) }), now, operation)
+    unsafe submit(
+        engine, to: BuiltIn.server, response(request, octets(value, length, limit: 512).map { .value($0) }), now,
+        operation)
 }
 
 @c @implementation
 public func jelling_respond_written(
     _ engine: OpaquePointer?, _ request: UInt64, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, response(request, .success), now, operation)
+    unsafe submit(engine, to: BuiltIn.server, response(request, .success), now, operation)
 }
 
 @c @implementation
@@ -127,7 +131,8 @@ public func jelling_respond_error(
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
     unsafe submit(
-        engine, response(request, attError == 0 ? nil : .failure(ATTError(rawValue: attError))), now, operation)
+        engine, to: BuiltIn.server, response(request, attError == 0 ? nil : .failure(ATTError(rawValue: attError))),
+        now, operation)
 }
 
 @c @implementation
@@ -136,5 +141,6 @@ public func jelling_update_value(
     _ links: UnsafePointer<jelling_link>?, _ linkCount: Int, _ now: Int64,
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
-    unsafe submit(engine, update(handle, octets(value, length, limit: 512), links, linkCount), now, operation)
+    unsafe submit(
+        engine, to: BuiltIn.server, update(handle, octets(value, length, limit: 512), links, linkCount), now, operation)
 }
