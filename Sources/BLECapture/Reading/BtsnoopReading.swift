@@ -41,6 +41,7 @@ enum BtsnoopDatalink: UInt32 {
 
 extension CaptureReader {
     /// Record: original length, included length, flags, cumulative drops (32 bits each), timestamp (64), packet.
+    @inline(__always)
     mutating func nextBtsnoop(_ datalink: BtsnoopDatalink) throws(CaptureError) -> FoundRecord? {
         let header = Btsnoop.recordHeaderByteCount
         guard try fill(header) else { return nil }

@@ -242,7 +242,7 @@ extension CaptureDecoder {
         while position + 2 + width <= pdu.byteCount {
             let handle = pdu.uint16(position)
             let type = AttributeType(pdu.part(position + 2, width))
-            table.links[index].databases[server].learn(handle, .descriptor, type)
+            table.links[index].databases[server].learn(handle, .descriptor, type, &out.names)
             out.beginGroup()
             writeHandle(handle, index, server)
             writeType(pdu.part(position + 2, width))
@@ -275,10 +275,10 @@ extension CaptureDecoder {
             let isCharacteristic = type == .characteristic && (value.byteCount == 5 || value.byteCount == 19)
             if isCharacteristic {
                 let declared = AttributeType(value.rest(3))
-                table.links[index].databases[server].learn(handle, .characteristic, declared)
-                table.links[index].databases[server].learn(value.uint16(1), .value, declared)
+                table.links[index].databases[server].learn(handle, .characteristic, declared, &out.names)
+                table.links[index].databases[server].learn(value.uint16(1), .value, declared, &out.names)
             } else if let type, type != .include, type != .characteristic {
-                table.links[index].databases[server].learn(handle, .value, type)
+                table.links[index].databases[server].learn(handle, .value, type, &out.names)
             }
             out.beginGroup()
             writeHandle(handle, index, server)
@@ -301,7 +301,8 @@ extension CaptureDecoder {
             let value = pdu.part(position + 4, length - 4)
             let isUUID = value.byteCount == 2 || value.byteCount == 16
             if isUUID {
-                table.links[index].databases[server].learn(pdu.uint16(position), .service, AttributeType(value))
+                table.links[index].databases[server].learn(
+                    pdu.uint16(position), .service, AttributeType(value), &out.names)
             }
             out.beginGroup()
             writeHandles(pdu.uint16(position), pdu.uint16(position + 2), index, server)

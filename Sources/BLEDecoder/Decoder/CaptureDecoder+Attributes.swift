@@ -83,7 +83,7 @@ extension CaptureDecoder {
     mutating func headlineType(_ type: AttributeType) {
         guard !out.isJSON else { return }
         out.buffer.append(UInt8(ascii: " "))
-        if let name = type.name {
+        if let name = out.names.name(of: type) {
             unsafe out.buffer.append(name.utf8)
         } else {
             type.write(into: &out.buffer)

@@ -16,10 +16,11 @@ struct AttributeDatabase {
     private var entries: [UInt16: Entry] = [:]
 
     /// Stores an attribute. Services and characteristics take precedence over a bare type.
-    mutating func learn(_ handle: UInt16, _ kind: Kind, _ type: AttributeType) {
+    mutating func learn(_ handle: UInt16, _ kind: Kind, _ type: AttributeType, _ names: inout RecentNames) {
         guard handle != 0, entries.count < Self.maximumCount || entries[handle] != nil else { return }
         if kind == .descriptor, let known = entries[handle], known.kind != .descriptor { return }
-        entries[handle] = Entry(kind: kind, type: type, name: kind == .service ? type.name : type.attributeName)
+        let name = kind == .service ? names.name(of: type) : names.attributeName(of: type)
+        entries[handle] = Entry(kind: kind, type: type, name: name)
     }
 
     subscript(handle: UInt16) -> Entry? { entries[handle] }

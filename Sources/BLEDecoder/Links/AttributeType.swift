@@ -31,16 +31,10 @@ struct AttributeType: Equatable {
 
     var short: UInt16? { isShort && high <= 0xFFFF ? UInt16(truncatingIfNeeded: high) : nil }
 
+    /// Searches the tables: `RecentNames` remembers what was found.
     var name: AssignedName? {
         if let short { return AssignedNumbers.uuid(short) }
         return isShort ? nil : AssignedNumbers.uuid(high: high, low: low)
-    }
-
-    /// The name of a characteristic, descriptor or declaration: those of services and of the members that own a 16-bit
-    /// UUID would mislead.
-    var attributeName: AssignedName? {
-        if let short, !(0x2800..<0x3000).contains(short) { return nil }
-        return name
     }
 
     /// `180D`, or upper case with dashes.

@@ -23,6 +23,7 @@ struct DecodedOutput: ~Copyable {
     private static let shownByteCount = 256
 
     var buffer = TextBuffer()
+    var names = RecentNames()
     let isJSON: Bool
     let isColoured: Bool
     private var depth = 0
@@ -338,11 +339,12 @@ struct DecodedOutput: ~Copyable {
     /// A UUID of two, four or sixteen octets, with the name that it has.
     /// - Parameter isAttribute: whether it is the type of an attribute, which no service's name suits.
     mutating func uuid(_ bytes: RawSpan, isAttribute: Bool = false) {
+        let type = AttributeType(bytes)
         if isJSON { buffer.append(UInt8(ascii: "\"")) }
-        AttributeType(bytes).write(into: &buffer)
+        type.write(into: &buffer)
         if isJSON {
             buffer.append(UInt8(ascii: "\""))
-        } else if let name = isAttribute ? AttributeType(bytes).attributeName : AttributeType(bytes).name {
+        } else if let name = isAttribute ? names.attributeName(of: type) : names.name(of: type) {
             buffer.append(UInt8(ascii: " "))
             unsafe buffer.append(name.utf8)
         }
@@ -352,12 +354,12 @@ struct DecodedOutput: ~Copyable {
     mutating func company(_ value: UInt16) {
         if isJSON {
             buffer.append(decimal: UInt64(value))
-            guard let name = AssignedNumbers.company(value) else { return }
+            guard let name = names.name(ofCompany: value) else { return }
             buffer.append(",\"companyName\":\"")
             escaped(name)
             buffer.append(UInt8(ascii: "\""))
         } else {
-            if let name = AssignedNumbers.company(value) {
+            if let name = names.name(ofCompany: value) {
                 unsafe buffer.append(name.utf8)
                 buffer.append(UInt8(ascii: " "))
             }

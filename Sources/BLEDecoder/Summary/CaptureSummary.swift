@@ -150,18 +150,19 @@ public struct CaptureSummary: ~Copyable {
         guard bytes.byteCount == 5 + stated || isShortened else { return false }
         let index = adapters.index(of: adapter)
         let handle = bytes.uint16(1) & 0x0FFF
-        if handle <= CaptureDecoder.lastConnectionHandle {
-            connections.data(adapter: index, of: adapter, handle: handle, at: now)
-        }
         let outcome = fragments.receive(
             adapter: index, handleField: bytes.uint16(1), direction: direction, data: data, stated: stated)
+        if handle <= CaptureDecoder.lastConnectionHandle {
+            let frame = if case .frame(let whole) = outcome { whole.payloadByteCount } else { 0 }
+            connections.data(
+                adapter: index, of: adapter, handle: handle, frame: frame, way: Int(direction.rawValue), at: now)
+        }
         switch outcome {
         case .pending: return true
         // Some controllers send vendor-specific traces under handles that no connection has.
         case .malformed: return bytes.uint16(1) & 0x0FFF > CaptureDecoder.lastConnectionHandle
         case .frame(let frame):
             channels.add(frame.channel)
-            connections.frame(frame.payloadByteCount, way: Int(direction.rawValue))
             guard frame.capturedByteCount > 0 || frame.channel >= 0x0040 else {
                 return frame.payloadByteCount > 0 || !Self.holdsCommands(frame.channel)
             }

@@ -284,21 +284,13 @@ struct LinkSummaries {
     // MARK: Data
 
     /// A packet with ACL data; its connection begins here if the capture began later.
+    /// - Parameter frame: the length of the frame that it completes, 0 if it completes none.
     @inline(__always)
-    mutating func data(adapter: Int, of record: UInt16, handle: UInt16, at now: Int64) {
+    mutating func data(adapter: Int, of record: UInt16, handle: UInt16, frame: Int, way: Int, at now: Int64) {
         let index = find(adapter, handle) ?? add(adapter, record, handle, now)
-        let place = open[index].place
-        last = place
-        guard place >= 0 else { return }
-        links[place].packets += 1
-        links[place].lasted = now
-    }
-
-    /// A whole frame of the last packet's connection, as `data` noted it.
-    @inline(__always)
-    mutating func frame(_ byteCount: Int, way: Int) {
+        last = open[index].place
         guard last >= 0 else { return }
-        if way == 0 { links[last].sentOctets += byteCount } else { links[last].receivedOctets += byteCount }
+        links[last].note(frame, way, now)
     }
 
     /// An ATT PDU of the last packet's connection.
@@ -309,9 +301,7 @@ struct LinkSummaries {
         guard last >= 0, lastOpen < open.count, open[lastOpen].place == last else { return }
         let opcode = UInt8(truncatingIfNeeded: first)
         switch opcode {
-        case 0x1B, 0x1D, 0x23:
-            links[last].values += 1
-            links[last].valueOctets += max(0, count - 3)
+        case 0x1B, 0x1D, 0x23: links[last].noteValue(count)
         case 0x12, 0x52, 0xD2: links[last].valueOctets += max(0, count - 3)
         case 0x16: links[last].valueOctets += max(0, count - 5)
         case 0x0B, 0x0D: links[last].valueOctets += max(0, count - 1)

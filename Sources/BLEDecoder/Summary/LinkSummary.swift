@@ -134,6 +134,21 @@ public struct LinkSummary: Equatable, Sendable {
         }
     }
 
+    /// A packet with ACL data, and the length of the frame that it completes: in one step, as it is the one per packet.
+    @inline(__always)
+    mutating func note(_ frame: Int, _ way: Int, _ now: Int64) {
+        packets += 1
+        lasted = now
+        if way == 0 { sentOctets += frame } else { receivedOctets += frame }
+    }
+
+    /// A notification or an indication with its header.
+    @inline(__always)
+    mutating func noteValue(_ count: Int) {
+        values += 1
+        valueOctets += max(0, count - 3)
+    }
+
     mutating func noteError(_ code: UInt8) {
         if let place = errors.firstIndex(where: { $0.code == code }) {
             errors[place].count += 1

@@ -53,9 +53,8 @@ struct DecodeCommand: ToolCommand {
             counts.countForeign(Int(clamping: reading.foreignRecordCount))
             // Always one object; for a damaged file it contains the damage.
             let damage = reading.damage
-            let object = SummaryOutput.object(counts)
             console.print(
-                damage.map { object.adding("error", .string($0)) } ?? object,
+                SummaryOutput.object(counts, damage: damage),
                 text: SummaryOutput.text(counts, format: reading.format))
             if counts.hasMoreAdvertisers {
                 console.note(

@@ -6,7 +6,13 @@ import BLEText
 
 /// What `decode --summary` prints.
 enum SummaryOutput {
-    static func object(_ summary: borrowing CaptureSummary) -> JSONValue {
+    /// - Parameter damage: what could not be read of the capture.
+    static func object(_ summary: borrowing CaptureSummary, damage: String?) -> JSONValue {
+        let object = counted(summary)
+        return damage.map { object.adding("error", .string($0)) } ?? object
+    }
+
+    private static func counted(_ summary: borrowing CaptureSummary) -> JSONValue {
         [
             "event": "summary", "frames": JSONValue(summary.frames),
             "by_packet_type": [
