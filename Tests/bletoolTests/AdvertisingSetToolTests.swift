@@ -36,7 +36,9 @@ struct AdvertisingSetToolTests {
             ("colour=red", "colour"), ("fast", "fast"), ("interval=5", "interval"), ("data=xyz", "hexadecimal"),
             ("connectable,scannable", "connectable and scannable"), ("phy=9m", "1m, 2m or coded"),
             ("legacy,phy=coded", "need extended"), ("connectable,periodic=100", "periodic"),
-            ("primary=2m", "LE 1M or LE Coded"), ("address=nowhere", "no address"), ("sid=99", "sid"),
+            ("primary=2m", "LE 1M or LE Coded"), ("address=nowhere", "not an address"), ("sid=99", "sid is 0 to 15"),
+            ("sid=1.5", "sid is 0 to 15"), ("", "what it advertises"), ("name=A,name=B", "twice"),
+            ("intervall=20", "did you mean ‘interval’?"), ("name", "name=…"), ("legacy=1", "no value"),
         ])
     func refuses(argument: String, reason: String) async throws {
         let run = try await ToolRun("-t", "sim", "advertise", "--set", argument)

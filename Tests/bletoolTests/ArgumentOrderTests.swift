@@ -30,6 +30,20 @@ struct ArgumentOrderTests {
         let discover = try #require(second as? GATTDiscoverCommand)
         #expect(discover.connection.search.limit == .seconds(5))
         #expect(discover.peer == .address(try #require(DeviceAddress("C1:22:33:44:55:66/random"))))
+        let third = try parse(["gatt", "Heart", "--eatt", "3", "--first", "read", "2A19"])
+        let read = try #require(third as? GATTReadCommand)
+        #expect(read.bearers.eatt == 3 && read.peer == .name("Heart"))
+    }
+
+    @Test(
+        "a wrong word after a group of commands is named, with the one that was meant",
+        arguments: [
+            (["l2cap", "conect"], "connect"), (["app", "instal"], "install"), (["alerts", "answr"], "answer"),
+            (["-t", "sim", "ad", "pck"], "pack"),
+        ])
+    func wrongWord(_ arguments: [String], meant: String) {
+        let error = #expect(throws: UnknownCommand.self) { try ArgumentOrder.arranged(arguments) }
+        #expect(error?.description.contains("did you mean ‘\(meant)’") == true)
     }
 
     @Test("a device may have the name of a verb")

@@ -71,7 +71,8 @@ extension ChannelFailure: CustomStringConvertible {
         case .refused(let result):
             "the device refused the channel with result \(hexadecimal(result.rawValue, digits: 4))"
         case .notReconfigurable: "the channel cannot be changed to these sizes"
-        case .invalidAnswer: "the device sent an invalid response to the channel request"
+        case .invalidAnswer:
+            "the device does not support such channels: it rejected the request, or gave no valid answer"
         case .notOpen: "the channel is not open"
         case .noResources: "too many channels, or too much data is waiting on this one"
         case .unitTooLong: "the data is longer than the device accepts at once"

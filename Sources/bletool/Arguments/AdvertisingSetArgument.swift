@@ -34,8 +34,14 @@ enum AdvertisingSetArgument {
         var request = AdvertisingSetRequest()
         var structures = Structures()
         var train: PeriodicTrain?
-        for part in text.split(separator: ",") {
+        var given: Set<String> = []
+        let parts = text.split(separator: ",")
+        guard !parts.isEmpty else { throw ValidationError("name what it advertises, such as name=Sensor") }
+        for part in parts {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard given.insert(pair[0]).inserted || pair[0] == "service" else {
+                throw ValidationError("\(pair[0]) is there twice")
+            }
             if pair.count == 1 {
                 try set(pair[0], of: &request)
             } else {
@@ -68,8 +74,20 @@ enum AdvertisingSetArgument {
         case "legacy": request.usesLegacyPDUs = true
         case "tx-power": request.includesTransmitPower = true
         case "once": request.resumesAfterConnection = false
-        default: throw ValidationError("‘\(flag)’ is unknown, or needs a value")
+        default:
+            if keys.contains(flag) { throw ValidationError("\(flag) needs a value: \(flag)=…") }
+            throw unknown(flag)
         }
+    }
+
+    private static let flags = ["connectable", "scannable", "anonymous", "legacy", "tx-power", "once"]
+    private static let keys = [
+        "data", "response", "name", "service", "interval", "phy", "primary", "address", "sid", "power", "duration",
+        "events", "periodic", "periodic-data",
+    ]
+
+    private static func unknown(_ word: String) -> ValidationError {
+        ValidationError("‘\(word)’ is unknown\(Suggestion(for: word, among: keys + flags).text)")
     }
 
     private static func set(
@@ -78,6 +96,12 @@ enum AdvertisingSetArgument {
     ) throws {
         func number(_ range: ClosedRange<Double>) throws -> Double {
             guard let number = Double(value), range.contains(number) else {
+                throw ValidationError("\(key) is \(range.lowerBound) to \(range.upperBound), not ‘\(value)’")
+            }
+            return number
+        }
+        func whole(_ range: ClosedRange<Int>) throws -> Int {
+            guard let number = Int(value), range.contains(number) else {
                 throw ValidationError("\(key) is \(range.lowerBound) to \(range.upperBound), not ‘\(value)’")
             }
             return number
@@ -91,9 +115,11 @@ enum AdvertisingSetArgument {
         case "response": request.scanResponse = try octets()
         case "name": structures.name = value
         case "service":
-            guard let uuid = BluetoothUUID(argument: value) else { throw ValidationError("‘\(value)’ is no service") }
+            guard let uuid = BluetoothUUID(argument: value) else {
+                throw ValidationError("‘\(value)’ is not the UUID or the name of a service")
+            }
             structures.services.append(uuid)
-        case "interval": request.interval = .milliseconds(try number(20...10_485_759))
+        case "interval": request.interval = .milliseconds(try number(20...10_485_759.375))
         case "phy":
             let phy = try phy(value)
             request.secondaryPHY = phy
@@ -101,20 +127,22 @@ enum AdvertisingSetArgument {
         case "primary": request.primaryPHY = try phy(value)
         case "address":
             guard let address = DeviceAddress(value + "/random") else {
-                throw ValidationError("‘\(value)’ is no address")
+                throw ValidationError("‘\(value)’ is not an address such as C0:DE:00:00:00:01")
             }
             request.address = address
-        case "sid": request.identifier = UInt8(try number(0...15))
-        case "power": request.transmitPower = Int8(try number(-127...20))
+        case "sid": request.identifier = UInt8(try whole(0...15))
+        case "power": request.transmitPower = Int8(try whole(-127...20))
         case "duration": request.duration = .microseconds(Int64(try number(0.01...655.35) * 1e6))
-        case "events": request.maximumEvents = UInt8(try number(1...255))
+        case "events": request.maximumEvents = UInt8(try whole(1...255))
         case "periodic":
             train = train ?? PeriodicTrain(data: [])
             train?.interval = .milliseconds(try number(7.5...81_918.75))
         case "periodic-data":
             train = train ?? PeriodicTrain(data: [])
             train?.data = try octets()
-        default: throw ValidationError("‘\(key)’ is unknown")
+        default:
+            if flags.contains(key) { throw ValidationError("\(key) takes no value") }
+            throw unknown(key)
         }
     }
 

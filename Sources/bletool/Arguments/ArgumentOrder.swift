@@ -9,7 +9,8 @@ enum ArgumentOrder {
     private static let shortOptionsWithValue = ["-t", "-i", "-w"]
     private static let optionsWithValue =
         shortOptionsWithValue + ["--transport", "--capture", "--record", "--state", "--own-address"]
-    private static let gattOptionsWithValue = optionsWithValue + ["--connect-timeout"]
+    private static let gattOptionsWithValue =
+        optionsWithValue + ["--connect-timeout", "--eatt", "--service", "--duration", "--count", "--min-key-size"]
     private static let flags = ["--json"]
 
     /// - Parameter isInteractive: whether somebody at a terminal can type what to do with a device.
@@ -35,10 +36,10 @@ enum ArgumentOrder {
         try checkCommand(command == "help" ? rest : [command])
         switch command {
         case "gatt": return try gatt(Array(rest), leading: leading, isInteractive)
-        case "ad":
-            guard let verb = rest.popFirst() else { return [command] }
+        case "ad", "alerts", "app", "l2cap":
+            guard let verb = rest.first, !verb.hasPrefix("-") else { return [command] + leading + rest }
             try checkCommand([command, verb])
-            return [command, verb] + leading + rest
+            return [command, verb] + leading + rest.dropFirst()
         case "lecup":
             // There `-t` is hcitool's supervision timeout.
             return [command] + leading + rest.map { $0 == "-t" ? "--timeout" : $0 }

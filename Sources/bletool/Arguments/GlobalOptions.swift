@@ -61,7 +61,9 @@ struct GlobalOptions: ParsableArguments {
     private static func transport(_ text: String) throws -> TransportAddress {
         let number = text.hasPrefix("hci") ? text.dropFirst(3) : text[...]
         let isNumber = !number.isEmpty && number.utf8.allSatisfy { (0x30...0x39).contains($0) }
-        return try TransportAddress(isNumber ? "user:\(number)" : text)
+        guard isNumber else { return try TransportAddress(text) }
+        guard UInt16(number) != nil else { throw ValidationError("the kernel's adapters are hci0 to hci65535") }
+        return try TransportAddress("user:\(number)")
     }
 
     func validate() throws {

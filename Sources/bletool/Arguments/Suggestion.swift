@@ -58,7 +58,10 @@ struct UnknownCommand: Error, CustomStringConvertible {
             description = "‘\(word)’ is not a command; ‘bletool \(other)’ does that"
         } else {
             let suggestion = Suggestion(for: word, among: names).text
-            description = "‘\(word)’ is not a command" + (suggestion.isEmpty ? "; see ‘bletool --help’" : suggestion)
+            let name = group == BLETool.self ? nil : group.configuration.commandName
+            let help = "; see ‘bletool \(name.map { $0 + " " } ?? "")--help’"
+            description =
+                "‘\(word)’ is not a command\(name.map { " of " + $0 } ?? "")" + (suggestion.isEmpty ? help : suggestion)
         }
     }
 }

@@ -48,7 +48,7 @@ struct ScanCommand: ToolCommand {
         if let rssi, rssi > 20 {
             throw ValidationError("No device is received at +\(rssi) dBm; RSSI is negative: --rssi -\(rssi).")
         }
-        if let duration, duration.value == 0 { throw ValidationError("A scan of 0 seconds hears nothing.") }
+        if let duration, duration.value == 0 { throw ValidationError("--duration 0 hears nothing.") }
     }
 
     @Flag(help: "Print lines on a terminal too, instead of a table.")

@@ -50,12 +50,12 @@ struct SyncCommand: ToolCommand {
 
     func validate() throws {
         guard (peer == nil) != (via == nil) else {
-            throw ValidationError("Name the device to follow, or one that transfers with --via.")
+            throw ValidationError("Name the device to follow, or with --via one that transfers; not both.")
         }
-        if let sid, sid > 15 { throw ValidationError("A SID is 0 to 15.") }
-        guard skip <= 499 else { throw ValidationError("At most 499 packets can be skipped.") }
+        if let sid, sid > 15 { throw ValidationError("--sid is 0 to 15.") }
+        guard skip <= 499 else { throw ValidationError("--skip is 0 to 499.") }
         if let timeout, !(0.1...163.84).contains(timeout.value) {
-            throw ValidationError("The timeout must be 0.1 to 163.84 s.")
+            throw ValidationError("--timeout is 0.1 to 163.84 s.")
         }
     }
 
@@ -99,7 +99,20 @@ struct SyncCommand: ToolCommand {
             else { continue }
             return try await follow(.init(address: address, identifier: identifier), through: adapter)
         }
-        throw Failure.interrupted
+        throw notHeard
+    }
+
+    private var notHeard: Failure {
+        let name =
+            switch peer {
+            case .address(let address), .untypedAddress(let address): "of \(address.addressText)"
+            case .name(let name): "of \(name.quoted())"
+            case nil: "that was transferred"
+            }
+        return Failure(
+            "no periodic advertising \(name)\(sid.map { " with SID \($0)" } ?? "") was heard; "
+                + "‘bletool lescan’ lists its interval where a device has it",
+            code: .deviceNotReached)
     }
 
     private func follow(_ advertiser: TrainRequest.Advertiser, through adapter: Adapter) async throws -> Train {
@@ -121,9 +134,12 @@ struct SyncCommand: ToolCommand {
     private func follow(_ train: Train, _ console: Console) async throws {
         var printed = 0
         var last: [UInt8]?
+        var wasHeard = false
         for try await event in train {
             switch event {
-            case .synchronized(let information): tell(information, console)
+            case .synchronized(let information):
+                wasHeard = true
+                tell(information, console)
             case .lost(let address, let identifier):
                 last = nil
                 console.print(
@@ -138,6 +154,7 @@ struct SyncCommand: ToolCommand {
                 if printed == count?.value { return }
             }
         }
+        if !wasHeard { throw notHeard }
         if train.droppedCount > 0 {
             console.note("\(train.droppedCount) reports were lost because output was too slow")
         }
