@@ -45,8 +45,10 @@ extension Host {
             }
         } else {
             guard configuration.ownership == .exclusive else { return }
-            // With several sets, another event says which one it was.
-            if !status.isSuccess || !radio.knowsEndedSet {
+            if status.isSuccess, radio.knowsEndedSet {
+                // With several sets, another event says which one it was.
+                radio.sets.noteOpenEnd(by: new.handle)
+            } else {
                 radio.advertisingEnded(byConnection: status.isSuccess, at: now, into: &effects)
             }
             guard status.isSuccess else { return }
@@ -130,6 +132,9 @@ extension Host {
         guard event.status.isSuccess else { return }
         effects.commands.removeWaiting(on: event.connectionHandle)
         if pairings.bonds.resolver.forget(event.connectionHandle) {
+            if BuiltIn.sets, let set = radio.sets.takeEarlyEnd(by: event.connectionHandle) {
+                radio.setEnded(set, byConnection: true, link: nil, into: &effects)
+            }
             return parked.linkClosed(event.connectionHandle, at: now)
         }
         guard let link = links[event.connectionHandle] else { return }

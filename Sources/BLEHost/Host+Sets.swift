@@ -26,8 +26,10 @@ extension Host {
         guard BuiltIn.server else { return }
         // Success means that a connection ended it; Connection Complete reports that, too.
         let byConnection = event.status.isSuccess
+        let link = byConnection ? links[event.connectionHandle] : nil
+        let isOpen = byConnection && radio.sets.takeOpenEnd(by: event.connectionHandle)
         guard event.advertisingHandle != RadioCommandSet.advertisingHandle else {
-            guard !byConnection || radio.knowsEndedSet else { return }
+            guard !byConnection || isOpen || radio.knowsEndedSet && link == nil else { return }
             return radio.advertisingEnded(byConnection: byConnection, at: now, into: &effects)
         }
         guard BuiltIn.sets else { return }
@@ -35,7 +37,7 @@ extension Host {
             radio.setEnded(event.advertisingHandle, byConnection: false, link: nil, into: &effects)
             return
         }
-        guard let link = links[event.connectionHandle] else {
+        guard let link else {
             // Its peer's address may still have to be resolved.
             return radio.sets.noteEarlyEnd(of: event.advertisingHandle, by: event.connectionHandle)
         }

@@ -103,7 +103,7 @@ public struct HostLimits: Hashable, Sendable {
     public var scannedDeviceAge: Microseconds = .seconds(300)
     /// Packets kept for a connection handle whose Connection Complete has not come yet (pain 11).
     public var parkedPackets = 16
-    /// Longest L2CAP payload that is reassembled from fragments, in octets.
+    /// Longest L2CAP frame that is reassembled from fragments, in octets with its header.
     public var reassembledBytes = 2048
     /// Links at one time.
     public var links = 64

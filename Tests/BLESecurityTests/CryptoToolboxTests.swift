@@ -43,7 +43,7 @@ struct CryptoToolboxTests {
         )
     }
 
-    @Test("a public key that is not on the curve is refused (pain: invalid-curve points)")
+    @Test("a public key that is not on the curve is refused")
     func invalidCurve() {
         let zero = [UInt8](repeating: 0, count: 32)
         // The prime of the field: a coordinate must be less.

@@ -54,7 +54,7 @@ struct FileBondStoreTests {
         #expect(try folder.store().load().bonds == [bond])
     }
 
-    @Test("each identity has one bond, the last; public and random are two identities (pain: same address)")
+    @Test("each identity has one bond, the last; public and random are two identities")
     func oneBondEach() throws {
         let folder = try Folder()
         let store = folder.store()
@@ -138,7 +138,7 @@ struct FileBondStoreTests {
         #expect(told.all.count == 1)
     }
 
-    @Test("a file cut anywhere never yields half a bond, and never a crash (pain: kill while writing)")
+    @Test("a file cut anywhere never yields half a bond, and never a crash")
     func cutAnywhere() throws {
         var file = BondFile(identityResolvingKey: Key128(rawValue: 5))
         file.bonds.set(Self.full)
@@ -248,7 +248,7 @@ struct FileBondStoreTests {
         #expect(try folder.store().load().bonds.count == 40)
     }
 
-    @Test("a process that finds the lock taken gets it when its holder releases it (pain: two processes)")
+    @Test("a process that finds the lock taken gets it when its holder releases it")
     func lockIsLetGo() throws {
         let folder = try Folder()
         let store = FileBondStore(path: folder.path, lockTimeoutMilliseconds: 600_000)
@@ -289,7 +289,7 @@ struct FileBondStoreTests {
         }
     }
 
-    @Test("a writer that is killed at any moment leaves a file that is whole (pain: kill)", .timeLimit(.minutes(10)))
+    @Test("a writer that is killed at any moment leaves a file that is whole", .timeLimit(.minutes(10)))
     func killed() throws {
         let writer = try #require(
             Folder.product("bond-store-writer"),

@@ -168,6 +168,26 @@ struct ExtendedAdvertisingTests {
         #expect(central.extendedReports.count > first)
     }
 
+    @Test("a scannable set is not enabled without a scan response, nor while a part of one is missing (7.8.56)")
+    func scannableWithoutResponse() {
+        #expect(
+            peripheral.perform(LESetExtendedAdvertisingParameters(advertisingHandle: 1, properties: [.scannable]))
+                == .success)
+        func respond(_ operation: DataFragmentOperation) -> HCIStatus? {
+            peripheral.perform(
+                LESetExtendedScanResponseData(advertisingHandle: 1, operation: operation, data: [2, 9, 0x41]))
+        }
+        let enable = LESetExtendedAdvertisingEnable(isEnabled: true, sets: [.init(advertisingHandle: 1)])
+        #expect(peripheral.perform(enable) == .commandDisallowed)
+        #expect(respond(.first) == .success)
+        #expect(
+            peripheral.perform(
+                LESetExtendedAdvertisingData(advertisingHandle: 1, operation: .complete, data: [])) == .success)
+        #expect(peripheral.perform(enable) == .commandDisallowed)
+        #expect(respond(.last) == .success)
+        #expect(peripheral.perform(enable) == .success)
+    }
+
     @Test("wrong combinations of properties are refused with 0x12, unknown sets with 0x42")
     func refused() {
         #expect(

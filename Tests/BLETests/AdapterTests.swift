@@ -203,7 +203,7 @@ struct AdapterTests {
         await adapter.close()
     }
 
-    @Test("a slow store delays reports of bonds, not the adapter (pain: slow disk)")
+    @Test("a slow store delays reports of bonds, not the adapter")
     func slowStore() async throws {
         let store = SlowStore()
         var configuration = AdapterConfiguration()
@@ -220,7 +220,7 @@ struct AdapterTests {
         await adapter.close()
     }
 
-    @Test("a store that fails late fails the removal all the same (pain: slow disk)")
+    @Test("a store that fails late fails the removal all the same")
     func failingStore() async throws {
         let store = SlowStore(error: .busy(path: "lock"))
         var configuration = AdapterConfiguration()

@@ -15,7 +15,7 @@ struct BondKeeperTests {
         return bond
     }
 
-    @Test("saving a client's configuration delays nothing, and only its newest state is kept (pain: slow disk)")
+    @Test("saving a client's configuration delays nothing, and only its newest state is kept")
     func recordsHoldNothingUp() async throws {
         let feed = try Feed(Self.known)
         defer { feed.loop.stop() }
@@ -31,7 +31,7 @@ struct BondKeeperTests {
         #expect(feed.store.saved == ["record 1", "record 3"])
     }
 
-    @Test("a new key is reported once it is saved, and no older record overtakes it (pain: slow disk)")
+    @Test("a new key is reported once it is saved, and no older record overtakes it")
     func keysAreKeptFirst() async throws {
         let feed = try Feed(Self.known)
         defer { feed.loop.stop() }
@@ -55,7 +55,7 @@ struct BondKeeperTests {
         return bond
     }
 
-    @Test("signed writes that gather while the store saves one are saved with one change (pain: slow disk)")
+    @Test("signed writes that gather while the store saves one are saved with one change")
     func signedWritesGather() async throws {
         let feed = try Feed(Self.signed(0))
         defer { feed.loop.stop() }
@@ -99,7 +99,7 @@ struct BondKeeperTests {
         #expect(saved == expected)
     }
 
-    @Test("a record that could not be saved is reported again, with the reason (pain: slow disk)")
+    @Test("a record that could not be saved is reported again, with the reason")
     func failure() async throws {
         let feed = try Feed(Self.known, error: .busy(path: "lock"))
         defer { feed.loop.stop() }

@@ -48,7 +48,7 @@ extension AdvertisingSetRequest.Fault {
             "too much data for an advertising set: legacy PDUs hold 31 bytes, extended ones at most 1,650, and some "
                 + "controllers less"
         case .misplacedData:
-            "a scannable set with extended PDUs has all its data in the scan response, others have no scan response"
+            "a scannable set with extended PDUs has its data in a scan response, others have no scan response"
         case .contradictoryProperties:
             "extended PDUs cannot be connectable and scannable, and anonymous ones are neither"
         case .needsExtendedPDUs: "anonymous, periodic and other PHYs than LE 1M need extended PDUs"

@@ -34,8 +34,8 @@ extension GATTClient {
         turn(to: 0)
     }
 
-    /// An enhanced bearer was closed. An operation without effects runs again on another bearer; any other has failed,
-    /// because the peer may or may not have carried it out.
+    /// An enhanced bearer was closed. An operation without effects runs again, on the unenhanced bearer, which the peer
+    /// cannot close as well; any other has failed, because the peer may or may not have carried it out.
     mutating func bearerClosed(_ number: UInt32, at now: Instant) {
         guard number != 0, turn(to: number) else { return }
         if let ended = running {
@@ -44,7 +44,9 @@ extension GATTClient {
             {
                 running = nil
                 waiting.insert(
-                    Waiting(id: id, client: ended.client, work: .operation(operation), isRetry: ended.isRetry), at: 0)
+                    Waiting(
+                        id: id, client: ended.client, work: .operation(operation), isRetry: ended.isRetry,
+                        isRerun: true), at: 0)
             } else {
                 apply(.failed(.bearerClosed), now)
             }
@@ -169,8 +171,12 @@ extension GATTClient {
 extension GATTClient.Waiting {
     fileprivate var reach: OperationReach {
         switch work {
-        case .operation(let operation): OperationReach(of: operation, client: client)
-        case .reconfigure(let handle): OperationReach(client: client, handles: [handle], hasEffect: true)
+        case .operation(let operation):
+            var reach = OperationReach(of: operation, client: client)
+            if isRerun { reach.isForUnenhanced = true }
+            return reach
+        case .reconfigure(let handle):
+            return OperationReach(client: client, handles: [handle], hasEffect: true)
         }
     }
 }

@@ -17,6 +17,8 @@ struct GATTClient {
         var work: Work
         /// Whether this is the second attempt, after the first was refused for insufficient security.
         var isRetry = false
+        /// Whether the bearer on which it ran was closed.
+        var isRerun = false
     }
 
     /// An operation that waits until the link is secure.
@@ -40,6 +42,7 @@ struct GATTClient {
         /// Whether the result is no longer wanted: the answer in progress ends the operation.
         var isAbandoned = false
         var isRetry = false
+        var isRerun = false
         /// How many requests were sent.
         var requests = 0
         /// When the first request was sent.
@@ -90,7 +93,11 @@ struct GATTClient {
     /// Whether a write command would be accepted (SPEC 2.3).
     var canSendWriteCommand: Bool { end == nil && !commands.isFull }
     /// When `advance` must be called next.
-    var nextDeadline: Instant? { end == nil && !isPaused ? others.isEmpty ? bearer.deadline : firstDeadline : nil }
+    var nextDeadline: Instant? {
+        guard end == nil, !isPaused else { return nil }
+        guard !others.isEmpty else { return bearer.deadline }
+        return firstDeadline
+    }
     /// Whether the link is gone.
     var isUnlinked: Bool { end == .notConnected }
     /// Whether a request to the peer is in progress, apart from the exchange of ATT_MTU.
@@ -301,7 +308,9 @@ struct GATTClient {
     /// Starts an operation on the bearer at work; some end at once.
     mutating func begin(_ next: Waiting, _ now: Instant) {
         guard let procedure = prepare(next) else { return }
-        running = Running(id: next.id, client: next.client, procedure: procedure, isRetry: next.isRetry, start: now)
+        running = Running(
+            id: next.id, client: next.client, procedure: procedure, isRetry: next.isRetry, isRerun: next.isRerun,
+            start: now)
         if case .operation(let operation) = next.work { running?.operation = operation }
         let mtu = mtu
         guard let step = running?.procedure.begin(mtu: mtu) else { return }
@@ -405,7 +414,8 @@ struct GATTClient {
             guard case .subscribed = purpose else { return false }
             subscriptions.settle(value)
         }
-        var repeated = Waiting(id: ended.id, client: ended.client, work: .operation(operation))
+        var repeated = Waiting(
+            id: ended.id, client: ended.client, work: .operation(operation), isRerun: ended.isRerun)
         guard suspended == nil else {
             // Another bearer already waits for security: this one tries again afterwards.
             waiting.insert(repeated, at: 0)

@@ -151,7 +151,9 @@ struct CreditBasedChannel {
     /// The next frame, if the peer has granted a credit.
     mutating func nextFrame(limit: Int) -> [UInt8]? {
         guard sends, credits > 0, unsentFrames < limit, var unit = units.popFirst() else { return nil }
-        var packet = PacketWriter(reservingCapacity: Int(sendMPS))
+        // The peer's MPS may be far longer than what is sent.
+        let rest = unit.octets.count - unit.sentOctets + L2CAPServiceDataUnitStart.lengthFieldByteCount
+        var packet = PacketWriter(reservingCapacity: min(Int(sendMPS), rest))
         var room = Int(sendMPS)
         if !unit.hasBegun {
             L2CAPServiceDataUnitStart.encode(

@@ -177,29 +177,26 @@ extension CreditBasedChannels {
         let isValid =
             response.maximumTransmissionUnit >= Self.minimumSize && response.maximumPayloadSize >= Self.minimumSize
             && response.destinationChannelIdentifiers.count <= waiting.count
+        let destinations = response.destinationChannelIdentifiers
         var opened: [Terms] = []
         var violates = false
-        for place in waiting.indices {
-            let destinations = response.destinationChannelIdentifiers
+        for (place, number) in waiting.enumerated() {
             let remote = place < destinations.count ? destinations[place] : .null
-            guard let index = index(of: waiting[place]) else { continue }
-            guard remote != .null else {
+            guard let index = index(of: number) else { continue }
+            guard remote.isLEDynamic else {
                 channels.remove(at: index)
+                if remote != .null { violates = true }
                 continue
             }
             // A channel identifier that is given twice belongs to no channel (Core 5.4, Vol 3, Part A, 4.26).
-            if let other = channels.first(where: { $0.remote == remote }) {
-                remove(other.number, .protocolViolation)
-                opened.removeAll { $0.number == other.number }
-                violates = true
+            let other = channels.firstIndex { $0.remote == remote }
+            if let other, channels[other].sends {
+                let isNew = opened.contains { $0.number == channels[other].number }
+                opened.removeAll { $0.number == channels[other].number }
+                channels[other].disconnect(
+                    isNew ? nil : .protocolViolation, nil, &identifiers, at: now, into: &actions)
             }
-            guard let index = self.index(of: waiting[place]) else { continue }
-            guard remote.isLEDynamic, !violates || !isValid else {
-                channels.remove(at: index)
-                violates = true
-                continue
-            }
-            guard isValid else {
+            guard isValid, other == nil else {
                 // The peer takes the channel for open.
                 channels[index].remote = remote
                 channels[index].disconnect(nil, nil, &identifiers, at: now, into: &actions)

@@ -79,6 +79,13 @@ struct EnhancedBearers {
         }
     }
 
+    /// Whether more waits, while the key is being changed, than a peer can cause that follows the rules: its PDUs take
+    /// credits, but opening and closing bearers does not.
+    var isFlooded: Bool {
+        let credits = Int(settings?.credits ?? 0) * L2CAPCreditBasedConnectionRequest.maximumChannelCount
+        return news.count >= 64 + credits
+    }
+
     /// Notes what an action of the channels says about bearers.
     mutating func note(_ action: CreditBasedChannels.Action) {
         switch action {

@@ -82,6 +82,10 @@ extension Link {
 
     /// Notes an action of the channels that concerns a bearer.
     func noteBearers(_ action: CreditBasedChannels.Action, into effects: inout Effects) {
+        if security.holdsPDUs, bearers.isFlooded {
+            effects.counters.floodedLinks &+= 1
+            return end(.remoteDeviceLowResources, into: &effects)
+        }
         bearers.note(action)
         effects.wishes.append((self, .continueBearers))
     }

@@ -88,6 +88,10 @@ extension Radio {
         if let target = request.target, isPresent, target.form == .highDutyCycle || !request.resumesAfterConnection {
             return effects.complete(operation, .success(.done))
         }
+        // Sets of clients may have taken all that the controller has; a set that it holds already stays.
+        guard advertiser.isWanted || advertisingMachine.usesController || sets.hasRoom else {
+            return effects.complete(operation, .failure(.limitReached))
+        }
         advertiser.add(request, operation: operation, client: client, at: now)
         effects.needsConvergence = true
     }

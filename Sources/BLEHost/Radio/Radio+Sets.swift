@@ -16,7 +16,9 @@ extension Radio {
         }
         guard let handle = sets.freeHandle else { return effects.complete(operation, .failure(.limitReached)) }
         sets.entries.append(
-            AdvertisingSets.Entry(operation: operation, client: client, request: request, handle: handle))
+            AdvertisingSets.Entry(
+                operation: operation, client: client, request: request, handle: handle,
+                identifier: sets.freeIdentifier(for: handle)))
         effects.needsConvergence = true
     }
 
@@ -76,13 +78,16 @@ extension Radio {
             effects.commands.append(LEReadMaximumAdvertisingDataLength(), purpose: .advertisingSetCapacity)
         }
         guard let capacity = sets.capacity else { return }
-        let handles = admit(within: capacity, into: &effects)
-        for handle in handles {
+        let places = places(within: capacity)
+        for (operation, failure) in places.refused where removeSet(operation) {
+            effects.complete(operation, .failure(failure))
+        }
+        for handle in places.admitted {
             guard let index = sets.index(ofHandle: handle) else { continue }
             let entry = sets.entries[index]
             let plan = isPaused || entry.isLeaving ? nil : plan(for: entry)
             let action = sets.entries[index].machine.want(plan)
-            tell(index, wasRunning: entry.machine.isRunning, into: &effects)
+            reportChange(of: index, wasRunning: entry.machine.isRunning, into: &effects)
             perform(action, onSet: handle, into: &effects)
         }
     }
@@ -94,12 +99,12 @@ extension Radio {
             ownAddressType: randomAddress == nil ? .public : .random)
     }
 
-    /// Ends requests for which the controller has no set left, the latest first, and those with too much data. While a
-    /// set is being removed, a request may wait for its place.
-    /// - Returns: the handles of the sets that have a place.
-    private mutating func admit(
-        within capacity: AdvertisingSets.Capacity, into effects: inout Effects
-    ) -> [UInt8] {
+    /// The handles of the sets that have a place, and the requests that end: those for which the controller has no set
+    /// left, the latest first, and those with too much data. While a set is being removed, a request may wait for its
+    /// place.
+    private func places(
+        within capacity: AdvertisingSets.Capacity
+    ) -> (admitted: [UInt8], refused: [(OperationID, HostFailure)]) {
         let isOneLeaving = sets.entries.contains { $0.isLeaving }
         var admitted: [UInt8] = []
         var room = capacity.sets - (advertiser.isWanted || advertisingMachine.usesController ? 1 : 0)
@@ -117,10 +122,7 @@ extension Radio {
                 refused.append((entry.operation, .limitReached))
             }
         }
-        for (operation, failure) in refused where removeSet(operation) {
-            effects.complete(operation, .failure(failure))
-        }
-        return admitted
+        return (admitted, refused)
     }
 
     /// A controller of the legacy commands has one advertisement: the first set that it can express, if no client uses
@@ -154,7 +156,9 @@ extension Radio {
         switch action {
         case .none: break
         case .setParameters(let plan):
-            effects.commands.append(LESetExtendedAdvertisingParameters(plan, handle: handle), purpose: purpose)
+            effects.commands.append(
+                LESetExtendedAdvertisingParameters(
+                    plan, handle: handle, identifier: sets.entries[index].identifier), purpose: purpose)
         case .setRandomAddress(let address):
             effects.commands.append(
                 LESetAdvertisingSetRandomAddress(advertisingHandle: handle, address: address), purpose: purpose)
@@ -223,14 +227,14 @@ extension Radio {
         }
         let wasRunning = sets.entries[index].machine.isRunning
         let action = sets.entries[index].machine.completed(status, opcode, at: now)
-        tell(index, wasRunning: wasRunning, into: &effects)
+        reportChange(of: index, wasRunning: wasRunning, into: &effects)
         perform(action, onSet: handle, into: &effects)
         guard let index = sets.index(ofHandle: handle), sets.entries[index].machine.isIdle else { return }
         if sets.entries[index].isLeaving { sets.entries.remove(at: index) }
         effects.needsConvergence = true
     }
 
-    private func tell(_ index: Int, wasRunning: Bool, into effects: inout Effects) {
+    private func reportChange(of index: Int, wasRunning: Bool, into effects: inout Effects) {
         let entry = sets.entries[index]
         guard entry.machine.isRunning != wasRunning, !entry.isLeaving else { return }
         let event: AdvertisingSetEvent = wasRunning ? .stopped : .started(transmitPower: entry.transmitPower)
@@ -252,7 +256,7 @@ extension Radio {
         let address = sets.entries[index].machine.planInForce?.randomAddress
         let wasRunning = sets.entries[index].machine.isRunning
         sets.entries[index].machine.ended()
-        tell(index, wasRunning: wasRunning, into: &effects)
+        reportChange(of: index, wasRunning: wasRunning, into: &effects)
         let entry = sets.entries[index]
         if let link, !entry.isLeaving {
             effects.events.append(.advertisingSet(entry.operation, entry.client, .connected(link)))
@@ -292,7 +296,8 @@ extension AdvertisingSetRequest {
 }
 
 extension AdvertiseRequest {
-    /// The same by legacy commands.
+    /// The same by legacy commands. Extended PDUs that are connectable have no scan response; as legacy PDUs they become
+    /// scannable.
     fileprivate init(legacy set: AdvertisingSetRequest) {
         let interval = AdvertisingInterval(rawValue: UInt16(clamping: min(set.interval.rawValue, 0x4000)))
         self.init(
@@ -302,7 +307,7 @@ extension AdvertiseRequest {
 }
 
 extension LESetExtendedAdvertisingParameters {
-    fileprivate init(_ plan: AdvertisingSetMachine.Plan, handle: UInt8) {
+    fileprivate init(_ plan: AdvertisingSetMachine.Plan, handle: UInt8, identifier: UInt8) {
         let request = plan.request
         var properties: ExtendedAdvertisingProperties = []
         if request.isConnectable { properties.insert(.connectable) }
@@ -316,6 +321,6 @@ extension LESetExtendedAdvertisingParameters {
             advertisingHandle: handle, properties: properties, minimumInterval: request.interval,
             maximumInterval: request.interval, ownAddressType: plan.ownAddressType,
             transmitPower: request.transmitPower ?? 127, primaryPHY: request.primaryPHY,
-            secondaryPHY: request.secondaryPHY, advertisingSetIdentifier: request.identifier ?? handle & 0x0F)
+            secondaryPHY: request.secondaryPHY, advertisingSetIdentifier: request.identifier ?? identifier)
     }
 }

@@ -23,6 +23,7 @@ struct AdvertisingSet {
     var dataIdentifier: UInt16 = 0
     /// Data whose last part is still missing.
     var unfinishedData: [UInt8] = []
+    var unfinishedScanResponse: [UInt8] = []
 
     var isEnabled = false
     /// Whether advertising is paused because no station listens.
@@ -61,6 +62,14 @@ struct AdvertisingSet {
     }
 
     init(handle: UInt8) { self.handle = handle }
+
+    /// Whether its data are complete, and those that a scannable set with extended PDUs needs are there (Core 5.4, Vol 4,
+    /// Part E, 7.8.56).
+    var isReady: Bool {
+        let needsScanResponse = properties.contains(.scannable) && !properties.contains(.legacy)
+        return unfinishedData.isEmpty && unfinishedScanResponse.isEmpty
+            && !(needsScanResponse && scanResponse.isEmpty)
+    }
 
     var isHighDutyCycle: Bool { properties.contains(.highDutyCycleDirected) }
 

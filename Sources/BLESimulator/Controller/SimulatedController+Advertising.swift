@@ -59,11 +59,13 @@ extension SimulatedController {
     }
 
     func leSetExtendedAdvertisingData(_ command: LESetExtendedAdvertisingData) -> HCIStatus {
-        setData(command.data, command.operation, of: command.advertisingHandle, \.data)
+        setData(command.data, command.operation, of: command.advertisingHandle, \.data, unfinished: \.unfinishedData)
     }
 
     func leSetExtendedScanResponseData(_ command: LESetExtendedScanResponseData) -> HCIStatus {
-        setData(command.data, command.operation, of: command.advertisingHandle, \.scanResponse)
+        setData(
+            command.data, command.operation, of: command.advertisingHandle, \.scanResponse,
+            unfinished: \.unfinishedScanResponse)
     }
 
     func leReadMaximumAdvertisingDataLength(
@@ -183,7 +185,7 @@ extension SimulatedController {
 
     private func setData(
         _ data: [UInt8], _ operation: DataFragmentOperation, of handle: UInt8,
-        _ field: WritableKeyPath<AdvertisingSet, [UInt8]>
+        _ field: WritableKeyPath<AdvertisingSet, [UInt8]>, unfinished: WritableKeyPath<AdvertisingSet, [UInt8]>
     ) -> HCIStatus {
         guard let set = advertisingSet(handle), handle != AdvertisingSet.legacyHandle else {
             return .unknownAdvertisingIdentifier
@@ -197,14 +199,14 @@ extension SimulatedController {
         switch operation {
         case .unchanged: whole = set[keyPath: field]
         case .complete, .first: whole = data
-        default: whole = set.unfinishedData + data
+        default: whole = set[keyPath: unfinished] + data
         }
         guard whole.count <= 1650 else { return .memoryCapacityExceeded }
         changeAdvertisingSet(handle) {
             if operation == .first || operation == .intermediate {
-                $0.unfinishedData = whole
+                $0[keyPath: unfinished] = whole
             } else {
-                $0.unfinishedData = []
+                $0[keyPath: unfinished] = []
                 $0[keyPath: field] = whole
                 $0.dataIdentifier = ($0.dataIdentifier + 1) & 0x0FFF
             }
@@ -230,7 +232,7 @@ extension SimulatedController {
                 return .invalidCommandParameters
             }
             if set.isHighDutyCycle, entry.duration == 0 || entry.duration > 128 { return .invalidCommandParameters }
-            guard set.unfinishedData.isEmpty else { return .commandDisallowed }
+            guard set.isReady else { return .commandDisallowed }
         }
         for entry in command.sets {
             let status = startAdvertising(

@@ -5,6 +5,17 @@ import Testing
 
 @Suite("Credit-based channels (Core 5.4, Vol 3, Part A, 4.22 to 4.24)")
 struct CreditBasedChannelTests {
+    @Test("a short frame takes the memory of a short frame, however long the peer's MPS is")
+    func frameMemory() {
+        var channel = CreditBasedChannel(
+            number: 1, client: .local, spsm: 0x80, local: L2CAPChannelIdentifier(rawValue: 0x40),
+            settings: ChannelSettings(), state: .open)
+        channel.open(L2CAPChannelIdentifier(rawValue: 0x40), sendMTU: 65535, sendMPS: 65533, credits: 1)
+        channel.units.append(.init(operation: nil, octets: [7]))
+        let frame = channel.nextFrame(limit: 1)
+        #expect(frame == [1, 0, 7] && frame?.capacity ?? .max < 256)
+    }
+
     private func unit(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) } }
 
     private func opened(

@@ -99,6 +99,21 @@ struct EnhancedChannelTests {
         #expect(failure(count: 1) { $0.destinationChannelIdentifiers += $0.destinationChannelIdentifiers })
     }
 
+    @Test("channels with the same identifier are closed at the peer, and the client never hears of them")
+    func sameIdentifier() throws {
+        let pair = ChannelPair()
+        pair.listen()
+        change(pair) { $0.destinationChannelIdentifiers[1] = $0.destinationChannelIdentifiers[0] }
+        let terms = try several(pair, pair.openEnhanced(3))
+        #expect(terms.map(\.number) == [3])
+        #expect(pair.initiator.closed.isEmpty && pair.acceptor.closed == [.closedByPeer])
+        // An open channel whose identifier the peer gives to another is no longer usable either.
+        change(pair) { $0.destinationChannelIdentifiers = [L2CAPChannelIdentifier(rawValue: 0x42)] }
+        let other = pair.openEnhanced(1)
+        #expect(pair.initiator.results[other] == .failure(.invalidAnswer))
+        #expect(pair.initiator.closed == [.protocolViolation] && pair.initiator.doubleEnds == 0)
+    }
+
     @Test("a channel that the peer takes for open, with sizes that cannot be, is closed at the peer")
     func closesInvalid() {
         let pair = ChannelPair()

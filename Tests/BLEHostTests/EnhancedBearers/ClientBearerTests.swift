@@ -102,6 +102,20 @@ struct ClientBearerTests {
         #expect(bench.takeResults() == [.failure(.bearerClosed), .success(.value([1]))])
     }
 
+    @Test("an operation whose bearer the peer closes runs again once, where the peer cannot close it again")
+    func runsAgainOnce() {
+        var bench = bench()
+        bench.start(.read(first))
+        #expect(bench.takeSent(on: 1) == ["0a1000"])
+        bench.close(1)
+        #expect(bench.takeSent(on: 2).isEmpty && bench.takeSent() == ["0a1000"])
+        bench.open(3)
+        bench.close(2)
+        #expect(bench.takeSent(on: 3).isEmpty && bench.takeSent().isEmpty)
+        bench.pass(.seconds(31))
+        #expect(bench.takeResults() == [.failure(.transactionTimeout)] && bench.disconnects == 1)
+    }
+
     @Test("a request that is never answered ends its enhanced bearer, not the link (Part F, 3.3.3)")
     func timeout() {
         var bench = bench()

@@ -128,6 +128,16 @@ struct HostBearerTests {
         #expect(answer([0x14, 9, 10, 0, 0x27, 0, 0x42, 0, 64, 0, 64, 0, 5, 0])?.suffix(2) == [5, 0])
     }
 
+    @Test("what waits while the key is being changed is bounded, and a peer within its credits stays below")
+    func flood() {
+        var bearers = EnhancedBearers()
+        bearers.settings = EnhancedBearerSettings()
+        for _ in 0..<5 * 8 { bearers.note(.received(number: 1, [])) }
+        #expect(!bearers.isFlooded)
+        for _ in 0..<100 { bearers.note(.closed(number: 1, .closedByPeer)) }
+        #expect(bearers.isFlooded)
+    }
+
     @Test("the end of the link ends what ran on all bearers, once")
     func linkEnds() throws {
         let hosts = try paired()

@@ -218,6 +218,94 @@ struct ServerBearerTests {
         }
     }
 
+    @Test("indications that were held for an unaware client follow on each bearer, whichever its next request comes on")
+    func heldIndications() throws {
+        let (bench, service, own) = try served(features: 0x01)
+        let value = service.characteristics[2].valueHandle
+        _ = bench.ask("12" + hex(octets(service.characteristics[2].configuration)) + "0200", on: 1)
+        for _ in 0...bench.server.settings.updateLimit { #expect(bench.update([1], of: value)) }
+        #expect(bench.take(1).count == 1)
+        try bench.remove(own.range.first)
+        #expect(bench.ask("1e", on: 1).isEmpty)
+        _ = bench.ask("08 01 00 ff ff 2a 2b")
+        let asked = try #require(bench.hashes.last)
+        bench.server.databaseHash([UInt8](repeating: 2, count: 16), revision: asked.revision, at: bench.now)
+        bench.drain()
+        #expect(bench.take(1).isEmpty)
+        #expect(bench.ask(read(service.characteristics[1].valueHandle)).last?.hasPrefix("0b") == true)
+        #expect(bench.take(1) == ["1d" + hex(octets(value)) + "01"])
+        #expect(bench.update([2], of: value))
+    }
+
+    @Test("a client that does not know of a change may discover; what names handles is refused (Part G, 2.5.2.1)")
+    func discoveryWhileUnaware() throws {
+        let (bench, service, own) = try served(features: 0x01)
+        try bench.remove(own.range.first)
+        for number in [1, 2] as [UInt32] {
+            #expect(bench.ask("10 01 00 ff ff 00 28", on: number).first?.hasPrefix("11") == true)
+            #expect(bench.ask("06 01 00 ff ff 00 28 00 ff", on: number).first?.hasPrefix("07") == true)
+            #expect(bench.ask("04 01 00 05 00", on: number).first?.hasPrefix("05") == true)
+            #expect(bench.ask("08 01 00 05 00 03 28", on: number).first?.hasPrefix("09") == true)
+            #expect(bench.ask("08 01 00 05 00 02 28", on: number) == ["010801000a"])
+            #expect(bench.ask("08 01 00 ff ff 00 2a", on: number).first?.hasPrefix("09") == true)
+        }
+        #expect(bench.ask("08 01 00 05 00 00 2a", on: 1) == ["0108010012"])
+        let stored = service.characteristics[1].valueHandle
+        #expect(bench.ask(read(stored), on: 2) == ["010a" + hex(octets(stored)) + "12"])
+    }
+
+    @Test("values that wait to share a PDU are dropped when the client unsubscribes: none follows the response")
+    func unsubscribesWhileGathered() throws {
+        var settings = GATTServerSettings()
+        settings.sharesNotifications = true
+        let (bench, service, _) = try served(features: 0x06, settings: settings)
+        let value = service.characteristics[2].valueHandle
+        let configuration = hex(octets(service.characteristics[2].configuration))
+        _ = bench.ask("12" + configuration + "0100", on: 1)
+        bench.holdsBack = true
+        for octet in 1...3 as ClosedRange<UInt8> { bench.update([octet], of: value) }
+        #expect(bench.ask("12" + configuration + "0000", on: 1) == ["1b" + hex(octets(value)) + "01", "13"])
+        for _ in 0..<4 { bench.release() }
+        #expect(bench.take(1).isEmpty)
+        // Their room is free again.
+        _ = bench.ask("12" + configuration + "0100", on: 1)
+        for _ in 0..<settings.updateLimit { #expect(bench.update([9], of: value)) }
+        #expect(!bench.update([9], of: value))
+    }
+
+    @Test("everything that a bearer has of its own comes back with it, and nothing of it stays with another")
+    func exchange() {
+        var bearer = ServerBearer(number: 1, mtu: 100)
+        bearer.transaction = ServerClient.Transaction(
+            request: .readRequest, handle: AttributeHandle(rawValue: 1), question: nil, deadline: .zero, work: .read)
+        bearer.early.append([1])
+        _ = bearer.prepared.append(
+            GATTWrite(handle: AttributeHandle(rawValue: 1), offset: 0, value: [1]), GATTServerSettings())
+        bearer.wasToldOutOfSync = true
+        bearer.unsentResponses = 1
+        bearer.unsentNotifications = 2
+        bearer.gathered = [ServerClient.Indication(handle: AttributeHandle(rawValue: 1), value: [1])]
+        bearer.shares.append(3)
+        bearer.indications.append(ServerClient.Indication(handle: AttributeHandle(rawValue: 2), value: [1]))
+        bearer.unconfirmed = AttributeHandle(rawValue: 4)
+        bearer.confirmationDeadline = .zero
+        bearer.isGivenUp = true
+        func texts(_ bearer: ServerBearer) -> [String: String] {
+            Dictionary(
+                uniqueKeysWithValues: Mirror(reflecting: bearer).children.map {
+                    ($0.label ?? "", String(reflecting: $0.value))
+                })
+        }
+        let empty = texts(ServerBearer(number: 0, mtu: 23))
+        for (label, text) in texts(bearer) { #expect(text != empty[label], "set \(label) above") }
+        var client = ServerClient(link: link, mtu: 23, security: .none)
+        client.others = [bearer]
+        client.turn(to: 1)
+        #expect(texts(client.others[0]) == empty)
+        client.turn(to: 0)
+        #expect(texts(client.others[0]) == texts(bearer))
+    }
+
     @Test("a bearer that does not exist takes nothing, and the end of the link ends all")
     func ends() throws {
         let (bench, service, _) = try served()

@@ -230,7 +230,7 @@ struct ResolvingListTests {
         #expect(rig.counters.controllerResets == 0)
     }
 
-    @Test("a key of two bonds is left to the host, which chooses neither (pain: RPA of two identities)")
+    @Test("a key of two bonds is left to the host, which chooses neither")
     func sharedKey() {
         let twin = IdentityTests.bond(Self.bonds[1].identity, key: Self.bonds[0].identityResolvingKey)
         let rig = Self.rig([Self.bonds[0], twin, Self.bonds[2]], starts: false)

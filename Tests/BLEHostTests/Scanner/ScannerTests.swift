@@ -244,6 +244,28 @@ struct ScannerTests {
         #expect(rig.discoveries[2].address == nil)
     }
 
+    @Test("an anonymous advertisement that is too long is dropped to its end, and the next one is whole")
+    func overlongAnonymous() {
+        let rig = HostRig()
+        rig.features = [.extendedAdvertising]
+        rig.start()
+        rig.submit(.radio(.scan(ScanRequest(isActive: false))))
+        func report(_ data: [UInt8], isLast: Bool) {
+            rig.receive(
+                LEExtendedAdvertisingReport(reports: [
+                    .init(
+                        eventType: isLast ? [] : [.incompleteMoreToCome], reportedAddress: .anonymous,
+                        primaryPHY: .le1M, secondaryPHY: nil, advertisingSetIdentifier: 1, transmitPower: 127,
+                        rssi: -50, periodicAdvertisingInterval: .init(rawValue: 0), directAddress: .zero, data: data)
+                ]))
+        }
+        for _ in 0..<9 { report([UInt8](repeating: 1, count: 229), isLast: false) }
+        report([3, 0xFF, 1, 2], isLast: true)
+        #expect(rig.discoveries.isEmpty)
+        report([2, 0xFF, 9], isLast: true)
+        #expect(rig.discoveries.map(\.advertisement) == [[2, 0xFF, 9]])
+    }
+
     @Test("endless fragments of extended data end at the maximum length")
     func endlessFragments() {
         let rig = HostRig()

@@ -149,7 +149,7 @@ extension GATTServer {
             clients[client].awareness = .told
             return false
         }
-        guard clients[client].hasRobustCaching, opcode.kind == .request else { return false }
+        guard clients[client].hasRobustCaching, Self.needsKnownTable(pdu, opcode) else { return false }
         if clients[client].others.isEmpty {
             clients[client].awareness = .told
         } else {
@@ -165,6 +165,18 @@ extension GATTServer {
         clients[client].prepared.removeAll()
         refuse(opcode, handle, .databaseOutOfSync, client)
         return true
+    }
+
+    /// Whether a request relies on what its client knows of the table: it names handles. Discovery does not, and is how
+    /// the client comes to know the table.
+    private static func needsKnownTable(_ pdu: RawSpan, _ opcode: ATTOpcode) -> Bool {
+        switch opcode {
+        case .readByGroupTypeRequest, .findByTypeValueRequest, .findInformationRequest: return false
+        case .readByTypeRequest:
+            guard let request = try? ATTReadByTypeRequest(pdu) else { return true }
+            return request.type != .include && request.type != .characteristic && request.range != .all
+        default: return opcode.kind == .request
+        }
     }
 
     /// A client reads the hash: its request waits until the hash has been computed.

@@ -13,10 +13,10 @@ extension GATTServer {
         clients[client].configurations.set(
             handle, SubscriptionModes(octets: octets), octets: octets.count == 2 ? nil : octets,
             bearer: clients[client].number)
-        tell(handle, configuration, before: before, client)
+        reportChange(handle, configuration, before: before, client)
     }
 
-    private mutating func tell(
+    private mutating func reportChange(
         _ handle: AttributeHandle, _ configuration: Attribute.ClientConfiguration, before: SubscriptionModes,
         _ client: ServerClients.Handle
     ) {
@@ -26,6 +26,8 @@ extension GATTServer {
             clients[client].dropIndications(of: configuration.valueHandle)
             announceReadiness(latest)
         }
+        // No value follows the response.
+        if !after.contains(.notifications) { clients[client].dropGathered(of: configuration.valueHandle) }
         guard !isServiceChanged(configuration.valueHandle) else { return }
         let subscription = subscription(to: configuration.valueHandle, handle, after, client)
         emit(after.isEmpty ? .unsubscribed(subscription) : .subscribed(subscription))
@@ -81,9 +83,8 @@ extension GATTServer {
     /// Sends a value, but only to its subscribers (SPEC PER-21).
     ///
     /// A client that asked for notifications and indications gets notifications, on the bearer on which it asked: so the
-    /// values of a characteristic stay in order. A value that is too long for a
-    /// client's ATT_MTU is cut for that client (SPEC PER-23, 2.4). A client that has not been told yet that the table
-    /// has changed gets nothing until then.
+    /// values of a characteristic stay in order. A value that is too long for a client's ATT_MTU is cut for that client
+    /// (SPEC PER-23, 2.4). A client that has not been told yet that the table has changed gets nothing until then.
     ///
     /// Each client has its own limit for waiting updates. If a client has no room left, the other clients wait for it
     /// for at most `updateTimeout`; after that it misses updates, alone, until it has caught up. If it is the only
@@ -257,7 +258,7 @@ extension GATTServer {
 
     /// Sends the next indication unless one is still unconfirmed (Core 5.4, Vol 3, Part F, 3.4.7.2).
     mutating func pumpIndications(_ client: ServerClients.Handle, _ now: Instant) {
-        guard !clients[client].isDead, clients[client].unconfirmed == nil else { return }
+        guard !clients[client].isDead, !clients[client].isGivenUp, clients[client].unconfirmed == nil else { return }
         if let range = clients[client].changedRange, let handle = database.table.handles(of: .serviceChanged).first {
             clients[client].changedRange = nil
             indicate(handle, range.octets, client, now)

@@ -218,7 +218,7 @@ public struct GATTServer {
         if isBehind, refusesOutOfSync(pdu, opcode, client) { return }
         dispatch(pdu, opcode, client, now)
         // Indications that were held back while the client did not know of the change follow the response.
-        if isBehind { pumpIndications(client, now) }
+        if isBehind { forEachBearer(of: client) { $0.pumpIndications(client, now) } }
     }
 
     /// Carries out a request, or begins to.

@@ -2,7 +2,7 @@ import BLEPackets
 
 /// A bearer of a client that is not at work: `ServerClient` has the meaning of its properties.
 struct ServerBearer {
-    let number: UInt32
+    var number: UInt32
     var mtu: Int
     var transaction: ServerClient.Transaction?
     var early = Queue<[UInt8]>()
@@ -25,48 +25,28 @@ struct ServerBearer {
     var nextDeadline: Instant? { earliest(transaction?.deadline, confirmationDeadline) }
 }
 
-extension ServerBearer {
-    /// The bearer that is at work for a client.
-    fileprivate init(of client: ServerClient) {
-        number = client.number
-        mtu = client.mtu
-        transaction = client.transaction
-        early = client.early
-        prepared = client.prepared
-        wasToldOutOfSync = client.wasToldOutOfSync
-        unsentResponses = client.unsentResponses
-        unsentNotifications = client.unsentNotifications
-        gathered = client.gathered
-        shares = client.shares
-        indications = client.indications
-        unconfirmed = client.unconfirmed
-        confirmationDeadline = client.confirmationDeadline
-        isGivenUp = client.isGivenUp
-    }
-}
-
 extension ServerClient {
     /// Has the bearer with this number at work, if it is another one.
     /// - Returns: whether there is such a bearer.
     @inline(never)
     mutating func exchange(_ number: UInt32) -> Bool {
         guard let index = others.firstIndex(where: { $0.number == number }) else { return false }
-        let next = others[index]
-        others[index] = ServerBearer(of: self)
-        self.number = next.number
-        mtu = next.mtu
-        transaction = next.transaction
-        early = next.early
-        prepared = next.prepared
-        wasToldOutOfSync = next.wasToldOutOfSync
-        unsentResponses = next.unsentResponses
-        unsentNotifications = next.unsentNotifications
-        gathered = next.gathered
-        shares = next.shares
-        indications = next.indications
-        unconfirmed = next.unconfirmed
-        confirmationDeadline = next.confirmationDeadline
-        isGivenUp = next.isGivenUp
+        var other = others[index]
+        swap(&self.number, &other.number)
+        swap(&mtu, &other.mtu)
+        swap(&transaction, &other.transaction)
+        swap(&early, &other.early)
+        swap(&prepared, &other.prepared)
+        swap(&wasToldOutOfSync, &other.wasToldOutOfSync)
+        swap(&unsentResponses, &other.unsentResponses)
+        swap(&unsentNotifications, &other.unsentNotifications)
+        swap(&gathered, &other.gathered)
+        swap(&shares, &other.shares)
+        swap(&indications, &other.indications)
+        swap(&unconfirmed, &other.unconfirmed)
+        swap(&confirmationDeadline, &other.confirmationDeadline)
+        swap(&isGivenUp, &other.isGivenUp)
+        others[index] = other
         return true
     }
 }

@@ -67,6 +67,14 @@ extension ServerClient {
         for index in others.indices { others[index].dropValues(where: isDropped) }
     }
 
+    /// Drops the values of a characteristic that wait here to share a PDU.
+    mutating func dropGathered(of handle: AttributeHandle) {
+        let before = gathered.count
+        gathered.removeAll { $0.handle == handle }
+        unsentNotifications -= before - gathered.count
+        for index in others.indices { others[index].dropGathered(of: handle) }
+    }
+
     /// Drops the indications of a value that wait here.
     mutating func dropIndications(of handle: AttributeHandle) {
         indications.keep { $0.handle != handle }
@@ -75,6 +83,12 @@ extension ServerClient {
 }
 
 extension ServerBearer {
+    fileprivate mutating func dropGathered(of handle: AttributeHandle) {
+        let before = gathered.count
+        gathered.removeAll { $0.handle == handle }
+        unsentNotifications -= before - gathered.count
+    }
+
     fileprivate mutating func dropValues(where isDropped: (AttributeHandle) -> Bool) {
         indications.keep { !isDropped($0.handle) }
         let before = gathered.count

@@ -35,10 +35,8 @@ struct DeviceTable {
         var isHeld = false
         /// RSSI of the last packet, in dBm; 127 if it is unknown.
         var lastRSSI: Int8 = 127
-        /// Fragments of extended advertising data that are still incomplete.
-        var fragments: [UInt8] = []
-        /// Data that are too long are dropped to their end.
-        var isOverlong = false
+        /// Extended advertising data that are still incomplete.
+        var fragments = FragmentJoiner()
         var lastHeard = Instant.zero
         fileprivate var newer = Slot.none
         fileprivate var older = Slot.none

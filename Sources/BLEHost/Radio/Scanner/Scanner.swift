@@ -41,15 +41,13 @@ struct Scanner {
 
     /// How long the discovery of a scannable device waits for its first scan response, so that the two arrive as one.
     static let scanResponseTimeout: Microseconds = .milliseconds(50)
-    /// The maximum length of advertising data, in octets (Core 5.4, Vol 4, Part E, 7.8.57).
-    static let longestData = 1650
 
     private var wishes: [Wish] = []
     private var devices: DeviceTable
     private var held = Queue<(slot: DeviceTable.Slot, key: DeviceTable.Key, until: Instant)>()
     private(set) var forgottenDevices: UInt64 = 0
     /// The beginning of an anonymous advertisement: nothing else identifies its parts.
-    private var anonymousFragments: [UInt8] = []
+    private var anonymousFragments = FragmentJoiner()
 
     init(limits: HostLimits) {
         devices = DeviceTable(capacity: limits.scannedDevices, maximumAge: limits.scannedDeviceAge)
@@ -114,7 +112,7 @@ struct Scanner {
     private mutating func forget() {
         devices.removeAll()
         held.removeAll()
-        anonymousFragments = []
+        anonymousFragments.removeAll()
     }
 
     // MARK: Reports
@@ -156,14 +154,9 @@ struct Scanner {
     private mutating func receiveAnonymous(
         _ report: Report, data: RawSpan, at now: Instant, into events: inout EventQueue
     ) {
-        guard data.byteCount <= Self.longestData - anonymousFragments.count else {
-            anonymousFragments = []
-            return
-        }
-        unsafe data.withUnsafeBytes { unsafe anonymousFragments.append(contentsOf: $0) }
-        guard report.completeness != .moreToCome else { return }
-        let whole = anonymousFragments
-        anonymousFragments = []
+        guard anonymousFragments.add(data, isLast: report.completeness != .moreToCome) else { return }
+        let whole = anonymousFragments.octets
+        anonymousFragments.removeAll()
         receive(report, data: whole.span.bytes, at: now, into: &events)
     }
 
@@ -191,16 +184,10 @@ struct Scanner {
     /// - Returns: whether the data are complete.
     private mutating func take(_ report: Report, data: RawSpan, hash: UInt64, into slot: DeviceTable.Slot) -> Bool {
         var hash = hash
-        if report.completeness == .moreToCome || !devices[slot].fragments.isEmpty || devices[slot].isOverlong {
-            let room = Self.longestData - devices[slot].fragments.count
-            guard !devices[slot].isOverlong, data.byteCount <= room else {
-                devices[slot].fragments.removeAll()
-                devices[slot].isOverlong = report.completeness == .moreToCome
-                return false
-            }
-            unsafe data.withUnsafeBytes { unsafe devices[slot].fragments.append(contentsOf: $0) }
-            guard report.completeness != .moreToCome else { return false }
-            hash = devices[slot].fragments.span.bytes.contentHash()
+        if report.completeness == .moreToCome || !devices[slot].fragments.isEmpty {
+            let isLast = report.completeness != .moreToCome
+            guard devices[slot].fragments.add(data, isLast: isLast) else { return false }
+            hash = devices[slot].fragments.octets.span.bytes.contentHash()
         }
         devices[slot].lastRSSI = report.rssi
         if report.isScanResponse {
@@ -228,7 +215,7 @@ struct Scanner {
     }
 
     private func wholeData(_ data: RawSpan, of slot: DeviceTable.Slot) -> [UInt8] {
-        devices[slot].fragments.isEmpty ? data.copied() : devices[slot].fragments
+        devices[slot].fragments.isEmpty ? data.copied() : devices[slot].fragments.octets
     }
 
     private func shouldHold(_ slot: DeviceTable.Slot, isNew: Bool) -> Bool {

@@ -36,6 +36,8 @@ struct AdvertisingSetMachine {
         case fail(HCIStatus, HCIOpcode)
     }
 
+    private typealias Failure = (status: HCIStatus, opcode: HCIOpcode)
+
     private enum State {
         case absent
         case preparing(Plan, step: Int)
@@ -43,8 +45,8 @@ struct AdvertisingSetMachine {
         case updating(Plan, [Action], step: Int)
         /// Prepared, but off.
         case resting(Plan)
-        /// - Parameter failure: what the owner is told at the end.
-        case removing(step: Int, failure: Action)
+        /// - Parameter failure: why the controller refuses the set, which the owner is told at the end.
+        case removing(step: Int, failure: Failure?)
     }
 
     /// The pause after a controller had no room for another link, or for advertising beside its other activities.
@@ -52,6 +54,8 @@ struct AdvertisingSetMachine {
     /// The longest data of one command, in octets (Core 5.4, Vol 4, Part E, 7.8.54 and 7.8.62).
     static let fragmentLength = 251
     private static let attempts = 3
+    /// How often a controller may disallow advertising, with pauses: another activity that is in the way may end.
+    private static let enablingAttempts = 10
     private static let removal: [Action] = [.setDisabled, .setTrainDisabled, .remove]
 
     private var state = State.absent
@@ -98,7 +102,7 @@ struct AdvertisingSetMachine {
         case .preparing(let plan, let step):
             guard status.isSuccess else { return refused(plan, script[step], status, opcode, at: now) }
             guard step + 1 == script.count else {
-                guard plan == wanted else { return beginRemoval(.none) }
+                guard plan == wanted else { return beginRemoval() }
                 return run(plan, from: step + 1)
             }
             failures = 0
@@ -106,7 +110,7 @@ struct AdvertisingSetMachine {
             hasEnded = false
             return converge()
         case .updating(let plan, let steps, let step):
-            guard status.isSuccess || hasEnded else { return beginRemoval(.none) }
+            guard status.isSuccess || hasEnded else { return beginRemoval() }
             guard step + 1 == steps.count else {
                 state = .updating(plan, steps, step: step + 1)
                 return steps[step + 1]
@@ -118,7 +122,7 @@ struct AdvertisingSetMachine {
             // Even if the controller refused: there may have been nothing to end.
             guard step + 1 == Self.removal.count else { return remove(from: step + 1, failure) }
             state = .absent
-            guard failure == .none else { return failure }
+            if let failure { return .fail(failure.status, failure.opcode) }
             return converge()
         case .absent, .running, .resting: return .none
         }
@@ -214,12 +218,12 @@ struct AdvertisingSetMachine {
         return script[step]
     }
 
-    private mutating func beginRemoval(_ failure: Action) -> Action {
+    private mutating func beginRemoval(_ failure: Failure? = nil) -> Action {
         hasEnded = false
         return remove(from: 0, failure)
     }
 
-    private mutating func remove(from step: Int, _ failure: Action) -> Action {
+    private mutating func remove(from step: Int, _ failure: Failure?) -> Action {
         var step = step
         if Self.removal[step] == .setTrainDisabled {
             if !hasTrain { step += 1 }
@@ -236,16 +240,17 @@ struct AdvertisingSetMachine {
         failures += 1
         switch (action, status) {
         case (.setEnabled, .connectionLimitExceeded), (.setEnabled, .rejectedLimitedResources),
-            (.setEnabled, .memoryCapacityExceeded), (.setEnabled, .commandDisallowed):
+            (.setEnabled, .memoryCapacityExceeded),
+            (.setEnabled, .commandDisallowed) where failures < Self.enablingAttempts:
             // A link or another activity may be in the way; try again when one has ended, or after a pause.
             state = .resting(plan)
             pausedUntil = now.advanced(by: Self.refusalPause)
             return .none
-        case (_, .commandDisallowed) where failures < Self.attempts: return beginRemoval(.none)
+        case (_, .commandDisallowed) where failures < Self.attempts: return beginRemoval()
         default:
             wanted = nil
             failures = 0
-            return beginRemoval(.fail(status, opcode))
+            return beginRemoval((status, opcode))
         }
     }
 
@@ -258,12 +263,12 @@ struct AdvertisingSetMachine {
         case (.resting(let current), let plan?) where current == plan: return run(plan, from: script.count - 1)
         case (.running(let current), let plan?) where current != plan:
             guard let steps = Self.update(from: current, to: plan), let first = steps.first else {
-                return beginRemoval(.none)
+                return beginRemoval()
             }
             script = Self.script(for: plan)
             state = .updating(plan, steps, step: 0)
             return first
-        case (.running, nil), (.resting, _): return beginRemoval(.none)
+        case (.running, nil), (.resting, _): return beginRemoval()
         case (.absent, nil), (.running, _), (.preparing, _), (.updating, _), (.removing, _): return .none
         }
     }

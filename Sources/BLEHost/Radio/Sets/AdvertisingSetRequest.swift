@@ -37,9 +37,11 @@ public struct AdvertisingSetRequest: Equatable, Sendable {
     public var identifier: UInt8?
     /// The requested power in dBm, -127 to 20; `nil` for no preference.
     public var transmitPower: Int8?
-    /// How long the set advertises, 10 ms to 655.35 s; `nil`: until it is cancelled.
+    /// How long the set advertises, 10 ms to 655.35 s; `nil`: until it is cancelled. It begins again when advertising
+    /// resumes after a connection.
     public var duration: Microseconds?
-    /// How many advertising events are sent; 0 without a limit.
+    /// How many advertising events are sent; 0 without a limit. They are counted again when advertising resumes after a
+    /// connection.
     public var maximumEvents: UInt8 = 0
     /// Whether advertising continues after a central has connected, as far as the controller can; otherwise the request
     /// ends.
@@ -64,7 +66,7 @@ public struct AdvertisingSetRequest: Equatable, Sendable {
         /// The data or the scan response is longer than the PDUs can carry.
         case tooMuchData
         /// Data in a place that such a set does not have: advertising data of a scannable set with extended PDUs, or a
-        /// scan response of a set that is not scannable.
+        /// scan response of a set that is not scannable. Or a scannable set with extended PDUs has no scan response.
         case misplacedData
         /// Extended PDUs that are connectable and scannable, or anonymous and one of them.
         case contradictoryProperties
@@ -93,7 +95,10 @@ public struct AdvertisingSetRequest: Equatable, Sendable {
             guard !isConnectable || !isScannable, !isAnonymous || !(isConnectable || isScannable) else {
                 return .contradictoryProperties
             }
-            guard isScannable ? data.isEmpty : scanResponse.isEmpty else { return .misplacedData }
+            // A controller does not enable a scannable set without a scan response (Core 5.4, Vol 4, Part E, 7.8.56).
+            guard isScannable ? data.isEmpty && !scanResponse.isEmpty : scanResponse.isEmpty else {
+                return .misplacedData
+            }
         }
         guard primaryPHY == .le1M || primaryPHY == .leCoded else { return .primaryPHY }
         guard 1...3 ~= secondaryPHY.rawValue else { return .outOfRange }
@@ -113,7 +118,6 @@ public struct AdvertisingSetRequest: Equatable, Sendable {
     var fitsLegacyPDUs: Bool {
         var request = self
         request.usesLegacyPDUs = true
-        // Extended PDUs that are connectable have their data in one place; as legacy PDUs they become scannable.
         return request.fault == nil && address == nil && duration == nil && maximumEvents == 0
     }
 }

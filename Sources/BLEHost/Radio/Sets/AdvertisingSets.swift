@@ -10,6 +10,8 @@ struct AdvertisingSets {
         var client: ClientID
         var request: AdvertisingSetRequest
         let handle: UInt8
+        /// The Advertising SID, if the request names none.
+        let identifier: UInt8
         var machine = AdvertisingSetMachine()
         /// The client no longer wants it; it stays until the controller has removed it.
         var isLeaving = false
@@ -34,6 +36,10 @@ struct AdvertisingSets {
     private var capacityRead = Capacity()
     /// Sets that a link ended, and which were reported before the link.
     private var earlyEnds: [(link: ConnectionHandle, handle: UInt8)] = []
+    /// Links of centrals that ended a set or the shared advertisement, and which one is not reported yet.
+    private var openEnds: [ConnectionHandle] = []
+    /// How many of each are kept: the other event follows at once.
+    private static let endLimit = 8
 
     /// Whether no set is on or being made.
     var isIdle: Bool { !BuiltIn.sets || entries.allSatisfy { $0.machine.isIdle } }
@@ -45,6 +51,19 @@ struct AdvertisingSets {
 
     /// The lowest handle from 1 that is free; `nil` if all are in use.
     var freeHandle: UInt8? { (1...0xEF).first { handle in !entries.contains { $0.handle == handle } } }
+
+    /// An Advertising SID that no set has, as long as there is one. The shared advertisement has 0.
+    func freeIdentifier(for handle: UInt8) -> UInt8 {
+        let preferred = max(1, handle & 0x0F)
+        let used = entries.map { $0.request.identifier ?? $0.identifier }
+        return used.contains(preferred) ? (1...0x0F).first { !used.contains($0) } ?? preferred : preferred
+    }
+
+    /// Whether the controller has a set left for the shared advertisement, as far as is known.
+    var hasRoom: Bool {
+        guard BuiltIn.sets, let capacity else { return true }
+        return entries.count { !$0.isLeaving } < capacity.sets
+    }
 
     func index(of operation: OperationID) -> Int? {
         entries.firstIndex { $0.operation == operation && !$0.isLeaving }
@@ -81,20 +100,34 @@ struct AdvertisingSets {
         knowledge = .unknown
         capacityRead = Capacity()
         earlyEnds.removeAll()
+        openEnds.removeAll()
         entries.removeAll { $0.isLeaving }
         for index in entries.indices { entries[index].machine.controllerReset() }
     }
 
     mutating func noteEarlyEnd(of handle: UInt8, by link: ConnectionHandle) {
         earlyEnds.removeAll { $0.link == link }
-        // A link follows at once; one that never comes is forgotten.
-        if earlyEnds.count >= 8 { earlyEnds.removeFirst() }
+        if earlyEnds.count >= Self.endLimit { earlyEnds.removeFirst() }
         earlyEnds.append((link, handle))
     }
 
     mutating func takeEarlyEnd(by link: ConnectionHandle) -> UInt8? {
         guard let index = earlyEnds.firstIndex(where: { $0.link == link }) else { return nil }
         return earlyEnds.remove(at: index).handle
+    }
+
+    /// A central's link was made; what it ended is reported next.
+    mutating func noteOpenEnd(by link: ConnectionHandle) {
+        openEnds.removeAll { $0 == link }
+        if openEnds.count >= Self.endLimit { openEnds.removeFirst() }
+        openEnds.append(link)
+    }
+
+    /// - Returns: whether it was not known yet what this link ended.
+    mutating func takeOpenEnd(by link: ConnectionHandle) -> Bool {
+        guard let index = openEnds.firstIndex(of: link) else { return false }
+        openEnds.remove(at: index)
+        return true
     }
 
     var nextDeadline: Instant? {
