@@ -82,11 +82,9 @@ struct EventQueue {
         case .train(_, _, .report(let report)): (.value, report.data.count)
         case .malformedPacket, .linkReport: (.value, 0)
         case .ready, .recovering, .failed, .reopenTransport, .stopped, .advertisingChanged, .advertisingSet, .train,
-            .completed, .connected,
-            .disconnected, .gatt, .centralConnected, .centralDisconnected, .server, .pairing, .encryptionChanged,
-            .cleartextRefused, .bondRemoved, .channel, .connectionParametersChanged, .subrateChanged, .phyChanged,
-            .dataLengthChanged,
-            .identityFound, .ambiguousIdentity:
+            .completed, .connected, .disconnected, .gatt, .centralConnected, .centralDisconnected, .server, .pairing,
+            .encryptionChanged, .cleartextRefused, .bondRemoved, .channel, .connectionParametersChanged,
+            .subrateChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity:
             (.lasting, 0)
         }
     }

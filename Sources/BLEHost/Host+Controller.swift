@@ -67,8 +67,8 @@ extension Host {
         case .advertisingSet(let handle):
             radio.setAnswered(handle, status, opcode, parameters, at: now, into: &effects)
         case .train: radio.trainAnswered(status, opcode, at: now, into: &effects)
-        case .trainReceiver(let operation): radio.trainReceiverAnswered(operation, status, opcode, into: &effects)
-        case .plain(let operation):
+        case .trainReceiver(let operation, _): radio.trainReceiverAnswered(operation, status, opcode, into: &effects)
+        case .plain(let operation), .trainTransfer(let operation, _):
             let failure = HostFailure.controller(status, opcode)
             effects.complete(operation, status.isSuccess ? .success(.done) : .failure(failure))
         case .ownAddress:
@@ -79,7 +79,7 @@ extension Host {
             linkCommandAnswered(purpose, on: link, status, opcode, parameters, at: now)
         case .client(let operation):
             effects.complete(operation, .success(.hciAnswer(parameters.copied())))
-        case .unattendedOnLink, .unattended: break
+        case .unattendedOnLink, .unwantedTrain, .unattended: break
         }
     }
 
@@ -116,11 +116,19 @@ extension Host {
         switch command.purpose {
         case .startup(let step):
             if step.isRequired { recover(at: now) } else { continueStartup(at: now) }
-        case .scan, .initiate, .advertise, .advertisingSetCapacity, .advertisingSet, .train, .ownAddress:
-            recover(at: now)
-        case .trainReceiver(let operation):
+        case .scan, .initiate, .advertise, .ownAddress: recover(at: now)
+        // Some controllers swallow commands that they do not know: that ends what the command was for, and nothing else.
+        case .advertisingSetCapacity:
+            guard BuiltIn.sets else { return }
+            let none: [UInt8] = []
+            radio.sets.learned(.connectionTimeout, command.opcode, none.span.bytes)
+            effects.needsConvergence = true
+        case .advertisingSet(let handle):
+            radio.setTimedOut(handle, command.opcode, at: now, into: &effects)
+        case .train: radio.trainTimedOut(command.opcode, at: now, into: &effects)
+        case .trainReceiver(let operation, _):
             radio.trainReceiverAnswered(operation, .connectionTimeout, command.opcode, into: &effects)
-        case .plain(let operation):
+        case .plain(let operation), .trainTransfer(let operation, _):
             effects.complete(operation, .failure(.commandTimeout(command.opcode)))
         case .resolvingList: radio.resolvingListTimedOut(into: &effects)
         case .link(let link, let purpose):
@@ -130,7 +138,7 @@ extension Host {
                 into: &effects)
         case .client(let operation):
             effects.complete(operation, .failure(.commandTimeout(command.opcode)))
-        case .unattendedOnLink, .unattended: break
+        case .unattendedOnLink, .unwantedTrain, .unattended: break
         }
     }
 
@@ -165,7 +173,7 @@ extension Host {
         for link in links.all { linkEnded(link, reason: .controllerLost, at: now) }
         for purpose in effects.commands.removeAll() {
             switch purpose {
-            case .client(let operation), .plain(let operation):
+            case .client(let operation), .plain(let operation), .trainTransfer(let operation, _):
                 effects.complete(operation, .failure(.controllerLost))
             default: break
             }

@@ -148,8 +148,9 @@ extension Host {
         let wished = ConnectionParameterRequest(
             minimum: event.minimumInterval.rawValue, maximum: event.maximumInterval.rawValue, latency: event.latency,
             timeout: event.supervisionTimeout.rawValue)
-        let granted = wished.flatMap { configuration.timing.parameterPolicy.granted($0) }
-        if let granted, let link = links[event.connectionHandle] {
+        let link = links[event.connectionHandle]
+        let policy = link?.role == .central ? link?.parameterPolicy : .accept
+        if let link, let granted = wished.flatMap({ policy?.granted($0) }) {
             link.pace?.adopt(granted)
             effects.commands.append(
                 LERemoteConnectionParameterRequestReply(

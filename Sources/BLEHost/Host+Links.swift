@@ -53,7 +53,7 @@ extension Host {
             }
             guard status.isSuccess else { return }
         }
-        effects.commands.removeWaiting(on: new.handle)
+        dropCommands(on: new.handle)
         radio.noteNaming(of: new.peer, into: &effects)
         switch identity(behind: new.peer) {
         case .identity(let identity): linkMade(new.with(identity, behind: new.peer), at: now)
@@ -130,7 +130,7 @@ extension Host {
     mutating func disconnectionCompleted(_ event: DisconnectionComplete, at now: Instant) {
         guard BuiltIn.links else { return }
         guard event.status.isSuccess else { return }
-        effects.commands.removeWaiting(on: event.connectionHandle)
+        dropCommands(on: event.connectionHandle)
         if pairings.bonds.resolver.forget(event.connectionHandle) {
             if BuiltIn.sets, let set = radio.sets.takeEarlyEnd(by: event.connectionHandle) {
                 radio.setEnded(set, byConnection: true, link: nil, into: &effects)
@@ -139,6 +139,15 @@ extension Host {
         }
         guard let link = links[event.connectionHandle] else { return }
         linkEnded(link, reason: .controller(event.reason), at: now)
+    }
+
+    /// The link with this handle has ended: what waits must not reach the next one.
+    private mutating func dropCommands(on handle: ConnectionHandle) {
+        for purpose in effects.commands.removeWaiting(on: handle) {
+            if case .trainTransfer(let operation, _) = purpose {
+                effects.complete(operation, .failure(.notConnected))
+            }
+        }
     }
 
     /// The link has ended: everything on it ends, once.

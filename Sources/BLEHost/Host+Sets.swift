@@ -17,7 +17,9 @@ extension Host {
                 of: source, to: link, serviceData: serviceData, operation: operation, into: &effects)
         case .scan, .changeScan, .advertise, .changeAdvertising, .connect, .advertiseSet, .changeAdvertisingSet,
             .followTrain, .classifyChannels:
-            break
+            // These concern no link.
+            radio.perform(
+                command, operation: operation, client: client, isPresent: false, at: now, into: &effects)
         }
     }
 

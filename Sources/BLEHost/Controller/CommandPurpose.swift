@@ -13,7 +13,11 @@ enum CommandPurpose: Equatable {
     /// An attempt to find a periodic train.
     case train
     /// What becomes of trains that the peer of a link transfers.
-    case trainReceiver(OperationID)
+    case trainReceiver(OperationID, LinkID)
+    /// The transfer of a train to the peer of a link.
+    case trainTransfer(OperationID, LinkID)
+    /// The end of a train that nobody wants.
+    case unwantedTrain
     /// A command whose success is all that its operation ends with.
     case plain(OperationID)
     /// A new private address.
@@ -31,10 +35,10 @@ enum CommandPurpose: Equatable {
     /// The handle of the link that the command belongs to; `nil` if it belongs to no link.
     var handle: ConnectionHandle? {
         switch self {
-        case .link(let link, _): link.handle
+        case .link(let link, _), .trainReceiver(_, let link), .trainTransfer(_, let link): link.handle
         case .unattendedOnLink(let handle): handle
-        case .startup, .scan, .initiate, .advertise, .advertisingSetCapacity, .advertisingSet, .train, .trainReceiver,
-            .plain, .ownAddress, .resolvingList, .client, .unattended:
+        case .startup, .scan, .initiate, .advertise, .advertisingSetCapacity, .advertisingSet, .train,
+            .unwantedTrain, .plain, .ownAddress, .resolvingList, .client, .unattended:
             nil
         }
     }

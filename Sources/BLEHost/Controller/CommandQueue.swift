@@ -90,7 +90,19 @@ struct CommandQueue {
     }
 
     /// Drops waiting commands for a link that has ended, because the next link may have its handle.
-    mutating func removeWaiting(on handle: ConnectionHandle) { waiting.keep { $0.purpose.handle != handle } }
+    /// - Returns: their purposes, oldest first.
+    mutating func removeWaiting(on handle: ConnectionHandle) -> [CommandPurpose] {
+        var purposes: [CommandPurpose] = []
+        waiting.keep { command in
+            guard command.purpose.handle == handle else { return true }
+            purposes.append(command.purpose)
+            return false
+        }
+        return purposes
+    }
+
+    /// How many commands with this purpose wait.
+    func count(of purpose: CommandPurpose) -> Int { waiting.count { $0.purpose == purpose } }
 
     /// Forgets everything: the controller was reset or is gone.
     /// - Returns: the purposes of the unanswered commands, oldest first.

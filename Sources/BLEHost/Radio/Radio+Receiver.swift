@@ -15,6 +15,7 @@ extension Radio {
             for operation in scanner.removeAll() {
                 effects.complete(operation, .failure(.controller(status, commandSet.scanOpcode)))
             }
+            endSearches(status, into: &effects)
         }
     }
 

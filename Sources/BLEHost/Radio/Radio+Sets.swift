@@ -85,8 +85,8 @@ extension Radio {
         for handle in places.admitted {
             guard let index = sets.index(ofHandle: handle) else { continue }
             let entry = sets.entries[index]
-            let plan = isPaused || entry.isLeaving ? nil : plan(for: entry)
-            let action = sets.entries[index].machine.want(plan)
+            let plan = entry.isLeaving ? nil : plan(for: entry)
+            let action = sets.entries[index].machine.want(plan, isPaused: isPaused)
             reportChange(of: index, wasRunning: entry.machine.isRunning, into: &effects)
             perform(action, onSet: handle, into: &effects)
         }
@@ -232,6 +232,19 @@ extension Radio {
         guard let index = sets.index(ofHandle: handle), sets.entries[index].machine.isIdle else { return }
         if sets.entries[index].isLeaving { sets.entries.remove(at: index) }
         effects.needsConvergence = true
+    }
+
+    /// The controller did not answer a command about a set: not every controller knows them all.
+    mutating func setTimedOut(
+        _ handle: UInt8, _ opcode: HCIOpcode, at now: Instant, into effects: inout Effects
+    ) {
+        guard BuiltIn.sets else { return }
+        guard let index = sets.index(ofHandle: handle) else { return }
+        let entry = sets.entries[index]
+        sets.entries[index].isLeaving = true
+        if !entry.isLeaving { effects.complete(entry.operation, .failure(.commandTimeout(opcode))) }
+        let none: [UInt8] = []
+        setAnswered(handle, .connectionTimeout, opcode, none.span.bytes, at: now, into: &effects)
     }
 
     private func reportChange(of index: Int, wasRunning: Bool, into effects: inout Effects) {

@@ -12,7 +12,9 @@ extension Radio {
             return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
         }
         guard request.isValid else { return effects.complete(operation, .failure(.invalidRequest(.train))) }
+        let followed = trains.train(for: request)
         trains.add(.follow(request), operation: operation, client: client)
+        if let followed { share(followed, with: operation, into: &effects) }
         effects.needsConvergence = true
     }
 
@@ -31,7 +33,7 @@ extension Radio {
                 connectionHandle: link.handle,
                 mode: options.reportsOnlyChanges ? .followWithFilteredReports : .followWithReports,
                 skip: options.skip, synchronizationTimeout: options.timeout),
-            purpose: .trainReceiver(operation))
+            purpose: .trainReceiver(operation, link))
     }
 
     /// Tells the peer of a link how to follow a train: one that an operation follows or sends.
@@ -43,13 +45,13 @@ extension Radio {
             effects.commands.append(
                 LEPeriodicAdvertisingSyncTransfer(
                     connectionHandle: link.handle, serviceData: serviceData, synchronizationHandle: handle),
-                purpose: .plain(operation))
+                purpose: .trainTransfer(operation, link))
         } else if let index = sets.index(of: source), sets.entries[index].request.train != nil {
             effects.commands.append(
                 LEPeriodicAdvertisingSetInfoTransfer(
                     connectionHandle: link.handle, serviceData: serviceData,
                     advertisingHandle: sets.entries[index].handle),
-                purpose: .plain(operation))
+                purpose: .trainTransfer(operation, link))
         } else {
             effects.complete(operation, .failure(.invalidRequest(.train)))
         }
@@ -66,14 +68,16 @@ extension Radio {
     /// Ends every request, oldest first.
     mutating func removeAllTrains(into effects: inout Effects) -> [OperationID] {
         guard BuiltIn.trains else { return [] }
-        return trains.removeAll().map { entry in
-            end(entry, into: &effects)
-            return entry.operation
-        }
+        let operations = trains.entries.map { $0.operation }
+        for operation in operations { _ = removeTrain(operation, into: &effects) }
+        return operations
     }
 
     private func end(_ entry: TrainTable.Entry, into effects: inout Effects) {
-        for train in entry.trains { terminate(train.handle, into: &effects) }
+        for train in entry.trains where !trains.follows(train.handle) {
+            effects.commands.append(
+                LEPeriodicAdvertisingTerminateSync(synchronizationHandle: train.handle), purpose: .unattended)
+        }
         guard case .transfers(let link, let options) = entry.wish, !entry.isClosed else { return }
         effects.commands.append(
             LESetPeriodicAdvertisingSyncTransferParameters(
@@ -81,9 +85,11 @@ extension Radio {
             purpose: .unattendedOnLink(link.handle))
     }
 
-    private func terminate(_ handle: SynchronizationHandle, into effects: inout Effects) {
+    /// Ends a train that nobody wants. A controller that reports more of them than it can answer keeps some.
+    private func refuse(_ handle: SynchronizationHandle, into effects: inout Effects) {
+        guard effects.commands.count(of: .unwantedTrain) < TrainTable.transferLimit else { return }
         effects.commands.append(
-            LEPeriodicAdvertisingTerminateSync(synchronizationHandle: handle), purpose: .unattended)
+            LEPeriodicAdvertisingTerminateSync(synchronizationHandle: handle), purpose: .unwantedTrain)
     }
 
     // MARK: Convergence
@@ -91,7 +97,7 @@ extension Radio {
     mutating func convergeTrains(at now: Instant, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
         guard !trains.isEmpty || !trains.isIdle else { return }
-        perform(trains.converge(at: now), into: &effects)
+        perform(trains.converge(isPaused: isPaused, at: now), into: &effects)
     }
 
     private mutating func perform(_ action: TrainTable.Action, into effects: inout Effects) {
@@ -141,6 +147,26 @@ extension Radio {
         effects.needsConvergence = true
     }
 
+    /// The controller did not answer: not every controller knows these commands.
+    mutating func trainTimedOut(_ opcode: HCIOpcode, at now: Instant, into effects: inout Effects) {
+        guard BuiltIn.trains else { return }
+        if case .fail(let operation, _, _) = trains.completed(.connectionTimeout, opcode, at: now),
+            removeTrain(operation, into: &effects)
+        {
+            effects.complete(operation, .failure(.commandTimeout(opcode)))
+        }
+        effects.needsConvergence = true
+    }
+
+    /// The controller does not scan, so that it finds no train.
+    mutating func endSearches(_ status: HCIStatus, into effects: inout Effects) {
+        guard BuiltIn.trains else { return }
+        for operation in trains.missing where removeTrain(operation, into: &effects) {
+            effects.complete(operation, .failure(.controller(status, commandSet.scanOpcode)))
+            effects.needsConvergence = true
+        }
+    }
+
     /// The controller answered the setting for trains that a peer transfers.
     mutating func trainReceiverAnswered(
         _ operation: OperationID, _ status: HCIStatus, _ opcode: HCIOpcode, into effects: inout Effects
@@ -154,7 +180,7 @@ extension Radio {
 
     mutating func received(_ event: LEPeriodicAdvertisingSyncEstablished, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
-        let attempt = trains.established(event.status)
+        let attempt = trains.established(event.status, identifier: event.advertisingSetIdentifier)
         effects.needsConvergence = true
         guard event.status.isSuccess else {
             if let attempt, !attempt.isToBeRetried, removeTrain(attempt.operation, into: &effects) {
@@ -184,23 +210,35 @@ extension Radio {
     ) {
         let train = TrainTable.Train(handle: handle, information: information)
         guard let operation, let client = trains.add(train, to: operation) else {
-            return terminate(handle, into: &effects)
+            return refuse(handle, into: &effects)
         }
         effects.events.append(.train(operation, client, .synchronized(information)))
+        for other in trains.seekers(of: information) { share(train, with: other, into: &effects) }
+    }
+
+    /// A train is followed already: another operation gets its reports, too.
+    private mutating func share(
+        _ train: TrainTable.Train, with operation: OperationID, into effects: inout Effects
+    ) {
+        var train = train
+        train.information.serviceData = nil
+        guard let client = trains.add(train, to: operation) else { return }
+        effects.events.append(.train(operation, client, .synchronized(train.information)))
     }
 
     mutating func received(_ event: LEPeriodicAdvertisingReport, at now: Instant, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
-        guard let (operation, client, report) = trains.receive(event, at: now) else { return }
-        effects.events.append(.train(operation, client, .report(report)))
+        trains.receive(event, at: now) { operation, client, report in
+            effects.events.append(.train(operation, client, .report(report)))
+        }
         effects.counters.droppedValues = effects.events.droppedValues
     }
 
     mutating func received(_ event: LEPeriodicAdvertisingSyncLost, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
-        guard let lost = trains.lost(event.synchronizationHandle) else { return }
-        tellLost(lost.train, lost.operation, lost.client, into: &effects)
-        if lost.hasEnded { effects.complete(lost.operation, .success(.done)) }
+        let losses = trains.lost(event.synchronizationHandle)
+        guard !losses.isEmpty else { return }
+        for loss in losses { report(loss, ending: .success(.done), into: &effects) }
         effects.needsConvergence = true
     }
 
@@ -213,15 +251,15 @@ extension Radio {
 
     mutating func loseTrains(into effects: inout Effects) {
         guard BuiltIn.trains else { return }
-        for (operation, client, train) in trains.controllerReset() {
-            tellLost(train, operation, client, into: &effects)
-        }
+        for loss in trains.controllerReset() { report(loss, ending: .failure(.controllerLost), into: &effects) }
     }
 
-    private func tellLost(
-        _ train: TrainInformation, _ operation: OperationID, _ client: ClientID, into effects: inout Effects
+    private func report(
+        _ loss: TrainTable.Loss, ending result: Result<HostResult, HostFailure>, into effects: inout Effects
     ) {
+        let train = loss.train
         effects.events.append(
-            .train(operation, client, .lost(advertiser: train.advertiser, identifier: train.identifier)))
+            .train(loss.operation, loss.client, .lost(advertiser: train.advertiser, identifier: train.identifier)))
+        if loss.hasEnded { effects.complete(loss.operation, result) }
     }
 }

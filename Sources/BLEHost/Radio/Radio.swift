@@ -137,7 +137,7 @@ struct Radio {
         case .followTrain(let request): follow(request, operation: operation, client: client, into: &effects)
         case .classifyChannels(let map): classifyChannels(map, operation, into: &effects)
         // The host, which knows the links, carries these out.
-        case .receiveTrains, .transferTrain: break
+        case .receiveTrains, .transferTrain: effects.complete(operation, .failure(.notConnected))
         }
     }
 

@@ -61,4 +61,14 @@ struct TrainReception {
     var mode = PeriodicSyncTransferMode.ignore
     var skip: UInt16 = 0
     var timeout: Int64 = 0
+
+    init() {}
+
+    /// `nil` if a parameter is out of its range (Core 5.4, Vol 4, Part E, 7.8.91).
+    init?(mode: PeriodicSyncTransferMode, skip: UInt16, timeout: SupervisionTimeout) {
+        guard mode.rawValue <= 3, skip <= 499, 0x000A...0x4000 ~= timeout.rawValue else { return nil }
+        self.mode = mode
+        self.skip = skip
+        self.timeout = Int64(timeout.rawValue) * 10_000
+    }
 }

@@ -251,24 +251,22 @@ extension SimulatedController {
         guard let place = position(of: handle) else {
             return .init(status: .unknownConnectionIdentifier, connectionHandle: handle)
         }
-        guard command.mode.rawValue <= 3, command.skip <= 499,
-            0x000A...0x4000 ~= command.synchronizationTimeout.rawValue
+        guard
+            let reception = TrainReception(
+                mode: command.mode, skip: command.skip, timeout: command.synchronizationTimeout)
         else { return .init(status: .invalidCommandParameters, connectionHandle: handle) }
-        ends[place].trainReception = TrainReception(
-            mode: command.mode, skip: command.skip,
-            timeout: Int64(command.synchronizationTimeout.rawValue) * 10_000)
+        ends[place].trainReception = reception
         return .init(connectionHandle: handle)
     }
 
     func leSetDefaultPeriodicAdvertisingSyncTransferParameters(
         _ command: LESetDefaultPeriodicAdvertisingSyncTransferParameters
     ) -> HCIStatus {
-        guard command.mode.rawValue <= 3, command.skip <= 499,
-            0x000A...0x4000 ~= command.synchronizationTimeout.rawValue
+        guard
+            let reception = TrainReception(
+                mode: command.mode, skip: command.skip, timeout: command.synchronizationTimeout)
         else { return .invalidCommandParameters }
-        settings.trainReception = TrainReception(
-            mode: command.mode, skip: command.skip,
-            timeout: Int64(command.synchronizationTimeout.rawValue) * 10_000)
+        settings.trainReception = reception
         return .success
     }
 }

@@ -41,6 +41,7 @@ extension SimulatedController {
     }
 
     var isRadioBusy: Bool {
-        settings.scan.isEnabled || settings.initiating != nil || allAdvertisingSets.contains(where: \.isEnabled)
+        settings.scan.isEnabled || settings.initiating != nil || settings.trainSearch != nil
+            || allAdvertisingSets.contains(where: \.isEnabled)
     }
 }

@@ -271,6 +271,24 @@ struct LinkTests {
         #expect(rig.commands.map(\.opcode) == [expected])
     }
 
+    @Test("the policy for peripherals' wishes does not bind this side as a peripheral", arguments: [true, false])
+    func parameterPolicy(isCentral: Bool) {
+        var configuration = HostConfiguration()
+        configuration.timing.parameterPolicy = .reject
+        let rig = HostRig(configuration: configuration)
+        rig.start()
+        if isCentral { _ = rig.connect() } else { rig.receive(IdentityTests.peripheralLink(HostRig.peer)) }
+        rig.forget()
+        rig.receive(
+            LERemoteConnectionParameterRequest(
+                connectionHandle: ConnectionHandle(rawValue: 0x40), minimumInterval: .milliseconds(30),
+                maximumInterval: .milliseconds(50), latency: 0, supervisionTimeout: .milliseconds(2000)))
+        let expected =
+            isCentral
+            ? LERemoteConnectionParameterRequestNegativeReply.opcode : LERemoteConnectionParameterRequestReply.opcode
+        #expect(rig.commands.map(\.opcode) == [expected])
+    }
+
     @Test("our own update of the parameters ends with what is in force, or with the refusal")
     func updatesParameters() {
         let rig = started()

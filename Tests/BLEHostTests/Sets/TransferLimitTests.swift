@@ -21,7 +21,7 @@ struct TransferLimitTests {
             return table.add(TrainTable.Train(handle: handle, information: information), to: operation) != nil
         }
         #expect(taken == Array(0..<TrainTable.transferLimit))
-        #expect(table.lost(SynchronizationHandle(rawValue: 3)) != nil)
+        #expect(table.lost(SynchronizationHandle(rawValue: 3)).count == 1)
         let next = SynchronizationHandle(rawValue: 200)
         #expect(table.add(TrainTable.Train(handle: next, information: information), to: operation) == .local)
     }

@@ -7,6 +7,8 @@ import BLEPackets
 ///       │                  ▼                    │  └── updating: data that fit into one command
 ///       └──────────── removing ◀──others change─┘
 ///
+/// While the radio pauses, a set only rests: its periodic advertising goes on, so that receivers do not lose it.
+///
 /// A set is prepared by a script: the commands one after the other, each when the one before was answered. Data in
 /// fragments and parameters change only while the set is off (Core 5.4, Vol 4, Part E, 7.8.53 and 7.8.54), so a set
 /// whose parameters change is removed and made again.
@@ -43,6 +45,8 @@ struct AdvertisingSetMachine {
         case preparing(Plan, step: Int)
         case running(Plan)
         case updating(Plan, [Action], step: Int)
+        /// It is being switched off for a pause of the radio.
+        case pausing(Plan)
         /// Prepared, but off.
         case resting(Plan)
         /// - Parameter failure: why the controller refuses the set, which the owner is told at the end.
@@ -66,11 +70,21 @@ struct AdvertisingSetMachine {
     /// A connection or the controller ended the advertising that is being switched on or changed.
     private var hasEnded = false
     private var hasTrain = false
+    /// Whether the radio pauses.
+    private var isPaused = false
 
     var isRunning: Bool {
         switch state {
         case .running, .updating: true
-        case .absent, .preparing, .resting, .removing: false
+        case .absent, .preparing, .pausing, .resting, .removing: false
+        }
+    }
+
+    /// Whether the controller does not advertise the set, and is not about to.
+    var isOff: Bool {
+        switch state {
+        case .absent, .resting: true
+        case .preparing, .running, .updating, .pausing, .removing: false
         }
     }
 
@@ -81,13 +95,17 @@ struct AdvertisingSetMachine {
     /// What the controller has been told.
     var planInForce: Plan? {
         switch state {
-        case .preparing(let plan, _), .running(let plan), .updating(let plan, _, _), .resting(let plan): plan
+        case .preparing(let plan, _), .running(let plan), .updating(let plan, _, _), .pausing(let plan),
+            .resting(let plan):
+            plan
         case .absent, .removing: nil
         }
     }
 
     /// The client's wish; `nil` to remove the set.
-    mutating func want(_ plan: Plan?) -> Action {
+    /// - Parameter isPaused: whether the radio pauses.
+    mutating func want(_ plan: Plan?, isPaused: Bool = false) -> Action {
+        self.isPaused = isPaused
         if plan != wanted {
             failures = 0
             pausedUntil = nil
@@ -103,6 +121,10 @@ struct AdvertisingSetMachine {
             guard status.isSuccess else { return refused(plan, script[step], status, opcode, at: now) }
             guard step + 1 == script.count else {
                 guard plan == wanted else { return beginRemoval() }
+                if isPaused, step + 2 == script.count {
+                    state = .resting(plan)
+                    return .none
+                }
                 return run(plan, from: step + 1)
             }
             failures = 0
@@ -117,6 +139,10 @@ struct AdvertisingSetMachine {
             }
             state = hasEnded ? .resting(plan) : .running(plan)
             hasEnded = false
+            return converge()
+        case .pausing(let plan):
+            // Even if the controller refused: a connection or its time may just have ended it.
+            state = .resting(plan)
             return converge()
         case .removing(let step, let failure):
             // Even if the controller refused: there may have been nothing to end.
@@ -133,7 +159,7 @@ struct AdvertisingSetMachine {
         switch state {
         case .running(let plan): state = .resting(plan)
         case .preparing, .updating: hasEnded = true
-        case .absent, .resting, .removing: break
+        case .absent, .pausing, .resting, .removing: break
         }
         // The owner decides whether it continues.
     }
@@ -257,10 +283,14 @@ struct AdvertisingSetMachine {
     private mutating func converge() -> Action {
         guard pausedUntil == nil else { return .none }
         switch (state, wanted) {
-        case (.absent, let plan?):
+        case (.running, nil), (.resting, nil): return beginRemoval()
+        case (.running(let plan), _) where isPaused:
+            state = .pausing(plan)
+            return .setDisabled
+        case (.absent, let plan?) where !isPaused:
             script = Self.script(for: plan)
             return run(plan, from: 0)
-        case (.resting(let current), let plan?) where current == plan: return run(plan, from: script.count - 1)
+        case (.resting(let current), let plan?) where !isPaused: return resume(current, as: plan)
         case (.running(let current), let plan?) where current != plan:
             guard let steps = Self.update(from: current, to: plan), let first = steps.first else {
                 return beginRemoval()
@@ -268,8 +298,20 @@ struct AdvertisingSetMachine {
             script = Self.script(for: plan)
             state = .updating(plan, steps, step: 0)
             return first
-        case (.running, nil), (.resting, _): return beginRemoval()
-        case (.absent, nil), (.running, _), (.preparing, _), (.updating, _), (.removing, _): return .none
+        case (.absent, _), (.running, _), (.preparing, _), (.updating, _), (.pausing, _), (.resting, _), (.removing, _):
+            return .none
         }
+    }
+
+    /// Switches a set on that is prepared; a new address needs no other preparation.
+    private mutating func resume(_ current: Plan, as plan: Plan) -> Action {
+        guard current != plan else { return run(plan, from: script.count - 1) }
+        var same = current
+        same.randomAddress = plan.randomAddress
+        guard same == plan, let address = plan.randomAddress, current.randomAddress != nil else {
+            return beginRemoval()
+        }
+        script = [.setRandomAddress(address), .setEnabled(plan.request)]
+        return run(plan, from: 0)
     }
 }

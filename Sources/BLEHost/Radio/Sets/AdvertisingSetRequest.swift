@@ -38,10 +38,10 @@ public struct AdvertisingSetRequest: Equatable, Sendable {
     /// The requested power in dBm, -127 to 20; `nil` for no preference.
     public var transmitPower: Int8?
     /// How long the set advertises, 10 ms to 655.35 s; `nil`: until it is cancelled. It begins again when advertising
-    /// resumes after a connection.
+    /// resumes after a connection or a pause of the radio.
     public var duration: Microseconds?
     /// How many advertising events are sent; 0 without a limit. They are counted again when advertising resumes after a
-    /// connection.
+    /// connection or a pause of the radio.
     public var maximumEvents: UInt8 = 0
     /// Whether advertising continues after a central has connected, as far as the controller can; otherwise the request
     /// ends.

@@ -41,8 +41,8 @@ struct AdvertisingSets {
     /// How many of each are kept: the other event follows at once.
     private static let endLimit = 8
 
-    /// Whether no set is on or being made.
-    var isIdle: Bool { !BuiltIn.sets || entries.allSatisfy { $0.machine.isIdle } }
+    /// Whether no set is on, or about to be.
+    var isIdle: Bool { !BuiltIn.sets || entries.allSatisfy { $0.machine.isOff } }
     var isEmpty: Bool { entries.isEmpty }
 
     var capacity: Capacity? {

@@ -20,7 +20,7 @@ public struct TrainRequest: Hashable, Sendable {
     /// The train to follow. Of several, the controller chooses the first that it finds; it uses its periodic advertiser
     /// list for that.
     public var advertisers: [Advertiser]
-    /// How the train is followed.
+    /// How the train is followed. The options of a train that another client follows already stay as they are.
     public var options = TrainOptions()
     /// Whether to look for it on LE Coded, too.
     public var scansCodedPHY = false
@@ -28,6 +28,14 @@ public struct TrainRequest: Hashable, Sendable {
     public var resumesAfterLoss = true
 
     public init(_ advertisers: [Advertiser]) { self.advertisers = advertisers }
+
+    /// Whether it asks for this train.
+    func names(_ train: TrainInformation) -> Bool {
+        advertisers.contains {
+            $0.identifier == train.identifier
+                && $0.address.withoutIdentityMark == train.advertiser.withoutIdentityMark
+        }
+    }
 
     /// Whether the specification allows the request.
     var isValid: Bool {

@@ -7,6 +7,10 @@ import BLEPackets
 ///                                     ▼                     ▼
 ///                                    idle ◀──established, cancelled── cancelling
 ///
+/// While the radio pauses, nothing is looked for: the controller finds trains only while it scans, and changes its
+/// resolving list only while it looks for none (Core 5.4, Vol 4, Part E, 7.8.38 and 7.8.67). A train that several
+/// clients want is found once and followed for all of them.
+///
 /// Requests whose trains are missing take turns, so that an absent train does not keep the others from being found.
 struct TrainTable {
     /// What a client wants.
@@ -22,9 +26,7 @@ struct TrainTable {
         let handle: SynchronizationHandle
         var information: TrainInformation
         /// Data whose last part is still missing.
-        var fragments: [UInt8] = []
-        /// Data that are too long are dropped to their end.
-        var isOverlong = false
+        var fragments = FragmentJoiner()
     }
 
     struct Entry {
@@ -32,7 +34,7 @@ struct TrainTable {
         var client: ClientID
         var wish: Wish
         var trains: [Train] = []
-        /// Attempts in sequence that found nothing.
+        /// Failed attempts in a row.
         var failures = 0
         /// The peer's link has ended: no further train comes.
         var isClosed = false
@@ -41,6 +43,15 @@ struct TrainTable {
         var isMissing: Bool {
             if case .follow = wish { trains.isEmpty } else { false }
         }
+
+        /// Whether an attempt for it can have found a train with this SID.
+        func wants(_ identifier: UInt8) -> Bool {
+            if case .follow(let request) = wish {
+                request.advertisers.contains { $0.identifier == identifier }
+            } else {
+                false
+            }
+        }
     }
 
     enum Attempt: Equatable {
@@ -48,7 +59,7 @@ struct TrainTable {
         /// The commands before and with LE Periodic Advertising Create Sync; `step` is in flight.
         case preparing(OperationID, step: Int)
         case waiting(OperationID, since: Instant)
-        case cancelling(OperationID)
+        case cancelling(OperationID, since: Instant)
     }
 
     enum Action: Equatable {
@@ -60,6 +71,18 @@ struct TrainTable {
         case cancel
         /// The controller refuses to follow the train.
         case fail(OperationID, HCIStatus, HCIOpcode)
+
+        /// Of its command.
+        var opcode: HCIOpcode? {
+            switch self {
+            case .none, .fail: nil
+            case .setEventMask: LESetEventMask.opcode
+            case .clearList: LEClearPeriodicAdvertiserList.opcode
+            case .addToList: LEAddDeviceToPeriodicAdvertiserList.opcode
+            case .create: LEPeriodicAdvertisingCreateSync.opcode
+            case .cancel: LEPeriodicAdvertisingCreateSyncCancel.opcode
+            }
+        }
     }
 
     /// How often a train that was heard and then lost at once is looked for, before the operation fails (Core 5.4, Vol 4,
@@ -68,6 +91,9 @@ struct TrainTable {
 
     /// How long one train is looked for while others are missing, too.
     static let turn: Microseconds = .seconds(5)
+
+    /// How long a controller may take to report the end of a search that was cancelled.
+    static let cancellationTimeout: Microseconds = .seconds(4)
 
     /// How many trains of a peer one operation takes: the peer decides how many it transfers.
     static let transferLimit = 32
@@ -107,10 +133,27 @@ struct TrainTable {
         return entries.remove(at: index)
     }
 
-    /// Ends every request, oldest first.
-    mutating func removeAll() -> [Entry] {
-        defer { entries.removeAll() }
-        return entries
+    /// The operations whose trains are missing, oldest first.
+    var missing: [OperationID] { entries.filter { $0.isMissing }.map { $0.operation } }
+
+    /// A train that is followed already and that a request names.
+    func train(for request: TrainRequest) -> Train? {
+        for entry in entries {
+            if let train = entry.trains.first(where: { request.names($0.information) }) { return train }
+        }
+        return nil
+    }
+
+    /// The operations that are looking for a train which has been found.
+    func seekers(of train: TrainInformation) -> [OperationID] {
+        entries.filter { entry in
+            if case .follow(let request) = entry.wish { entry.isMissing && request.names(train) } else { false }
+        }.map { $0.operation }
+    }
+
+    /// Whether a client follows this train.
+    func follows(_ handle: SynchronizationHandle) -> Bool {
+        entries.contains { $0.trains.contains { $0.handle == handle } }
     }
 
     /// The first train that an operation follows.
@@ -126,11 +169,12 @@ struct TrainTable {
 
     // MARK: The attempt
 
-    /// Looks for the next train that is missing, or gives up an attempt that nobody wants any more or that keeps others
-    /// waiting.
-    mutating func converge(at now: Instant) -> Action {
+    /// Looks for the next train that is missing, or gives up an attempt that nobody wants any more, that keeps others
+    /// waiting, or for which the radio has no time.
+    mutating func converge(isPaused: Bool = false, at now: Instant) -> Action {
         switch attempt {
         case .idle:
+            guard !isPaused else { return .none }
             // Operations are numbered in order, and so are the entries.
             guard
                 let entry = entries.first(where: { $0.isMissing && $0.operation > last })
@@ -146,11 +190,19 @@ struct TrainTable {
             attempt = .preparing(entry.operation, step: 0)
             return script[0]
         case .waiting(let operation, let since)
-        where !entries.contains { $0.operation == operation } || isOver(since, at: now):
-            attempt = .cancelling(operation)
+        where isPaused || !isMissing(operation) || isOver(since, at: now):
+            attempt = .cancelling(operation, since: now)
             return .cancel
+        case .cancelling(_, let since) where since.advanced(by: Self.cancellationTimeout) <= now:
+            // The radio must not wait for ever for an event that does not come.
+            attempt = .idle
+            return converge(isPaused: isPaused, at: now)
         case .preparing, .waiting, .cancelling: return .none
         }
+    }
+
+    private func isMissing(_ operation: OperationID) -> Bool {
+        entries.contains { $0.operation == operation && $0.isMissing }
     }
 
     /// Whether a turn that began then is over: only if another train is missing.
@@ -158,57 +210,74 @@ struct TrainTable {
         nextDeadline != nil && since.advanced(by: Self.turn) <= now
     }
 
-    /// When the turn of the train that is looked for is over.
+    /// When the turn of the train that is looked for is over, or a cancellation has taken too long.
     var nextDeadline: Instant? {
-        guard case .waiting(let operation, let since) = attempt,
-            entries.contains(where: { $0.isMissing && $0.operation != operation })
-        else { return nil }
-        return since.advanced(by: Self.turn)
+        switch attempt {
+        case .waiting(let operation, let since)
+        where entries.contains { $0.isMissing && $0.operation != operation }:
+            since.advanced(by: Self.turn)
+        case .cancelling(_, let since): since.advanced(by: Self.cancellationTimeout)
+        case .idle, .preparing, .waiting: nil
+        }
     }
 
-    /// The controller has answered the last action.
+    /// The controller has answered a command. The answer to a cancellation may come when the next attempt has begun,
+    /// because the train was found at the last moment.
     mutating func completed(_ status: HCIStatus, _ opcode: HCIOpcode, at now: Instant) -> Action {
         switch attempt {
         case .preparing(let operation, let step):
+            guard opcode == script[step].opcode else { return .none }
             guard status.isSuccess else {
                 attempt = .idle
                 return .fail(operation, status, opcode)
             }
             if script[step] == .setEventMask { hasEventMask = true }
             guard step + 1 == script.count else {
-                guard entries.contains(where: { $0.operation == operation }) else {
+                guard isMissing(operation) else {
                     attempt = .idle
-                    return converge(at: now)
+                    return .none
                 }
                 attempt = .preparing(operation, step: step + 1)
                 return script[step + 1]
             }
             attempt = .waiting(operation, since: now)
-            return converge(at: now)
-        case .cancelling where !status.isSuccess:
+            return .none
+        case .cancelling where !status.isSuccess && opcode == Action.cancel.opcode:
             // It was already over; its event has come or will not.
             attempt = .idle
-            return converge(at: now)
+            return .none
         case .idle, .waiting, .cancelling: return .none
         }
     }
 
     /// LE Periodic Advertising Sync Established.
+    /// - Parameter identifier: the SID of the train, if one was found.
     /// - Returns: whose train it is, and how the attempt ended for it; `nil` if nobody wants it.
-    mutating func established(_ status: HCIStatus) -> (operation: OperationID, isToBeRetried: Bool)? {
+    mutating func established(
+        _ status: HCIStatus, identifier: UInt8
+    ) -> (operation: OperationID, isToBeRetried: Bool)? {
         switch attempt {
-        case .waiting(let operation, _), .preparing(let operation, _):
+        case .waiting(let operation, _):
+            guard let index = entries.firstIndex(where: { $0.operation == operation }) else {
+                attempt = .idle
+                return nil
+            }
+            // The event of an earlier attempt: this one still runs.
+            guard status.isSuccess ? entries[index].wants(identifier) : status != .operationCancelledByHost else {
+                return nil
+            }
             attempt = .idle
-            guard let index = entries.firstIndex(where: { $0.operation == operation }) else { return nil }
             entries[index].failures = status.isSuccess ? 0 : entries[index].failures + 1
             let isPassing = status == .connectionFailedToBeEstablished || status == .unknownAdvertisingIdentifier
             return (operation, isPassing && entries[index].failures < Self.attempts)
-        case .cancelling(let operation):
+        case .cancelling(let operation, _):
             attempt = .idle
-            guard entries.contains(where: { $0.operation == operation }) else { return nil }
+            guard let entry = entries.first(where: { $0.operation == operation }),
+                !status.isSuccess || entry.wants(identifier)
+            else { return nil }
             // Found at the last moment; or its turn is over, and another comes.
             return (operation, true)
-        case .idle: return nil
+        case .idle, .preparing: return nil
         }
     }
 
@@ -230,31 +299,38 @@ struct TrainTable {
     }
 
     /// LE Periodic Advertising Report: joins fragments.
-    /// - Returns: whole data with the operation and client that get them.
+    /// - Parameter deliver: gets whole data, for each operation that follows the train.
     mutating func receive(
-        _ report: LEPeriodicAdvertisingReport, at now: Instant
-    ) -> (OperationID, ClientID, TrainReport)? {
+        _ report: LEPeriodicAdvertisingReport, at now: Instant,
+        _ deliver: (OperationID, ClientID, TrainReport) -> Void
+    ) {
         for index in entries.indices {
-            guard let place = entries[index].trains.firstIndex(where: { $0.handle == report.synchronizationHandle })
+            guard let place = entries[index].trains.firstIndex(where: { $0.handle == report.synchronizationHandle }),
+                let data = entries[index].trains[place].join(report)
             else { continue }
-            guard let data = entries[index].trains[place].join(report) else { return nil }
             let information = entries[index].trains[place].information
-            return (
+            deliver(
                 entries[index].operation, entries[index].client,
                 TrainReport(
                     advertiser: information.advertiser, identifier: information.identifier, data: data,
                     isTruncated: report.dataStatus == .incompleteTruncated, rssi: report.rssi,
-                    txPower: report.transmitPower == 127 ? nil : report.transmitPower, time: now)
-            )
+                    txPower: report.transmitPower == 127 ? nil : report.transmitPower, time: now))
         }
-        return nil
+    }
+
+    /// A request whose train was lost.
+    struct Loss {
+        let operation: OperationID
+        let client: ClientID
+        let train: TrainInformation
+        /// Whether the request has ended with it.
+        let hasEnded: Bool
     }
 
     /// LE Periodic Advertising Sync Lost.
-    /// - Returns: the train and who followed it, and whether the request has ended with it.
-    mutating func lost(
-        _ handle: SynchronizationHandle
-    ) -> (operation: OperationID, client: ClientID, train: TrainInformation, hasEnded: Bool)? {
+    /// - Returns: who followed the train.
+    mutating func lost(_ handle: SynchronizationHandle) -> [Loss] {
+        var losses: [Loss] = []
         for index in entries.indices {
             guard let place = entries[index].trains.firstIndex(where: { $0.handle == handle }) else { continue }
             let train = entries[index].trains.remove(at: place)
@@ -264,10 +340,12 @@ struct TrainTable {
                 case .follow(let request): !request.resumesAfterLoss
                 case .transfers: entry.isClosed && entry.trains.isEmpty
                 }
-            if hasEnded { entries.remove(at: index) }
-            return (entry.operation, entry.client, train.information, hasEnded)
+            losses.append(
+                Loss(
+                    operation: entry.operation, client: entry.client, train: train.information, hasEnded: hasEnded))
         }
-        return nil
+        entries.removeAll { entry in losses.contains { $0.hasEnded && $0.operation == entry.operation } }
+        return losses
     }
 
     /// A link has ended: no further trains are transferred on it.
@@ -284,19 +362,24 @@ struct TrainTable {
     }
 
     /// The controller forgot all trains.
-    /// - Returns: those that were followed.
-    mutating func controllerReset() -> [(OperationID, ClientID, TrainInformation)] {
+    /// - Returns: those that were followed, and who waits for no others.
+    mutating func controllerReset() -> [Loss] {
         attempt = .idle
         script = []
         hasEventMask = false
-        var lost: [(OperationID, ClientID, TrainInformation)] = []
+        var losses: [Loss] = []
         for index in entries.indices {
-            for train in entries[index].trains {
-                lost.append((entries[index].operation, entries[index].client, train.information))
+            let entry = entries[index]
+            for (place, train) in entry.trains.enumerated() {
+                losses.append(
+                    Loss(
+                        operation: entry.operation, client: entry.client, train: train.information,
+                        hasEnded: entry.isClosed && place + 1 == entry.trains.count))
             }
             entries[index].trains.removeAll()
         }
-        return lost
+        entries.removeAll { $0.isClosed }
+        return losses
     }
 }
 
@@ -304,16 +387,9 @@ extension TrainTable.Train {
     /// - Returns: the whole data, or their beginning where the controller lost the rest; `nil` while parts are missing.
     fileprivate mutating func join(_ report: LEPeriodicAdvertisingReport) -> [UInt8]? {
         let isLast = report.dataStatus != .incompleteMoreToCome
-        guard !isOverlong, fragments.count + report.data.count <= AdvertisingSetRequest.longestData else {
-            fragments = []
-            isOverlong = !isLast
-            return nil
-        }
-        guard isLast else {
-            fragments += report.data
-            return nil
-        }
-        defer { fragments = [] }
-        return fragments.isEmpty ? report.data : fragments + report.data
+        if isLast, fragments.isEmpty { return report.data }
+        guard fragments.add(report.data.span.bytes, isLast: isLast) else { return nil }
+        defer { fragments.removeAll() }
+        return fragments.octets
     }
 }
