@@ -161,7 +161,7 @@ let package = Package(
             name: "BLEDaemon",
             dependencies: [
                 "BLE", "BLEAppLifecycle", "BLEAppState", "BLEDaemonProtocol", "BLEHost", "BLEJSON", "BLELinux",
-                "BLEPackets", "BLETransport",
+                "BLEPackets", "BLEStateFiles", "BLETransport",
             ],
             swiftSettings: strict),
         .target(

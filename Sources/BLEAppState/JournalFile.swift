@@ -3,6 +3,7 @@ import BLEStateFiles
 import Dispatch
 import FoundationEssentials
 import Glibc
+import Synchronization
 
 /// A journal on disk of the state that outlives apps. Each change is appended; the file is read and compacted at each
 /// start, and compacted when it has become long.
@@ -16,6 +17,10 @@ public final class JournalFile: @unchecked Sendable {
     private let log: @Sendable (String) -> Void
     private var descriptor: Int32 = -1
     private var hasComplained = false
+    /// Whether the file lacks entries that could not be written.
+    private var isBehind = false
+    /// Whether a sync waits that will include what is written until it begins.
+    private let isSyncQueued = Atomic(false)
     /// Whether the path has something that must not be touched.
     private var isRefused = false
     private let encoder = JSONEncoder()
@@ -76,24 +81,33 @@ public final class JournalFile: @unchecked Sendable {
         return state
     }
 
-    /// Writes the entry before it returns. A failure is logged once.
+    /// Writes the entry before it returns. A failure is logged; what could not be written then is written with the next
+    /// entry for which there is room.
     public func append(_ entry: JournalEntry) {
         guard let payload = try? encoder.encode(entry) else { return }
         state.apply(entry)
         guard !isRefused else { return }
         if descriptor < 0 {
             do throws(StateFileError) { descriptor = try folder(isMade: true).openOrMake(name, .appending) } catch {
+                isBehind = true
                 return complain(error)
             }
         }
         let line = (isTorn ? [UInt8(ascii: "\n")] : []) + Journal.line([UInt8](payload))
         let code = SafeFolder.write(line, to: descriptor)
         isTorn = code != 0
-        guard !isTorn else { return complain(.system(path: path, code: code)) }
+        guard !isTorn else {
+            isBehind = true
+            return complain(.system(path: path, code: code))
+        }
         appended += line.count
-        if appended > slack + shortest { return rewrite() }
+        if isBehind || appended > slack + shortest { return rewrite() }
+        guard !isSyncQueued.exchange(true, ordering: .relaxed) else { return }
         let descriptor = descriptor
-        disk.async { fsync(descriptor) }
+        disk.async { [self] in
+            isSyncQueued.store(false, ordering: .relaxed)
+            fsync(descriptor)
+        }
     }
 
     /// Replaces the journal by the shortest one with the same state; the old one stays until the new one is complete.
@@ -106,6 +120,8 @@ public final class JournalFile: @unchecked Sendable {
             return complain(error)
         }
         isTorn = false
+        isBehind = false
+        hasComplained = false
         // The open descriptor is that of the old file.
         guard descriptor >= 0 else { return }
         let old = descriptor
@@ -143,6 +159,6 @@ public final class JournalFile: @unchecked Sendable {
     private func complain(_ error: StateFileError) {
         guard !hasComplained else { return }
         hasComplained = true
-        log("state cannot be saved: \(error)")
+        log("state cannot be saved: \(error). Until it can, what changes is lost if this process is killed")
     }
 }

@@ -6,10 +6,10 @@ import BLETransport
 final class Connection {
     let stream: ByteStream
     let peer: PeerCredentials
-    /// Whether the program runs as root or as the daemon's own user.
-    let isOperator: Bool
+    /// Whether the program's user is an operator.
+    var isOperator: Bool
     /// Whether its user may run any program; another user may only run apps that are installed.
-    let isOfAllowedUser: Bool
+    var isOfAllowedUser: Bool
     var tool: ToolSession
     var app: AppSession?
     /// Its session as an operator.

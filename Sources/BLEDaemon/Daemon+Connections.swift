@@ -10,6 +10,30 @@ extension Daemon {
     /// The pause before the daemon accepts programs again after descriptors ran out, in microseconds.
     private static let acceptPauseMicroseconds: UInt64 = 1_000_000
 
+    /// Makes the folder of a socket if only that is missing, so that every user can reach what is in it.
+    public static func makeFolder(ofSocket path: String) {
+        guard !path.hasPrefix("@"), let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
+        let folder = String(path[..<slash])
+        // The mask of the process does not count.
+        if unsafe mkdir(folder, 0o755) == 0 { _ = unsafe chmod(folder, 0o755) }
+    }
+
+    static func listen(_ configuration: Configuration) throws -> UnixListener {
+        do throws(TransportError) {
+            return try UnixListener(path: configuration.socketPath, mode: configuration.socketMode)
+        } catch {
+            let remedy =
+                switch error {
+                case .system(_, ENOENT): "make its folder, or name another path with ‘--socket’"
+                case .system(_, EADDRINUSE):
+                    "another program listens there; end it, or name another path with ‘--socket’"
+                default: "name another path with ‘--socket’"
+                }
+            throw SettingsFile.Problem(
+                description: "cannot listen at ‘\(configuration.socketPath)’: \(error): \(remedy)")
+        }
+    }
+
     func accept() {
         let began = loop.nowMicroseconds
         do throws(TransportError) {
@@ -36,7 +60,7 @@ extension Daemon {
         lastTool = lastTool >= .max - 1 ? 0x8000_0000 : lastTool + 1
         let limits = configuration.limits
         let isOperator = isOperator(peer)
-        let isAllowed = isOperator || peer.user == 0 || configuration.users.contains(peer.user)
+        let isAllowed = isAllowed(peer)
         let connection = Connection(
             stream, peer, isOperator: isOperator, isOfAllowedUser: isAllowed,
             ToolSession(
@@ -63,7 +87,7 @@ extension Daemon {
         connections.append(connection)
         tools[connection.tool.client] = connection
         if !isAllowed, !installed.users.contains(peer.user) {
-            configuration.warn("user \(peer.user) (process \(peer.process)) may not connect")
+            logRefusal(of: peer)
             connection.tool.refuse(.notAllowed, "user \(peer.user) may not use this daemon")
         } else if connections.count > limits.clients || ofUser >= limits.clientsOfUser {
             connection.tool.refuse(.tooManyClients, "too many programs are connected")
@@ -73,6 +97,20 @@ extension Daemon {
         look(at: connection)
         pump()
     }
+
+    /// Any user can try as often as it likes: one line a minute for each.
+    private func logRefusal(of peer: PeerCredentials) {
+        let now = loop.nowMicroseconds
+        if let last = refusals[peer.user], now < last + Self.refusalMicroseconds { return }
+        if refusals.count >= Self.refusedUsers { refusals = [:] }
+        refusals[peer.user] = now
+        configuration.warn(
+            "user \(peer.user) (process \(peer.process)) may not connect; ‘--allow’ or ‘users’ in the configuration lets users in"
+        )
+    }
+
+    private static let refusalMicroseconds: UInt64 = 60_000_000
+    private static let refusedUsers = 256
 
     /// The program has disconnected: its operations end, except for the preserved state of an app.
     func left(_ connection: Connection) {
@@ -94,6 +132,11 @@ extension Daemon {
         let hadServed = connection.tool.serving.hasBegun
         var pending = Set(connection.tool.leaving().map { runner.submit($0, from: client) })
         if hadServed { pending.formUnion(releaseCentrals(for: client)) }
+        if let earlier = connection.leaving {
+            // It was asked again before it had left: the first request ends with the second.
+            pending.formUnion(earlier.pending)
+            connection.tool.complete(earlier.number, .failure(.cancelled))
+        }
         guard !pending.isEmpty else { return connection.tool.complete(number, .success(.done)) }
         connection.leaving = (number, pending)
     }

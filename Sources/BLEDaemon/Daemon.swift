@@ -61,6 +61,8 @@ public final class Daemon {
         public var aliveMicroseconds: UInt64?
         /// Called on the loop every `aliveMicroseconds`, for a watchdog.
         public var alive: @Sendable () -> Void = {}
+        /// How long saving a bond may take before `alive` is no longer called, in microseconds.
+        public var savingMicroseconds: UInt64 = 10_000_000
         /// Gets log lines for people.
         public var log: @Sendable (String) -> Void = { _ in }
         /// Gets log lines about what does not work; `nil`: `log` gets them.
@@ -110,9 +112,12 @@ public final class Daemon {
     private var isPumping = false
     /// The last client number of a tool. Tools have numbers above the initial value, managers of apps have lower ones.
     var lastTool: UInt32 = 0x8000_0000
+    /// When the log last said that a user may not connect, in microseconds. Only for lookup.
+    var refusals: [UInt32: UInt64] = [:]
     /// The names of apps, by user.
     var knownApps: [UInt32: Set<AppID>] = [:]
     var installed = InstalledApps()
+    var hasReadApps = false
     /// The processes of installed apps.
     var processes: [AppID: AppProcess] = [:]
     /// Requests to systemd that have not ended.
@@ -144,6 +149,8 @@ public final class Daemon {
     private var reopening: EventLoop.Deadline?
     var processDeadline: EventLoop.Deadline?
     private var aliveDeadline: EventLoop.Deadline?
+    /// When no bond was being saved, as far as it was last seen, in microseconds.
+    private var keptAt = EventLoop.nowMicroseconds
     var accepting: EventLoop.Deadline?
     /// Called once, when the controller has been released.
     public var onStopped: () -> Void = {}
@@ -178,7 +185,8 @@ public final class Daemon {
             on: port, settings: configuration.lifecycle, seed: seed, restoring: journal?.read() ?? .init())
         listener =
             try configuration.listeningSocket.map { UnixListener(descriptor: $0) }
-            ?? UnixListener(path: configuration.socketPath, mode: configuration.socketMode)
+            ?? Self.listen(configuration)
+        configuration.log("listening at \(configuration.socketPath)")
         registration = try loop.register(listener.descriptor, for: .readable) { [unowned self] _ in accept() }
         greetings = loop.makeDeadline { [unowned self] in endSilentClients() }
         deadline = loop.makeDeadline { [unowned self] in advance() }
@@ -197,6 +205,7 @@ public final class Daemon {
         watchMemory()
         let (bonds, now) = (runner.bonds, now)
         lifecycle.withApps(at: now) { $0.restored(bonds) }
+        forgetUninstalledApps()
         openController()
     }
 
@@ -215,27 +224,21 @@ public final class Daemon {
 
     private func tellAlive() {
         guard let interval = configuration.aliveMicroseconds else { return }
-        configuration.alive()
+        let now = loop.nowMicroseconds
+        if !runner.isKeepingBond { keptAt = now }
+        // While a bond is being saved, no events come: a disk that hangs stops every program.
+        if now - keptAt < configuration.savingMicroseconds { configuration.alive() }
         aliveDeadline?.set(atMicroseconds: loop.nowMicroseconds + interval)
     }
 
-    /// Changes who may connect and what new clients may have. Programs of users who may no longer connect are refused.
+    /// Changes who may connect and what new clients may have, and reads the manifests of apps again. Programs that may no
+    /// longer do what they do are refused.
     public func change(users: Set<UInt32>, operatorGroup: UInt32?, limits: ClientLimits) {
         configuration.users = users
         configuration.operatorGroup = operatorGroup
         configuration.limits = limits
         lifecycle.withApps(at: now) { apps in apps.settings.limit(limits) }
-        openSocketToOthers()
-        for connection in connections {
-            let user = connection.peer.user
-            guard user != 0, !isOperator(connection.peer), !users.contains(user), !installed.users.contains(user) else {
-                continue
-            }
-            connection.tool.refuse(.notAllowed, "user \(user) may no longer use this daemon")
-            connection.app?.refuse(.notAllowed, "user \(user) may no longer use this daemon")
-            look(at: connection)
-        }
-        pump()
+        readInstalledApps()
     }
 
     /// Each connection is checked; the file only decides who can ask.
@@ -267,7 +270,11 @@ public final class Daemon {
         guard case .userChannel(let index) = runner.address else { return nil }
         guard let wanted = adapterAddress else {
             let address = try AdapterList.adapter(index).address
-            if address.value != 0 { adapterAddress = address }
+            if address.value != 0 {
+                adapterAddress = address
+                // Manifests may name their adapter by it. The first reading is still to come if nothing was opened before.
+                if hasReadApps { readInstalledApps() }
+            }
             return nil
         }
         guard let found = try AdapterList.adapters().first(where: { $0.address == wanted }) else {

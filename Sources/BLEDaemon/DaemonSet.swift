@@ -68,24 +68,22 @@ public final class DaemonSet: Sendable {
     }
 
     /// Reads the manifests of all apps again.
-    /// - Parameter change: what else to change; called on the thread of each daemon.
-    public func reload(_ change: @escaping @Sendable (Daemon) -> Void = { _ in }) {
+    /// - Parameter read: reads them, and changes more; called on the thread of each daemon.
+    public func reload(_ read: @escaping @Sendable (Daemon) -> Void = { $0.readInstalledApps() }) {
         for member in state.withLock({ $0.members }) {
-            member.loop.run {
-                change(member.daemon)
-                member.daemon.readInstalledApps()
-            }
+            member.loop.run { read(member.daemon) }
         }
     }
 
     /// Stops all daemons, and waits until their controllers have been released.
     public func stop() {
-        let (members, watch) = state.withLock { ($0.members, $0.watching) }
-        if let watch {
+        if let watch = state.withLock({ $0.watching }) {
             watch.loop.run { watch.arrivals.cancel() }
             watch.loop.stop()
             watch.loop.join()
         }
+        // Until then it could add one.
+        let members = state.withLock { $0.members }
         for member in members { member.loop.run { member.daemon.stop() } }
         for member in members { member.loop.join() }
     }

@@ -90,7 +90,8 @@ public struct DaemonSettings: Equatable, Sendable {
         Limit(key: "clientsOfUser", range: 1...10_000) { $0.clientsOfUser = $1 },
         Limit(key: "appsOfUser", range: 1...10_000) { $0.appsOfUser = $1 },
         Limit(key: "messageOctets", range: 4096...1_048_576) { $0.messageOctets = $1 },
-        Limit(key: "waitingOctets", range: 65_536...16_777_216) {
+        // Beyond 1 MiB a stream ends without a word; a message and the refusal come on top.
+        Limit(key: "waitingOctets", range: 65_536...786_432) {
             $0.waitingOctets = $1
             $0.waitingDiscoveryOctets = $1 / 4
         },
@@ -135,10 +136,10 @@ public struct DaemonSettings: Equatable, Sendable {
                 switch self {
                 case .number(let number): return number
                 case .text(let name):
-                    guard let entry = unsafe getpwnam(name) else {
+                    guard let user = Accounts.user(name) else {
                         throw SettingsFile.Problem(description: "‘users’: there is no user ‘\(name)’")
                     }
-                    return unsafe entry.pointee.pw_uid
+                    return user.id
                 }
             }
         }
@@ -148,10 +149,10 @@ public struct DaemonSettings: Equatable, Sendable {
                 switch self {
                 case .number(let number): return number
                 case .text(let name):
-                    guard let entry = unsafe getgrnam(name) else {
+                    guard let group = Accounts.group(name) else {
                         throw SettingsFile.Problem(description: "‘operators’: there is no group ‘\(name)’")
                     }
-                    return unsafe entry.pointee.gr_gid
+                    return group
                 }
             }
         }

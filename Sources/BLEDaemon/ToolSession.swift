@@ -161,7 +161,11 @@ public struct ToolSession {
         }
         let command = try HostCommand(request)
         lastNumber = request.operation
-        guard operations.count < limits.requests else { return complete(number, .failure(.limitReached)) }
+        // What makes room is never refused for want of it; a cancellation ends at once.
+        let isCancellation = if case .cancel = command { true } else { false }
+        guard operations.count < limits.requests || isCancellation && operations.count < 2 * limits.requests else {
+            return complete(number, .failure(.limitReached))
+        }
         switch command {
         case .cancel(let target):
             // An operation that has ended or never existed needs no cancelling.

@@ -161,6 +161,8 @@ public struct CLinuxSerialSettings {
     _ process: UnsafeMutablePointer<Int32>
 ) -> Int32
 
+@_extern(c) public func clinux_peer_process(_ descriptor: Int32) -> Int32
+
 @_extern(c) public func clinux_peer_groups(
     _ descriptor: Int32, _ groups: UnsafeMutablePointer<UInt32>, _ capacity: Int32
 ) -> Int32
@@ -188,8 +190,11 @@ public struct CLinuxUser {
 /// - Parameter user: a `CLinuxUser`.
 @_extern(c) public func clinux_launch(
     _ arguments: UnsafePointer<UnsafePointer<CChar>?>, _ environment: UnsafePointer<UnsafePointer<CChar>?>,
-    _ folder: UnsafePointer<CChar>, _ user: UnsafeRawPointer, _ group: Int32, _ data: UInt64
+    _ folder: UnsafePointer<CChar>, _ user: UnsafeRawPointer, _ group: Int32, _ data: UInt64,
+    _ milliseconds: Int32, _ answer: UnsafeMutablePointer<Int32>
 ) -> Int32
+
+@_extern(c) public func clinux_launch_failure(_ answer: Int32) -> Int32
 
 @_extern(c) public func clinux_limit_data(_ process: Int32, _ octets: UInt64) -> Int32
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -13,15 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Every descriptor but the first three ends with exec.
-static void close_on_exec(void) {
+// What the daemon has open must end even if exec takes long: the adapter and the connections of programs would stay open.
+static void close_all_from(int first) {
 #if defined(SYS_close_range)
-    enum { CLOEXEC = 1 << 2 };  // CLOSE_RANGE_CLOEXEC
-    if (syscall(SYS_close_range, 3U, ~0U, CLOEXEC) == 0) return;
+    if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0) return;
 #endif
     struct rlimit limit;
     rlim_t count = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? limit.rlim_cur : 65536;
-    for (int descriptor = 3; descriptor < (int)count; descriptor++) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    for (int descriptor = first; descriptor < (int)count; descriptor++) close(descriptor);
 }
 
 int clinux_limit_data(int32_t process, uint64_t octets) {
@@ -29,9 +29,12 @@ int clinux_limit_data(int32_t process, uint64_t octets) {
     return prlimit(process, RLIMIT_DATA, &limit, NULL);
 }
 
+// Where a new process says why it failed.
+enum { FAILURE = 3 };
+
 // Returns only on failure, with errno.
 static void run(const char *const *arguments, const char *const *environment, const char *folder,
-                const struct clinux_user *user, int group, uint64_t data) {
+                const struct clinux_user *user, int group, uint64_t data, int failure) {
     // What the daemon blocks or ignores is its own.
     sigset_t none;
     sigemptyset(&none);
@@ -40,10 +43,12 @@ static void run(const char *const *arguments, const char *const *environment, co
     umask(022);
     setsid();
     int input = open("/dev/null", O_RDONLY);
-    if (input >= 0) dup2(input, STDIN_FILENO);
+    if (input > STDIN_FILENO) dup2(input, STDIN_FILENO);
     // "0" is the writing process itself.
     if (group >= 0 && write(group, "0", 1) != 1) return;
-    close_on_exec();
+    if (failure != FAILURE && dup2(failure, FAILURE) < 0) _exit(127);
+    fcntl(FAILURE, F_SETFD, FD_CLOEXEC);
+    close_all_from(FAILURE + 1);
     // A service with ambient capabilities would pass them on.
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     if (user->is_set
@@ -55,30 +60,43 @@ static void run(const char *const *arguments, const char *const *environment, co
 }
 
 int32_t clinux_launch(const char *const *arguments, const char *const *environment, const char *folder,
-                      const struct clinux_user *user, int group, uint64_t data) {
+                      const struct clinux_user *user, int group, uint64_t data, int milliseconds, int *answer) {
     int failure[2];
+    *answer = -1;
     if (pipe2(failure, O_CLOEXEC) < 0) return -1;
     pid_t process = fork();
     if (process == 0) {
-        run(arguments, environment, folder, user, group, data);
+        run(arguments, environment, folder, user, group, data, failure[1]);
         int code = errno;
-        while (write(failure[1], &code, sizeof code) < 0 && errno == EINTR) {}
+        while (write(FAILURE, &code, sizeof code) < 0 && errno == EINTR) {}
         _exit(127);
     }
     int code = errno;
     close(failure[1]);
-    if (process > 0) {
-        ssize_t count;
-        code = 0;
-        while ((count = read(failure[0], &code, sizeof code)) < 0 && errno == EINTR) {}
-        if (count == (ssize_t)sizeof code && code != 0) {
-            waitpid(process, NULL, 0);
-            process = -1;
-        }
+    if (process < 0) {
+        close(failure[0]);
+        errno = code;
+        return -1;
     }
-    close(failure[0]);
+    struct pollfd watched = {.fd = failure[0], .events = POLLIN};
+    if (poll(&watched, 1, milliseconds) <= 0) {
+        fcntl(failure[0], F_SETFL, O_NONBLOCK);
+        *answer = failure[0];
+        return process;
+    }
+    code = clinux_launch_failure(failure[0]);
+    if (code == 0) return process;
+    waitpid(process, NULL, 0);
     errno = code;
-    return process;
+    return -1;
+}
+
+int clinux_launch_failure(int answer) {
+    int code = 0;
+    ssize_t count;
+    while ((count = read(answer, &code, sizeof code)) < 0 && errno == EINTR) {}
+    close(answer);
+    return count == (ssize_t)sizeof code ? code : 0;
 }
 
 int clinux_open_process(int32_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }

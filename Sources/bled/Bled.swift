@@ -115,7 +115,7 @@ struct Bled: ParsableCommand {
                 log.warn("\(adapter.name) is not taken: \(error)")
             }
         } else {
-            let first = try adapter.isEmpty ? [.transport(.userChannel(adapter: AdapterList.first().index))] : adapter
+            let first = try adapter.isEmpty ? [.transport(Self.firstAdapter(log))] : adapter
             for choice in first {
                 try daemons.add(
                     configuration(choice, first.count > 1, daemons.count, settings, log, manager, pulse))
@@ -135,6 +135,16 @@ struct Bled: ParsableCommand {
         var settings = try config.map { try DaemonSettings(path: $0) } ?? DaemonSettings()
         settings.add(users: allow, operatorGroup: try operators.map { try Self.group($0) })
         return settings
+    }
+
+    /// The kernel's first adapter. At the start of a machine it may come later.
+    private static func firstAdapter(_ log: LogOutput) throws(TransportError) -> TransportAddress {
+        do throws(TransportError) {
+            return .userChannel(adapter: try AdapterList.first().index)
+        } catch .noAdapter {
+            log.warn("no adapter is there yet; bled waits for hci0 (--adapter names another)")
+            return .userChannel(adapter: 0)
+        }
     }
 
     /// The command line's adapters, or else those of the configuration file.
@@ -175,6 +185,8 @@ struct Bled: ParsableCommand {
         _ manager: ServiceManager, _ pulse: Pulse
     ) throws -> Daemon.Configuration {
         let base = socket ?? DaemonClient.defaultSocketPath
+        // No one else makes the folder of the usual path.
+        if socket == nil, base == DaemonClient.defaultSocketPath { Daemon.makeFolder(ofSocket: base) }
         let path = count == 0 ? base : "\(base).\(count + 1)"
         let name = count == 0 ? nil : choice.name
         let warn: @Sendable (String) -> Void = { output.warn($0, of: name) }
@@ -210,17 +222,13 @@ struct Bled: ParsableCommand {
         if !settings.users.isEmpty || settings.operatorGroup != nil { configuration.socketMode = 0o666 }
         configuration.log = { output.say($0, of: name) }
         configuration.logWarning = warn
-        output.say("listening at \(path)", of: name)
         return configuration
     }
 
     private static func group(_ name: String) throws -> UInt32 {
-        guard let entry = unsafe getgrnam(name) else {
-            guard let number = UInt32(name) else {
-                throw ValidationError("There is no group ‘\(name)’ (--operators).")
-            }
-            return number
+        guard let group = Accounts.group(name) else {
+            throw ValidationError("There is no group ‘\(name)’ (--operators).")
         }
-        return unsafe entry.pointee.gr_gid
+        return group
     }
 }

@@ -15,12 +15,16 @@ final class DaemonStage: @unchecked Sendable {
     private let loop: EventLoop
     private let daemon: Daemon
 
-    init(limits: ClientLimits = ClientLimits(), users: Set<UInt32> = [geteuid()]) throws {
+    init(
+        limits: ClientLimits = ClientLimits(), users: Set<UInt32> = [geteuid()],
+        configure: (inout Daemon.Configuration) -> Void = { _ in }
+    ) throws {
         loop = try EventLoop(name: "bled")
         var configuration = Daemon.Configuration(
             transport: .simulator(scenario: nil),
             adapter: AdapterConfiguration(makeVirtualTransport: VirtualTransports.open), socketPath: path, users: users)
         configuration.limits = limits
+        configure(&configuration)
         daemon = try Daemon(configuration, on: loop)
         let loop = loop
         daemon.onStopped = { loop.stop() }

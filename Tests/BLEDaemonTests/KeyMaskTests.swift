@@ -53,6 +53,15 @@ struct KeyMaskTests {
         #expect(shown == [17, 0, 6, 0, 0x06] + [UInt8](repeating: 0, count: 16))
     }
 
+    @Test("of a PDU whose beginning was not seen nothing is shown, of the next one all")
+    mutating func late() {
+        let rest: [UInt8] = [2, 0x40, 0x10, 16, 0] + key
+        let hidden = Array(rest.prefix(5)) + [UInt8](repeating: 0, count: 16)
+        #expect(masked(rest, .controllerToHost) == hidden && masked(rest, .controllerToHost) == hidden)
+        let value: [UInt8] = [2, 0x40, 0x20, 9, 0, 5, 0, 4, 0, 0x12, 3, 0, 7, 8]
+        #expect(masked(value, .controllerToHost) == value)
+    }
+
     @Test("what the Security Manager says in public is shown")
     mutating func publicValues() {
         let confirm: [UInt8] = [2, 0x40, 0x20, 21, 0, 17, 0, 6, 0, 0x03] + key

@@ -1,9 +1,9 @@
 """Cases of the life of processes: whom an app runs as, what it inherits, how it is stopped, and who makes room when memory is short.
 
 Part of Tools/Daemon/run."""
-import glob, json, os, re, shutil, signal, socket, stat, sys, tempfile, time
+import fcntl, glob, json, os, re, shutil, signal, socket, stat, subprocess, sys, tempfile, time
 
-from __main__ import Daemon, EXAMPLES, LIMIT, RELAY, case, relay_manifest, state_of
+from __main__ import BLED, Daemon, EXAMPLES, LIMIT, RELAY, case, relay_manifest, state_of
 from client import Client, decode
 
 NOBODY = 65534
@@ -206,10 +206,46 @@ def stops_with_apps():
 
 
 @case
+def slow_program():
+    "a program whose file system does not answer holds up its own launch, and neither bled nor what bled has open"
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, 'program')
+        with open(program, 'w') as file:
+            file.write('no program\n')
+        os.chmod(program, 0o755)
+        # Who starts the program waits for the lease: up to 45 s (fcntl(2), /proc/sys/fs/lease-break-time).
+        held = os.open(program, os.O_RDWR)
+        before = signal.signal(signal.SIGIO, signal.SIG_IGN)
+        try:
+            try:
+                fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+            except OSError as error:
+                return f'NOT RUN: no leases here: {error}'
+            with Daemon(apps=[{'BundleIdentifier': 'slow', 'command': [program]}]) as daemon:
+                client = daemon.connect()
+                daemon.operate({2: b'slow'})
+                process = daemon.process_of('slow')
+                # Others are served meanwhile.
+                assert client.end(client.request({5: {1: 99}})) is not None
+                daemon.wait_for('it has closed what was of bled', lambda: len(os.listdir(f'/proc/{process}/fd')) <= 5)
+                assert os.readlink(f'/proc/{process}/exe') == os.path.realpath(BLED), 'it did not wait'
+                daemon.operate({5: b'slow'})
+                daemon.wait_for('it is ended', lambda: daemon.process_of('slow') == 0)
+                # That it fails is noticed later.
+                fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+                fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+                daemon.operate({2: b'slow'})
+                assert 'cannot be launched' not in daemon.said()
+                fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+                daemon.wait_for('it failed', lambda: '‘slow’ cannot be launched' in daemon.said())
+        finally:
+            signal.signal(signal.SIGIO, before)
+            os.close(held)
+
+
+@case
 def no_such_group():
     "bled refuses a cgroup that is none, in words, before it listens"
-    import subprocess
-    from __main__ import BLED
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([BLED, '--adapter', 'sim', '--socket', folder + '/s', '--cgroup', folder], timeout=LIMIT,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -244,6 +280,25 @@ def unit():
             with Daemon(apps=[manifest], words=['--systemctl', manager]) as daemon:
                 with open(os.path.join(files, 'relay.service'), 'w') as file:
                     file.write(f'JELLING_SOCKET={daemon.path} JELLING_APP={RELAY} exec {EXAMPLES}/heart-rate-relay\n')
+                if folder:
+                    # Of a unit with this name in the user's own manager of services.
+                    os.mkdir(f'{folder}/relay.service')
+                    os.chown(f'{folder}/relay.service', NOBODY, NOBODY)
+                    theirs = subprocess.Popen(
+                        ['/bin/sh', '-c', f'echo $$ >{folder}/relay.service/cgroup.procs; exec {EXAMPLES}/heart-rate-relay'],
+                        stdin=subprocess.DEVNULL, stdout=daemon.log,
+                        env={**os.environ, 'JELLING_SOCKET': daemon.path, 'JELLING_APP': RELAY})
+                    daemon.wait_for('it runs', lambda: daemon.told('beat'))
+                    assert daemon.process_of(RELAY) == 0
+                    theirs.kill()
+                    theirs.wait()
+                    remove(f'{folder}/relay.service')
+                os.rename(os.path.join(files, 'relay.service'), os.path.join(files, 'away'))
+                daemon.operate({2: RELAY.encode()})
+                daemon.wait_for('systemctl refuses', lambda: 'systemctl ended with status 5' in daemon.said())
+                os.rename(os.path.join(files, 'away'), os.path.join(files, 'relay.service'))
+                os.unlink(os.path.join(files, 'asked'))
+                before = len(daemon.told('beat'))
                 daemon.operate({2: RELAY.encode()})
                 if folder is None:
                     # What is not in the unit's group is not the app, whatever it says.
@@ -252,7 +307,7 @@ def unit():
                     with open(os.path.join(files, 'started')) as file:
                         os.kill(int(file.read()), signal.SIGKILL)
                     return 'NOT RUN with a group: no cgroup of version 2 can be changed here'
-                daemon.wait_for('two beats', lambda: len(daemon.told('beat')) >= 2)
+                daemon.wait_for('two beats', lambda: len(daemon.told('beat')) >= before + 2)
                 process, group = daemon.process_of(RELAY), f'{folder}/relay.service'
                 assert process
                 daemon.operate({3: RELAY.encode()})

@@ -1,13 +1,13 @@
-"""Cases of the configuration file: bled --config.
+"""Cases of the configuration file (bled --config), and of rights: what operators of a group cannot get by installing apps, what
+SIGHUP takes away, and whose process an app is.
 
 Part of Tools/Daemon/run."""
-import json, os, signal, subprocess, tempfile
+import json, os, platform, resource, signal, socket, subprocess, sys, tempfile
 
-from __main__ import BLED, Daemon, LIMIT, bletool, case
+from __main__ import BLED, BLETOOL, Daemon, LIMIT, bletool, case, state_of
 from client import Client, decode
-from limits import actor, launch, told, wait_for
-
-NOBODY = 65534
+from limits import actor, launch, leave, told, wait_for
+from operators import GROUP, NOBODY, Open, as_user
 
 
 class Configured(Daemon):
@@ -36,6 +36,7 @@ def configuration():
     apps = [actor(f'org.example.{name}', {'publish': 4 * [['180f', ['2a19', 2, 1]]]}) for name in ('early', 'late')]
     with Configured(first, apps=apps) as daemon:
         lines = lambda: [line for line in daemon.events() if 'message' in line]
+        daemon.wait_for('it says so', lines)
         assert lines()[0]['level'] == 'info' and 'listening' in lines()[0]['message'] and lines()[0]['time'], lines()
         crowd = [daemon.connect() for _ in range(3)]
         client = Client(daemon.path, LIMIT)
@@ -133,3 +134,200 @@ def is_welcome(start):
     program.kill()
     program.wait()
     return answer == 'welcome\n'
+
+
+# A tool, an app or an operator, which does nothing until it is refused.
+PROGRAM = '''
+import sys; sys.path.insert(0, sys.argv[1])
+from client import Client, decode
+client = Client(sys.argv[2], 300)
+client.send({1: {1: 1, 2: int(sys.argv[3]), 3: {1: b'org.example.app'}}})
+try:
+    while (message := client.receive()) is not None:
+        if 1 in message or 16 in message: print("welcome", flush=True)
+        if 2 in message: print("refused", decode(message[2][0])[1][0], flush=True)
+except OSError: pass
+print("gone", flush=True)
+'''
+
+
+def here(folder):
+    """A copy of the client where other users can read it."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'client.py')) as source, \
+            open(os.path.join(folder, 'client.py'), 'w') as copy:
+        copy.write(source.read())
+    return folder
+
+
+@case
+def install_for_others():
+    "a member of the operators' group installs no unit, no app with a line in its name, and nothing in place of another's manifest"
+    if os.geteuid():
+        return 'NOT RUN: only root can be another user'
+    theirs = {'BundleIdentifier': 'org.example.theirs', 'command': ['/bin/true'], 'user': 'root'}
+    with Open('--allow', str(NOBODY), '--operators', str(GROUP), apps=[theirs]) as daemon:
+        # The manifest of one app under the name of another, and one for an adapter that is not there.
+        os.rename(os.path.join(daemon.apps, 'org.example.theirs.json'), os.path.join(daemon.apps, 'org.example.mine.json'))
+        daemon.install({'BundleIdentifier': 'org.example.elsewhere', 'adapter': '00:11:22:33:44:55', 'user': 'root'})
+        daemon.install({'BundleIdentifier': 'org.example.broken', 'user': 'no such user'})
+        daemon.operate({6: {}})
+        before = {name: open(os.path.join(daemon.apps, name)).read() for name in os.listdir(daemon.apps)}
+        path = os.path.join(daemon.folder.name, 'manifest.json')
+
+        def put(user, manifest):
+            with open(path, 'w') as file:
+                json.dump(manifest, file)
+            os.chmod(path, 0o644)
+            done = as_user(user, [GROUP], BLETOOL, '-t', f'bled:{daemon.path}', 'app', 'install', path)
+            return done.returncode, done.stderr
+
+        mine = {'BundleIdentifier': 'org.example.mine', 'user': str(NOBODY)}
+        for more, words in [({'unit': 'debug-shell.service'}, 'systemd unit'), ({'unit': '*.service'}, '‘unit’'),
+                            ({}, 'manifest of ‘org.example.theirs’'),
+                            ({'BundleIdentifier': 'a\n4242 1 group foreground b'}, '‘BundleIdentifier’'),
+                            ({'BundleIdentifier': '.a'}, '‘BundleIdentifier’'),
+                            ({'BundleIdentifier': 'org.example.elsewhere'}, 'may only install apps that run as that user'),
+                            ({'BundleIdentifier': 'org.example.broken'}, 'only root and the user of bled may replace it')]:
+            code, said = put(NOBODY, {**mine, **more})
+            assert code == 1 and words in said, (more, code, said)
+        assert before == {name: open(os.path.join(daemon.apps, name)).read() for name in os.listdir(daemon.apps)}
+        # Not even root by mistake; but root mends what is wrong.
+        code, said = put(0, mine)
+        assert code == 1 and 'manifest of ‘org.example.theirs’' in said, said
+        assert put(0, {**mine, 'BundleIdentifier': 'org.example.broken'})[0] == 0
+        assert put(0, {**mine, 'BundleIdentifier': 'org.example.unit', 'unit': 'relay.service'})[0] == 0
+        assert put(NOBODY, {**mine, 'BundleIdentifier': 'ö' * 100})[0] == 0
+        assert set(daemon.operate({1: {}})) >= {'org.example.theirs', 'org.example.broken', 'org.example.unit', 'ö' * 100}
+
+
+@case
+def rights_end():
+    "SIGHUP ends the sessions of who is no operator any more, of every kind, and of users whose last app goes with it"
+    if os.geteuid():
+        return 'NOT RUN: only root can be another user'
+    app = {'BundleIdentifier': 'org.example.app', 'user': str(NOBODY)}
+    with Configured({'users': [NOBODY], 'operators': GROUP}, apps=[app]) as daemon:
+        folder = here(daemon.folder.name)
+
+        def start(kind, groups):
+            groups = ['--groups', ','.join(map(str, groups))] if groups else ['--clear-groups']
+            return subprocess.Popen(
+                ['setpriv', '--reuid', str(NOBODY), '--regid', str(NOBODY), *groups, sys.executable, '-c', PROGRAM, folder,
+                 daemon.path, str(kind)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, cwd='/')
+
+        programs = {'an operator': start(3, [GROUP]), 'a tool of one': start(1, [GROUP]), 'a tool': start(1, [])}
+        try:
+            for name, program in programs.items():
+                assert program.stdout.readline() == 'welcome\n', name
+            daemon.reload({'users': [NOBODY]})
+            for name in 'an operator', 'a tool of one':
+                # REASON_NOT_ALLOWED
+                said = programs[name].stdout.read()
+                assert said == 'refused 4\ngone\n', (name, said)
+            assert programs['a tool'].poll() is None
+            # Its user still has an app; without it the user has nothing here.
+            daemon.reload({'users': []})
+            assert programs['a tool'].stdout.read() == 'refused 4\ngone\n'
+            programs['the app'] = start(2, [])
+            assert programs['the app'].stdout.readline() == 'welcome\n'
+            os.unlink(os.path.join(daemon.apps, 'org.example.app.json'))
+            daemon.reload({'users': []})
+            assert programs['the app'].stdout.read() == 'refused 4\ngone\n'
+        finally:
+            for program in programs.values():
+                program.kill()
+                program.wait()
+
+
+@case
+def uninstalled():
+    "an app whose manifest gets a mistake goes on; one whose manifest is removed ends as one that was quit, stopped or not"
+    name, wish = 'org.example.gone', {'restore': 'gone', 'scan': ['180d'], 'connect': {}, 'subscribe': '2a37'}
+    with Daemon(apps=[actor(name, wish)]) as daemon:
+        path = os.path.join(daemon.apps, name + '.json')
+        launch(daemon, name)
+        wait_for(daemon, name, 'value', 2)
+        process = daemon.process_of(name)
+        leave(daemon, name)
+        daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
+        with open(path) as file:
+            manifest = file.read()
+        with open(path, 'w') as file:
+            file.write(manifest.replace(',', '', 1))
+        daemon.process.send_signal(signal.SIGHUP)
+        daemon.wait_for('the mistake is told', lambda: 'stays as it was' in daemon.said())
+        count = len(told(daemon, name, 'value'))
+        wait_for(daemon, name, 'value', count + 2)
+        assert daemon.process_of(name) == process
+        daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
+        # bled is killed and finds the mistake: it cannot know whose process that is, and lets it go on.
+        daemon.kill()
+        assert state_of(process) == 'T'
+        daemon.start()
+        daemon.wait_for('it goes on', lambda: state_of(process) != 'T')
+        os.kill(process, signal.SIGKILL)
+        # With its manifest it is restored. Then that is removed.
+        with open(path, 'w') as file:
+            file.write(manifest)
+        daemon.wait_for('bled listens', daemon.listens)
+        daemon.operate({6: {}})
+        daemon.wait_for('a value launches it again', lambda: daemon.process_of(name) not in (0, process))
+        process = daemon.process_of(name)
+        daemon.wait_for('it is restored', lambda: told(daemon, name, 'willRestore', process))
+        daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
+        os.unlink(path)
+        daemon.operate({6: {}})
+        daemon.wait_for('it ends', lambda: state_of(process) == 'Z')
+        daemon.wait_for('its link ends', lambda: not json.loads(
+            bletool(f'bled:{daemon.path}', '--json', 'status')[1])['adapters'][0]['links'])
+        # Whose it is now does not get what the other had.
+        with open(path, 'w') as file:
+            file.write(manifest)
+        assert daemon.operate({6: {}})[name].get(3, [0])[0] == 0
+        launch(daemon, name)
+        daemon.wait_for('it begins', lambda: told(daemon, name, 'state', daemon.process_of(name)))
+        assert not told(daemon, name, 'willRestore', daemon.process_of(name))
+
+
+@case
+def number_of_another():
+    "a connection outlives its process, and the number becomes another's: bled takes that one for no app, and leaves it alone"
+    try:
+        with open('/proc/sys/kernel/ns_last_pid', 'r+') as last:
+            last.write(last.read())
+    except OSError:
+        return 'NOT RUN: the numbers of processes cannot be chosen here'
+    name = 'org.example.own'
+    if tuple(map(int, platform.release().split('.')[:2])) < (6, 5):
+        return 'NOT RUN: this kernel does not say whose a connection is, but by number'
+    with Daemon(apps=[{'BundleIdentifier': name, 'memoryMegabytes': 512}]) as daemon:
+        client = Client(daemon.path, LIMIT)
+        client.socket.close()
+        client.socket = socket.socket(socket.AF_UNIX)
+        client.socket.settimeout(LIMIT)
+        if (child := os.fork()) == 0:
+            try:
+                client.socket.connect(daemon.path)
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        for _ in range(200):
+            with open('/proc/sys/kernel/ns_last_pid', 'w') as last:
+                last.write(str(child - 1))
+            victim = subprocess.Popen(['sleep', '1000'])
+            if victim.pid == child:
+                break
+            victim.kill()
+            victim.wait()
+        else:
+            return 'NOT RUN: the number was never free'
+        try:
+            limits = resource.prlimit(victim.pid, resource.RLIMIT_DATA)
+            client.send({1: {1: 1, 2: 2, 3: {1: name.encode()}}})
+            assert 16 in client.receive(), 'not welcome'
+            assert daemon.process_of(name) == 0
+            daemon.operate({5: name.encode()})
+            assert victim.poll() is None and resource.prlimit(victim.pid, resource.RLIMIT_DATA) == limits
+        finally:
+            victim.kill()
+            victim.wait()

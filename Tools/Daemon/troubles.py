@@ -4,6 +4,7 @@ Part of Tools/Daemon/run."""
 import glob, os, random, signal, subprocess, tempfile, time
 
 from __main__ import Daemon, EXAMPLES, LIMIT, RELAY, case, relay_manifest, state_of
+from limits import actor, launch
 from processes import python
 
 
@@ -60,6 +61,22 @@ def full_disk():
             assert 'No space left' in said, said[-2000:]
             assert said.count('No space left') < 10, f'told again and again: {said.count("No space left")} times'
             disk.empty()
+            # With the next change of anything, what was not written is.
+            first = daemon.process_of(RELAY)
+            daemon.install(actor('org.example.second', {'restore': 'second', 'scan': ['180d']}))
+            daemon.operate({6: {}})
+            launch(daemon, 'org.example.second')
+            journal = os.path.join(folder, 'apps', 'bled.journal')
+            daemon.wait_for('its scan is written down', lambda: os.path.exists(journal) and b'"second"' in open(journal, 'rb').read())
+            second = daemon.process_of('org.example.second')
+            daemon.kill()
+            for process in first, second:
+                os.kill(process, signal.SIGKILL)
+            before = len(daemon.told('willRestore'))
+            daemon.start()
+            daemon.wait_for('it is restored', lambda: len(daemon.told('willRestore')) > before)
+            daemon.wait_for('it is launched again', lambda: daemon.process_of_now(RELAY) not in (0, first))
+            daemon.operate({5: b'org.example.second'})
             daemon.operate({5: RELAY.encode()})
             daemon.wait_for('it is gone', lambda: daemon.process_of(RELAY) == 0)
             works(daemon)

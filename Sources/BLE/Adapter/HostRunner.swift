@@ -72,6 +72,8 @@ public final class HostRunner {
     public var bonds: [Bond] { bondKeeper.bonds.all }
     /// The key with which bonded devices resolve this device's private addresses; `nil` without a bond store.
     public var identityResolvingKey: Key128? { hostConfiguration.security.identityResolvingKey }
+    /// Whether a change of a bond is being saved; meanwhile the engine's events wait.
+    public var isKeepingBond: Bool { bondKeeper.isKeeping }
     /// Why the last change of a bond could not be saved; reported once.
     public func takeStoreError() -> BondStoreError? { bondKeeper.takeStoreError() }
 

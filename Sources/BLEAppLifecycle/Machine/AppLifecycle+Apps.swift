@@ -8,12 +8,16 @@ extension AppLifecycle {
     /// Declares an app. An undeclared app has no background mode.
     public mutating func declare(_ manifest: AppManifest) {
         guard let index = app(manifest.app) else { return add(App(manifest)) }
+        let isChanged = apps[index].manifest.authorization != manifest.authorization
         apps[index].manifest = manifest
         // Preserved managers continue before their app is declared.
         let hidden = hiddenServices(for: index)
         for client in managers.keys where managers[client]?.app == index {
             managers[client]?.central?.hide(hidden)
         }
+        guard isChanged else { return }
+        stateChanged()
+        finish()
     }
 
     /// The services of peripherals that an app does not see.
@@ -45,6 +49,13 @@ extension AppLifecycle {
         return LaunchOptions(
             centrals: kept.filter { $0.role == .central }.compactMap(\.restoreIdentifier),
             peripherals: kept.filter { $0.role == .peripheral }.compactMap(\.restoreIdentifier))
+    }
+
+    /// The apps that have managers which continue without a process, in the order in which they became known.
+    public var preservedApps: [AppID] {
+        apps.indices.filter { index in
+            managers.contains { $0.app == index && $0.id == nil && $0.snapshot != nil }
+        }.map { apps[$0].id }
     }
 
     /// The process of an app runs: the first input of each process.

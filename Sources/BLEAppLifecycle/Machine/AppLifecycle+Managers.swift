@@ -198,6 +198,13 @@ extension AppLifecycle {
             log(.duplicateRestoreIdentifier(role, identifier), app)
             return nil
         }
+        let isKept = managers.contains { $0.isKept(app, role, identifier) }
+        guard
+            isKept || managers.count(where: { $0.app == app && $0.restoreIdentifier != nil }) < settings.preservedOfApp
+        else {
+            log(.appLimitReached("managers with restore identifiers", limit: settings.preservedOfApp), app)
+            return nil
+        }
         return identifier
     }
 
@@ -246,8 +253,8 @@ extension AppLifecycle {
         stateChanged()
     }
 
-    /// The state of the controller, or of the Bluetooth switch, has changed.
-    private mutating func stateChanged() {
+    /// The state of the controller or of the Bluetooth switch, or what an app may do, has changed.
+    mutating func stateChanged() {
         for client in managers.keys {
             guard let app = managers[client]?.app else { continue }
             let state = state(app)

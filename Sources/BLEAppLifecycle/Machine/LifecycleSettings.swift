@@ -31,6 +31,9 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
     public var servicesOfApp = Int.max
     public var attributesOfApp = Int.max
     public var channelsOfApp = Int.max
+    /// How many managers with restore identifiers one app may have, those included that an earlier process left and the
+    /// present one has not created again: an app could otherwise leave more with each process, and they would never end.
+    public var preservedOfApp = 32
     /// The error that centrals receive for services whose app may not run (SPEC FGO-3, 2.4).
     public var disabledServiceError = ATTError.unlikelyError
     /// Services of peripherals that are hidden from apps, as on Apple's system: Generic Access, Generic Attribute,

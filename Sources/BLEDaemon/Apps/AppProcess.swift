@@ -1,6 +1,7 @@
 import BLEAppLifecycle
 import BLELinux
 import BLETransport
+import FoundationEssentials
 import Glibc
 
 /// The process of an installed app: launched by this daemon, or started elsewhere and connected.
@@ -8,8 +9,8 @@ import Glibc
 /// A process descriptor identifies it, because its number may belong to another process after its end.
 final class AppProcess {
     let number: Int32
-    /// Its start time as /proc reports it; together with the number it identifies the process across a restart of the
-    /// daemon.
+    /// Its start time as /proc reports it, and the start of the machine; together with the number they identify the process
+    /// across a restart of the daemon.
     let began: String
     /// What belongs to the app besides the process itself.
     enum Kind: String {
@@ -28,12 +29,20 @@ final class AppProcess {
     private var registration: EventLoop.Registration?
     /// When it was stopped, in microseconds of the loop's clock; `nil` while it runs.
     private(set) var stoppedAt: UInt64?
+    /// Since when it could have connected and has not, in microseconds of the loop's clock.
+    var silentSince = EventLoop.nowMicroseconds
+    /// Why its program could not be started, if that was not known at once; negative without such an answer.
+    private var answer: Int32 = -1
 
-    /// `nil` if there is no such process.
-    init?(_ number: Int32, _ kind: Kind) {
-        let descriptor = clinux_open_process(number)
+    /// - Parameter descriptor: an open descriptor of the process, which is taken over; `nil`: one is opened.
+    /// - Returns: `nil` if there is no such process.
+    init?(_ number: Int32, _ kind: Kind, descriptor: Int32? = nil) {
+        let descriptor = descriptor ?? clinux_open_process(number)
         guard descriptor >= 0 else { return nil }
-        guard let began = Self.beginning(of: number) else {
+        // What /proc says is about this process only if it has not ended since.
+        guard let began = Self.beginning(of: number),
+            clinux_signal_process(descriptor, 0) == 0 || errno == EPERM
+        else {
             close(descriptor)
             return nil
         }
@@ -51,17 +60,33 @@ final class AppProcess {
     deinit {
         registration?.cancel()
         close(descriptor)
+        if answer >= 0 { close(answer) }
     }
 
-    /// - Parameter ended: called once; `hasExited` says whether the process exited by itself and was not killed by a
-    ///   signal.
-    func watch(on loop: EventLoop, ended: @escaping (_ hasExited: Bool) -> Void) throws(TransportError) {
+    /// How a process has ended.
+    enum Ending: Equatable {
+        /// By itself, with this status.
+        case exited(Int32)
+        /// It was killed, or it is no child of this process, which gets no status then.
+        case killed
+        /// Its program could not be started, for this errno value.
+        case notStarted(Int32)
+
+        var hasExited: Bool { if case .exited = self { true } else { false } }
+    }
+
+    /// - Parameter ended: called once.
+    func watch(on loop: EventLoop, ended: @escaping (Ending) -> Void) throws(TransportError) {
         registration = try loop.register(descriptor, for: .readable) { [weak self] _ in
             guard let self else { return }
             unwatch()
             var status: Int32 = 0
+            let isOurs = unsafe clinux_reap(number, &status) == number
+            let failure = answer < 0 ? 0 : clinux_launch_failure(answer)
+            answer = -1
+            if failure != 0 { return ended(.notStarted(failure)) }
             // A process that is not our child leaves no status; it counts as killed, so that its operations continue.
-            ended(unsafe clinux_reap(number, &status) == number && status & 0x7F == 0)
+            ended(isOurs && status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed)
         }
     }
 
@@ -122,8 +147,14 @@ final class AppProcess {
         // The name, in parentheses, may hold anything; what follows is fields 3 and up.
         guard let end = text.lastIndex(of: ")") else { return nil }
         let fields = text[end...].split(separator: " ")
-        return fields.count > 20 ? String(fields[20]) : nil
+        return fields.count > 20 ? "\(fields[20])@\(boot)" : nil
     }
+
+    /// Identifies the start of the machine.
+    private static let boot: String = {
+        let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+        return text.map { $0.filter { $0 != "\n" } } ?? ""
+    }()
 
     /// Starts an installed app.
     /// - Parameters:
@@ -151,44 +182,55 @@ final class AppProcess {
         defer { if processes >= 0 { close(processes) } }
         // Only root can change its groups; any other daemon launches apps of its own user.
         let user = geteuid() == 0 || app.user.id != geteuid() ? app.user : nil
-        let number = try start(
+        let (number, answer) = try start(
             app.command, variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }, in: app.folder, as: user,
             group: processes, data: isLimited ? 0 : app.memoryLimit ?? 0)
         guard let process = AppProcess(number, processes >= 0 ? .cgroup : .group) else {
+            if answer >= 0 { close(answer) }
             throw LaunchFailure(code: ESRCH)
         }
+        process.answer = answer
         return process
     }
 
     /// Asks systemd to start a unit.
-    /// - Parameter manager: the path of systemctl.
+    /// - Parameter systemctl: the path of the program.
     /// - Returns: the process of systemctl, which ends at once.
-    static func startUnit(_ unit: String, manager: String) throws(LaunchFailure) -> AppProcess {
-        let number = try start(
-            [manager, "start", "--no-block", "--", unit], ["PATH=/usr/bin:/bin:/usr/sbin:/sbin"], in: "/", as: nil,
+    static func startUnit(_ unit: String, systemctl: String) throws(LaunchFailure) -> AppProcess {
+        let (number, answer) = try start(
+            [systemctl, "start", "--no-block", "--", unit], ["PATH=/usr/bin:/bin:/usr/sbin:/sbin"], in: "/", as: nil,
             group: -1, data: 0)
-        guard let process = AppProcess(number, .group) else { throw LaunchFailure(code: ESRCH) }
+        guard let process = AppProcess(number, .group) else {
+            if answer >= 0 { close(answer) }
+            throw LaunchFailure(code: ESRCH)
+        }
+        process.answer = answer
         return process
     }
 
     struct LaunchFailure: Error { let code: Int32 }
 
+    /// How long the daemon waits to hear whether a program could be started. Later it hears of it when the process ends.
+    private static let patienceMilliseconds: Int32 = 100
+
     private static func start(
-        _ command: [String], _ environment: [String], in folder: String, as user: InstalledApp.User?, group: Int32,
+        _ command: [String], _ environment: [String], in folder: String, as user: Accounts.User?, group: Int32,
         data: UInt64
-    ) throws(LaunchFailure) -> Int32 {
+    ) throws(LaunchFailure) -> (number: Int32, answer: Int32) {
+        var answer: Int32 = -1
         let number = unsafe withStrings(command) { arguments in
             unsafe withStrings(environment) { environment in
                 unsafe (user?.groups ?? []).withUnsafeBufferPointer { groups in
                     var user = unsafe CLinuxUser(
                         isSet: user == nil ? 0 : 1, user: user?.id ?? 0, group: user?.group ?? 0,
                         groups: groups.baseAddress, groupCount: groups.count)
-                    return unsafe clinux_launch(arguments, environment, folder, &user, group, data)
+                    return unsafe clinux_launch(
+                        arguments, environment, folder, &user, group, data, patienceMilliseconds, &answer)
                 }
             }
         }
         guard number > 0 else { throw LaunchFailure(code: errno) }
-        return number
+        return (number, answer)
     }
 
     private static func withStrings<Value>(

@@ -30,19 +30,22 @@ public struct AppSession {
 
     /// The app.
     public let app: AppID
-    private let isOperator: Bool
+    /// Whether the app may replace bonds, which all clients share, and set pairing requirements that apply to all.
+    var isOperator: Bool
     private let limits: ClientLimits
     private var frames: FrameReader
     private var outputs = Queue<Output>()
     private var hasEnded = false
     /// Which kinds of manager the app may have.
-    public var roles: Set<ManagerRole> = [.central, .peripheral]
+    private var roles: Set<ManagerRole> = [.central, .peripheral]
     /// Whether the app may ask a person during pairing.
     public var mayPair = true
     /// Managers whose role is not allowed: they are told so, and their requests are ignored.
     private var refused: Set<ManagerID> = []
     /// The managers that the app has created, in order.
     private var managers: [ManagerID] = []
+    /// The role of each manager. Only for lookup, never iterated.
+    private var roleOf: [ManagerID: ManagerRole] = [:]
     /// The octets of each event that a manager got and has not handled. Only for lookup, never iterated.
     private var unhandled: [ManagerID: Queue<Int>] = [:]
     /// The open questions of pairings, and whether each is about replacing a bond.
@@ -118,20 +121,35 @@ public struct AppSession {
             }
             managers.append(manager)
             let role: ManagerRole = if case .createCentral = request { .central } else { .peripheral }
-            if !roles.contains(role) {
-                refused.insert(manager)
-                note("the app's manifest does not let it have a \(role.className)")
-                tell(.stateChanged(.unauthorized, .restricted), to: manager, waiting: 0)
-            }
+            roleOf[manager] = role
+            if !roles.contains(role) { refuse(manager, role) }
         case .release:
             managers.removeAll { $0 == manager }
             unhandled[manager] = nil
+            roleOf[manager] = nil
             if refused.remove(manager) != nil { return taken(wire.number) }
         // The life of apps logs requests of managers that do not exist.
         case .central, .peripheral, .channel: break
         }
         guard !refused.contains(manager) else { return taken(wire.number) }
         outputs.append(.request(request, from: manager, number: wire.number))
+    }
+
+    private mutating func refuse(_ manager: ManagerID, _ role: ManagerRole) {
+        refused.insert(manager)
+        note("the app's manifest does not let it have a \(role.className)")
+        tell(.stateChanged(.unauthorized, .restricted), to: manager, waiting: 0)
+    }
+
+    /// Which kinds of manager the app may have from now on. Managers of another kind end; one that was refused stays so
+    /// until the app creates it again.
+    public mutating func restrict(to roles: Set<ManagerRole>) {
+        self.roles = roles
+        for manager in managers where !refused.contains(manager) {
+            guard let role = roleOf[manager], !roles.contains(role) else { continue }
+            outputs.append(.request(.release, from: manager, number: 0))
+            refuse(manager, role)
+        }
     }
 
     private mutating func handled(_ count: Int, by manager: ManagerID) {

@@ -10,6 +10,12 @@ struct ControlGroup: Equatable {
     /// The last part of its path; of a systemd unit, the unit's name.
     var name: String { path.split(separator: "/").last.map(String.init) ?? "" }
 
+    /// Whether it belongs to root: the system's own manager of services has made it.
+    var isOfSystem: Bool {
+        var information = stat()
+        return unsafe stat(path, &information) == 0 && information.st_uid == 0
+    }
+
     /// The group of a process; `nil` if the process does not exist or no cgroup of version 2 is mounted.
     init?(of process: Int32) {
         guard let mount = Self.mount, let text = Self.contents("/proc/\(process)/cgroup"),

@@ -39,14 +39,16 @@ extension Daemon {
             known.insert(id)
             knownApps[connection.peer.user] = known
         }
-        session.roles = app?.roles ?? [.central, .peripheral]
+        if let app { session.restrict(to: app.roles) }
         session.mayPair = app?.mayPair ?? true
         let manifest =
             app?.manifest
             ?? AppManifest(
                 app: id, authorization: Self.authorization(hello), showsSystemServices: hello.showsSystemServices)
-        // An app that an earlier daemon knew stays in the foreground or background.
-        let isInForeground = places[id] ?? !hello.startsInBackground
+        // An app that an earlier daemon knew stays in the foreground or background, and one that the system launches
+        // for an event is in the background, whatever it says.
+        let isLaunchedForEvent = app != nil && lifecycle.apps.place(of: id) == .relaunching
+        let isInForeground = places[id] ?? !(hello.startsInBackground || isLaunchedForEvent)
         let now = now
         lifecycle.withApps(at: now) { apps in
             apps.declare(manifest)
@@ -73,6 +75,11 @@ extension Daemon {
     private func installedApp(_ name: String, _ connection: Connection) -> InstalledApp? {
         guard let app = installed[AppID(rawValue: name)], app.user.id == connection.peer.user else { return nil }
         let number = connection.peer.process
+        // The number may be another's by now: of a program that the user wants the daemon to stop or to kill.
+        let descriptor = connection.stream.openPeerProcess()
+        guard descriptor >= 0 else { return nil }
+        var isTaken = false
+        defer { if !isTaken { close(descriptor) } }
         if let other = self.connection(of: app.id) {
             guard other.stream.isPeerGone else { return nil }
             other.stream.close()
@@ -89,8 +96,14 @@ extension Daemon {
             dying[app.id] = nil
         } else {
             // What runs as the app's user, but not as its unit, is not the app.
-            if let unit = app.unit, ControlGroup(of: number)?.name != unit { return nil }
-            guard let process = AppProcess(number, app.unit == nil ? .process : .unit) else { return nil }
+            if let unit = app.unit {
+                // A user's own manager of services has units of any name; their groups are the user's.
+                guard let group = ControlGroup(of: number), group.name == unit, group.isOfSystem else { return nil }
+            }
+            isTaken = true
+            guard let process = AppProcess(number, app.unit == nil ? .process : .unit, descriptor: descriptor) else {
+                return nil
+            }
             hold(process, of: app.id)
             if process.kind == .process, let limit = app.memoryLimit, !process.limitMemory(limit) {
                 configuration.warn(
@@ -159,13 +172,23 @@ extension Daemon {
                 $0.returned(events: events, octets: octets, by: manager, of: app, at: now)
             }
             drain()
-        case .move(let place): move(app, to: place)
+        case .move(let place): if mayMove(app, to: place) { move(app, to: place) }
         case .pairing(let options):
             connection.pairing = options
             setPairing()
         case .answer(let question, let answer):
             _ = runner.submit(.security(.answerPairing(question, answer)))
         case .send, .sendSoon, .close: break
+        }
+    }
+
+    /// An installed app that runs because it was woken is in the background: only a person or an operator brings it up.
+    /// Otherwise its strikes would end, and no limit of time would apply to it.
+    private func mayMove(_ app: AppID, to place: WireAppMove.Place) -> Bool {
+        guard place == .foreground, installed[app] != nil else { return true }
+        switch lifecycle.apps.place(of: app) {
+        case .foreground, .background: return true
+        case .notRunning, .relaunching, .woken, .suspended: return false
         }
     }
 

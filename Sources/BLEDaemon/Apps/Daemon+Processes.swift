@@ -22,9 +22,16 @@ extension Daemon {
             return "the manifest of ‘\(id.rawValue)’ names no command and no unit"
         }
         if let running = processes[id] {
-            // The process was launched before this daemon, or is ending.
+            // The process was launched before this daemon, or is ending, or hangs.
             running.resume()
             wantedLaunches[id] = options
+            let patience = UInt64(max(0, configuration.lifecycle.relaunchTimeout.rawValue))
+            if connection(of: id) == nil, running.silentSince + patience <= loop.nowMicroseconds {
+                configuration.warn(
+                    "‘\(id.rawValue)’ (process \(running.number)) runs but does not connect: it is ended and launched again"
+                )
+                running.kill()
+            }
             return nil
         }
         let names = (options.centrals + options.peripherals).joined(separator: ", ")
@@ -41,22 +48,46 @@ extension Daemon {
             hold(process, of: id)
             return nil
         } catch {
-            let code = unsafe String(cString: strerror(error.code))
-            let reason = "‘\(id.rawValue)’ cannot be launched: \(code)"
+            let reason = launchProblem(app, error.code)
             configuration.warn(reason)
             return reason
         }
     }
 
+    private func launchProblem(_ app: InstalledApp, _ code: Int32) -> String {
+        let what = "‘\(app.id.rawValue)’ cannot be launched"
+        let reason = unsafe String(cString: strerror(code))
+        if app.unit != nil {
+            return "\(what): ‘\(configuration.systemctlPath)’: \(reason) (bled --systemctl names another)"
+        }
+        if code == EPERM, app.user.id != geteuid(), geteuid() != 0 {
+            return
+                "\(what): only a bled of root starts apps of another user, here ‘\(app.user.name)’; let systemd start it "
+                + "(‘unit’), or run bled as root"
+        }
+        return "\(what): \(reason); check ‘\(app.command.first ?? "")’ and the folder ‘\(app.folder)’, and what "
+            + "‘\(app.user.name)’ may do with them"
+    }
+
     /// The unit connects by itself once it runs; systemctl only passes the request on.
     private func start(_ unit: String) throws(AppProcess.LaunchFailure) {
-        let manager = try AppProcess.startUnit(unit, manager: configuration.systemctlPath)
-        starting.append(manager)
+        let systemctl = try AppProcess.startUnit(unit, systemctl: configuration.systemctlPath)
+        starting.append(systemctl)
         do throws(TransportError) {
-            try manager.watch(on: loop) { [weak self, weak manager] hasExited in
+            try systemctl.watch(on: loop) { [weak self, weak systemctl] ending in
                 guard let self else { return }
-                starting.removeAll { $0 === manager }
-                if !hasExited { configuration.warn("the request to systemd for \(unit) was interrupted") }
+                starting.removeAll { $0 === systemctl }
+                switch ending {
+                case .exited(0): break
+                case .exited(let status):
+                    configuration.warn(
+                        "systemd does not start \(unit): systemctl ended with status \(status); ‘systemctl start \(unit)’, as "
+                            + "the user of bled, says why")
+                case .killed: configuration.warn("the request to systemd for \(unit) was interrupted")
+                case .notStarted(let code):
+                    let reason = unsafe String(cString: strerror(code))
+                    configuration.warn("\(unit) was not started: ‘\(configuration.systemctlPath)’: \(reason)")
+                }
             }
         } catch {
             configuration.warn("whether systemd accepts \(unit) will not be noticed: \(error)")
@@ -67,9 +98,9 @@ extension Daemon {
     func hold(_ process: AppProcess, of id: AppID) {
         processes[id] = process
         do throws(TransportError) {
-            try process.watch(on: loop) { [weak self, weak process] hasExited in
+            try process.watch(on: loop) { [weak self, weak process] ending in
                 guard let self, let process, processes[id] === process else { return }
-                processEnded(id, hasExited: hasExited)
+                processEnded(id, ending)
             }
         } catch {
             configuration.warn("the end of ‘\(id.rawValue)’ will not be noticed: \(error)")
@@ -77,17 +108,16 @@ extension Daemon {
         saveProcesses()
     }
 
-    private func processEnded(_ id: AppID, hasExited: Bool) {
+    private func processEnded(_ id: AppID, _ ending: AppProcess.Ending) {
+        let hasExited = ending.hasExited
+        if case .notStarted(let code) = ending, let app = installed[id] { configuration.warn(launchProblem(app, code)) }
         processes[id]?.removeGroup()
         processes[id] = nil
         places[id] = nil
         saveProcesses()
         if let connection = connection(of: id) {
             // Its last messages are not read, because it has ended.
-            connection.stream.close()
-            connections.removeAll { $0 === connection }
-            tools[connection.tool.client] = nil
-            forget(connection)
+            remove(connection)
             ended(id, hasExited ? .exited : .crashed)
         } else if dying.removeValue(forKey: id) != nil {
             ended(id, hasExited ? .exited : .crashed)
@@ -101,7 +131,8 @@ extension Daemon {
 
     /// The connection of an installed app has ended; its process has ended, too, or will.
     func connectionEnded(of id: AppID) {
-        guard processes[id] != nil else { return ended(id, .crashed) }
+        guard let process = processes[id] else { return ended(id, .crashed) }
+        process.silentSince = loop.nowMicroseconds
         dying[id] = loop.nowMicroseconds + Self.dyingMicroseconds
         armProcesses()
     }
@@ -203,11 +234,11 @@ extension Daemon {
     // MARK: Stopping and resuming
 
     func carryOut(_ action: ProcessAction, _ id: AppID) {
-        let process = installed[id] == nil ? nil : processes[id]
+        let process = processes[id]
         switch action {
         case .expiring: withApp(id) { $0.expiring() }
         case .terminate:
-            if processes[id] != nil, process != nil {
+            if process != nil {
                 end(id)
             } else {
                 withApp(id) { $0.refuse(.terminated, "the app ran for too long in the background, again and again") }
@@ -243,7 +274,8 @@ extension Daemon {
             return "\(process.number) \(process.began) \(process.kind.rawValue) \(place) \(id.rawValue)\n"
         }
         do {
-            try Data(lines.joined().utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+            try Data(lines.joined().utf8).write(
+                to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
             configuration.warn("which apps run cannot be written down: \(fileProblem(error))")
         }
@@ -261,38 +293,33 @@ extension Daemon {
                 process.began == fields[1]
             else { continue }
             let id = AppID(rawValue: fields[4])
+            // Whether it is still installed or not: nothing else would resume it.
+            process.resume()
             guard installed[id] != nil, processes[id] == nil else { continue }
             places[id] = fields[3] == "foreground"
             hold(process, of: id)
-            process.resume()
         }
-    }
-
-    /// Reads the manifests again. A running app that is no longer installed continues like any other program.
-    public func readInstalledApps() {
-        guard let folder = configuration.appsFolder else { return }
-        // The first daemon logs what is wrong with the files.
-        installed = InstalledApps(folder: folder, log: configuration.isFirst ? configuration.warn : { _ in })
-        let names = [configuration.transport.description, adapterAddress?.addressText]
-        installed.keep { app in app.adapter.map { names.contains($0) } ?? configuration.isFirst }
-        for app in installed.all { lifecycle.withApps(at: now) { $0.declare(app.manifest) } }
-        if isReady { setPairing() }
-        openSocketToOthers()
     }
 
     func move(_ name: String, to place: WireAppMove.Place) -> String? {
         let id = AppID(rawValue: name)
         guard installed[id] != nil else { return "no app ‘\(name)’ is installed" }
         if connection(of: id) == nil {
-            guard place == .foreground else { return "‘\(name)’ does not run" }
-            return launch(id, LaunchOptions())
+            guard place == .foreground else { return "‘\(name)’ does not run; ‘app launch’ starts it" }
+            if let problem = launch(id, LaunchOptions()) { return problem }
+            // Also if the system has launched it for an event, and it has not greeted yet.
+            places[id] = true
+            return nil
         }
         move(id, to: place)
         return nil
     }
 
     func quit(_ id: AppID) -> String? {
-        guard installed[id] != nil else { return "no app ‘\(id.rawValue)’ is installed" }
+        // What is preserved may be left of an app that was installed.
+        guard installed[id] != nil || processes[id] != nil || !lifecycle.apps.preserved(of: id).isEmpty else {
+            return "no app ‘\(id.rawValue)’ is installed"
+        }
         wantedLaunches[id] = nil
         end(id)
         ended(id, .forceQuit)
@@ -302,13 +329,16 @@ extension Daemon {
     /// Ends the process of an app. The life of apps hears of it from the caller.
     private func end(_ id: AppID) {
         dying[id] = nil
-        if let connection = connection(of: id) {
-            connection.stream.close()
-            connections.removeAll { $0 === connection }
-            tools[connection.tool.client] = nil
-            forget(connection)
-        }
+        if let connection = connection(of: id) { remove(connection) }
         processes[id]?.kill()
+    }
+
+    /// Ends the connection of an app. The life of apps hears of it from the caller.
+    func remove(_ connection: Connection) {
+        connection.stream.close()
+        connections.removeAll { $0 === connection }
+        tools[connection.tool.client] = nil
+        forget(connection)
     }
 
     func describe(_ app: InstalledApp) -> WireInstalledApp {

@@ -1,4 +1,6 @@
 import BLEAppLifecycle
+import BLEPackets
+import BLETransport
 import FoundationEssentials
 import Glibc
 
@@ -14,7 +16,8 @@ struct InstalledApp: Equatable {
     /// Which kinds of manager the app may have.
     let roles: Set<ManagerRole>
     let mayPair: Bool
-    let user: User
+    /// The user that it runs as.
+    let user: Accounts.User
     /// The program and its arguments; empty if the daemon does not launch the app itself.
     let command: [String]
     /// The systemd unit that is the app; `nil`: the app is not a unit.
@@ -29,15 +32,6 @@ struct InstalledApp: Equatable {
     var path: String?
 
     var id: AppID { manifest.app }
-
-    /// The user that it runs as.
-    struct User: Equatable {
-        let id: UInt32
-        let group: UInt32
-        let groups: [UInt32]
-        let name: String
-        let home: String
-    }
 
     /// The contents of a file in the folder of apps; the keys are those of a program's own manifest.
     private struct File: Decodable {
@@ -71,13 +65,21 @@ struct InstalledApp: Equatable {
     private static let leastMegabytes = 4
     private static let mostMegabytes = 1_048_576
     private static let mostWakeSeconds = 3600
+    /// With what a folder adds while a manifest is written, its file name has at most 255 octets.
+    private static let longestIdentifier = 200
 
     /// - Throws: `Problem` with what is wrong.
     init(file data: Data) throws {
         let file = try SettingsFile.decode(File.self, from: data, keys: File.CodingKeys.allCases.map(\.rawValue))
         let identifier = file.bundleIdentifier
-        guard !identifier.isEmpty, identifier.utf8.count <= 255, !identifier.contains("/") else {
-            throw Problem(description: "‘BundleIdentifier’ has 1 to 255 octets and no slash")
+        // It becomes a file name, and part of a line in a file.
+        let isPrintable = identifier.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && $0 != "/" }
+        guard !identifier.isEmpty, identifier.utf8.count <= Self.longestIdentifier, isPrintable,
+            !identifier.hasPrefix(".")
+        else {
+            throw Problem(
+                description: "‘BundleIdentifier’ has 1 to \(Self.longestIdentifier) octets, no slash and no control "
+                    + "character, and does not begin with a dot")
         }
         user = try Self.user(file.user)
         let isBare = file.command?.first.map { !$0.hasPrefix("/") } ?? false
@@ -86,7 +88,8 @@ struct InstalledApp: Equatable {
         unit = file.unit
         if let unit {
             let isName = unit.hasSuffix(".service") && unit.utf8.count <= 255 && !unit.hasPrefix("-")
-            guard isName, !unit.contains("/"), !unit.utf8.contains(0) else {
+            // systemctl takes others as a pattern of several units.
+            guard isName, unit.unicodeScalars.allSatisfy(Self.mayBeInUnit) else {
                 throw Problem(description: "‘unit’ is the name of a systemd service, such as ‘relay.service’")
             }
             guard command.isEmpty else { throw Problem(description: "an app has a ‘command’ or a ‘unit’, not both") }
@@ -108,6 +111,11 @@ struct InstalledApp: Equatable {
         }
         folder = file.directory ?? "/"
         adapter = file.adapter
+        if let adapter, !Self.isAdapter(adapter) {
+            throw Problem(
+                description: "‘adapter’ is a transport, such as ‘user:0’, or an address of six octets, not ‘\(adapter)’"
+            )
+        }
         mayPair = file.mayPair ?? true
         var roles: Set<ManagerRole> = []
         for name in file.roles ?? ["central", "peripheral"] {
@@ -135,30 +143,34 @@ struct InstalledApp: Equatable {
         self.manifest = manifest
     }
 
-    /// - Parameter name: a user name or number; `nil`: the daemon's own user.
-    private static func user(_ name: String?) throws -> User {
-        let entry: UnsafeMutablePointer<passwd>?
-        if let name {
-            unsafe entry = UInt32(name).map { unsafe getpwuid($0) } ?? getpwnam(name)
-        } else {
-            unsafe entry = getpwuid(geteuid())
+    /// Whether this could be an adapter's name, see `Daemon.readInstalledApps`.
+    private static func isAdapter(_ name: String) -> Bool {
+        if name.utf8.count == 17, DeviceAddress(name + "/public") != nil { return true }
+        return (try? TransportAddress(name)) != nil
+    }
+
+    /// The characters of the names of units (systemd.unit(5)).
+    private static func mayBeInUnit(_ scalar: UnicodeScalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", ":", "-", "_", ".", "\\", "@": true
+        default: false
         }
-        guard let found = unsafe entry?.pointee else {
+    }
+
+    /// - Parameter name: a user name or number; `nil`: the daemon's own user.
+    private static func user(_ name: String?) throws -> Accounts.User {
+        guard let user = name.map({ Accounts.user($0) }) ?? Accounts.user(geteuid()) else {
             throw Problem(description: "there is no user ‘\(name ?? String(geteuid()))’")
         }
-        let text = unsafe String(cString: found.pw_name)
-        var groups = [gid_t](repeating: 0, count: 256)
-        var count = Int32(groups.count)
-        let isWhole = unsafe getgrouplist(found.pw_name, found.pw_gid, &groups, &count) >= 0
-        return unsafe User(
-            id: found.pw_uid, group: found.pw_gid, groups: isWhole ? Array(groups.prefix(Int(count))) : [found.pw_gid],
-            name: text, home: String(cString: found.pw_dir))
+        return user
     }
 }
 
 /// The installed apps, from their files `NAME.json` in one folder.
 struct InstalledApps {
     private(set) var apps: [AppID: InstalledApp] = [:]
+    /// Whether the folder and all its files could be read.
+    private(set) var areComplete = true
 
     /// In the order of their names.
     var all: [InstalledApp] { apps.values.sorted { $0.id < $1.id } }
@@ -170,13 +182,17 @@ struct InstalledApps {
 
     init() {}
 
-    /// Reads all files; one with an error is logged and skipped.
-    init(folder: String, log: (String) -> Void) {
+    /// Reads all files; one with an error is logged.
+    /// - Parameter before: the apps so far: those of files with an error stay.
+    init(folder: String, before: InstalledApps = InstalledApps(), log: (String) -> Void) {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
             log("the folder of apps ‘\(folder)’ cannot be read: \(fileProblem(error))")
+            apps = before.apps
+            areComplete = false
             return
         }
+        var broken: [String] = []
         for name in names.sorted() where name.hasSuffix(".json") && !name.hasPrefix(".") {
             let path = folder + "/" + name
             do {
@@ -185,9 +201,14 @@ struct InstalledApps {
                 guard apps[app.id] == nil else { throw InstalledApp.Problem(description: "another file has its app") }
                 apps[app.id] = app
             } catch {
-                log("‘\(path)’ is passed over: \(error)")
+                areComplete = false
+                broken.append(path)
+                let known = before.apps.values.first { $0.path == path }
+                let rest = known.map { "; ‘\($0.id.rawValue)’ stays as it was" } ?? ""
+                log("‘\(path)’ is passed over: \(error)\(rest)")
             }
         }
+        for app in before.all where apps[app.id] == nil && app.path.map(broken.contains) ?? false { apps[app.id] = app }
     }
 
     /// Keeps the apps of one adapter.

@@ -5,7 +5,6 @@ import BLEHost
 import BLEPackets
 import BLETransport
 import FoundationEssentials
-import Glibc
 
 /// Operators: root, the daemon's own user, and the members of a group.
 extension Daemon {
@@ -13,12 +12,6 @@ extension Daemon {
     private static let alertLimit = 256
     /// Octets of packets that may wait for a client to read; further packets are dropped and counted.
     private static let trafficOctets = 256 * 1024
-
-    func isOperator(_ peer: PeerCredentials) -> Bool {
-        guard peer.user != 0, peer.user != geteuid() else { return true }
-        guard let group = configuration.operatorGroup else { return false }
-        return peer.group == group || peer.otherGroups.contains(group)
-    }
 
     // MARK: Requests
 

@@ -4,7 +4,6 @@ import BLEDaemonProtocol
 import BLEHost
 import BLETransport
 import FoundationEssentials
-import Glibc
 
 /// What the daemon is at, for operators.
 extension Daemon {
@@ -112,33 +111,5 @@ extension Daemon {
         told.preservedCentrals = preserved.centrals
         told.preservedPeripherals = preserved.peripherals
         return told
-    }
-
-    /// Installs an app, or replaces its manifest: anyone who can write a manifest can run any program as its user, so
-    /// root and the daemon's own user may install for every user, other operators for themselves.
-    /// - Returns: why it failed; `nil` if it succeeded.
-    func install(_ file: [UInt8], for peer: PeerCredentials) -> String? {
-        guard let folder = configuration.appsFolder else { return "this daemon has no folder of apps (bled --apps)" }
-        guard file.count <= SettingsFile.longestFile else {
-            return "a manifest has at most \(SettingsFile.longestFile) octets"
-        }
-        let app: InstalledApp
-        do { app = try InstalledApp(file: Data(file)) } catch { return "it cannot be installed: \(error)" }
-        let mayBeAny = peer.user == 0 || peer.user == geteuid()
-        let replaced = installed[app.id]
-        guard mayBeAny || app.user.id == peer.user && (replaced == nil || replaced?.user.id == peer.user) else {
-            return "user \(peer.user) may only install apps that run as that user"
-        }
-        // One of another name may have the app.
-        let path = replaced?.path ?? folder + "/" + app.id.rawValue + ".json"
-        do {
-            try Data(file).write(to: URL(fileURLWithPath: path), options: .atomic)
-            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-        } catch {
-            return "‘\(path)’ cannot be written: \(fileProblem(error))"
-        }
-        configuration.log("user \(peer.user) installed ‘\(app.id.rawValue)’")
-        readInstalledApps()
-        return installed[app.id] == nil ? "‘\(path)’ was written, but is passed over; see the log of bled" : nil
     }
 }

@@ -12,6 +12,8 @@ struct KeyMask {
         var position = 0
         var channel: UInt16 = 0
         var isSecret = false
+
+        static let unseen = Progress(position: 5, isSecret: true)
     }
 
     /// By connection handle and direction: at most two for each of 4096 handles.
@@ -83,7 +85,8 @@ struct KeyMask {
         let handle = UInt32(octets[1]) | UInt32(octets[2] & 0x0F) << 8
         let key = handle | (direction == .hostToController ? 1 << 16 : 0)
         let isContinued = octets[2] >> 4 & 0b11 == 0b01
-        var pdu = isContinued ? pdus[key] ?? Progress() : Progress()
+        // Of a PDU whose beginning was not seen, anything may be a key.
+        var pdu = isContinued ? pdus[key] ?? .unseen : Progress()
         for place in octets.indices.dropFirst(5) {
             switch pdu.position {
             case 2: pdu.channel = UInt16(octets[place])

@@ -18,6 +18,9 @@ struct OperatorSession {
         if !hasEnded { frames.append(bytes) }
     }
 
+    /// Takes no more requests.
+    mutating func end() { hasEnded = true }
+
     /// The next request; `nil` if more octets are needed.
     /// - Throws: `WireError`; the session then ends.
     mutating func next() throws(WireError) -> WireOperatorRequest? {

@@ -59,6 +59,10 @@ public final class ByteStream {
         return unsafe poll(&watched, 1, 0) > 0 && watched.revents & Int16(POLLHUP) != 0
     }
 
+    /// Opens the process that connected the stream (pidfd_open(2)): its number alone may be another's by now.
+    /// - Returns: a descriptor that the caller closes; negative if the process has ended.
+    public func openPeerProcess() -> Int32 { port.isOpen ? clinux_peer_process(port.descriptor) : -1 }
+
     /// Ends the stream and closes its descriptor; what waits is dropped.
     public func close() {
         receive = nil

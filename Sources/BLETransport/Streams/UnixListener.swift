@@ -48,12 +48,12 @@ public final class UnixListener {
         guard descriptor >= 0 else { throw .system(call: "socket", code: errno) }
         // A path ends with a zero byte; an abstract name ends with the address.
         let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count + (isAbstract ? 0 : 1))
-        let previous = umask(0o177)
+        // Its file gets no other permissions, even for a moment. The mask of the process would be that of all threads.
+        _ = fchmod(descriptor, 0o600)
         let bound = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, length) }
         }
         let code = errno
-        umask(previous)
         guard bound == 0 else {
             Glibc.close(descriptor)
             throw .system(call: "bind", code: code)
@@ -65,7 +65,7 @@ public final class UnixListener {
         }
     }
 
-    /// Takes over a socket that somebody else has bound and listens on: a service manager. Its file is theirs too.
+    /// Takes over a socket that a service manager has bound and listens on. It also owns the file.
     public init(descriptor: Int32) {
         self.descriptor = descriptor
         path = "@"

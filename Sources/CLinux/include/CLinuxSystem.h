@@ -13,6 +13,10 @@ int clinux_accept(int listener);
 /// Who connected a Unix socket (unix(7), SO_PEERCRED); negative with errno.
 int clinux_peer_credentials(int descriptor, uint32_t *user, uint32_t *group, int32_t *process);
 
+/// A descriptor of the process that connected a Unix socket, as of `clinux_open_process`; negative with errno, ESRCH if it
+/// has ended.
+int clinux_peer_process(int descriptor);
+
 /// The other groups of the user at the other end of a Unix socket.
 /// \return how many there are; -1 with errno otherwise.
 int clinux_peer_groups(int descriptor, uint32_t *groups, int capacity);
@@ -30,9 +34,14 @@ struct clinux_user {
 /// Starts a program in a session of its own, with the caller's standard output and error and no other descriptor; the lists
 /// end with NULL. `group` is the open cgroup.procs of the cgroup that it joins, or negative. `data` is the limit of the data
 /// of each of its processes, in octets, or 0.
+/// Its user's own file systems can hold it up for as long as they like, so what becomes of it may not be known within
+/// `milliseconds`: then `answer` is a descriptor for `clinux_launch_failure`, and otherwise -1.
 /// Returns its number, or -1 with errno.
 int32_t clinux_launch(const char *const *arguments, const char *const *environment, const char *folder,
-                      const struct clinux_user *user, int group, uint64_t data);
+                      const struct clinux_user *user, int group, uint64_t data, int milliseconds, int *answer);
+
+/// Why the program of an ended process could not be started, as an errno value; 0 if it was started. Closes `answer`.
+int clinux_launch_failure(int answer);
 
 /// Limits the data of a process and of those that it starts, in octets (setrlimit(2), RLIMIT_DATA); 0 is the caller.
 /// Returns 0, or -1 with errno.

@@ -34,8 +34,10 @@ extension Session {
                     "process": app.process.map { JSONValue($0) } ?? .null, "user": JSONValue(app.user),
                     "backgroundModes": .array(app.backgroundModes.map { .string($0) }),
                 ],
-                text: [app.identifier, app.place.rawValue, app.process.map { "process \($0)" }].compactMap(\.self)
-                    .joined(separator: "  "))
+                text: [app.identifier.printable, app.place.rawValue, app.process.map { "process \($0)" }].compactMap(
+                    \.self
+                )
+                .joined(separator: "  "))
         }
         if apps.isEmpty { console.note("no app is installed") }
     }

@@ -1,0 +1,91 @@
+import BLEAppLifecycle
+import Foundation
+import Synchronization
+import Testing
+
+@testable import BLEDaemon
+
+@Suite("Manifests of installed apps")
+struct InstalledAppTests {
+    private static func problem(_ manifest: [String: Any]) throws -> String? {
+        let file = try JSONSerialization.data(withJSONObject: manifest)
+        do {
+            _ = try InstalledApp(file: file)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test(
+        "an identifier that would be a line or a file of its own is refused",
+        arguments: [
+            "a\n4242 123456 group foreground b", "a\r\nb", "a\u{0}b", "a\u{7F}", ".hidden", "..", "", "a/b",
+            String(repeating: "a", count: 201),
+        ])
+    func identifiers(_ name: String) throws {
+        #expect(try #require(try Self.problem(["BundleIdentifier": name])).contains("‘BundleIdentifier’"))
+    }
+
+    @Test("an identifier may be long and have spaces and letters of any script")
+    func goodIdentifiers() throws {
+        for name in ["org.example.relay", "Ein Gerät", String(repeating: "a", count: 200)] {
+            #expect(try Self.problem(["BundleIdentifier": name]) == nil)
+        }
+    }
+
+    @Test(
+        "a unit that is a pattern, a path or an option is refused",
+        arguments: ["*.service", "a?.service", "[a]b.service", "a/b.service", "-a.service", "a b.service", "a.socket"])
+    func units(_ name: String) throws {
+        #expect(try #require(try Self.problem(["BundleIdentifier": "a", "unit": name])).contains("‘unit’"))
+        #expect(try Self.problem(["BundleIdentifier": "a", "unit": "relay@1.service"]) == nil)
+    }
+
+    @Test("many threads that look up users at once get the users that they asked for")
+    func usersOnThreads() {
+        let wrong = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 8) { number in
+            let name = number.isMultiple(of: 2) ? "root" : "nobody"
+            for _ in 0..<2000 {
+                let user = Accounts.user(name)
+                if user?.name != name || (user?.id == 0) != (name == "root") {
+                    wrong.withLock { $0.append("\(name): \(String(describing: user))") }
+                }
+            }
+        }
+        #expect(wrong.withLock { $0.prefix(3) } == [])
+        #expect(Accounts.user("no one of this name") == nil && Accounts.user("0")?.name == "root")
+        #expect(Accounts.group("root") == 0 && Accounts.group("4711") == 4711)
+        #expect(Accounts.group("no group of this name") == nil)
+    }
+}
+
+@Suite("The folder of manifests")
+struct InstalledAppsTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("apps-\(UUID())")
+
+    private func write(_ text: String, to name: String) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let path = folder.appendingPathComponent(name)
+        try Data(text.utf8).write(to: path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path.path)
+    }
+
+    @Test("a file that has become wrong leaves its app as it was; one that is gone does not")
+    func broken() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try write(#"{"BundleIdentifier": "one", "directory": "/first"}"#, to: "one.json")
+        try write(#"{"BundleIdentifier": "two"}"#, to: "two.json")
+        let before = InstalledApps(folder: folder.path) { _ in }
+        #expect(before.areComplete && before.all.map(\.id.rawValue) == ["one", "two"])
+        try write(#"{"BundleIdentifier": "one" "directory": "/second"}"#, to: "one.json")
+        try FileManager.default.removeItem(at: folder.appendingPathComponent("two.json"))
+        var said: [String] = []
+        let after = InstalledApps(folder: folder.path, before: before) { said.append($0) }
+        #expect(!after.areComplete && after.all == [before[AppID(rawValue: "one")]])
+        #expect(said.count == 1 && said[0].contains("line 1") && said[0].contains("stays as it was"), "\(said)")
+        try FileManager.default.removeItem(at: folder)
+        #expect(InstalledApps(folder: folder.path, before: after) { _ in }.all == after.all)
+    }
+}

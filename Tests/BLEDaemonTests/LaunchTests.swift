@@ -1,0 +1,112 @@
+import BLEDaemonProtocol
+import BLEHost
+import BLEPackets
+import Foundation
+import Synchronization
+import Testing
+
+@testable import BLEDaemon
+
+extension RawClient {
+    func becomeOperator() throws {
+        greet(session: .operator)
+        guard case .welcome? = try next() else { throw POSIXError(.EACCES) }
+    }
+
+    /// An operator's request.
+    func operate(_ request: WireOperatorRequest.OneOf_Request) throws -> WireOperatorAnswer {
+        send { $0.operatorRequest.request = request }
+        while let message = try next() {
+            if case .operatorAnswer(let answer) = message { return answer }
+        }
+        throw POSIXError(.EPIPE)
+    }
+}
+
+/// Waits until `isSo`, for up to a minute.
+private func comesTrue(_ isSo: () throws -> Bool) rethrows -> Bool {
+    for _ in 0..<1200 {
+        if try isSo() { return true }
+        usleep(50_000)
+    }
+    return false
+}
+
+@Suite("Launching apps")
+struct LaunchTests {
+    @Test("an app that hangs before its greeting is resumed at first, and later ended and launched again")
+    func hanging() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("apps-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("slow.json")
+        try Data(#"{"BundleIdentifier": "slow", "command": ["/bin/sleep", "1000"]}"#.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+        let stage = try DaemonStage {
+            $0.appsFolder = folder.path
+            $0.lifecycle.relaunchTimeout = .milliseconds(500)
+        }
+        let client = try stage.connect()
+        try client.becomeOperator()
+        func process() throws -> UInt32 { try client.operate(.list(WireNothing())).apps.first?.process ?? 0 }
+        #expect(try client.operate(.foreground("slow")).error.isEmpty)
+        let first = try process()
+        #expect(first != 0)
+        let isAnother = try comesTrue {
+            _ = try client.operate(.foreground("slow"))
+            return try ![0, first].contains(process())
+        }
+        #expect(isAnother)
+        #expect(kill(Int32(first), 0) != 0)
+        #expect(try client.operate(.quit("slow")).error.isEmpty)
+        #expect(try comesTrue { try process() == 0 })
+    }
+}
+
+@Suite("The watchdog")
+struct WatchdogTests {
+    private static let device = DeviceAddress(value: 0xC0FF_EE00_0001, kind: .random)
+
+    /// A disk that hangs until it is told to go on.
+    private struct HangingStore: BondStore {
+        let hasBegun = DispatchSemaphore(value: 0)
+        let mayEnd = DispatchSemaphore(value: 0)
+
+        func load() throws(BondStoreError) -> StoredBonds {
+            StoredBonds(
+                bonds: [Bond(identity: device, localKey: LongTermKey(key: Key128(rawValue: 1)))],
+                identityResolvingKey: Key128(rawValue: 3))
+        }
+
+        func save(_ bond: Bond) throws(BondStoreError) {}
+
+        func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
+            hasBegun.signal()
+            mayEnd.wait()
+            return true
+        }
+    }
+
+    @Test("bled shows no life while a disk that hangs holds up its programs, and does again afterwards")
+    func hangingDisk() throws {
+        let beats = Mutex(0)
+        let store = HangingStore()
+        let stage = try DaemonStage {
+            $0.adapter.bondStore = store
+            $0.aliveMicroseconds = 20_000
+            $0.savingMicroseconds = 200_000
+            $0.alive = { beats.withLock { $0 += 1 } }
+        }
+        #expect(comesTrue { beats.withLock { $0 } > 2 })
+        let client = try stage.connect()
+        try client.becomeOperator()
+        client.send { $0.operatorRequest.removeBond = WireAddress(Self.device) }
+        #expect(store.hasBegun.wait(timeout: .now() + 60) == .success)
+        usleep(1_000_000)
+        let count = beats.withLock { $0 }
+        usleep(500_000)
+        #expect(beats.withLock { $0 } == count)
+        store.mayEnd.signal()
+        #expect(comesTrue { beats.withLock { $0 } > count })
+    }
+}
