@@ -85,6 +85,9 @@ extension AppLifecycle {
         }
     }
 
+    /// Whether any app's process runs only because it was woken.
+    public var hasWoken: Bool { apps.contains { $0.isWoken } }
+
     /// Whether the process of an app runs only because it was woken for an event (SPEC BGX-4).
     public func isWoken(_ id: AppID) -> Bool { app(id).map { apps[$0].isWoken } ?? false }
 

@@ -5,21 +5,23 @@ import BLEPackets
 /// SPR-5).
 extension AppLifecycle {
     mutating func deliver(_ event: ClientEvent, to client: ClientID) {
-        guard let manager = managers[client] else { return }
-        let app = manager.app
-        guard let id = manager.id else {
+        let found = managers.look(client) { manager in
+            (manager.app, manager.id, manager.role, manager.queue.isEmpty && manager.hasRoom)
+        }
+        guard let (app, id, role, isFree) = found else { return }
+        guard let id else {
             guard !event.isAnswer, event.wakesApp else { return }
             enqueue(event, for: client)
             if apps[app].state == .notRunning { relaunch(app) }
             return
         }
-        let hears = apps[app].hears(manager.role)
+        let hears = apps[app].hears(role)
         if event.isAnswer { return emit(.event(event, to: id, of: apps[app].id)) }
-        if hears, manager.queue.isEmpty, manager.hasRoom { return hand(event, to: id, client, app) }
+        if hears, isFree { return hand(event, to: id, client, app) }
         enqueue(event, for: client)
         if hears {
             flush(app)
-        } else if apps[app].hasMode(manager.role), event.wakesApp {
+        } else if apps[app].hasMode(role), event.wakesApp {
             wake(app)
         }
     }
@@ -33,9 +35,15 @@ extension AppLifecycle {
     mutating func flush(_ app: Int) {
         while true {
             var next: (client: ClientID, id: ManagerID, sequence: UInt64)?
-            for manager in managers where manager.app == app && manager.hasRoom && apps[app].hears(manager.role) {
-                guard let id = manager.id, let sequence = manager.queue.nextSequence else { continue }
-                if next.map({ sequence < $0.sequence }) ?? true { next = (manager.client, id, sequence) }
+            for client in managers.keys {
+                let waiting = managers.look(client) { manager -> (ManagerID, UInt64)? in
+                    guard manager.app == app, manager.hasRoom, apps[app].hears(manager.role), let id = manager.id,
+                        let sequence = manager.queue.nextSequence
+                    else { return nil }
+                    return (id, sequence)
+                }
+                guard case (let id, let sequence)?? = waiting else { continue }
+                if next.map({ sequence < $0.sequence }) ?? true { next = (client, id, sequence) }
             }
             guard let next, let event = managers[next.client]?.queue.popFirst() else { return }
             hand(event, to: next.id, next.client, app)
@@ -69,8 +77,10 @@ extension AppLifecycle {
     /// Whether events wait for an app that may receive them.
     public func hasWaiting(for app: AppID) -> Bool {
         guard let app = self.app(app) else { return false }
-        return managers.contains {
-            $0.app == app && $0.id != nil && !$0.queue.isEmpty && apps[app].hears($0.role)
+        return managers.keys.contains { client in
+            managers.look(client) {
+                $0.app == app && $0.id != nil && !$0.queue.isEmpty && apps[app].hears($0.role)
+            } ?? false
         }
     }
 

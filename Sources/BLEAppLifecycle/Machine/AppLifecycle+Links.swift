@@ -7,7 +7,7 @@ extension AppLifecycle {
 
     func describe(_ identifier: PeerIdentifier, at address: DeviceAddress, _ client: ClientID) -> PeripheralDescription?
     {
-        managers[client]?.central?.describe(identifier, name: directory.name(of: address))
+        managers.look(client) { $0.central?.describe(identifier, name: directory.name(of: address)) } ?? nil
     }
 
     mutating func identify(_ address: DeviceAddress, app: Int) -> PeerIdentifier {
@@ -41,18 +41,20 @@ extension AppLifecycle {
     }
 
     mutating func discovered(_ discovery: Discovery) {
-        guard let address = discovery.address, let manager = managers[discovery.client], let central = manager.central,
-            central.isCurrent(discovery.scan, in: effects.commands)
-        else { return }
+        let client = discovery.client
+        let scanning = managers.look(client) { manager -> (app: Int, services: [BluetoothUUID])? in
+            guard let central = manager.central, central.isCurrent(discovery.scan, in: effects.commands) else {
+                return nil
+            }
+            return (manager.app, central.scan?.services ?? [])
+        }
+        guard let address = discovery.address, case (let app, let services)?? = scanning else { return }
         if latestReport.take(discovery), let name = latestReport.localName {
             directory.setAdvertisedName(name, of: address)
         }
-        let identifier = identify(address, app: manager.app)
+        guard let peripheral = describe(identify(address, app: app), at: address, client) else { return }
         deliver(
-            .discovered(
-                central.describe(identifier, name: directory.name(of: address)),
-                latestReport.content(scannedFor: central.scan?.services ?? []), rssi: discovery.rssi),
-            to: manager.client)
+            .discovered(peripheral, latestReport.content(scannedFor: services), rssi: discovery.rssi), to: client)
     }
 
     mutating func identityFound(_ identity: DeviceAddress, behind address: DeviceAddress) {

@@ -172,7 +172,9 @@ public struct AppLifecycle: ~Copyable {
     public var nextDeadline: Instant? {
         var deadline = directory.writingDeadline
         for app in apps { deadline = earliest(deadline, app.deadline(settings)) }
-        for manager in managers { deadline = earliest(deadline, manager.central?.nextDeadline) }
+        for client in managers.keys {
+            deadline = earliest(deadline, managers.look(client) { $0.central?.nextDeadline } ?? nil)
+        }
         return deadline
     }
 
@@ -254,7 +256,8 @@ public struct AppLifecycle: ~Copyable {
     }
 
     private mutating func holdIndications(of client: ClientID) {
-        guard managers[client]?.role == .central, let app = managers[client]?.app else { return }
+        let mayHold = managers.look(client) { $0.mayHoldIndications ? $0.app : nil }
+        guard case let app?? = mayHold else { return }
         managers[client]?.holdIndications(isHeard: apps[app].hears(.central), settings, into: &effects)
     }
 
@@ -271,7 +274,7 @@ public struct AppLifecycle: ~Copyable {
     func app(_ id: AppID) -> Int? { apps.firstIndex { $0.id == id } }
 
     func client(of manager: ManagerID, _ app: Int) -> ClientID? {
-        managers.first { $0.id == manager && $0.app == app }?.client
+        managers.keys.first { managers.look($0) { $0.id == manager && $0.app == app } ?? false }
     }
 
     /// Whether a client of the engine belongs to no app: the owner lets others use the engine, too.

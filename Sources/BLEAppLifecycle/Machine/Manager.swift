@@ -98,9 +98,11 @@ struct Manager {
         queue.count >= settings.queuedEventLimit / 2 || queue.octets >= settings.queuedOctetLimit / 2
     }
 
+    /// Whether `holdIndications` may have an effect.
+    var mayHoldIndications: Bool { role == .central && (holdsIndications || !queue.isEmpty) }
+
     /// While the app runs but is too slow, indications stay unconfirmed, so that their senders wait.
     mutating func holdIndications(isHeard: Bool, _ settings: LifecycleSettings, into effects: inout ManagerEffects) {
-        guard role == .central, holdsIndications || !queue.isEmpty else { return }
         let isCalm = queue.count < settings.queuedEventLimit / 4 && queue.octets < settings.queuedOctetLimit / 4
         let holds = id != nil && isHeard && (holdsIndications ? !isCalm : isCrowded(settings))
         guard holds != holdsIndications else { return }

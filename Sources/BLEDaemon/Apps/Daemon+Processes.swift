@@ -165,12 +165,14 @@ extension Daemon {
 
     /// Whether an app has handled everything that it was woken for.
     private func isDone(_ connection: Connection) -> Bool {
-        guard let id = connection.appID, let app = connection.app, lifecycle.apps.isWoken(id) else { return false }
-        return app.isIdle && !lifecycle.apps.hasWaiting(for: id)
+        guard let id = connection.appID, lifecycle.apps.isWoken(id) else { return false }
+        return connection.app?.isIdle == true && !lifecycle.apps.hasWaiting(for: id)
     }
 
     /// Suspends apps that were woken and have handled everything (SPEC BGX-4).
     func endWakes() {
+        // This runs for each packet of the controller, however many programs there are.
+        guard lifecycle.apps.hasWoken || !dying.isEmpty || processDeadline?.microseconds != nil else { return drain() }
         let (now, time) = (now, loop.nowMicroseconds)
         for connection in connections where connection.mayStopAt <= time && isDone(connection) {
             guard let id = connection.appID else { continue }

@@ -69,7 +69,8 @@ var app: AnyObject?
 switch mode {
 case "scan":
     let reports = 200_000
-    let controller = SocketController(path: folder + "/hci", flood: reports, notifications: 0)
+    // It goes on for longer: an app hears of events that were lost only with the next one.
+    let controller = SocketController(path: folder + "/hci", flood: .max, notifications: 0)
     controller.start()
     daemon = startDaemon()
     app = ScanningApp(wanted: reports) { count, devices, seconds in
