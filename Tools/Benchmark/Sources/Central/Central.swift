@@ -86,6 +86,8 @@ struct Central {
         /// Octets that are asked for at once. btvirt drops what its receiver's socket cannot hold, without a word; so
         /// much it always can.
         static let partLength = 16384
+        /// How many write commands are on their way at a time; the engine takes twenty.
+        static let commandsAtOnce = 16
 
         /// As the peer's control point takes it.
         func request(for octets: UInt32) -> [UInt8] {
@@ -140,10 +142,15 @@ struct Central {
         var octets = 0
         while octets < Int(wish.octets) {
             // The answer to a request comes behind all commands before it.
-            for _ in 0..<max(1, Stream.partLength / value.count) {
-                try await peripheral.writeWithoutResponse(value, to: sink)
-                octets += value.count
+            let count = max(1, Stream.partLength / value.count)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<count {
+                    if number >= Stream.commandsAtOnce { try await group.next() }
+                    group.addTask { try await peripheral.writeWithoutResponse(value, to: sink) }
+                }
+                try await group.waitForAll()
             }
+            octets += count * value.count
             try await peripheral.write(wish.request(for: 0), to: control)
         }
         let end = clock.now
