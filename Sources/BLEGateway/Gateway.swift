@@ -20,6 +20,8 @@ public struct Gateway: Sendable {
     private var free: [Int] = []
     private var slotOfKey: [UInt64: Int] = [:]
     private var settingsOfAddress: [UInt64: Int] = [:]
+    /// The thresholds of each device in the configuration; `nil`: those of all devices.
+    private var thresholdsOfSettings: [[String: Double]?] = []
     private var resolver: IdentityResolver
     private var keys: SensorKeys?
     private let encrypt: SensorKeys.Encrypt?
@@ -51,6 +53,10 @@ public struct Gateway: Sendable {
     private mutating func prepare() {
         resolver = IdentityResolver(identities: configuration.identities, encrypt: encrypt)
         settingsOfAddress.removeAll()
+        let common = configuration.pace.thresholds
+        thresholdsOfSettings = configuration.devices.map { device in
+            device.thresholds.isEmpty ? nil : common.merging(device.thresholds) { _, own in own }
+        }
         keys = encrypt.map { SensorKeys(encrypt: $0) }
         for (index, device) in configuration.devices.enumerated() {
             settingsOfAddress[device.address] = index
@@ -78,7 +84,7 @@ public struct Gateway: Sendable {
             nextSweep = nil
         }
         for slot in devices.indices where devices[slot].isInUse {
-            devices[slot].settings = settingsOfAddress[devices[slot].address.value]
+            devices[slot].settings = settings(of: devices[slot].address, identity: devices[slot].identity)
             devices[slot].announced.removeAll()
             // Keys, names and filters may have changed: decode the next packet even if it is the same.
             devices[slot].advertisement = []
@@ -249,7 +255,8 @@ public struct Gateway: Sendable {
         if data.localName != oldName, data.localName != nil { return .news }
         // Encrypted data differs in each packet.
         if devices[slot].values.isEmpty { return isUnreadable ? .known : .news }
-        return devices[slot].differs(thresholds: configuration.pace.thresholds) ? .news : .known
+        let thresholds = devices[slot].settings.flatMap { thresholdsOfSettings[$0] } ?? configuration.pace.thresholds
+        return devices[slot].differs(thresholds: thresholds) ? .news : .known
     }
 
     // MARK: Slots
@@ -271,7 +278,7 @@ public struct Gateway: Sendable {
         if deviceCount >= max(1, configuration.deviceLimit) { evict() }
         var device = HeardDevice(address: address, at: now)
         device.identity = identity
-        device.settings = settingsOfAddress[address.value]
+        device.settings = settings(of: address, identity: identity)
         let slot: Int
         if let reused = free.popLast() {
             slot = reused
@@ -288,6 +295,11 @@ public struct Gateway: Sendable {
             nextSweep = earliest(nextSweep, now.advanced(by: presence.timeout))
         }
         return slot
+    }
+
+    /// The index of the settings of a device in the configuration.
+    private func settings(of address: DeviceAddress, identity: Int?) -> Int? {
+        settingsOfAddress[identity.flatMap { configuration.identities[$0].address } ?? address.value]
     }
 
     /// Continues an identity under its new address.

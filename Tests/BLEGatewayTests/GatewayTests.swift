@@ -63,6 +63,21 @@ struct GatewayTests {
         #expect(try bench.hear(sensor, Bench.temperature(2050)).count == 1)
     }
 
+    @Test("thresholds of a device count before those of all")
+    func ownThresholds() throws {
+        var configuration = GatewayConfiguration(name: "g")
+        configuration.pace.thresholds = ["temperature": 0.2]
+        var device = KnownDevice(address: try #require(DeviceAddress(sensor)).value)
+        device.thresholds = ["temperature": 1]
+        configuration.devices = [device]
+        var bench = Bench(configuration)
+        for address in [sensor, "A4:C1:38:00:00:09"] { try bench.hear(address, Bench.temperature(2000)) }
+        _ = bench.wait(2)
+        #expect(try bench.hear(sensor, Bench.temperature(2050)).isEmpty)
+        #expect(try bench.hear("A4:C1:38:00:00:09", Bench.temperature(2050)).count == 1)
+        #expect(try bench.hear(sensor, Bench.temperature(2110)).count == 1)
+    }
+
     @Test("a changed packet counter is not reported")
     func counter() throws {
         var bench = Bench()
@@ -131,12 +146,17 @@ struct GatewayTests {
         identity.address = 0xC000_0000_0001
         var configuration = GatewayConfiguration(name: "g")
         configuration.identities = [identity]
+        var device = KnownDevice(address: 0xC000_0000_0001)
+        device.name = "Lena"
+        configuration.devices = [device]
         configuration.filter.privateAddresses = .drop
         var bench = Bench(configuration)
         let messages = try bench.hear("70:81:94:0D:FB:AA/random", "020106")
         try #require(messages.count == 1)
         #expect(messages[0].topic == "jelling/g/devices/C0:00:00:00:00:01")
         #expect(messages[0].text.contains(#""identity":{"name":"phone","address":"C0:00:00:00:00:01"}"#))
+        // The settings of the identity address.
+        #expect(messages[0].text.contains(#""name":"Lena""#))
         #expect(try bench.hear("70:81:94:0D:FB:AB/random", "020106").isEmpty)
         #expect(bench.gateway.counters.ignoredReports == 1)
         #expect(bench.gateway.deviceCount == 1)

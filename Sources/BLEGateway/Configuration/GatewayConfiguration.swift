@@ -72,7 +72,7 @@ public struct PresenceRule: Equatable, Sendable {
 
 /// A device with settings of its own.
 public struct KnownDevice: Equatable, Sendable {
-    /// Its address; public and random addresses with the same digits are not distinguished.
+    /// Its address, or that of its identity; public and random addresses with the same digits are not distinguished.
     public var address: UInt64
     /// Its name in documents, instead of the one that it sends; `nil`: that one.
     public var name: String?
@@ -80,6 +80,8 @@ public struct KnownDevice: Equatable, Sendable {
     public var key: [UInt8]?
     /// The shortest time between two of its documents; `nil`: `ReportPace.interval`.
     public var interval: Microseconds?
+    /// The changes that cause a document, by the names of values; for other values, those of `ReportPace.thresholds`.
+    public var thresholds: [String: Double] = [:]
 
     public init(address: UInt64) { self.address = address }
 }

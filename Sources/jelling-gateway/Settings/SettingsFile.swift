@@ -160,12 +160,13 @@ enum SettingsFile {
 
     private static func devices(_ object: SettingsObject) throws(SettingsProblem) -> [KnownDevice] {
         var devices: [KnownDevice] = []
-        for part in try object.objects("devices", keys: ["address", "name", "key", "interval"]) {
+        for part in try object.objects("devices", keys: ["address", "name", "key", "interval", "changes"]) {
             guard let address = try part.address("address") else { throw part.problem("address", "is missing") }
             var device = KnownDevice(address: address)
             device.name = try part.text("name")
             device.key = try part.octets("key", counts: [16, 12])
             device.interval = try part.span("interval", in: 0...86400)
+            device.thresholds = try part.numbers("changes", in: 0...1e9) ?? [:]
             guard !devices.contains(where: { $0.address == address }) else {
                 throw part.problem("address", "the device appears twice")
             }
