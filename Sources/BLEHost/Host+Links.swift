@@ -96,10 +96,12 @@ extension Host {
         link.waiting = waiting
         link.gatt.holdingClients = holdingClients
         link.bearers.settings = configuration.enhancedBearers
-        link.begin(waiting.lazy.compactMap { $0.request.pace }.first ?? configuration.timing.pace, at: now)
         links.insert(link)
         if let endedSet { setEnded(endedSet, by: link) }
         if pairings.isExclusive {
+            if BuiltIn.pace {
+                link.begin(waiting.lazy.compactMap { $0.request.pace }.first ?? configuration.timing.pace, at: now)
+            }
             if BuiltIn.server {
                 server.connected(link.id, at: now)
                 link.tellServerOfSecurity(&server, &pairings)

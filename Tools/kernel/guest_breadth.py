@@ -8,7 +8,6 @@ from guest_bluez import BLUEZ_ADDRESS, ECRED, BlueZ, said
 from guest_harness import OUR_ADDRESS, TOOL, Run, Served, check, test, tool
 
 
-
 def bearers_in(capture):
     """How many ATT packets of each opcode crossed enhanced bearers, from `decode --summary`."""
     return tool('decode', capture, '--summary').lines[0].get('eatt_opcodes') or {}

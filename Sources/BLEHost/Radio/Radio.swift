@@ -193,7 +193,7 @@ struct Radio {
 
     /// Tells the controller which channels links and trains may use; again after each reset.
     private mutating func classifyChannels(_ map: ChannelMap, _ operation: OperationID, into effects: inout Effects) {
-        guard configuration.ownership == .exclusive else {
+        guard BuiltIn.links, configuration.ownership == .exclusive else {
             return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
         }
         guard map.rawValue & ~ChannelMap.all.rawValue == 0, map.rawValue.nonzeroBitCount >= 2 else {
