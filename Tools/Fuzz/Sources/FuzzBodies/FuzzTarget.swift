@@ -17,6 +17,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case security
     /// Credit-based channels on two links.
     case channels
+    /// Enhanced attribute bearers on two encrypted links, and channels of the enhanced form.
+    case bearers
 
     /// - Returns: What is wrong; `nil` when nothing is.
     public func run(_ bytes: [UInt8]) -> String? {
@@ -29,6 +31,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .peripheral: FuzzedHost.run(bytes, .peripheral)
         case .security: FuzzedHost.run(bytes, .security)
         case .channels: FuzzedHost.run(bytes, .channels)
+        case .bearers: FuzzedHost.run(bytes, .bearers)
         }
     }
 }

@@ -29,6 +29,8 @@ struct FuzzedController {
     /// The last command of L2CAP that the engine sent on each handle, and the channels that it has called its own there.
     private(set) var lastSignal: [UInt16: [UInt8]] = [:]
     private(set) var announcedChannels: [UInt16: [UInt16]] = [:]
+    /// The last frame that the engine sent on a channel of its peer's, without the length of its unit.
+    private(set) var lastFrame: [UInt16: [UInt8]] = [:]
     /// The last ATT PDU that the engine sent on each handle.
     private(set) var lastPDU: [UInt16: [UInt8]] = [:]
 
@@ -45,6 +47,7 @@ struct FuzzedController {
         encryptedLinks.removeAll { $0 == handle }
         lastSignal[handle] = nil
         announcedChannels[handle] = nil
+        lastFrame[handle] = nil
     }
 
     mutating func encryptionChanged(_ handle: UInt16, isOn: Bool) {
@@ -105,6 +108,7 @@ struct FuzzedController {
         if packet.count > 9, packet[2] >> 4 & 3 == 0, packet[7] == 4, packet[8] == 0 {
             lastPDU[handle] = Array(packet[9...])
         }
+        if packet.count > 11, packet[2] >> 4 & 3 == 0, packet[7] >= 0x40 { lastFrame[handle] = Array(packet[11...]) }
         if packet.count >= 13, packet[2] >> 4 & 3 == 0, packet[7] == 5, packet[8] == 0 {
             noteSignal(Array(packet[9...]), handle)
         }
@@ -122,7 +126,14 @@ struct FuzzedController {
 
     private mutating func noteSignal(_ command: [UInt8], _ handle: UInt16) {
         // Requests are what peers answer.
-        if [0x06, 0x12, 0x14].contains(command[0]) { lastSignal[handle] = command }
+        if [0x06, 0x12, 0x14, 0x17, 0x19].contains(command[0]) { lastSignal[handle] = command }
+        if command[0] == 0x17 || command[0] == 0x18, command.count >= 14 {
+            var known = announcedChannels[handle] ?? []
+            for place in stride(from: 12, to: command.count - 1, by: 2) {
+                known.append(UInt16(command[place]) | UInt16(command[place + 1]) << 8)
+            }
+            announcedChannels[handle] = known.filter { $0 >= 0x40 }.suffix(12)
+        }
         let place = command[0] == 0x14 ? 6 : 4
         guard command[0] == 0x14 || command[0] == 0x15, command.count > place + 1 else { return }
         var known = announcedChannels[handle] ?? []

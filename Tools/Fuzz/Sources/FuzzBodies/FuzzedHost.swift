@@ -6,7 +6,7 @@ import BLEPackets
 /// Whatever comes: each operation ends once, every packet is well-formed and fits the controller's buffers, deadlines
 /// lie ahead once they have been served, and after the transport is gone nothing is left to do.
 struct FuzzedHost: ~Copyable {
-    enum Role { case bearer, central, peripheral, security, channels }
+    enum Role { case bearer, central, peripheral, security, channels, bearers }
 
     static let centralHandle: UInt16 = 0x40
     static let peripheralHandle: UInt16 = 0x41
@@ -39,7 +39,9 @@ struct FuzzedHost: ~Copyable {
     private init(_ input: inout FuzzInput, _ role: Role) {
         self.role = role
         controller = FuzzedController(input.byte())
-        host = Host(configuration: HostConfiguration(hasToolbox: role == .security))
+        var configuration = HostConfiguration(hasToolbox: role == .security || role == .bearers)
+        if role == .bearers { configuration.enhancedBearers = EnhancedBearerSettings(opened: 2, credits: 2) }
+        host = Host(configuration: configuration)
     }
 
     static func run(_ bytes: [UInt8], _ role: Role) -> String? {
@@ -51,6 +53,7 @@ struct FuzzedHost: ~Copyable {
             switch role {
             case .security: run.securityStep(&input)
             case .channels: run.channelStep(&input)
+            case .bearers: run.bearerStep(&input)
             default: run.step(&input, role)
             }
             steps += 1
@@ -64,6 +67,7 @@ struct FuzzedHost: ~Copyable {
     private mutating func begin() {
         host.transportOpened(at: now)
         settle()
+        if role == .bearers { restoreBonds() }
         if role != .peripheral {
             submit(.radio(.connect(ConnectRequest(peer: Self.peer(1)))))
             receive(Self.connected(handle: Self.centralHandle, peer: 1, role: .central))
@@ -75,6 +79,7 @@ struct FuzzedHost: ~Copyable {
             submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "Fuzz", serviceUUIDs: [Self.service.uuid])))))
             receive(Self.connected(handle: Self.peripheralHandle, peer: 2, role: .peripheral))
         }
+        if role == .bearers { encryptLinks() }
     }
 
     private mutating func end() {
@@ -172,7 +177,7 @@ struct FuzzedHost: ~Copyable {
     /// - Returns: whether the question was answered, which may have led to something.
     private mutating func ask(_ question: ToolboxQuestion) -> Bool {
         questions.append(question.id)
-        guard role == .security else { return false }
+        guard role == .security || role == .bearers else { return false }
         if toolbox.isHeld {
             heldQuestions.append(question)
             guard heldQuestions.count > 64 else { return false }
