@@ -18,7 +18,7 @@ enum { exit_failed = 1, exit_usage = 2, exit_transport = 3, maximum_links = 64, 
 static const char usage[] =
     "usage: ble-beacon -t TRANSPORT [--name NAME] [--advertise UUID]… [--background] [--emit-overflow] [--interval MS]\n"
     "                  [--state FILE] [--io none|display|yesno|keyboard|kbdisp] [--passkey N] [--mitm] [--no-sc] [--yes]\n"
-    "                  [--static-address] [FILE]\n"
+    "                  [--static-address] [--eatt] [FILE]\n"
     "\n"
     "TRANSPORT is user:N, unix:PATH, tcp:ADDRESS:PORT or uart:DEVICE@BAUD. FILE is a profile as for bletool serve:\n"
     "  {\"services\":[{\"uuid\":\"180F\",\"characteristics\":[{\"uuid\":\"2A19\",\"properties\":[\"read\",\"notify\"],\"value\":\"64\"}]}]}\n"
@@ -458,6 +458,7 @@ int main(int count, char **arguments) {
         else if (strcmp(word, "--mitm") == 0) pairing.flags |= JELLING_PAIRING_REQUIRES_AUTHENTICATION;
         else if (strcmp(word, "--no-sc") == 0) pairing.flags |= JELLING_PAIRING_LEGACY_ONLY;
         else if (strcmp(word, "--yes") == 0) beacon.confirms = 1;
+        else if (strcmp(word, "--eatt") == 0) config.flags |= JELLING_CONFIG_ENHANCED_BEARERS;
         else if (strcmp(word, "--static-address") == 0) config.own_address = JELLING_ADDRESS_RANDOM;
         else if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) return fputs(usage, stdout) < 0;
         else if (*word != '-' && !file) file = word;

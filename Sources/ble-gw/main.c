@@ -20,7 +20,7 @@ enum { exit_failed = 1, exit_usage = 2, exit_transport = 3, maximum_waiting = 1 
 
 static const char usage[] =
     "usage: ble-gw -t TRANSPORT [--state FILE] [--io none|display|yesno|keyboard|kbdisp] [--mitm] [--no-sc] [--yes]\n"
-    "              [--static-address] [-e]\n"
+    "              [--static-address] [--eatt N] [-e]\n"
     "       ble-gw --state FILE --bonds\n"
     "\n"
     "-e: the first command that fails ends the program. TRANSPORT is user:N, unix:PATH, tcp:ADDRESS:PORT or\n"
@@ -282,7 +282,10 @@ int main(int count, char **arguments) {
         else if (strcmp(word, "--yes") == 0) gateway.confirms = 1;
         else if (strcmp(word, "--bonds") == 0) lists_bonds = 1;
         else if (strcmp(word, "-e") == 0) gateway.stops_at_errors = 1;
-        else if (strcmp(word, "--static-address") == 0) config.own_address = JELLING_ADDRESS_RANDOM;
+        else if (strcmp(word, "--eatt") == 0 && value && strchr("12345", *value) && *value && !value[1]) {
+            config.flags |= JELLING_CONFIG_ENHANCED_BEARERS;
+            config.opened_bearers = (uint32_t)(*value - '0'), i++;
+        } else if (strcmp(word, "--static-address") == 0) config.own_address = JELLING_ADDRESS_RANDOM;
         else if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) return fputs(usage, stdout) < 0;
         else return fputs(usage, stderr), exit_usage;
     }

@@ -35,6 +35,10 @@ static jelling_connect_request connecting = {.size = sizeof connecting};
 static jelling_service_definition service = {.size = sizeof service};
 static jelling_out_of_band_data out_of_band = {.size = sizeof out_of_band};
 static jelling_packed_advertisement packed = {.size = sizeof packed};
+static jelling_train train = {.size = sizeof train};
+static jelling_set_request advertised_set = {.size = sizeof advertised_set, .train = &train};
+static jelling_train_source source = {.identifier = 3};
+static jelling_train_request followed = {.size = sizeof followed, .sources = &source, .source_count = 1};
 static jelling_counters counters = {.size = sizeof counters};
 static int64_t deadline;
 static uint32_t is_ready;
@@ -61,6 +65,11 @@ static void nothing(void *context, const uint8_t *packet, size_t length) {
     CALL(jelling_hci_command(e, 0x1001, NULL, 0, t, o))                                      \
     CALL(jelling_advertise(e, NULL, t, o))                                                   \
     CALL(jelling_change_advertising(e, 77, NULL, t, o))                                      \
+    CALL(jelling_advertise_set(e, &advertised_set, t, o))                                    \
+    CALL(jelling_change_set(e, 77, &advertised_set, t, o))                                   \
+    CALL(jelling_follow_train(e, &followed, t, o))                                           \
+    CALL(jelling_receive_trains(e, l, NULL, t, o))                                           \
+    CALL(jelling_transfer_train(e, 77, l, 0x1234, t, o))                                     \
     CALL(jelling_exchange_mtu(e, l, 0, t, o))                                                \
     CALL(jelling_discover_services(e, l, &uuid, 1, t, o))                                    \
     CALL(jelling_discover_secondary_services(e, l, t, o))                                    \
@@ -222,6 +231,22 @@ static void wrong_sizes(void) {
     check(jelling_destroy(engine) == JELLING_OK, "jelling_destroy");
 }
 
+/* What a library without sets and trains refuses before it looks at the arguments. */
+static void wrong_sets(jelling_engine *engine, jelling_operation *o) {
+    jelling_status usual = jelling_advertise_set(engine, NULL, 2, o);
+    check(usual == JELLING_ERROR_ARGUMENT || usual == JELLING_ERROR_UNSUPPORTED, "no set");
+    jelling_set_request wrong = advertised_set;
+    jelling_train_request sources = followed;
+    wrong.data.length = 1651, wrong.data.data = octets;
+    sources.source_count = SIZE_MAX;
+    check(jelling_advertise_set(engine, &wrong, 2, o) == usual, "a set with too much data");
+    check(jelling_change_set(engine, 77, &wrong, 2, o) == usual, "such a change");
+    wrong = advertised_set, wrong.size = 3;
+    check(jelling_advertise_set(engine, &wrong, 2, o) == usual, "the size of a set");
+    check(jelling_follow_train(engine, &sources, 2, o) == usual, "too many trains");
+    check(jelling_receive_trains(engine, 65578, &followed, 2, o) == usual, "trains of a link with sources");
+}
+
 static void wrong_arguments(void) {
     jelling_engine *engine = opened();
     jelling_operation o;
@@ -278,6 +303,7 @@ static void wrong_arguments(void) {
     REFUSED(jelling_remove_bond(engine, NULL, 2, &o))
     REFUSED(jelling_answer(engine, 1, NULL, 16, 2))
     REFUSED(jelling_answer_key_pair(engine, 1, NULL, octets, 2))
+    wrong_sets(engine, &o);
     REFUSED(jelling_parse_address("AA:BB", &address))
     REFUSED(jelling_parse_address(NULL, &address))
     REFUSED(jelling_parse_uuid("180", &uuid))
@@ -333,7 +359,8 @@ static uint32_t draw(uint32_t limit) {
 /* Packets as a controller might send them: completions for what the engine asked, links, data, and broken ones. */
 static size_t plausible(uint8_t *packet) {
     static const uint16_t opcodes[] = {0x0C03, 0x1001, 0x1003, 0x1002, 0x1009, 0x2003, 0x2002, 0x201C, 0x200F, 0x0C01, 0x2001,
-                                       0x2023, 0x202F, 0x200B, 0x200C, 0x200D, 0x2041, 0x2042, 0x2043, 0x2036, 0x2039, 0x2005};
+                                       0x2023, 0x202F, 0x200B, 0x200C, 0x200D, 0x2041, 0x2042, 0x2043, 0x2036, 0x2039, 0x2005,
+                                       0x203A, 0x203B, 0x2037, 0x203E, 0x2044, 0x205C};
     size_t length;
     for (int i = 0; i < 260; i++) packet[i] = (uint8_t)draw(256);
     switch (draw(5)) {
@@ -380,7 +407,8 @@ static void at_random(uint64_t seed, unsigned rounds) {
         jelling_receive(e, packet, length, t);
         t += draw(200000);
         /* Neither the end of the transport nor `stop`, or there would be little to attack. */
-        uint32_t choice = draw(64), at = 0;
+#define COUNT(call) +1
+        uint32_t choice = draw(CALLS(COUNT) - 3), at = 0;
 #define MAYBE(call)                             \
     if (at++ == choice + 1) (void)(call);
         CALLS(MAYBE)
@@ -414,6 +442,7 @@ int main(int count, char **arguments) {
     uint64_t seed = count > 1 ? strtoull(arguments[1], NULL, 10) : 1;
     unsigned rounds = count > 2 ? (unsigned)strtoul(arguments[2], NULL, 10) : 20000;
     connecting.peer = address;
+    source.address = address;
     writes[0].handle = 3;
     writes[0].value = bytes;
     service.uuid = uuid;

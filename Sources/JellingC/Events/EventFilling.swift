@@ -77,8 +77,11 @@ func fill(_ event: inout jelling_event, with source: HostEvent, _ arena: inout A
     case .ambiguousIdentity(let address, _):
         unsafe event.set(JELLING_EVENT_AMBIGUOUS_IDENTITY)
         unsafe event.address = jelling_address(address)
+    case .advertisingSet(let operation, let client, let news):
+        unsafe fill(&event, with: news, operation, client)
+    case .train(let operation, let client, let news): unsafe fill(&event, with: news, operation, client, &arena)
     // The library has no commands that lead to these.
-    case .advertisingSet, .train, .subrateChanged, .linkReport: break
+    case .subrateChanged, .linkReport: break
     case .malformedPacket: unsafe event.set(JELLING_EVENT_MALFORMED_PACKET)
     }
 }
@@ -93,6 +96,8 @@ private func fill(_ event: inout jelling_event, with discovery: Discovery, _ are
     unsafe event.discovered.is_extended = discovery.isExtended ? 1 : 0
     unsafe event.discovered.rssi = discovery.rssi
     unsafe event.discovered.tx_power = discovery.txPower ?? 127
+    unsafe event.discovered.identifier = discovery.advertisingSetIdentifier ?? 255
+    unsafe event.discovered.has_train = discovery.periodicInterval == nil ? 0 : 1
     unsafe event.discovered.time = discovery.time.microseconds
     unsafe event.discovered.advertisement = arena.copy(discovery.advertisement)
     unsafe event.discovered.scan_response = arena.copy(discovery.scanResponse)

@@ -40,8 +40,10 @@ extension jelling_completion {
                 case .notAvailableOnSharedController: 4
                 case .advertisementTooLong: 5
                 case .notPermitted: 6
+                case .advertisingSet: 7
+                case .train: 8
                 // The library offers none of these.
-                case .advertisingSet, .train, .channelMap, .pathLossZones: 0
+                case .channelMap, .pathLossZones: 0
                 }
             unsafe set(JELLING_FAILURE_INVALID_REQUEST, code: code)
         case .procedureTimeout: unsafe set(JELLING_FAILURE_PROCEDURE_TIMEOUT)

@@ -40,6 +40,10 @@ extension HostConfiguration {
             guard unsafe (1...86_400).contains(config.private_address_seconds) else { return nil }
             privateAddressLifetime = .microseconds(unsafe Int64(config.private_address_seconds) * 1_000_000)
         }
+        if flags.has(JELLING_CONFIG_ENHANCED_BEARERS) {
+            guard unsafe config.opened_bearers <= 5 else { return nil }
+            enhancedBearers = EnhancedBearerSettings(opened: unsafe Int(config.opened_bearers))
+        }
         guard unsafe setLimits(config) else { return nil }
     }
 

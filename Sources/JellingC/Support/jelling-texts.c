@@ -70,6 +70,8 @@ static const char *request_text(uint32_t code) {
     case 3: return "the engine has been stopped";
     case 4: return "this needs the controller for itself, which is shared here";
     case 5: return "the advertisement has more than 31 octets";
+    case 7: return "the advertising set contradicts itself, or the controller's limits";
+    case 8: return "the train cannot be followed or passed on";
     default: return "the request is invalid";
     }
 }

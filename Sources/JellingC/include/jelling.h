@@ -30,7 +30,7 @@
  * CLOCK_MONOTONIC. A moment before that of an earlier call counts as the moment of that call.
  *
  * Memory. The library copies what it is given: a pointer has to be valid during the call only. What it lends stays
- * valid as long as the function says. Texts are UTF-8.
+ * valid as long as the function says. Texts are UTF-8; what is not is refused.
  *
  * Structures. Those that begin with `size` can grow: set it to `sizeof` and everything that you do not use to zero,
  * which means the default. Those without, which stand in arrays, do not change.
@@ -156,7 +156,9 @@ enum {
     /* Pending connections take turns of `directed_turn_ms` instead of using the filter accept list. */
     JELLING_CONFIG_DIRECTED_TURNS = 1 << 4,
     /* The radio's timing is that of an iPhone, not that of a gateway. */
-    JELLING_CONFIG_TIMING_OF_IOS = 1 << 5
+    JELLING_CONFIG_TIMING_OF_IOS = 1 << 5,
+    /* Enhanced attribute bearers on encrypted links: those that peers open, and `opened_bearers` that this side opens. */
+    JELLING_CONFIG_ENHANCED_BEARERS = 1 << 6
 };
 
 /* What this device can show and its user can enter. */
@@ -257,6 +259,8 @@ typedef struct jelling_config {
     /* Limits for what remote devices can make grow. */
     uint32_t links, scanned_devices, scanned_device_seconds, pending_connections, bonds, unasked_bonds,
         reassembled_octets, parked_packets;
+    /* Enhanced attribute bearers that this side opens on each link, 0 to 5; with JELLING_CONFIG_ENHANCED_BEARERS. */
+    uint32_t opened_bearers;
 } jelling_config;
 
 /* --------------------------------------------------------------- Lifecycle */
@@ -441,6 +445,137 @@ typedef struct jelling_packed_advertisement {
 /* What a request of this engine would say, if it is the only one. Fills `packed`, whose `size` the caller has set. */
 jelling_status jelling_pack_advertisement(
     jelling_engine *engine, const jelling_advertise_request *request, jelling_packed_advertisement *packed);
+
+/* --------------------------------------- Advertising sets, periodic trains */
+
+/* These need a library that was built with them (`Tools/cross --features extended`); in others they are refused with
+   JELLING_ERROR_UNSUPPORTED. */
+
+/* Numbers of PHYs in sets, trains and events: 1 for 1M, 2 for 2M, 3 for coded. */
+
+/* `jelling_train.flags` */
+enum {
+    /* The packets say when their data are new, as far as the controller can. */
+    JELLING_TRAIN_DATA_INFORMATION = 1 << 0,
+    /* The packets state the power. */
+    JELLING_TRAIN_POWER = 1 << 1
+};
+
+/* Data that a set sends at exact times, which others follow without scanning. */
+typedef struct jelling_train {
+    uint32_t size;
+    uint32_t flags;
+    /* At most 1650 octets. */
+    jelling_bytes data;
+    /* In units of 1.25 ms, 6 to 65535; 0: 100 ms. */
+    uint16_t interval;
+    uint16_t reserved[3];
+} jelling_train;
+
+/* `jelling_set_request.flags` */
+enum {
+    /* Packets that every scanner receives, of at most 31 octets, on 1M only. */
+    JELLING_SET_LEGACY = 1 << 0,
+    JELLING_SET_CONNECTABLE = 1 << 1,
+    /* Scanners may ask for the scan response. With extended packets then without `data`, and not connectable. */
+    JELLING_SET_SCANNABLE = 1 << 2,
+    /* Extended packets without the address, neither connectable nor scannable. */
+    JELLING_SET_ANONYMOUS = 1 << 3,
+    /* Extended packets state the power. */
+    JELLING_SET_POWER = 1 << 4,
+    /* The request ends when a central has connected. */
+    JELLING_SET_ONCE = 1 << 5,
+    /* `identifier` and `power` are wishes, also when they are 0. */
+    JELLING_SET_HAS_IDENTIFIER = 1 << 6,
+    JELLING_SET_HAS_POWER = 1 << 7
+};
+
+/* An advertising set of its own, beside the other sets and what `jelling_advertise` sends. */
+typedef struct jelling_set_request {
+    uint32_t size;
+    uint32_t flags;
+    /* At most 1650 octets each; 31 with JELLING_SET_LEGACY. */
+    jelling_bytes data, scan_response;
+    /* A random address for this set alone; NULL: that of this device. */
+    const jelling_address *address;
+    /* NULL: none. Not for a set that is connectable, scannable, anonymous or legacy. */
+    const jelling_train *train;
+    /* In units of 0.625 ms, 0x20 to 0xFFFFFF, legacy to 0x4000; 0: 100 ms. */
+    uint32_t interval;
+    /* In milliseconds, 10 to 655350; 0: until it is cancelled. */
+    uint32_t duration;
+    /* 1 or 3, and 1 to 3; 0: 1M. */
+    uint8_t primary_phy, secondary_phy;
+    /* The Advertising SID, 0 to 15, with JELLING_SET_HAS_IDENTIFIER; otherwise the engine chooses. */
+    uint8_t identifier;
+    /* In dBm, at most 20, with JELLING_SET_HAS_POWER; otherwise the controller chooses. */
+    int8_t power;
+    /* Advertising events that are sent; 0: no limit. */
+    uint8_t maximum_events;
+    uint8_t reserved[3];
+} jelling_set_request;
+
+/*
+ * Advertises a set until it is cancelled, its duration is over or, with JELLING_SET_ONCE, a central has connected.
+ * Events: JELLING_EVENT_SET_STARTED, JELLING_EVENT_SET_STOPPED, JELLING_EVENT_SET_CONNECTED. Fails with
+ * JELLING_FAILURE_LIMIT_REACHED where the controller has no set left, and with JELLING_FAILURE_INVALID_REQUEST (7) where
+ * the request contradicts itself.
+ */
+jelling_status jelling_advertise_set(
+    jelling_engine *engine, const jelling_set_request *request, int64_t now, jelling_operation *operation);
+
+/* Changes a set; it keeps running if only data change, at most 251 octets each. */
+jelling_status jelling_change_set(
+    jelling_engine *engine, jelling_operation set, const jelling_set_request *request, int64_t now,
+    jelling_operation *operation);
+
+/* A train of another device, as a scan reports it. */
+typedef struct jelling_train_source {
+    jelling_address address;
+    /* 0 to 15. */
+    uint8_t identifier;
+    uint8_t reserved[3];
+} jelling_train_source;
+
+/* `jelling_train_request.flags` */
+enum {
+    /* Look for it on the coded PHY, too. */
+    JELLING_FOLLOW_CODED = 1 << 0,
+    /* The request ends with the loss of the train; otherwise the engine looks for it again. */
+    JELLING_FOLLOW_ONCE = 1 << 1,
+    /* Equal data are reported once, as far as the train and the controller allow it. */
+    JELLING_FOLLOW_CHANGES = 1 << 2
+};
+
+/* Which train to follow, and how. */
+typedef struct jelling_train_request {
+    uint32_t size;
+    uint32_t flags;
+    /* Of several, the first that is found. */
+    const jelling_train_source *sources;
+    size_t source_count;
+    /* Packets that may be skipped after each received one, 0 to 499. */
+    uint16_t skip;
+    /* After how long without a packet it is lost, in units of 10 ms, 10 to 16384; 0: 10 s. */
+    uint16_t timeout;
+    uint32_t reserved;
+} jelling_train_request;
+
+/* Follows a train until it is cancelled. Events: JELLING_EVENT_TRAIN_FOUND, JELLING_EVENT_TRAIN_DATA,
+   JELLING_EVENT_TRAIN_LOST. */
+jelling_status jelling_follow_train(
+    jelling_engine *engine, const jelling_train_request *request, int64_t now, jelling_operation *operation);
+
+/* Follows the trains that the peer of a link passes on, until it is cancelled. `request` has no sources, or is NULL. */
+jelling_status jelling_receive_trains(
+    jelling_engine *engine, jelling_link link, const jelling_train_request *request, int64_t now,
+    jelling_operation *operation);
+
+/* Tells the peer of a link how to follow the train that the operation `train` follows or sends. `service_data` goes to
+   its host. */
+jelling_status jelling_transfer_train(
+    jelling_engine *engine, jelling_operation train, jelling_link link, uint16_t service_data, int64_t now,
+    jelling_operation *operation);
 
 /* ------------------------------------------------------------- GATT client */
 
@@ -910,7 +1045,19 @@ typedef enum jelling_event_kind {
     /* A packet could not be understood and was dropped. */
     JELLING_EVENT_MALFORMED_PACKET = 46,
     /* The peer changed what it accepts on a channel: `channel`. */
-    JELLING_EVENT_CHANNEL_RECONFIGURED = 47
+    JELLING_EVENT_CHANNEL_RECONFIGURED = 47,
+    /* The controller advertises the set of `operation`: `power`. */
+    JELLING_EVENT_SET_STARTED = 48,
+    /* It does so no longer. */
+    JELLING_EVENT_SET_STOPPED = 49,
+    /* A central has connected by the set of `operation`: `link`. */
+    JELLING_EVENT_SET_CONNECTED = 50,
+    /* The train that `operation` follows was found: `train`. */
+    JELLING_EVENT_TRAIN_FOUND = 51,
+    /* Data of a train: `train_data`. */
+    JELLING_EVENT_TRAIN_DATA = 52,
+    /* The train was not received for too long, or the controller was reset: `train`, without interval and PHY. */
+    JELLING_EVENT_TRAIN_LOST = 53
 } jelling_event_kind;
 
 /* `jelling_completion.failure`: why an operation ended without its result. `code` and `detail` say more. */
@@ -948,7 +1095,7 @@ typedef enum jelling_failure {
     /* `code` is a jelling_publish_failure, `detail` a handle. */
     JELLING_FAILURE_PUBLISHING = 21,
     /* `code`: 1 connection parameters, 2 parameters too long, 3 stopped, 4 shared controller, 5 advertisement too
-       long. */
+       long, 6 not permitted, 7 advertising set, 8 train. */
     JELLING_FAILURE_INVALID_REQUEST = 22,
     JELLING_FAILURE_PROCEDURE_TIMEOUT = 23,
     JELLING_FAILURE_REJECTED_BY_PEER = 24,
@@ -1188,7 +1335,10 @@ typedef struct jelling_discovery {
     uint8_t is_connectable, is_scannable, is_extended;
     /* In dBm; 127: unknown. */
     int8_t rssi, tx_power;
-    uint16_t reserved;
+    /* The Advertising SID, 0 to 15; 255: none. */
+    uint8_t identifier;
+    /* Whether a train can be followed: `jelling_follow_train`. */
+    uint8_t has_train;
     int64_t time;
     /* As received; the response is empty while none has been heard. `jelling_next_structure` reads them. */
     jelling_bytes advertisement, scan_response;
@@ -1295,6 +1445,27 @@ typedef struct jelling_event {
         struct {
             jelling_address identity, address;
         } identity;
+        /* In dBm. */
+        int32_t power;
+        struct {
+            jelling_address address;
+            /* In units of 1.25 ms. */
+            uint16_t interval;
+            uint8_t identifier, phy;
+            /* Whether a peer passed it on, with this number. */
+            uint16_t was_transferred, service_data;
+        } train;
+        struct {
+            jelling_address address;
+            uint8_t identifier;
+            /* The controller received only the beginning. */
+            uint8_t is_truncated;
+            /* In dBm; 127: unknown. */
+            int8_t rssi, tx_power;
+            uint32_t reserved;
+            jelling_bytes data;
+            int64_t time;
+        } train_data;
     };
 } jelling_event;
 

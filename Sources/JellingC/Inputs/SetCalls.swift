@@ -1,0 +1,128 @@
+// The names are those of jelling.h.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import BLEHost
+import BLEPackets
+import CJelling
+
+extension AdvertisingSetRequest {
+    fileprivate init?(_ pointer: UnsafePointer<jelling_set_request>?) {
+        self.init()
+        guard let pointer = unsafe pointer else { return nil }
+        var request = unsafe jelling_set_request()
+        guard unsafe read(&request, from: pointer),
+            let data = unsafe octets(request.data, limit: Self.longestData),
+            let scanResponse = unsafe octets(request.scan_response, limit: Self.longestData)
+        else { return nil }
+        self.data = data
+        self.scanResponse = scanResponse
+        let flags = unsafe request.flags
+        usesLegacyPDUs = flags.has(JELLING_SET_LEGACY)
+        isConnectable = flags.has(JELLING_SET_CONNECTABLE)
+        isScannable = flags.has(JELLING_SET_SCANNABLE)
+        isAnonymous = flags.has(JELLING_SET_ANONYMOUS)
+        includesTransmitPower = flags.has(JELLING_SET_POWER)
+        resumesAfterConnection = !flags.has(JELLING_SET_ONCE)
+        if flags.has(JELLING_SET_HAS_IDENTIFIER) { identifier = unsafe request.identifier }
+        if flags.has(JELLING_SET_HAS_POWER) { transmitPower = unsafe request.power }
+        if unsafe request.interval != 0 { interval = ExtendedAdvertisingInterval(rawValue: unsafe request.interval) }
+        if unsafe request.duration != 0 { duration = .microseconds(unsafe Int64(request.duration) * 1000) }
+        if unsafe request.primary_phy != 0 { primaryPHY = PHY(rawValue: unsafe request.primary_phy) }
+        if unsafe request.secondary_phy != 0 { secondaryPHY = PHY(rawValue: unsafe request.secondary_phy) }
+        maximumEvents = unsafe request.maximum_events
+        if let address = unsafe request.address { self.address = unsafe DeviceAddress(address.pointee) }
+        if let train = unsafe request.train {
+            guard let train = unsafe PeriodicTrain(train) else { return nil }
+            self.train = train
+        }
+    }
+}
+
+extension PeriodicTrain {
+    fileprivate init?(_ pointer: UnsafePointer<jelling_train>) {
+        var train = unsafe jelling_train()
+        guard unsafe read(&train, from: pointer),
+            let data = unsafe octets(train.data, limit: AdvertisingSetRequest.longestData)
+        else { return nil }
+        self.init(data: data)
+        if unsafe train.interval != 0 { interval = PeriodicAdvertisingInterval(rawValue: unsafe train.interval) }
+        includesDataInformation = unsafe train.flags.has(JELLING_TRAIN_DATA_INFORMATION)
+        includesTransmitPower = unsafe train.flags.has(JELLING_TRAIN_POWER)
+    }
+}
+
+extension TrainRequest {
+    fileprivate init?(_ pointer: UnsafePointer<jelling_train_request>?) {
+        self.init([])
+        guard let pointer = unsafe pointer else { return }
+        var request = unsafe jelling_train_request()
+        guard unsafe read(&request, from: pointer),
+            let sources = unsafe readValues(request.sources, request.source_count, { Advertiser($0) })
+        else { return nil }
+        advertisers = sources
+        scansCodedPHY = unsafe request.flags.has(JELLING_FOLLOW_CODED)
+        resumesAfterLoss = unsafe !request.flags.has(JELLING_FOLLOW_ONCE)
+        options.reportsOnlyChanges = unsafe request.flags.has(JELLING_FOLLOW_CHANGES)
+        options.skip = unsafe request.skip
+        if unsafe request.timeout != 0 { options.timeout = SupervisionTimeout(rawValue: unsafe request.timeout) }
+    }
+}
+
+extension TrainRequest.Advertiser {
+    fileprivate init?(_ source: jelling_train_source) {
+        self.init(address: DeviceAddress(source.address), identifier: source.identifier)
+    }
+}
+
+private func receiving(_ link: jelling_link, _ request: UnsafePointer<jelling_train_request>?) -> HostCommand? {
+    guard let request = unsafe TrainRequest(request), request.advertisers.isEmpty else { return nil }
+    return .radio(.receiveTrains(LinkID(link), request.options))
+}
+
+@c @implementation
+public func jelling_advertise_set(
+    _ engine: OpaquePointer?, _ request: UnsafePointer<jelling_set_request>?, _ now: Int64,
+    _ operation: UnsafeMutablePointer<jelling_operation>?
+) -> jelling_status {
+    unsafe submit(
+        engine, to: BuiltIn.sets, AdvertisingSetRequest(request).map { .radio(.advertiseSet($0)) }, now, operation)
+}
+
+@c @implementation
+public func jelling_change_set(
+    _ engine: OpaquePointer?, _ set: jelling_operation, _ request: UnsafePointer<jelling_set_request>?, _ now: Int64,
+    _ operation: UnsafeMutablePointer<jelling_operation>?
+) -> jelling_status {
+    unsafe submit(
+        engine, to: BuiltIn.sets,
+        AdvertisingSetRequest(request).map { .radio(.changeAdvertisingSet(OperationID(rawValue: set), $0)) }, now,
+        operation)
+}
+
+@c @implementation
+public func jelling_follow_train(
+    _ engine: OpaquePointer?, _ request: UnsafePointer<jelling_train_request>?, _ now: Int64,
+    _ operation: UnsafeMutablePointer<jelling_operation>?
+) -> jelling_status {
+    unsafe submit(
+        engine, to: BuiltIn.trains, TrainRequest(request).map { .radio(.followTrain($0)) }, now, operation)
+}
+
+@c @implementation
+public func jelling_receive_trains(
+    _ engine: OpaquePointer?, _ link: jelling_link, _ request: UnsafePointer<jelling_train_request>?, _ now: Int64,
+    _ operation: UnsafeMutablePointer<jelling_operation>?
+) -> jelling_status {
+    unsafe submit(engine, to: BuiltIn.links && BuiltIn.trains, receiving(link, request), now, operation)
+}
+
+@c @implementation
+public func jelling_transfer_train(
+    _ engine: OpaquePointer?, _ train: jelling_operation, _ link: jelling_link, _ serviceData: UInt16, _ now: Int64,
+    _ operation: UnsafeMutablePointer<jelling_operation>?
+) -> jelling_status {
+    unsafe submit(
+        engine, to: BuiltIn.links && BuiltIn.trains,
+        .radio(.transferTrain(OperationID(rawValue: train), to: LinkID(link), serviceData: serviceData)), now,
+        operation)
+}
