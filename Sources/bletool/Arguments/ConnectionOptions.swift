@@ -19,6 +19,7 @@ struct ConnectionOptions: ParsableArguments {
     var phys: PHYList?
 
     @Option(
+        name: .customLong("link-pace"),
         help: "How the connection parameters follow what runs on the link; by default they stay as the link was made.")
     var pace: PaceArgument?
 

@@ -178,7 +178,7 @@ extension Session {
     ) async throws -> Peripheral {
         if search.phys != nil || search.pace != nil, isOfDaemon {
             throw Failure(
-                "--phys and --pace are for a controller of this program's own; they cannot be used with -t bled",
+                "--phys and --link-pace are for a controller of this program's own; they cannot be used with -t bled",
                 status: .usage)
         }
         return try await looking(for: peer, through: adapter, search, "connecting to \(peer.text)") { resolver in
