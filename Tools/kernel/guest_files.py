@@ -5,13 +5,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
-def build():
-    """The binary that the other tests use too; `BLETOOL` names a ready one."""
-    if ready := os.environ.get('BLETOOL'):
+def build(product='bletool'):
+    """The binary that the other tests use too; `BLETOOL` and `BLED` name ready ones."""
+    if ready := os.environ.get(product.upper()):
         return ready
-    subprocess.run(['swift', 'build', '--package-path', ROOT, '--product', 'bletool'], check=True, stdin=subprocess.DEVNULL,
+    subprocess.run(['swift', 'build', '--package-path', ROOT, '--product', product], check=True, stdin=subprocess.DEVNULL,
                    stdout=sys.stderr)
-    return os.path.join(ROOT, '.build', 'debug', 'bletool')
+    return os.path.join(ROOT, '.build', 'debug', product)
 
 
 def libraries(binary):
@@ -21,10 +21,14 @@ def libraries(binary):
     return [path for path in found if not re.match(r'(libc|libm|libdl|libpthread|librt)\.so', os.path.basename(path))]
 
 
-def fill(share, binary, name='bletool'):
+SUITE = ['guest_suite.py', 'guest_harness.py', 'guest_bluez.py', 'guest_breadth.py']
+DAEMON = ['guest_daemon.py', 'guest_bled.py', '../Daemon/client.py', '../Daemon/actor.py']
+
+
+def fill(share, binary, name='bletool', parts=SUITE):
     """Puts them into the folder that the guest sees; the binary's path there."""
     os.chmod(share, 0o755)
-    for part in ('guest_suite.py', 'guest_harness.py', 'guest_bluez.py', 'guest_breadth.py'):
+    for part in parts:
         shutil.copy(f'{HERE}/{part}', share)
     target = os.path.join(share, name)
     # Without symbols it starts faster in the guest, which reads it over 9p and runs without acceleration.
