@@ -83,7 +83,11 @@ extension Daemon {
             return configuration.warn("a client could not be served: \(error)")
         }
         connection.allowance = 0
-        let ofUser = connections.count { $0.peer.user == peer.user }
+        var ofUser = connections.count { $0.peer.user == peer.user }
+        if connections.count >= limits.clients || ofUser >= limits.clientsOfUser {
+            endDeparted()
+            ofUser = connections.count { $0.peer.user == peer.user }
+        }
         connections.append(connection)
         tools[connection.tool.client] = connection
         if !isAllowed, !installed.users.contains(peer.user) {
@@ -96,6 +100,14 @@ extension Daemon {
         }
         look(at: connection)
         pump()
+    }
+
+    /// Programs that have closed their ends while requests of theirs wait give way to those that come.
+    private func endDeparted() {
+        for connection in connections where connection.isClosed || connection.stream.isPeerGone {
+            connection.stream.close()
+            left(connection)
+        }
     }
 
     /// Any user can try as often as it likes: one line a minute for each.

@@ -62,8 +62,10 @@ def decode(octets):
 class Client:
     def __init__(self, path, timeout=60):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(timeout)
+        # This limits the wait for a place where many programs connect; with settimeout a full queue is an error at once.
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack('ll', timeout, 0))
         self.socket.connect('\0' + path[1:] if path.startswith('@') else path)
+        self.socket.settimeout(timeout)
         self.number = 0
 
     def send(self, message):

@@ -30,10 +30,12 @@ class Air(Open):
         return words
 
     def __exit__(self, *what):
-        super().__exit__(*what)
-        self.controllers.terminate()
-        self.controllers.wait(LIMIT)
-        self.sockets.cleanup()
+        try:
+            super().__exit__(*what)
+        finally:
+            self.controllers.terminate()
+            self.controllers.wait(LIMIT)
+            self.sockets.cleanup()
 
     def central(self, *words):
         """(status, standard output, standard error) of bletool on the other controller."""
