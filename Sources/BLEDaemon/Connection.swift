@@ -91,6 +91,9 @@ final class Connection {
     /// While messages wait in the session, more of them wait in the kernel.
     func readIfEmpty() { stream.isReading = !hasMessage }
 
+    /// Whether the program has closed its end, whatever of it is still to be read or carried out.
+    var hasDeparted: Bool { isClosed || stream.isPeerGone }
+
     /// Whether it is a tool, as far as it has said.
     var isTool: Bool { app == nil && operating == nil }
 

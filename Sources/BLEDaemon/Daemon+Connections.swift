@@ -83,31 +83,23 @@ extension Daemon {
             return configuration.warn("a client could not be served: \(error)")
         }
         connection.allowance = 0
-        var ofUser = connections.count { $0.peer.user == peer.user }
-        if connections.count >= limits.clients || ofUser >= limits.clientsOfUser {
-            endDeparted()
-            ofUser = connections.count { $0.peer.user == peer.user }
-        }
+        let ofUser = connections.filter { $0.peer.user == peer.user }
+        // Those that have closed their ends, and whose last requests wait for their turns, keep others out only in a crowd.
+        let isFull =
+            ofUser.count >= limits.clientsOfUser
+            && (ofUser.count >= 3 * limits.clientsOfUser || ofUser.count { !$0.hasDeparted } >= limits.clientsOfUser)
         connections.append(connection)
         tools[connection.tool.client] = connection
         if !isAllowed, !installed.users.contains(peer.user) {
             logRefusal(of: peer)
             connection.tool.refuse(.notAllowed, "user \(peer.user) may not use this daemon")
-        } else if connections.count > limits.clients || ofUser >= limits.clientsOfUser {
+        } else if connections.count > limits.clients || isFull {
             connection.tool.refuse(.tooManyClients, "too many programs are connected")
         } else {
             armGreetings()
         }
         look(at: connection)
         pump()
-    }
-
-    /// Programs that have closed their ends while requests of theirs wait give way to those that come.
-    private func endDeparted() {
-        for connection in connections where connection.isClosed || connection.stream.isPeerGone {
-            connection.stream.close()
-            left(connection)
-        }
     }
 
     /// Any user can try as often as it likes: one line a minute for each.

@@ -40,7 +40,7 @@ struct TurnTests {
     @Test("what a program asked for before it closed its end is done, however much it was")
     func lastWords() throws {
         var limits = ClientLimits()
-        limits.clientsOfUser = 2
+        limits.clients = 2
         let stage = try DaemonStage(limits: limits)
         let watcher = try stage.connect()
         #expect(try watcher.isWelcome())
