@@ -1,7 +1,7 @@
 """BlueZ's daemon on hci0, and the operator at its `bluetoothctl`."""
 import os, re, subprocess, time
 
-from guest_harness import OUR_ADDRESS, OUR_NAME, check, shell, wait_until
+from guest_harness import OUR_ADDRESS, OUR_NAME, TOOL, Run, check, shell, wait_until
 
 BLUEZ_ADDRESS, BLUEZ_NAME = '00:AA:01:00:00:00', 'JELLING'
 
@@ -87,3 +87,20 @@ def the_advertiser(run):
     found = [e for e in run.events('discovered') if e['address'] == BLUEZ_ADDRESS]
     check(found and found[-1]['addressType'] == 'public' and found[-1]['connectable'], f'{run}')
     return found[-1]
+
+
+def paired_with_bluez():
+    """`bletool pair` with BlueZ, whose daemon asks its own user, whatever the agent can show: the run."""
+    before = len(said())
+    process = subprocess.Popen(
+        [TOOL, '-t', 'user:1', '--json', 'pair', BLUEZ_ADDRESS], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'})
+    try:
+        BlueZ.hears(before, 'the question', 'Accept pairing|Authorize|Confirm')
+        BlueZ.types('yes')
+        out, err = process.communicate(timeout=180)
+    finally:
+        process.kill()
+    run = Run(process.returncode, out.decode(), err.decode())
+    check(run.status == 0 and run.events('paired'), f'pair: {run}')
+    return run

@@ -2,10 +2,10 @@
 
 BlueZ has enhanced bearers where the kernel has enhanced credit-based channels, which a parameter of its module switches
 on, and `[GATT] Channels` in main.conf asks for more than one."""
-import os, subprocess
+import os
 
-from guest_bluez import BLUEZ_ADDRESS, ECRED, BlueZ, said
-from guest_harness import OUR_ADDRESS, TOOL, Run, Served, check, test, tool
+from guest_bluez import BLUEZ_ADDRESS, ECRED, BlueZ, paired_with_bluez
+from guest_harness import OUR_ADDRESS, Served, check, test, tool
 
 
 def bearers_in(capture):
@@ -53,18 +53,7 @@ def gatt_opens_enhanced_bearers_of_bluez():
     BlueZ.types('pairable on')
     capture = '/tmp/eatt-client.btsnoop'
     try:
-        before = len(said())
-        process = subprocess.Popen(
-            [TOOL, '-t', 'user:1', '--json', 'pair', BLUEZ_ADDRESS], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'})
-        try:
-            BlueZ.hears(before, 'the question', 'Accept pairing|Authorize|Confirm')
-            BlueZ.types('yes')
-            out, err = process.communicate(timeout=180)
-        finally:
-            process.kill()
-        run = Run(process.returncode, out.decode(), err.decode())
-        check(run.status == 0 and run.events('paired'), f'pair: {run}')
+        paired_with_bluez()
         run = tool('-w', capture, 'gatt', BLUEZ_ADDRESS, 'read', *['2A00'] * 6, '--eatt', '2', transport='user:1')
         check(len(run.events('value')) == 6, f'{run}')
     finally:

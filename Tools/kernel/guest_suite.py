@@ -8,8 +8,8 @@ exit status 75, without that line, when the adapters did not come up: another bo
 No test framework: the guest has no more Python than the interpreter and its core library."""
 import json, os, re, signal, subprocess, sys, time
 
-from guest_bluez import BLUEZ_ADDRESS, BLUEZ_NAME, BlueZ, said, start_bluez, the_advertiser
-from guest_harness import (OUR_ADDRESS, PROFILE, TESTS, TOOL, Run, Served, check, claim_user_channel, is_up, says, shell, test,
+from guest_bluez import BLUEZ_ADDRESS, BLUEZ_NAME, BlueZ, paired_with_bluez, said, start_bluez, the_advertiser
+from guest_harness import (OUR_ADDRESS, PROFILE, TESTS, TOOL, Served, check, claim_user_channel, is_up, says, shell, test,
                            tool, wait_until)
 
 NOBODY = 65534       # the user of this number
@@ -261,19 +261,7 @@ def pair_with_bluez():
     """`bletool pair` pairs with BlueZ and keeps the bond, which encrypts the next link; `unpair` removes it"""
     BlueZ.types('pairable on')
     try:
-        before = len(said())
-        process = subprocess.Popen(
-            [TOOL, '-t', 'user:1', '--json', 'pair', BLUEZ_ADDRESS], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'})
-        try:
-            # The daemon asks its own user, whatever the agent can show.
-            BlueZ.hears(before, 'the question', 'Accept pairing|Authorize|Confirm')
-            BlueZ.types('yes')
-            out, err = process.communicate(timeout=180)
-        finally:
-            process.kill()
-        run = Run(process.returncode, out.decode(), err.decode())
-        check(run.status == 0 and run.events('paired'), f'pair: {run}')
+        run = paired_with_bluez()
         paired = run.events('paired')[0]
         check(paired['identity'] == BLUEZ_ADDRESS and paired['keySize'] == 16, f'{paired}')
         check([b['identity'] for b in tool('bonds').events('bond')] == [BLUEZ_ADDRESS], 'no bond')

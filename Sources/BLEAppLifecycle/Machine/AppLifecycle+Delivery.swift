@@ -5,7 +5,7 @@ import BLEPackets
 /// SPR-5).
 extension AppLifecycle {
     mutating func deliver(_ event: ClientEvent, to client: ClientID) {
-        let found = managers.look(client) { manager in
+        let found = managers.withValue(of: client) { manager in
             (manager.app, manager.id, manager.role, manager.queue.isEmpty && manager.hasRoom)
         }
         guard let (app, id, role, isFree) = found else { return }
@@ -36,7 +36,7 @@ extension AppLifecycle {
         while true {
             var next: (client: ClientID, id: ManagerID, sequence: UInt64)?
             for client in managers.keys {
-                let waiting = managers.look(client) { manager -> (ManagerID, UInt64)? in
+                let waiting = managers.withValue(of: client) { manager -> (ManagerID, UInt64)? in
                     guard manager.app == app, manager.hasRoom, apps[app].hears(manager.role), let id = manager.id,
                         let sequence = manager.queue.nextSequence
                     else { return nil }
@@ -78,7 +78,7 @@ extension AppLifecycle {
     public func hasWaiting(for app: AppID) -> Bool {
         guard let app = self.app(app) else { return false }
         return managers.keys.contains { client in
-            managers.look(client) {
+            managers.withValue(of: client) {
                 $0.app == app && $0.id != nil && !$0.queue.isEmpty && apps[app].hears($0.role)
             } ?? false
         }

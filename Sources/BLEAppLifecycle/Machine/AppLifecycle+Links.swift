@@ -7,7 +7,7 @@ extension AppLifecycle {
 
     func describe(_ identifier: PeerIdentifier, at address: DeviceAddress, _ client: ClientID) -> PeripheralDescription?
     {
-        managers.look(client) { $0.central?.describe(identifier, name: directory.name(of: address)) } ?? nil
+        managers.withValue(of: client) { $0.central?.describe(identifier, name: directory.name(of: address)) } ?? nil
     }
 
     mutating func identify(_ address: DeviceAddress, app: Int) -> PeerIdentifier {
@@ -42,7 +42,7 @@ extension AppLifecycle {
 
     mutating func discovered(_ discovery: Discovery) {
         let client = discovery.client
-        let scanning = managers.look(client) { manager -> (app: Int, services: [BluetoothUUID])? in
+        let scanning = managers.withValue(of: client) { manager -> (app: Int, services: [BluetoothUUID])? in
             guard let central = manager.central, central.isCurrent(discovery.scan, in: effects.commands) else {
                 return nil
             }

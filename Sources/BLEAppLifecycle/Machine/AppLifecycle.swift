@@ -173,7 +173,7 @@ public struct AppLifecycle: ~Copyable {
         var deadline = directory.writingDeadline
         for app in apps { deadline = earliest(deadline, app.deadline(settings)) }
         for client in managers.keys {
-            deadline = earliest(deadline, managers.look(client) { $0.central?.nextDeadline } ?? nil)
+            deadline = earliest(deadline, managers.withValue(of: client) { $0.central?.nextDeadline } ?? nil)
         }
         return deadline
     }
@@ -256,7 +256,7 @@ public struct AppLifecycle: ~Copyable {
     }
 
     private mutating func holdIndications(of client: ClientID) {
-        let mayHold = managers.look(client) { $0.mayHoldIndications ? $0.app : nil }
+        let mayHold = managers.withValue(of: client) { $0.mayHoldIndications ? $0.app : nil }
         guard case let app?? = mayHold else { return }
         managers[client]?.holdIndications(isHeard: apps[app].hears(.central), settings, into: &effects)
     }
@@ -274,7 +274,7 @@ public struct AppLifecycle: ~Copyable {
     func app(_ id: AppID) -> Int? { apps.firstIndex { $0.id == id } }
 
     func client(of manager: ManagerID, _ app: Int) -> ClientID? {
-        managers.keys.first { managers.look($0) { $0.id == manager && $0.app == app } ?? false }
+        managers.keys.first { managers.withValue(of: $0) { $0.id == manager && $0.app == app } ?? false }
     }
 
     /// Whether a client of the engine belongs to no app: the owner lets others use the engine, too.

@@ -26,7 +26,7 @@ struct OrderedTable<Key: Hashable, Value>: Sequence {
     /// Reads a value in place: one that the subscript returns shares its arrays, so that changing them meanwhile would
     /// copy them.
     /// - Returns: `nil` if there is no value.
-    func look<Result>(_ key: Key, _ body: (Value) -> Result) -> Result? {
+    func withValue<Result>(of key: Key, _ body: (Value) -> Result) -> Result? {
         values.index(forKey: key).map { body(values.values[$0]) }
     }
 

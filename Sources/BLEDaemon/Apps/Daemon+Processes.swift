@@ -276,8 +276,7 @@ extension Daemon {
             return "\(process.number) \(process.began) \(process.kind.rawValue) \(place) \(id.rawValue)\n"
         }
         do {
-            try Data(lines.joined().utf8).write(
-                to: URL(fileURLWithPath: path), options: .atomic)
+            try Data(lines.joined().utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
             configuration.warn("which apps run cannot be written down: \(fileProblem(error))")
         }

@@ -45,10 +45,10 @@ extension FuzzedHost {
             // Reconfigure.
             var values = [23 + UInt16(input.byte()) * 4, 23 + UInt16(input.byte())]
             for _ in 0..<(input.byte() % 6) { values.append(0x40 + UInt16(input.byte() & 15)) }
-            signalValues(0x19, input.byte(), values, handle)
-        case 8: signalValues(0x16, input.byte(), [0x40 + UInt16(input.byte() & 15), UInt16(input.byte())], handle)
+            signal(0x19, input.byte(), values, handle)
+        case 8: signal(0x16, input.byte(), [0x40 + UInt16(input.byte() & 15), UInt16(input.byte())], handle)
         case 9:
-            signalValues(
+            signal(
                 0x06, input.byte(), [ownBearer(input.byte(), handle), 0x40 + UInt16(input.byte() & 15)], handle)
         case 10, 11: answerRequest(&input, handle)
         case 12: answerPlainRequest(&input, handle)
@@ -90,7 +90,7 @@ extension FuzzedHost {
             spsm, 64 + UInt16(sizes & 0x3F) * 8, 64 + UInt16(sizes >> 6) * 60, UInt16(input.byte() & 7),
         ]
         for number in 0..<(1 + flags % 6) { values.append(0x40 + UInt16(input.byte() & 3) * 6 + UInt16(number)) }
-        signalValues(0x17, input.byte(), values, handle)
+        signal(0x17, input.byte(), values, handle)
     }
 
     /// What a peer says to the engine's last command, with its identifier.
@@ -105,12 +105,12 @@ extension FuzzedHost {
                 flags & 0x80 == 0 ? 0 : UInt16(flags >> 3 & 15),
             ]
             for number in 0..<count { values.append(flags >> 3 & 1 == 0 || number > 0 ? 0x50 + UInt16(number) : 0) }
-            signalValues(0x18, last[1], values, handle)
-        case 0x19: signalValues(0x1A, last[1], [UInt16(flags & 7)], handle)
+            signal(0x18, last[1], values, handle)
+        case 0x19: signal(0x1A, last[1], [UInt16(flags & 7)], handle)
         case 0x06 where last.count >= 8:
             let values = [UInt16(last[4]) | UInt16(last[5]) << 8, UInt16(last[6]) | UInt16(last[7]) << 8]
-            signalValues(0x07, last[1], values, handle)
-        default: signalValues(0x01, last[1], [UInt16(flags & 3)], handle)
+            signal(0x07, last[1], values, handle)
+        default: signal(0x01, last[1], [UInt16(flags & 3)], handle)
         }
     }
 
@@ -135,14 +135,5 @@ extension FuzzedHost {
         if opcode == 0x1D { return [0x1E] }
         if contents.first == 0xFF { return [0x01, opcode] + contents.dropFirst() }
         return [opcode &+ 1] + contents
-    }
-
-    private mutating func signalValues(_ code: UInt8, _ identifier: UInt8, _ values: [UInt16], _ handle: UInt16) {
-        var command = PacketWriter()
-        command.write(code)
-        command.write(identifier)
-        command.write(UInt16(values.count * 2))
-        for value in values { command.write(value) }
-        receive(Self.data(command.bytes, channel: 5, handle: handle))
     }
 }

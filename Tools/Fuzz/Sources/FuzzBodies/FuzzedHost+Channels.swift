@@ -52,7 +52,7 @@ extension FuzzedHost {
         pick(controller.announcedChannels[handle] ?? [], octet) ?? 0x40 + UInt16(octet & 7)
     }
 
-    private mutating func signal(_ code: UInt8, _ identifier: UInt8, _ values: [UInt16], _ handle: UInt16) {
+    mutating func signal(_ code: UInt8, _ identifier: UInt8, _ values: [UInt16], _ handle: UInt16) {
         var command = PacketWriter()
         command.write(code)
         command.write(identifier)
