@@ -37,6 +37,14 @@ extension EventLoop: SerialExecutor {
         confined.trailing.append(work)
     }
 
+    /// Runs `work` when everything that is ready or queued has been handled, right before the loop waits again: for
+    /// writing together what that has produced.
+    /// - Precondition: called on the loop's thread.
+    func runBeforeWait(_ work: @escaping () -> Void) {
+        checkOnLoop()
+        confined.closing.append(work)
+    }
+
     private enum Need { case nothing, wakeUp, drainThread }
 
     private func enqueue(_ work: Work) {

@@ -41,6 +41,9 @@ public final class EventLoop: @unchecked Sendable {
         var armedDeadline: UInt64 = 0
         var deferred: [() -> Void] = []
         var trailing: [() -> Void] = []
+        var closing: [() -> Void] = []
+        /// An empty array with the room of `closing`.
+        var spare: [() -> Void] = []
         var batch: [Work] = []
     }
 
@@ -92,6 +95,7 @@ extension EventLoop {
         defer { unsafe events.deallocate() }
         while true {
             runQueuedWork()
+            runClosingWork()
             let (isIdle, isStopping) = shared.withLock { ($0.queue.isEmpty, $0.phase == .stopping) }
             let maySleep = isIdle && confined.deferred.isEmpty && confined.trailing.isEmpty
             if maySleep, isStopping { break }
@@ -117,7 +121,10 @@ extension EventLoop {
 
     /// Releases the loop; work that was queued meanwhile runs first.
     private func finish() {
-        while !end(if: { $0.queue.isEmpty && confined.deferred.isEmpty }) { runQueuedWork() }
+        while !end(if: { $0.queue.isEmpty && confined.deferred.isEmpty && confined.closing.isEmpty }) {
+            runQueuedWork()
+            runClosingWork()
+        }
     }
 
     /// Runs the work that is queued now. Work that it adds waits for the next round, so that descriptors are served in
@@ -153,6 +160,18 @@ extension EventLoop {
         confined.trailing = []
         for body in work { body() }
         runDeferredWork()
+    }
+
+    /// Runs the work that waited for everything else. What it queues keeps the loop from sleeping.
+    private func runClosingWork() {
+        while !confined.closing.isEmpty {
+            var work: [() -> Void] = []
+            swap(&work, &confined.spare)
+            swap(&work, &confined.closing)
+            for body in work { body() }
+            work.removeAll(keepingCapacity: true)
+            confined.spare = work
+        }
     }
 
     private func dispatch(_ token: UInt64, ready: UInt32) {

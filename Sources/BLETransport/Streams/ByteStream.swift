@@ -7,13 +7,18 @@ public final class ByteStream {
     private let port: PacketDescriptor
     private let buffer: UnsafeMutableRawBufferPointer
     private var receive: ((RawSpan) -> Void)?
+    private var loop: EventLoop?
+    /// What was sent since the loop last waited.
+    private var unsent: [UInt8] = []
 
     private static let bufferByteCount = 16 * 1024
+    /// So much is written at once, whatever else the loop has to do.
+    private static let unsentByteCount = 64 * 1024
 
     /// - Parameter descriptor: a connected socket; it is taken over.
     public init(descriptor: Int32) {
         port = PacketDescriptor(
-            descriptor: descriptor, isSocket: true,
+            descriptor: descriptor, isSocket: true, joins: true,
             nameError: { call, code in
                 [EPIPE, ECONNRESET].contains(code) ? .closedByPeer : .system(call: call, code: code)
             })
@@ -38,13 +43,26 @@ public final class ByteStream {
     ) throws(TransportError) {
         try port.start(on: loop, readable: { self.read() }, closed: closed)
         self.receive = receive
+        self.loop = loop
     }
 
-    /// Writes at once, or as soon as the kernel takes it.
-    public func send(_ bytes: RawSpan) { port.send(bytes) }
+    /// Writes before the loop waits again, together with all that is sent until then, or as soon as the kernel takes it.
+    /// Each write can wake the other side, which costs more than what is written.
+    public func send(_ bytes: RawSpan) {
+        guard let loop, port.isOpen else { return port.send(bytes) }
+        if unsent.isEmpty { loop.runBeforeWait { self.flush() } }
+        unsafe bytes.withUnsafeBytes { unsafe unsent.append(contentsOf: $0) }
+        if unsent.count >= Self.unsentByteCount { flush() }
+    }
+
+    private func flush() {
+        guard !unsent.isEmpty else { return }
+        port.send(unsent.span.bytes)
+        unsent.removeAll(keepingCapacity: unsent.count <= Self.bufferByteCount)
+    }
 
     /// Octets that the kernel has not taken yet; beyond 1 MiB the stream ends with `TransportError.sendQueueFull`.
-    public var waitingByteCount: Int { port.waitingByteCount }
+    public var waitingByteCount: Int { port.waitingByteCount + unsent.count }
 
     /// Whether what arrives is read; otherwise it waits in the kernel, and the other side soon cannot write.
     public var isReading: Bool {
@@ -63,8 +81,9 @@ public final class ByteStream {
     /// - Returns: a descriptor that the caller closes; negative if the process has ended.
     public func openPeerProcess() -> Int32 { port.isOpen ? clinux_peer_process(port.descriptor) : -1 }
 
-    /// Ends the stream and closes its descriptor; what waits is dropped.
+    /// Ends the stream and closes its descriptor; what the kernel does not take at once is dropped.
     public func close() {
+        flush()
         receive = nil
         port.close()
     }

@@ -13,16 +13,17 @@ final class PacketDescriptor {
 
     private var loop: EventLoop?
     private var registration: EventLoop.Registration?
-    private var queue = SendQueue()
+    private var queue: SendQueue
     private var closed: ((TransportError?) -> Void)?
     private var isClosed = false
 
     /// - Parameters:
     ///   - descriptor: owned from now on; made non-blocking.
+    ///   - joins: whether the limits of packets may change when they are queued.
     ///   - nameError: the error for a failed call with this errno value.
     ///   - cleanUp: runs right before the descriptor is closed.
     init(
-        descriptor: Int32, isSocket: Bool,
+        descriptor: Int32, isSocket: Bool, joins: Bool = false,
         nameError: @escaping (_ call: String, _ code: Int32) -> TransportError,
         cleanUp: @escaping (Int32) -> Void = { _ in }
     ) {
@@ -30,6 +31,7 @@ final class PacketDescriptor {
         self.isSocket = isSocket
         self.nameError = nameError
         self.cleanUp = cleanUp
+        queue = SendQueue(joins: joins)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     }
 

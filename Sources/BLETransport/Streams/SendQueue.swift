@@ -6,10 +6,19 @@ struct SendQueue {
     /// read.
     static let maximumByteCount = 1 << 20
 
+    /// Packets that are joined grow to this size.
+    private static let joinedByteCount = 16 * 1024
+
+    /// Whether a packet is joined to the one before it. One who does not read would otherwise leave tens of thousands of
+    /// small ones, which take a multiple of their bytes and milliseconds to release.
+    private let joins: Bool
     private var packets = Queue<[UInt8]>()
     /// How many bytes of the first packet have been sent.
     private var sentOfHead = 0
     private(set) var byteCount = 0
+
+    /// - Parameter joins: whether the limits of packets may change.
+    init(joins: Bool = false) { self.joins = joins }
 
     var isEmpty: Bool { packets.isEmpty }
 
@@ -18,9 +27,19 @@ struct SendQueue {
     mutating func append(_ packet: RawSpan, alreadySent: Int = 0) -> Bool {
         guard byteCount + packet.byteCount - alreadySent <= SendQueue.maximumByteCount else { return false }
         if alreadySent > 0, isEmpty { sentOfHead = alreadySent }
-        packets.append(packet.copied())
+        if joins, let count = packets.last?.count, count + packet.byteCount <= Self.joinedByteCount {
+            join(packet)
+        } else {
+            packets.append(packet.copied())
+        }
         byteCount += packet.byteCount - alreadySent
         return true
+    }
+
+    private mutating func join(_ packet: RawSpan) {
+        guard var last = packets.popLast() else { return }
+        unsafe packet.withUnsafeBytes { unsafe last.append(contentsOf: $0) }
+        packets.append(last)
     }
 
     /// Writes until the queue is empty or `write` stops.

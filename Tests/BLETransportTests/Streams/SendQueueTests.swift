@@ -47,6 +47,35 @@ struct SendQueueTests {
         #expect(sent == [2, 3, 4])
     }
 
+    @Test("what is small is joined where the limits of packets do not matter; the order stays, and what was sent")
+    func joined() {
+        var queue = SendQueue(joins: true)
+        var expected: [UInt8] = []
+        for number in 0..<20_000 {
+            let octets = [UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8)]
+            #expect(append(octets, alreadySent: number == 0 ? 1 : 0, to: &queue))
+            expected += octets
+        }
+        #expect(queue.byteCount == 39_999)
+        var sent: [UInt8] = []
+        var writes = 0
+        unsafe queue.flush {
+            let count = min(10_000, $0.count)
+            unsafe sent += $0[..<count]
+            writes += 1
+            return count
+        }
+        while !queue.isEmpty {
+            unsafe queue.flush {
+                unsafe sent += $0
+                writes += 1
+                return $0.count
+            }
+        }
+        #expect(sent == Array(expected.dropFirst()) && queue.byteCount == 0)
+        #expect(writes == 4)
+    }
+
     @Test("what waits is bounded: a packet too many is refused")
     func bounded() {
         var queue = SendQueue()
