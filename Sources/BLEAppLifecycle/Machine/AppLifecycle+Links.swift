@@ -25,18 +25,20 @@ extension AppLifecycle {
 
     mutating func forgetOldest() {
         for _ in 0..<Self.forgettingTries {
-            guard let (alias, address) = directory.nextToForget() else { return }
-            if !isHeld(alias, address) { directory.forget(alias, address) }
+            guard let device = directory.nextToForget() else { return }
+            if isHeld(device) { directory.spare(device.address) } else { directory.forget(device.address) }
         }
     }
 
-    /// Whether an identifier is in use, whichever app used it last.
-    private func isHeld(_ alias: IdentityMap.Alias, _ address: DeviceAddress) -> Bool {
-        if directory.isBonded(address) || links.links.contains(where: { $0.address == address }) { return true }
-        return managers.contains { manager in
-            guard manager.app == alias.app else { return false }
-            let isKept = manager.snapshot?.peripherals.contains { $0.identifier == alias.identifier } ?? false
-            return isKept || manager.central?.peripherals[alias.identifier] != nil
+    /// Whether a device is in use, whichever app uses it.
+    private func isHeld(_ device: RememberedDevices.Device) -> Bool {
+        if directory.isBonded(device.address) || links.links.contains(where: { $0.address == device.address }) {
+            return true
+        }
+        return managers.keys.contains { client in
+            managers.withValue(of: client) { manager in
+                device.names.contains { $0.app == manager.app && manager.refers(to: $0.identifier) }
+            } ?? false
         }
     }
 

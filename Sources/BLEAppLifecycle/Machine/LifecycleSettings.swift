@@ -44,9 +44,9 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
     ]
     /// Whether the system reads the device's name on each new link and subscribes to Service Changed.
     public var learnsPeers = true
-    /// The maximum number of remembered devices of each kind: names, identifiers of devices that an app has only
-    /// discovered, and identifiers of devices that an app has used. Beyond it, the least recently used device is
-    /// forgotten, but never one that is bonded, connected or connecting.
+    /// The maximum number of remembered devices of each kind: those that apps have only discovered, and those that some
+    /// app has used. There may be four times as many identifiers, because each app has its own. Beyond either limit, the
+    /// least recently used device is forgotten, but never one that is bonded, connected or connecting.
     public var rememberedDevices = 16384
 
     public init() {}

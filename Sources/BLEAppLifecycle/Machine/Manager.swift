@@ -59,6 +59,12 @@ struct Manager {
     var role: ManagerRole { central == nil ? .peripheral : .central }
     var channels: ChannelTable? { central?.channels ?? peripheral?.channels }
 
+    /// Whether the app is connected or connecting to a device, or was when its process ended.
+    func refers(to identifier: PeerIdentifier) -> Bool {
+        let isKept = snapshot?.peripherals.contains { $0.identifier == identifier } ?? false
+        return isKept || central?.peripherals.withValue(of: identifier) { _ in true } ?? false
+    }
+
     mutating func changeChannels(
         _ effects: inout ManagerEffects, _ body: (inout ChannelTable, inout ManagerEffects) -> Void
     ) {

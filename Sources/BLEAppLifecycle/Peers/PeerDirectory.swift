@@ -59,10 +59,7 @@ struct PeerDirectory {
     mutating func identify(
         _ address: DeviceAddress, app: Int, into outputs: inout OutputQueue
     ) -> (identifier: PeerIdentifier, isNew: Bool) {
-        if let identifier = identities.identifier(of: address, app: app) {
-            identities.use(identifier, app: app)
-            return (identifier, false)
-        }
+        if let identifier = identities.use(address, app: app) { return (identifier, false) }
         let identifier = entropy.nextIdentifier()
         let address = address.withoutIdentityMark
         identities.insert(identifier, address, app: app, isKept: false)
@@ -119,12 +116,17 @@ struct PeerDirectory {
     // MARK: Forgetting
 
     /// The next candidate for removal; `nil` while there is room.
-    mutating func nextToForget() -> (alias: IdentityMap.Alias, address: DeviceAddress)? { identities.nextToForget() }
+    func nextToForget() -> RememberedDevices.Device? { identities.nextToForget() }
 
     func isBonded(_ address: DeviceAddress) -> Bool { bonded.contains(address) }
 
-    mutating func forget(_ alias: IdentityMap.Alias, _ address: DeviceAddress) {
-        if identities.forget(alias), address.isLasting { forgotten.append(alias) }
+    /// A device that may not be forgotten counts as used.
+    mutating func spare(_ address: DeviceAddress) { identities.spare(address) }
+
+    /// Forgets a device for all apps.
+    mutating func forget(_ address: DeviceAddress) {
+        let written = identities.forget(address)
+        if address.isLasting { forgotten += written }
     }
 
     // MARK: The journal
