@@ -238,15 +238,22 @@ extension Daemon {
 
     private func send(_ octets: [UInt8], to connection: Connection, mayWait: Bool) {
         guard mayWait || !connection.held.isEmpty else { return connection.stream.send(octets.span.bytes) }
-        let isFirst = connection.held.isEmpty
+        guard !mayWait else { return hold(for: connection) { $0 += octets } }
         connection.held += octets
-        let due = connection.discoveriesSentAt + Self.holdingMicroseconds
-        if !mayWait || connection.held.count >= Self.heldOctets || due <= loop.nowMicroseconds {
-            sendHeld(to: connection)
-        } else if isFirst {
-            if holding.isEmpty { holdingDeadline?.set(atMicroseconds: loop.nowMicroseconds + Self.holdingMicroseconds) }
-            holding.append(connection)
-        }
+        sendHeld(to: connection)
+    }
+
+    /// Adds discoveries to those that wait to be sent.
+    func hold(for connection: Connection, _ add: (inout [UInt8]) -> Void) {
+        let isFirst = connection.held.isEmpty
+        add(&connection.held)
+        if connection.held.count >= Self.heldOctets { return sendHeld(to: connection) }
+        // Otherwise the deadline is set.
+        guard isFirst else { return }
+        let now = loop.nowMicroseconds
+        if connection.discoveriesSentAt + Self.holdingMicroseconds <= now { return sendHeld(to: connection) }
+        if holding.isEmpty { holdingDeadline?.set(atMicroseconds: now + Self.holdingMicroseconds) }
+        holding.append(connection)
     }
 
     private func sendHeld(to connection: Connection) {

@@ -67,7 +67,11 @@ extension Daemon {
     }
 
     private func isLostTool(_ client: ClientID) -> Bool {
-        client.rawValue >= 0x8000_0000 && client.rawValue != .max
-            && tools[client]?.isTool != true
+        client.isTool && tools[client]?.isTool != true
     }
+}
+
+extension ClientID {
+    /// Whether this is the number of a connection as a tool; managers of apps have lower ones.
+    var isTool: Bool { rawValue >= 0x8000_0000 && rawValue != .max }
 }

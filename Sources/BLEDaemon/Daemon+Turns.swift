@@ -54,7 +54,8 @@ extension Daemon {
         if connection.tool.hasGreeted, !hadGreeted { armGreetings() }
         let cost = max(1, TurnLine.turn - connection.allowance)
         connection.allowance = 0
-        connection.share.spend(cost, of: connections.count, at: loop.nowMicroseconds)
+        let asked = cost - (connection.app?.takeAcknowledgements() ?? 0)
+        connection.share.spend(asked, of: connections.count, at: loop.nowMicroseconds)
         return cost
     }
 

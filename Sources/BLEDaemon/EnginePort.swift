@@ -26,6 +26,8 @@ final class EnginePort: LifecycleHost {
 
     func nextEvent() -> HostEvent? {
         guard let event = runner.nextEvent() else { return nil }
+        // Each app that scans may get thousands of discoveries a second, which concern nothing but its own manager.
+        if case .discovered(let discovery) = event, !discovery.client.isTool { return event }
         told.append(event)
         return event
     }

@@ -27,14 +27,23 @@ struct DiscoveryEncoderTests {
                         if manager == 1 { content.overflowServiceUUIDs = ["FEAA"] }
                         if manager == 127 { content = AdvertisementContent() }
                         let id = ManagerID(rawValue: manager)
-                        let frame = encoder.frame(peripheral, content, rssi: rssi, to: id)
+                        // Another app knows the same device by another identifier.
+                        let other = PeripheralDescription(
+                            identifier: PeerIdentifier(high: 0x0102_0304_0506_0708, low: UInt64(count)), name: name,
+                            state: state)
+                        var octets: [UInt8] = []
+                        for known in [peripheral, other, peripheral] {
+                            encoder.append(known, content, rssi: rssi, to: id, into: &octets)
+                        }
                         var reader = FrameReader(limit: BledProtocol.eventLimit)
-                        reader.append(frame.span.bytes)
-                        let message = try WireFromDaemon(octets: try #require(try reader.next()))
+                        reader.append(octets.span.bytes)
+                        for known in [peripheral, other, peripheral] {
+                            let message = try WireFromDaemon(octets: try #require(try reader.next()))
+                            var expected = WireFromDaemon()
+                            expected.appEvent = WireAppEvent(.discovered(known, content, rssi: rssi), to: id)
+                            #expect(message == expected)
+                        }
                         #expect(reader.waitingOctets == 0)
-                        var expected = WireFromDaemon()
-                        expected.appEvent = WireAppEvent(.discovered(peripheral, content, rssi: rssi), to: id)
-                        #expect(message == expected)
                         count += 1
                     }
                 }

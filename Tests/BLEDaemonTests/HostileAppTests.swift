@@ -139,5 +139,28 @@ struct HostileAppTests {
         #expect(returned.count == 1)
         #expect(returned.first?.0 == 2)
         #expect(returned.first?.1 == 2 * ClientEvent.eventsLost(count: 1).approximateOctets)
+        // What gave nothing back counts as a request.
+        #expect(session.takeAcknowledgements() == 1)
+        #expect(session.takeAcknowledgements() == 0)
+    }
+
+    @Test("a discovery overtakes nothing that the app was told before, and is handled like it")
+    func discoveries() throws {
+        let manager = ManagerID(rawValue: 1)
+        var session = Self.session(of: AppID(rawValue: "app"), ClientLimits())
+        while session.nextOutput() != nil {}
+        #expect(session.mayBeTold)
+        session.tell(.eventsLost(count: 1), to: manager, waiting: 0)
+        #expect(!session.mayBeTold)
+        while session.nextOutput() != nil {}
+        #expect(session.mayBeTold)
+        let peripheral = PeripheralDescription(
+            identifier: PeerIdentifier(high: 1, low: 2), name: nil, state: .disconnected)
+        let discovery = ClientEvent.discovered(peripheral, AdvertisementContent(), rssi: -60)
+        session.count(discovery, for: manager)
+        session.count(discovery, for: ManagerID(rawValue: 77))
+        #expect(session.unhandledCount == 2)
+        session.refuse(.stuck, "")
+        #expect(!session.mayBeTold)
     }
 }

@@ -51,7 +51,7 @@ extension AppLifecycle {
     }
 
     private mutating func hand(_ event: ClientEvent, to id: ManagerID, _ client: ClientID, _ app: Int) {
-        managers[client]?.take(event)
+        managers.change(client) { $0.take(event) }
         emit(.event(event, to: id, of: apps[app].id))
     }
 
@@ -63,7 +63,7 @@ extension AppLifecycle {
     ) {
         self.now = now
         guard let app = self.app(app), let client = client(of: manager, app) else { return }
-        managers[client]?.returned(events: events, octets: octets)
+        managers.change(client) { $0.returned(events: events, octets: octets) }
         flush(app)
         finish()
     }

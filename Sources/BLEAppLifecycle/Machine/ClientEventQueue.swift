@@ -247,8 +247,7 @@ extension ClientEvent {
         let frame = 96
         return switch self {
         case .discovered(_, let content, _):
-            frame + 200 + (content.manufacturerData?.count ?? 0)
-                + content.serviceData.reduce(0) { $0 + 24 + $1.data.count } + content.serviceUUIDs.count * 24
+            frame + 200 + content.octets
         case .peripheral(_, .valueUpdated(_, let value, _)), .peripheral(_, .descriptorValueUpdated(_, let value, _)):
             frame + (value?.count ?? 0)
         case .peripheral(_, .servicesDiscovered(let services, _)),

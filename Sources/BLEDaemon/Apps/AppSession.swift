@@ -48,6 +48,7 @@ public struct AppSession {
     private var roleOf: [ManagerID: ManagerRole] = [:]
     /// The octets of each event that a manager got and has not handled. Only for lookup, never iterated.
     private var unhandled: [ManagerID: Queue<Int>] = [:]
+    private var acknowledgements = 0
     /// The open questions of pairings, and whether each is about replacing a bond.
     private var questions: [PairingQuestionID: Bool] = [:]
 
@@ -158,6 +159,14 @@ public struct AppSession {
         var octets = 0
         for _ in 0..<events { octets += unhandled[manager]?.popFirst() ?? 0 }
         outputs.append(.returned(manager, events: events, octets: octets))
+        acknowledgements += 1
+    }
+
+    /// How many messages since the last call only said that the app has handled events. There are no more of them than
+    /// events, so they are not what it asks for, see `TurnShare`.
+    mutating func takeAcknowledgements() -> Int {
+        defer { acknowledgements = 0 }
+        return acknowledgements
     }
 
     private mutating func receive(_ wire: WireAppPairing) throws(WireError) {
@@ -200,15 +209,22 @@ public struct AppSession {
     ///   - waiting: octets that the app has not read yet.
     public mutating func tell(_ event: ClientEvent, to manager: ManagerID, as frame: [UInt8]? = nil, waiting: Int) {
         guard !hasEnded else { return }
-        if !event.isAnswer, managers.contains(manager) {
-            unhandled[manager, default: Queue()].append(event.approximateOctets)
-        }
+        if !event.isAnswer { count(event, for: manager) }
         if let frame {
             outputs.append(.sendSoon(frame))
         } else {
             send { $0.appEvent = WireAppEvent(event, to: manager) }
         }
         if waiting > limits.waitingOctets { refuse(.stuck, "the app does not read what it is sent") }
+    }
+
+    /// Whether the owner may send the app an event itself, because nothing waits before it.
+    var mayBeTold: Bool { !hasEnded && outputs.isEmpty }
+
+    /// Counts an event that the app has to handle.
+    mutating func count(_ event: ClientEvent, for manager: ManagerID) {
+        guard managers.contains(manager) else { return }
+        unhandled[manager, default: Queue()].append(event.approximateOctets)
     }
 
     /// The request with this number has been accepted, and all events that it caused at once have been sent.

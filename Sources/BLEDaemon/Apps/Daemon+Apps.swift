@@ -210,12 +210,29 @@ extension Daemon {
 
     func tell(_ event: ClientEvent, to manager: ManagerID, of app: AppID) {
         guard let connection = connection(of: app) else { return }
-        var frame: [UInt8]?
         if case .discovered(let peripheral, let content, let rssi) = event {
-            frame = discoveryEncoder.frame(peripheral, content, rssi: rssi, to: manager)
+            tell(peripheral, content, rssi, by: event, to: manager, connection)
+        } else {
+            connection.app?.tell(event, to: manager, waiting: connection.stream.waitingByteCount)
+            look(at: connection)
         }
-        connection.app?.tell(event, to: manager, as: frame, waiting: connection.stream.waitingByteCount)
-        look(at: connection)
+    }
+
+    /// Tells an app of a discovery, of which there may be thousands a second for each of many apps.
+    private func tell(
+        _ peripheral: PeripheralDescription, _ content: AdvertisementContent, _ rssi: Int8, by event: ClientEvent,
+        to manager: ManagerID, _ connection: Connection
+    ) {
+        let waiting = connection.stream.waitingByteCount
+        if waiting <= configuration.limits.waitingOctets, connection.app?.mayBeTold == true {
+            connection.app?.count(event, for: manager)
+            hold(for: connection) { discoveryEncoder.append(peripheral, content, rssi: rssi, to: manager, into: &$0) }
+        } else {
+            var frame: [UInt8] = []
+            discoveryEncoder.append(peripheral, content, rssi: rssi, to: manager, into: &frame)
+            connection.app?.tell(event, to: manager, as: frame, waiting: waiting)
+            look(at: connection)
+        }
     }
 
     // MARK: Pairing

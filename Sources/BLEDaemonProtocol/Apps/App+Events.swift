@@ -183,18 +183,20 @@ extension WireAppDiscovered {
 
 extension AdvertisementContent {
     fileprivate init(_ wire: WireAppDiscovered) throws(WireError) {
-        self.init()
-        localName = wire.hasLocalName ? wire.localName : nil
-        manufacturerData = wire.hasManufacturerData ? Array(wire.manufacturerData) : nil
+        var fields = Fields()
+        fields.localName = wire.hasLocalName ? wire.localName : nil
+        fields.manufacturerData = wire.hasManufacturerData ? Array(wire.manufacturerData) : nil
         for entry in wire.serviceData {
-            serviceData.append(ServiceData(uuid: try BluetoothUUID(wire: entry.uuid), data: Array(entry.data)))
+            fields.serviceData.append(
+                ServiceData(uuid: try BluetoothUUID(wire: entry.uuid), data: Array(entry.data)))
         }
-        serviceUUIDs = try BluetoothUUID.list(wire.services)
-        overflowServiceUUIDs = try BluetoothUUID.list(wire.overflowServices)
-        solicitedServiceUUIDs = try BluetoothUUID.list(wire.solicitedServices)
-        txPower = wire.hasTxPower ? Int8(clamping: wire.txPower) : nil
-        isConnectable = wire.isConnectable
-        microseconds = wire.microseconds
+        fields.serviceUUIDs = try BluetoothUUID.list(wire.services)
+        fields.overflowServiceUUIDs = try BluetoothUUID.list(wire.overflowServices)
+        fields.solicitedServiceUUIDs = try BluetoothUUID.list(wire.solicitedServices)
+        fields.txPower = wire.hasTxPower ? Int8(clamping: wire.txPower) : nil
+        fields.isConnectable = wire.isConnectable
+        fields.microseconds = wire.microseconds
+        self.init(fields)
     }
 }
 

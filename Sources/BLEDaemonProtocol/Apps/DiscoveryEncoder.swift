@@ -3,27 +3,54 @@ import BLEHost
 import SwiftProtobuf
 
 /// Encodes discoveries for apps. The apps that get the same report get the same octets, except for their own identifier of
-/// the device: the common part is encoded once.
+/// the device: the frame is encoded once, and each app's identifier is put into it.
 public struct DiscoveryEncoder {
+    /// What the frame is about, apart from the identifier.
+    private var manager = ManagerID(rawValue: 0)
+    private var name: String?
+    private var state = PeripheralState.disconnected
     private var content: AdvertisementContent?
     private var rssi: Int8 = 0
     /// All of `AppDiscovered` but the peripheral.
     private var common: [UInt8] = []
+    private var frame: [UInt8] = []
+    /// Where the identifier stands in the frame.
+    private var identifierPlace = 0
 
     public init() {}
 
-    /// The frame of `FromDaemon` with the discovery; the same message as `WireAppEvent` gives.
-    public mutating func frame(
-        _ peripheral: PeripheralDescription, _ content: AdvertisementContent, rssi: Int8, to manager: ManagerID
-    ) -> [UInt8] {
-        if self.content != content || self.rssi != rssi {
+    /// Appends the frame of `FromDaemon` with the discovery; the same message as `WireAppEvent` gives.
+    public mutating func append(
+        _ peripheral: PeripheralDescription, _ content: AdvertisementContent, rssi: Int8, to manager: ManagerID,
+        into octets: inout [UInt8]
+    ) {
+        let isReported = self.rssi == rssi && self.content == content
+        if !isReported {
             // A message without required fields and with valid strings can always be encoded.
             common = (try? WireAppDiscovered(content, rssi: rssi).serializedBytes()) ?? []
             self.content = content
             self.rssi = rssi
         }
-        let name = peripheral.name.map { Array($0.utf8) }
-        let state = UInt64(peripheral.state.rawValue)
+        if !isReported || self.manager != manager || state != peripheral.state || name != peripheral.name {
+            self.manager = manager
+            name = peripheral.name
+            state = peripheral.state
+            encode()
+        }
+        var place = octets.count + identifierPlace
+        octets += frame
+        for word in [peripheral.identifier.high, peripheral.identifier.low] {
+            for shift in (0..<8).reversed() {
+                octets[place] = UInt8(truncatingIfNeeded: word >> (8 * UInt64(shift)))
+                place += 1
+            }
+        }
+    }
+
+    /// Encodes the frame, with zeros for the identifier.
+    private mutating func encode() {
+        let name = name.map { Array($0.utf8) }
+        let state = UInt64(state.rawValue)
         var peripheralCount = Self.identifierCount
         if let name { peripheralCount += Self.count(name.count) + name.count }
         if state > 0 { peripheralCount += Self.count(state) }
@@ -33,8 +60,7 @@ public struct DiscoveryEncoder {
         // The key of `app_event` takes two octets.
         let count = 1 + Self.count(eventCount) + eventCount
 
-        var frame: [UInt8] = []
-        frame.reserveCapacity(FrameReader.headerOctets + count)
+        frame.removeAll(keepingCapacity: true)
         for place in 0..<FrameReader.headerOctets { frame.append(UInt8(truncatingIfNeeded: count >> (8 * place))) }
         Self.append(Field.appEvent << 3 | Self.lengthDelimited, to: &frame)
         Self.append(UInt64(eventCount), to: &frame)
@@ -48,9 +74,8 @@ public struct DiscoveryEncoder {
         Self.append(UInt64(peripheralCount), to: &frame)
         Self.append(Field.peer << 3 | Self.lengthDelimited, to: &frame)
         frame.append(16)
-        for word in [peripheral.identifier.high, peripheral.identifier.low] {
-            for place in (0..<8).reversed() { frame.append(UInt8(truncatingIfNeeded: word >> (8 * UInt64(place)))) }
-        }
+        identifierPlace = frame.count
+        frame.append(contentsOf: repeatElement(0, count: 16))
         if let name {
             Self.append(Field.name << 3 | Self.lengthDelimited, to: &frame)
             Self.append(UInt64(name.count), to: &frame)
@@ -61,7 +86,6 @@ public struct DiscoveryEncoder {
             Self.append(state, to: &frame)
         }
         frame += common
-        return frame
     }
 
     /// The numbers of fields in `Protocol/bled.proto`.
