@@ -1,11 +1,14 @@
 """Cases of programs that ask for as much as they can: each delays others by its turn and no more.
 
 Part of Tools/Daemon/run."""
-import os, signal, time
+import json, os, signal, time
 
 import floods
 from __main__ import Daemon, HEART, LIMIT, case, state_of
-from client import Client, decode
+from client import Client, Fixed64, decode
+
+import kills  # finds the bench of the interop cases
+import lab as bench
 
 FLOODING = 10
 # What a program gets done in one turn (TurnLine.turn).
@@ -88,3 +91,74 @@ def all_floods():
             daemon.process.send_signal(signal.SIGTERM)
             assert daemon.process.wait(LIMIT) == 0, 'bled did not end while others flood'
         return f'{resident} kB resident'
+
+
+NOTE = '6A656C6C-696E-6700-8000-000000000002'
+SLOW = {'services': [{'uuid': '180D', 'characteristics': [{'uuid': NOTE, 'properties': ['read', 'write'], 'value': 'ffff'}]}]}
+
+
+def requests(daemon):
+    """How many requests of each tool bled has in hand."""
+    client = Client(daemon.path, LIMIT)
+    client.send({1: {1: 1, 2: 3}})
+    assert 1 in client.receive()
+    client.send({8: {7: {}}})
+    status = decode(decode(client.receive()[21][0])[3][0])
+    client.socket.close()
+    # The operator that asks is a client without links.
+    return [one.get(5, [0])[0] for one in map(decode, status[2]) if 6 in one]
+
+
+def connect(client):
+    """The link to the first device that is heard."""
+    scan = client.request({2: {1: 1}})
+    while 4 not in (message := client.receive()):
+        pass
+    client.request({5: {1: scan}})
+    end = client.end(client.request({4: {1: decode(message[4][0])[2][0], 2: 5}}))
+    assert end and 4 in end, end
+    return Fixed64(end[4][0])
+
+
+@case
+def shared_link():
+    "five programs that fill the queue of a device leave another one a place in it, and delay its read by a write of each"
+    lab = bench.Lab('simulator', 2).open(peer=False)
+    try:
+        profile = lab.path('slow.json')
+        with open(profile, 'w') as file:
+            json.dump(SLOW, file)
+        server = lab.start('serve', '--profile', profile, '--name', 'Slow', '--advertise', '180D', via=lab.endpoints[1])
+        server.wait_for(lambda line: line.get('event') == 'advertising', 'advertising')
+        # The device must answer again before the request in hand times out; on a busy machine it may be late.
+        for _ in range(5):
+            with Daemon(adapter=lab.endpoint) as daemon:
+                clients = [daemon.connect() for _ in range(6)]
+                links = [connect(client) for client in clients]
+                *greedy, victim = clients
+                uuid = bytes.fromhex(NOTE.replace('-', ''))
+                found = victim.end(victim.request({7: {1: links[-1], 10: {1: uuid, 2: {1: 1, 2: 0xFFFF}}}}))
+                handle = decode(decode(found[13][0])[1][0])[1][0]
+                server.process.send_signal(signal.SIGSTOP)
+                stopped = time.monotonic()
+                try:
+                    for number, (client, link) in enumerate(zip(greedy, links)):
+                        writes = [{7: {1: link, 13: {1: handle, 2: bytes([number, place])}}} for place in range(256)]
+                        client.socket.sendall(floods.frames(client, writes))
+                    # One is on its way and 1,024 wait.
+                    daemon.wait_for('a full queue', lambda: sum(requests(daemon)) >= 1025)
+                    asked = victim.request({7: {1: links[-1], 8: handle}})
+                    daemon.wait_for('the read waits', lambda: requests(daemon)[-1] == 1)
+                finally:
+                    server.process.send_signal(signal.SIGCONT)
+                took = time.monotonic() - stopped
+                end = victim.end(asked)
+                if took < 20:
+                    break
+        assert took < 20, f'the device stood still for {took:.0f} s'
+        assert end and 11 in end, f'the read failed: {end}'
+        place = end[11][0][1]
+        assert place <= 1, f'the read came after {place + 1} writes of a program'
+        return f'the read came after {place + 1} of 256 writes of a program'
+    finally:
+        lab.close()

@@ -43,10 +43,10 @@ extension GATTClient {
                 !OperationReach(of: operation, client: ended.client).hasEffect
             {
                 running = nil
-                waiting.insert(
+                waiting.putBack(
                     Waiting(
                         id: id, client: ended.client, work: .operation(operation), isRetry: ended.isRetry,
-                        isRerun: true), at: 0)
+                        isRerun: true))
             } else {
                 apply(.failed(.bearerClosed), now)
             }
@@ -148,7 +148,7 @@ extension GATTClient {
         numbers.removeFirst()
         for number in numbers + [0] where turn(to: number) {
             while end == nil, suspended == nil, running == nil, !bearer.isDead, let index = firstToStart() {
-                begin(waiting.remove(at: index), now)
+                begin(waiting.start(at: index), now)
             }
         }
         turn(to: atWork)
@@ -157,6 +157,7 @@ extension GATTClient {
     /// The first waiting operation that nothing ahead of it holds up and that the bearer at work can carry out.
     private func firstToStart() -> Int? {
         guard !waiting.isEmpty else { return nil }
+        let waiting = waiting.operations
         var ahead = others.compactMap { $0.running?.reach }
         for index in 0..<min(waiting.count, Self.lookahead) {
             let reach = waiting[index].reach

@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// The GATT client of one link: carries out operations one after another and reports the values that the peer sends
-/// unasked (Core 5.4, Vol 3, Part G, 4).
+/// The GATT client of one link: carries out operations one after another, those of several clients in turns, and reports
+/// the values that the peer sends unasked (Core 5.4, Vol 3, Part G, 4).
 ///
 ///     start ──▶ waiting ──▶ running ──answer──▶ running … ──▶ completed
 ///                  │           │
@@ -15,6 +15,8 @@ struct GATTClient {
         var id: OperationID?
         var client: ClientID
         var work: Work
+        /// See `OperationLine`.
+        var round: UInt64 = 0
         /// Whether this is the second attempt, after the first was refused for insufficient security.
         var isRetry = false
         /// Whether the bearer on which it ran was closed.
@@ -72,7 +74,7 @@ struct GATTClient {
     var heldIndication: [UInt8]?
     var commands: WriteCommandQueue
     var running: Running?
-    var waiting: [Waiting] = []
+    var waiting = OperationLine()
     private(set) var suspended: Suspended?
     var actions: [GATTClientAction] = []
     private var taken = 0
@@ -124,7 +126,9 @@ struct GATTClient {
         advance(to: now)
         if let end { return complete(id, .failure(end)) }
         if case .writeCommand(let handle, let value) = operation { return command(handle, value, id, client) }
-        guard waiting.count < settings.operationLimit else { return complete(id, .failure(.queueFull)) }
+        guard waiting.hasRoom(for: client, limit: settings.operationLimit) else {
+            return complete(id, .failure(.queueFull))
+        }
         waiting.append(Waiting(id: id, client: client, work: .operation(operation)))
         pump(now)
     }
@@ -139,8 +143,7 @@ struct GATTClient {
     /// Cancels an operation. A PDU that was sent cannot be recalled and may still take effect on the peer.
     mutating func cancel(_ id: OperationID, at now: Instant) {
         advance(to: now)
-        if let index = waiting.firstIndex(where: { $0.id == id }) {
-            waiting.remove(at: index)
+        if waiting.remove(id) {
             complete(id, .failure(.cancelled))
         } else if let bearer = runningBearer(of: id) {
             turn(to: bearer)
@@ -159,11 +162,7 @@ struct GATTClient {
         if end != nil { return }
         forEachBearer { if $0.running?.client == client { $0.abandonRunning() } }
         if suspended?.operation.client == client { abandonSuspended(now) }
-        let ended = waiting.filter { $0.client == client && $0.id != nil }
-        waiting.removeAll { $0.client == client && $0.id != nil }
-        for operation in ended {
-            if let id = operation.id { complete(id, .failure(.cancelled)) }
-        }
+        for id in waiting.removeAll(of: client) { complete(id, .failure(.cancelled)) }
         for id in commands.abandonAll(of: client) { complete(id, .failure(.cancelled)) }
         for handle in subscriptions.removeAll(of: client) { reconfigure(handle) }
         releaseIndications()
@@ -205,11 +204,10 @@ struct GATTClient {
         }
         let kept = suspended.map { [$0.operation.id] } ?? []
         suspended = nil
-        let others = waiting.map { $0.id }
-        waiting.removeAll()
-        for id in ended + kept + others {
+        for id in ended + kept {
             if let id { complete(id, .failure(reason)) }
         }
+        for id in waiting.removeAll() { complete(id, .failure(reason)) }
         for command in commands.commands where !command.isAbandoned { complete(command.id, .failure(reason)) }
         commands.removeAll()
         if commands.takeReadiness() { emit(.writeCommandsReady) }
@@ -230,7 +228,7 @@ struct GATTClient {
                 complete(id, .failure(told))
             }
         } else {
-            waiting.insert(ended.operation, at: 0)
+            waiting.putBack(ended.operation)
         }
         pump(now)
     }
@@ -289,20 +287,20 @@ struct GATTClient {
     static let signedOverhead = 15
 
     private mutating func sendCommand(_ pdu: [UInt8], _ id: OperationID, _ client: ClientID) {
-        guard !commands.isFull else { return complete(id, .failure(.queueFull)) }
+        guard commands.hasRoom(for: client) else { return complete(id, .failure(.queueFull)) }
         let isLast = commands.append(id, client)
         actions.append(.send(pdu, tag: .command(id)))
         if isLast { emit(.writeCommandsFull) }
     }
 
     mutating func reconfigure(_ handle: AttributeHandle) {
-        waiting.append(Waiting(id: nil, client: .local, work: .reconfigure(handle)))
+        waiting.appendLast(Waiting(id: nil, client: .local, work: .reconfigure(handle)))
     }
 
     /// Starts waiting operations until one is running.
     mutating func pump(_ now: Instant) {
         if !others.isEmpty { return spread(now) }
-        while end == nil, running == nil, suspended == nil, !waiting.isEmpty { begin(waiting.removeFirst(), now) }
+        while end == nil, running == nil, suspended == nil, !waiting.isEmpty { begin(waiting.start(at: 0), now) }
     }
 
     /// Starts an operation on the bearer at work; some end at once.
@@ -418,7 +416,7 @@ struct GATTClient {
             id: ended.id, client: ended.client, work: .operation(operation), isRerun: ended.isRerun)
         guard suspended == nil else {
             // Another bearer already waits for security: this one tries again afterwards.
-            waiting.insert(repeated, at: 0)
+            waiting.putBack(repeated)
             return true
         }
         repeated.isRetry = true
@@ -453,10 +451,7 @@ struct GATTClient {
         }
         if let id = suspended?.operation.id { complete(id, .failure(reason)) }
         suspended = nil
-        for operation in waiting {
-            if let id = operation.id { complete(id, .failure(reason)) }
-        }
-        waiting.removeAll()
+        for id in waiting.removeAll() { complete(id, .failure(reason)) }
         for command in commands.commands where !command.isAbandoned { complete(command.id, .failure(reason)) }
         commands.removeAll()
         subscriptions.removeAll()

@@ -6,7 +6,8 @@ public struct GATTClientSettings: Equatable, Sendable {
     public var receiveMTU: UInt16 = 517
     /// How long the response to a request may take (Core 5.4, Vol 3, Part F, 3.3.3).
     public var transactionTimeout = Microseconds.seconds(30)
-    /// How many operations may wait, in addition to the running one.
+    /// How many operations may wait, in addition to the running one. A client that has less than a sixteenth of them
+    /// waiting always may start another one.
     public var operationLimit = 1024
     /// How many requests one discovery may take; real databases need a few hundred.
     public var discoveryRequestLimit = 4096
@@ -15,7 +16,7 @@ public struct GATTClientSettings: Equatable, Sendable {
     public var discoveryTimeout = Microseconds.seconds(1200)
     /// How many attributes one discovery may find.
     public var discoveredAttributeLimit = 8192
-    /// How many write commands may wait for the controller.
+    /// How many write commands may wait for the controller. A client that has none waiting always may send one.
     public var writeCommandLimit = 20
     /// How many values without a subscriber are kept, for all handles together.
     public var earlyNotificationLimit = 32

@@ -2,8 +2,8 @@ import BLEPackets
 
 /// What a client may ask of a peer's GATT server.
 ///
-/// Operations on one link run one after another in the order in which they were started; only write commands overtake
-/// requests that wait for an answer. Each ends exactly once, with a `GATTResult` or a `GATTFailure`.
+/// The operations of a client on one link run one after another in the order in which they were started; only write
+/// commands overtake requests that wait for an answer. Several clients of a link take turns. Each ends exactly once, with a `GATTResult` or a `GATTFailure`.
 public enum GATTOperation: Equatable, Sendable {
     /// Exchanges ATT_MTU, once for each link (Core 5.4, Vol 3, Part G, 4.3.1).
     ///

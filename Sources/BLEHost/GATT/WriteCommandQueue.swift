@@ -18,6 +18,9 @@ struct WriteCommandQueue {
 
     var isFull: Bool { commands.count >= limit }
 
+    /// Whether a client may add a command: one that has none in the queue always may, whatever the others have.
+    func hasRoom(for client: ClientID) -> Bool { !isFull || !commands.contains { $0.client == client } }
+
     /// Adds a command; true if it fills the queue.
     mutating func append(_ id: OperationID, _ client: ClientID) -> Bool {
         commands.append(Command(id: id, client: client))

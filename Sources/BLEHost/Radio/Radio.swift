@@ -150,7 +150,7 @@ struct Radio {
     private mutating func connect(
         _ request: ConnectRequest, operation: OperationID, client: ClientID, into effects: inout Effects
     ) {
-        guard connector.pending.count < configuration.limits.pendingConnections else {
+        guard connector.hasRoom(for: client, limit: configuration.limits.pendingConnections) else {
             return effects.complete(operation, .failure(.limitReached))
         }
         connector.add(request, operation: operation, client: client)

@@ -34,6 +34,11 @@ struct Connector {
 
     var isEmpty: Bool { pending.isEmpty }
 
+    /// Whether a client may wait for another connection: at the limit, one that has less than a sixteenth of them may.
+    func hasRoom(for client: ClientID, limit: Int) -> Bool {
+        pending.count < limit || pending.count { $0.client == client } < limit / 16
+    }
+
     mutating func add(_ request: ConnectRequest, operation: OperationID, client: ClientID) {
         pending.append(
             Pending(
