@@ -146,6 +146,20 @@ def train_is_transferred_by_bumble(lab):
     same('data', [l['data'] for l in result.events('train')], [TRAIN, TRAIN])
 
 
+@case(OWN, peer=False)
+def sync_tells_what_was_not_transferred(lab):
+    """`sync --via` says that the device ended the link and transferred nothing, or that it was not connected in time"""
+    child = peer(lab, '--sets', '2')
+    tool = lab.start('sync', '--via', 'F2:F1:F0:00:01:02/random', '--timeout', '0.1')
+    tool.wait_for(lambda l: l.get('event') == 'waiting', 'waiting')
+    child.end()
+    error, = tool.wait_for(lambda l: l.get('event') == 'error', 'error')
+    same('code', error['code'], 'linkLost')
+    check('transferred' in error['message'], error['message'])
+    result = lab.run('sync', '--via', 'F2:F1:F0:00:01:09/random', '--duration', '0.2', status=1)
+    same('code', result.events('error')[0]['code'], 'deviceNotReached')
+
+
 @case(('bumble', 'bumble-legacy', 'simulator', 'simulator-legacy'), peer=False)
 def info_tells_how_many_sets(lab):
     """`info` tells how many sets the controller has; a legacy one has one, and refuses a set that needs more"""

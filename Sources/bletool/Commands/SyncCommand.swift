@@ -2,7 +2,6 @@ import ArgumentParser
 import BLE
 import BLEJSON
 import BLEText
-import Synchronization
 
 struct SyncCommand: ToolCommand {
     static let configuration = CommandConfiguration(
@@ -71,19 +70,41 @@ struct SyncCommand: ToolCommand {
         let command = self
         try await withDeadline(after: duration?.duration) {
             try await session.withAdapter(adjusting: session.knowBonds) { adapter in
-                let train: Train
                 if let via = command.via {
-                    let peer = try await session.connect(to: via, through: adapter, command.connection.search)
-                    train = try await adapter.receiveTrains(on: peer.link, command.options)
-                    session.console.print(
-                        ["event": "waiting", "address": .string(peer.address.addressText)],
-                        text: "connected to \(peer.address.addressText); waiting for what it transfers")
+                    try await command.followTransfers(of: via, through: adapter, session)
                 } else {
-                    train = try await command.find(through: adapter, session.console)
+                    let train = try await command.find(through: adapter, session.console)
+                    guard try await command.follow(train, session.console) else { throw command.notHeard }
                 }
-                try await command.follow(train, session.console)
             }
         }
+    }
+
+    /// Follows what a device transfers.
+    private func followTransfers(of via: PeerArgument, through adapter: Adapter, _ session: Session) async throws {
+        let console = session.console
+        let peer: Peripheral
+        do { peer = try await session.connect(to: via, through: adapter, connection.search) } catch {
+            guard Task.isCancelled, !console.isInterrupted, let duration else { throw error }
+            throw Failure(
+                "\(via.text) was not connected within \(duration.duration.secondsText) s: --duration includes the time to "
+                    + "find the device", code: .deviceNotReached)
+        }
+        let name = peer.address.addressText
+        let train = try await adapter.receiveTrains(on: peer.link, options)
+        console.print(
+            ["event": "waiting", "address": .string(name)],
+            text: "connected to \(name); waiting for what it transfers")
+        do {
+            if try await follow(train, console) { return }
+        } catch BLEError.linkLost(let reason) {
+            throw Failure(
+                "the link to \(name) ended (\(reason)), and it transferred no periodic advertising that could be followed",
+                code: .linkLost)
+        }
+        throw Failure(
+            "\(name) stayed connected, but transferred no periodic advertising: it must follow or send some, and many "
+                + "devices transfer it only when their app asks for it", code: .timeout)
     }
 
     /// Follows a train that the user has named, or scans until the device advertises one.
@@ -107,7 +128,7 @@ struct SyncCommand: ToolCommand {
             switch peer {
             case .address(let address), .untypedAddress(let address): "of \(address.addressText)"
             case .name(let name): "of \(name.quoted())"
-            case nil: "that was transferred"
+            case nil: ""
             }
         return Failure(
             "no periodic advertising \(name)\(sid.map { " with SID \($0)" } ?? "") was heard; "
@@ -131,7 +152,9 @@ struct SyncCommand: ToolCommand {
         }
     }
 
-    private func follow(_ train: Train, _ console: Console) async throws {
+    /// Prints what a train brings.
+    /// - Returns: whether it was found.
+    private func follow(_ train: Train, _ console: Console) async throws -> Bool {
         var printed = 0
         var last: [UInt8]?
         var wasHeard = false
@@ -151,13 +174,13 @@ struct SyncCommand: ToolCommand {
                 last = report.data
                 tell(report, console)
                 printed += 1
-                if printed == count?.value { return }
+                if printed == count?.value { return true }
             }
         }
-        if !wasHeard { throw notHeard }
         if train.droppedCount > 0 {
             console.note("\(train.droppedCount) reports were lost because output was too slow")
         }
+        return wasHeard
     }
 
     private func tell(_ information: TrainInformation, _ console: Console) {

@@ -57,6 +57,9 @@ final class Console: Sendable {
     /// Whether standard output has ended, so that further results are lost.
     var outputHasEnded: Bool { state.withLock { $0.outputError != nil } }
 
+    /// Whether the person at the terminal has ended the work, not a limit of time.
+    var isInterrupted: Bool { interruption.requestTime != nil }
+
     /// Prints a result: the object with `--json`, otherwise the text.
     func print(_ object: @autoclosure () -> JSONValue, text: @autoclosure () -> String) {
         isJSON ? line(stamped(object()).text) : line(text())
