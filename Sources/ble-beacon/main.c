@@ -34,6 +34,8 @@ struct update {
     uint16_t handle;
     uint8_t value[maximum_value];
     size_t length;
+    /* It was refused, and waits with those of the same characteristic for JELLING_EVENT_SERVER_READY_TO_UPDATE. */
+    int is_refused;
 };
 
 struct beacon {
@@ -51,8 +53,9 @@ struct beacon {
     struct link links[maximum_links];
     struct update waiting[maximum_waiting];
     size_t waiting_count;
-    /* The update under way; one at a time, so that their order is kept. */
+    /* The update under way, and its place; one at a time, so that their order is kept. */
     jelling_operation updating;
+    size_t updating_place;
 };
 
 /* ----------------------------------------------------------------- Output */
@@ -116,7 +119,7 @@ static void publish_next(struct beacon *beacon) {
             .properties = source->properties, .subscribing_needs_encryption = (uint8_t)source->needs_encryption};
     }
     for (size_t i = 0; i < service->include_count; i++)
-        included[i] = profile_service(&beacon->profile, &service->includes[i])->handle;
+        included[i] = beacon->profile.services[service->included[i]].handle;
     jelling_service_definition definition = {
         .size = sizeof definition, .is_secondary = (uint32_t)service->is_secondary, .uuid = service->uuid,
         .included_services = included, .included_service_count = service->include_count,
@@ -161,42 +164,64 @@ static void tell_advertising(struct beacon *beacon) {
 
 /* ----------------------------------------------------------------- Values */
 
-static void send_next(struct beacon *beacon) {
-    if (beacon->updating || !beacon->waiting_count) return;
-    struct update *update = &beacon->waiting[0];
-    jelling_update_value(
-        beacon->engine, update->handle, update->value, update->length, NULL, 0, jelling_loop_now(), &beacon->updating);
+static int waits(const struct beacon *beacon, uint16_t handle, size_t before) {
+    for (size_t i = 0; i < before; i++)
+        if (beacon->waiting[i].handle == handle) return 1;
+    return 0;
 }
 
-static void drop_first(struct beacon *beacon) {
-    memmove(beacon->waiting, beacon->waiting + 1, --beacon->waiting_count * sizeof *beacon->waiting);
+static void drop_at(struct beacon *beacon, size_t place) {
+    struct update *update = &beacon->waiting[place];
+    memmove(update, update + 1, (--beacon->waiting_count - place) * sizeof *update);
+    if (beacon->updating_place > place) beacon->updating_place--;
+}
+
+/* One characteristic whose centrals take nothing does not hold up the others. */
+static void send_next(struct beacon *beacon) {
+    for (size_t i = 0; i < beacon->waiting_count && !beacon->updating; i++) {
+        struct update *update = &beacon->waiting[i];
+        if (update->is_refused || waits(beacon, update->handle, i)) continue;
+        beacon->updating_place = i;
+        if (jelling_update_value(beacon->engine, update->handle, update->value, update->length, NULL, 0,
+                                 jelling_loop_now(), &beacon->updating))
+            drop_at(beacon, i--);
+    }
+}
+
+/* The oldest makes room, first of all one that was refused; not the one under way. */
+static void make_room(struct beacon *beacon) {
+    for (size_t i = 0; i < beacon->waiting_count; i++)
+        if (beacon->waiting[i].is_refused) return drop_at(beacon, i);
+    drop_at(beacon, beacon->updating && beacon->updating_place == 0);
 }
 
 static void update(struct beacon *beacon, const struct served_characteristic *characteristic) {
-    /* The oldest that has not begun makes room. */
-    if (beacon->waiting_count == maximum_waiting) {
-        memmove(beacon->waiting + 1, beacon->waiting + 2, (maximum_waiting - 2) * sizeof *beacon->waiting);
-        beacon->waiting_count--;
-    }
+    if (beacon->waiting_count == maximum_waiting) make_room(beacon);
     struct update *update = &beacon->waiting[beacon->waiting_count++];
     update->handle = characteristic->handle;
     update->length = characteristic->length;
+    update->is_refused = 0;
     memcpy(update->value, characteristic->value, characteristic->length);
     send_next(beacon);
 }
 
 static void updated(struct beacon *beacon, const jelling_completion *completion) {
     beacon->updating = 0;
-    /* Without room it waits for JELLING_EVENT_SERVER_READY_TO_UPDATE. */
-    if (!completion->failure && !completion->is_accepted) return;
-    drop_first(beacon);
+    if (!completion->failure && !completion->is_accepted) beacon->waiting[beacon->updating_place].is_refused = 1;
+    else drop_at(beacon, beacon->updating_place);
+    send_next(beacon);
+}
+
+static void ready_to_update(struct beacon *beacon) {
+    for (size_t i = 0; i < beacon->waiting_count; i++) beacon->waiting[i].is_refused = 0;
     send_next(beacon);
 }
 
 static void tick(void *context, jelling_loop *loop) {
     struct served_characteristic *characteristic = context;
+    struct beacon *beacon = characteristic->beacon;
     jelling_loop_after(loop, characteristic->notify_every, tick, characteristic);
-    if (!characteristic->beacon->waiting_count) update(characteristic->beacon, characteristic);
+    if (!waits(beacon, characteristic->handle, beacon->waiting_count)) update(beacon, characteristic);
 }
 
 static void read_value(struct beacon *beacon, const jelling_event *event) {
@@ -320,7 +345,7 @@ static void asked(struct beacon *beacon, const jelling_event *event) {
     }
 }
 
-static void paired(const jelling_event *event) {
+static void paired(struct beacon *beacon, const jelling_event *event) {
     json_begin("paired");
     json_bool("secureConnections", event->paired.is_secure_connections);
     json_bool("authenticated", event->paired.is_authenticated);
@@ -328,6 +353,8 @@ static void paired(const jelling_event *event) {
     json_address("identity", &event->paired.identity);
     if (event->paired.was_bonded) json_bool("wasBonded", 1);
     json_end();
+    const char *why = jelling_loop_state_error(beacon->loop);
+    if (why) json_error("stateUnusable", why);
 }
 
 static void encrypted(struct beacon *beacon, const jelling_event *event) {
@@ -367,10 +394,10 @@ static void on_event(void *context, jelling_loop *loop, const jelling_event *eve
     case JELLING_EVENT_SERVER_WRITE: return write_values(beacon, event);
     case JELLING_EVENT_SERVER_SUBSCRIBED:
     case JELLING_EVENT_SERVER_UNSUBSCRIBED: return subscription(beacon, event);
-    case JELLING_EVENT_SERVER_READY_TO_UPDATE: return send_next(beacon);
+    case JELLING_EVENT_SERVER_READY_TO_UPDATE: return ready_to_update(beacon);
     case JELLING_EVENT_PAIRING_DISPLAY_PASSKEY: return digits(beacon, "passkey", "passkey", event->value, event->link);
     case JELLING_EVENT_PAIRING_QUESTION: return asked(beacon, event);
-    case JELLING_EVENT_PAIRED: return paired(event);
+    case JELLING_EVENT_PAIRED: return paired(beacon, event);
     case JELLING_EVENT_PAIRING_FAILED:
         begin(beacon, "pairingFailed", event->link);
         json_string("message", jelling_failure_text(event->completed.failure, event->completed.code));
@@ -403,6 +430,7 @@ static int watch_signals(struct beacon *beacon) {
     sigaddset(&signals, SIGTERM);
     sigprocmask(SIG_BLOCK, &signals, NULL);
     int fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    json_set_interrupt(fd);
     return fd < 0 ? -1 : jelling_loop_watch(beacon->loop, fd, interrupted, beacon);
 }
 
@@ -416,12 +444,14 @@ static int parse_io(const char *text, uint32_t *io) {
     return 0;
 }
 
-static int parse_passkey(const char *text, jelling_pairing_options *pairing) {
+static int parse_passkey(char *text, jelling_pairing_options *pairing) {
     char *end;
     unsigned long passkey = strtoul(text, &end, 10);
     if (end == text || *end || passkey > 999999) return 0;
     pairing->passkey = (uint32_t)passkey;
     pairing->flags |= JELLING_PAIRING_HAS_PASSKEY;
+    /* Every user can read the command line. */
+    memset(text, '*', strlen(text));
     return 1;
 }
 
@@ -434,6 +464,7 @@ static int parse_interval(const char *text, uint16_t *interval) {
 }
 
 int main(int count, char **arguments) {
+    open_standard_streams();
     static struct beacon beacon;
     jelling_config config = {.size = sizeof config};
     jelling_pairing_options pairing = {.size = sizeof pairing};
@@ -442,7 +473,7 @@ int main(int count, char **arguments) {
     const char *file = NULL;
     config.security = &security;
     for (int i = 1; i < count; i++) {
-        const char *word = arguments[i], *value = i + 1 < count ? arguments[i + 1] : NULL;
+        char *word = arguments[i], *value = i + 1 < count ? arguments[i + 1] : NULL;
         if (strcmp(word, "-t") == 0 && value) options.transport = value, i++;
         else if (strcmp(word, "--name") == 0 && value) beacon.name = config.device_name = value, i++;
         else if (strcmp(word, "--advertise") == 0 && value && beacon.service_count < maximum_services &&

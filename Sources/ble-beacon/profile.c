@@ -9,7 +9,8 @@
 
 #include "json-reader.h"
 
-enum { maximum_file = 1 << 20 };
+/* A file of the largest size must not take long; 65,535 handles and the air allow no more services of use. */
+enum { maximum_file = 1 << 20, maximum_services = 255 };
 
 struct context {
     struct json_document document;
@@ -23,6 +24,18 @@ __attribute__((format(printf, 2, 3))) static int wrong(struct context *c, const 
     vsnprintf(c->error, c->capacity, format, arguments);
     va_end(arguments);
     return -1;
+}
+
+struct shown {
+    char text[41];
+};
+
+/* Text of the file for a message: a terminal would obey some of it. */
+static struct shown shown(const char *text) {
+    struct shown result = {{0}};
+    for (size_t i = 0; text[i] && i < sizeof result.text - 1; i++)
+        result.text[i] = text[i] >= 0x20 && text[i] < 0x7F ? text[i] : '?';
+    return result;
 }
 
 static const struct json_value *at(const struct context *c, size_t index) { return &c->document.values[index]; }
@@ -39,7 +52,7 @@ static int check_object(struct context *c, size_t index, const char *what, const
     for (size_t member = index + 1; member < at(c, index)->end; member = at(c, member + 1)->end) {
         int is_known = 0;
         for (int i = 0; keys[i]; i++) is_known |= strcmp(at(c, member)->text, keys[i]) == 0;
-        if (!is_known) return wrong(c, "%s has no key ‘%.40s’", what, at(c, member)->text);
+        if (!is_known) return wrong(c, "%s has no key ‘%s’", what, shown(at(c, member)->text).text);
     }
     return 0;
 }
@@ -94,7 +107,7 @@ static int read_names(struct context *c, size_t index, const char *key, const st
         const struct name *name = names;
         const char *text = at(c, item)->kind == json_text ? at(c, item)->text : "";
         while (name->name && strcmp(name->name, text)) name++;
-        if (!name->name) return wrong(c, "%s: ‘%.40s’ is not known", key, text);
+        if (!name->name) return wrong(c, "%s: ‘%s’ is not known", key, shown(text).text);
         *bits |= name->bits;
     }
     return 0;
@@ -176,8 +189,22 @@ static int read_service(struct context *c, size_t index, struct served_service *
     return 0;
 }
 
+static int find_included(struct profile *profile, struct served_service *service) {
+    service->included = calloc(service->include_count + 1, sizeof *service->included);
+    if (!service->included) return 0;
+    for (size_t i = 0; i < service->include_count; i++) {
+        size_t place = 0;
+        while (place < profile->count && !jelling_uuids_equal(&profile->services[place].uuid, &service->includes[i])) place++;
+        if (place == profile->count) return 0;
+        service->included[i] = place;
+    }
+    return 1;
+}
+
 static int can_publish_all(struct profile *profile) {
     struct served_service *service;
+    for (size_t i = 0; i < profile->count; i++)
+        if (!find_included(profile, &profile->services[i])) return 0;
     size_t count = 0;
     while ((service = profile_next(profile))) service->is_published = 1, count++;
     for (size_t i = 0; i < profile->count; i++) profile->services[i].is_published = 0;
@@ -188,6 +215,7 @@ static int read_profile(struct context *c, struct profile *profile) {
     static const char *const keys[] = {"services", NULL};
     size_t list, count;
     if (check_object(c, 0, "the profile", keys) || read_list(c, 0, "services", &list, &count)) return -1;
+    if (count > maximum_services) return wrong(c, "a profile has at most %d services", maximum_services);
     profile->services = calloc(count + 1, sizeof *profile->services);
     if (!profile->services) return wrong(c, "out of memory");
     for (size_t item = list + 1; profile->count < count; item = at(c, item)->end)
@@ -224,6 +252,7 @@ void profile_free(struct profile *profile) {
         }
         free(service->characteristics);
         free(service->includes);
+        free(service->included);
     }
     free(profile->services);
     memset(profile, 0, sizeof *profile);
@@ -236,20 +265,12 @@ struct served_characteristic *profile_at(struct profile *profile, uint16_t handl
     return NULL;
 }
 
-struct served_service *profile_service(struct profile *profile, const jelling_uuid *uuid) {
-    for (size_t s = 0; s < profile->count; s++)
-        if (jelling_uuids_equal(&profile->services[s].uuid, uuid)) return &profile->services[s];
-    return NULL;
-}
-
 struct served_service *profile_next(struct profile *profile) {
     for (size_t s = 0; s < profile->count; s++) {
         struct served_service *service = &profile->services[s];
         int is_ready = !service->is_published;
-        for (size_t i = 0; i < service->include_count && is_ready; i++) {
-            struct served_service *included = profile_service(profile, &service->includes[i]);
-            is_ready = included && included->is_published;
-        }
+        for (size_t i = 0; i < service->include_count && is_ready; i++)
+            is_ready = profile->services[service->included[i]].is_published;
         if (is_ready) return service;
     }
     return NULL;

@@ -26,6 +26,8 @@ struct served_service {
     jelling_uuid uuid;
     int is_secondary;
     jelling_uuid *includes;
+    /* Their places among the services. */
+    size_t *included;
     size_t include_count;
     struct served_characteristic *characteristics;
     size_t characteristic_count;
@@ -45,6 +47,5 @@ void profile_free(struct profile *profile);
 struct served_characteristic *profile_at(struct profile *profile, uint16_t handle);
 /* The next service that is not published and includes none that is not; NULL where there is none. */
 struct served_service *profile_next(struct profile *profile);
-struct served_service *profile_service(struct profile *profile, const jelling_uuid *uuid);
 
 #endif

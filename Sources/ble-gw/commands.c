@@ -119,8 +119,25 @@ static void connect_to(struct gateway *gateway, const jelling_address *address) 
 
 static void search_ended(struct gateway *gateway, const jelling_completion *completion) {
     (void)completion;
-    if (gateway->count) connect_to(gateway, &gateway->peer);
-    else finish_with_code(gateway, "deviceNotReached", "connect: the device was not heard in time; is it on, and in range?");
+    if (gateway->count > 1)
+        return finish_with_code(gateway, "ambiguousName", "connect: several devices have the name; give an address");
+    if (gateway->count) {
+        int64_t left = gateway->deadline - jelling_loop_now();
+        if (gateway->timer) jelling_loop_cancel(gateway->loop, gateway->timer);
+        gateway->timer = jelling_loop_after(gateway->loop, left > second ? left : second, too_late, gateway);
+        connect_to(gateway, &gateway->peer);
+    } else finish_with_code(gateway, "deviceNotReached", "connect: the device was not heard in time; is it on, and in range?");
+}
+
+/* Whether there is a bond with these octets; then its type is the one that is meant, whatever is heard first. */
+static int is_bonded(struct gateway *gateway, jelling_address *address) {
+    jelling_bond bond;
+    for (size_t index = 0; jelling_loop_bond(gateway->loop, index, &bond) == 0; index++) {
+        if (memcmp(bond.identity.octets, address->octets, 6)) continue;
+        *address = bond.identity;
+        return 1;
+    }
+    return 0;
 }
 
 static void connect(struct gateway *gateway) {
@@ -135,8 +152,9 @@ static void connect(struct gateway *gateway) {
     if (!*name) return finish_with_error(gateway, "usage: connect ADDRESS[/TYPE] | NAME [timeout=SECONDS]");
     if (gateway->link) return finish_with_error(gateway, "connected already: disconnect comes first");
     gateway->timer = jelling_loop_after(gateway->loop, seconds * second, too_late, gateway);
+    gateway->deadline = jelling_loop_now() + seconds * second;
     gateway->wants_address = jelling_parse_address(name, &address) == JELLING_OK;
-    if (gateway->wants_address && strchr(name, '/')) return connect_to(gateway, &address);
+    if (gateway->wants_address && (strchr(name, '/') || is_bonded(gateway, &address))) return connect_to(gateway, &address);
     jelling_scan_request request = {.size = sizeof request, .name = gateway->wants_address ? NULL : name};
     gateway->wanted = address;
     gateway->is_searching = 1;
@@ -145,10 +163,20 @@ static void connect(struct gateway *gateway) {
 }
 
 static void found_by_search(struct gateway *gateway, const jelling_event *event) {
-    if (gateway->count || !event->discovered.has_address || !event->discovered.is_connectable) return;
-    if (gateway->wants_address && memcmp(event->discovered.address.octets, gateway->wanted.octets, 6)) return;
-    gateway->count = 1;
-    gateway->peer = event->discovered.address;
+    const jelling_address *address = &event->discovered.address;
+    if (gateway->count > 1 || !event->discovered.has_address || !event->discovered.is_connectable) return;
+    if (gateway->wants_address && memcmp(address->octets, gateway->wanted.octets, 6)) return;
+    if (gateway->count && memcmp(address->octets, gateway->peer.octets, 6) == 0 &&
+        !address->is_random == !gateway->peer.is_random)
+        return;
+    gateway->peer = *address;
+    gateway->count++;
+    if (gateway->count == 1 && !gateway->wants_address) {
+        /* Another device may have the same name. */
+        jelling_loop_cancel(gateway->loop, gateway->timer);
+        gateway->timer = jelling_loop_after(gateway->loop, second, too_late, gateway);
+        return;
+    }
     jelling_cancel(gateway->engine, gateway->scan, jelling_loop_now(), NULL);
 }
 
@@ -428,6 +456,8 @@ void handle_event(struct gateway *gateway, const jelling_event *event) {
         break;
     case JELLING_EVENT_PAIRING_DISPLAY_PASSKEY: pairing_shows_passkey(gateway, event); break;
     case JELLING_EVENT_PAIRING_QUESTION: pairing_asked(gateway, event); break;
+    case JELLING_EVENT_PAIRED:
+    case JELLING_EVENT_PAIRING_FAILED: gateway->question = 0; break;
     default: break;
     }
 }

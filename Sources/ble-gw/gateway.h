@@ -4,7 +4,7 @@
 
 #include "database.h"
 
-enum { maximum_line = 4096, maximum_words = 32 };
+enum { maximum_line = 4096, maximum_words = 32, maximum_waiting = 1 << 16 };
 
 struct gateway;
 
@@ -17,9 +17,13 @@ struct gateway {
     jelling_pairing_options pairing;
     int confirms;
 
-    /* Lines that wait: commands run one after another. */
-    char *lines;
-    size_t lines_length;
+    /* Octets of lines that wait: commands run one after another. What finds no room stays with who wrote it. */
+    char lines[maximum_waiting];
+    size_t lines_start, lines_length;
+    /* Whether standard input is watched; a file cannot be. */
+    int is_watching, is_file;
+    /* Within a line that was too long for `lines`. */
+    int is_skipping;
     int is_at_end, is_stopping, has_failed, stops_at_errors;
     unsigned line_number;
 
@@ -38,6 +42,8 @@ struct gateway {
     int is_searching;
     jelling_address wanted;
     int wants_address;
+    /* When the command gives up, by `jelling_loop_now`. */
+    int64_t deadline;
     uint16_t handle;
     jelling_uuid uuid;
     int has_uuid;

@@ -16,7 +16,7 @@
 #include "gateway.h"
 #include "pairing.h"
 
-enum { exit_failed = 1, exit_usage = 2, exit_transport = 3, maximum_waiting = 1 << 20 };
+enum { exit_failed = 1, exit_usage = 2, exit_transport = 3 };
 
 static const char usage[] =
     "usage: ble-gw -t TRANSPORT [--state FILE] [--io none|display|yesno|keyboard|kbdisp] [--mitm] [--no-sc] [--yes]\n"
@@ -108,8 +108,8 @@ static int take_answer(struct gateway *gateway, const char *line) {
     int is_passkey = strncmp(line, "passkey ", 8) == 0, is_yes = strcmp(line, "yes") == 0;
     int64_t now = jelling_loop_now();
     if (is_passkey) {
-        unsigned long passkey = strtoul(line + 8, NULL, 10);
-        if (jelling_answer_passkey(gateway->engine, gateway->question, (uint32_t)passkey, now, NULL)) {
+        long passkey = number(line + 8, 999999);
+        if (passkey < 0 || jelling_answer_passkey(gateway->engine, gateway->question, (uint32_t)passkey, now, NULL)) {
             json_error("usage", "a passkey is a number of six digits");
             return 1;
         }
@@ -124,41 +124,94 @@ static int take_answer(struct gateway *gateway, const char *line) {
     return 1;
 }
 
-static int take_line(struct gateway *gateway, char *line, size_t *size) {
-    char *end = memchr(gateway->lines, '\n', gateway->lines_length);
-    size_t length = end ? (size_t)(end - gateway->lines) : gateway->lines_length;
-    if (!end && !(gateway->is_at_end && length)) return 0;
-    *size = length;
-    if (length < maximum_line) {
-        memcpy(line, gateway->lines, length);
-        line[length] = 0;
-        if (length && line[length - 1] == '\r') line[length - 1] = 0;
+/* The first line that waits, without its end: how many octets it takes with its end; 0: it is not there as a whole. */
+static size_t first_line(struct gateway *gateway, char *line, size_t *length) {
+    const char *start = gateway->lines + gateway->lines_start;
+    const char *end = memchr(start, '\n', gateway->lines_length);
+    if (!end && !(gateway->is_at_end && gateway->lines_length)) return 0;
+    *length = end ? (size_t)(end - start) : gateway->lines_length;
+    if (*length < maximum_line) {
+        memcpy(line, start, *length);
+        line[*length] = 0;
+        if (*length && line[*length - 1] == '\r') line[*length - 1] = 0;
     }
-    size_t taken = length + (end ? 1 : 0);
-    return (int)taken;
+    return *length + (end ? 1 : 0);
+}
+
+static void readable(void *context, jelling_loop *loop, int fd);
+
+/* Reads what there is room for. */
+static void read_lines(struct gateway *gateway) {
+    if (gateway->lines_start) memmove(gateway->lines, gateway->lines + gateway->lines_start, gateway->lines_length);
+    gateway->lines_start = 0;
+    char *free_place = gateway->lines + gateway->lines_length;
+    ssize_t count;
+    do count = read(STDIN_FILENO, free_place, maximum_waiting - gateway->lines_length);
+    while (count < 0 && errno == EINTR);
+    if (count < 0 && errno == EAGAIN) return;
+    if (count < 0) {
+        fprintf(stderr, "ble-gw: standard input: %s\n", strerror(errno));
+        gateway->has_failed = 1;
+    }
+    if (count <= 0) gateway->is_at_end = 1;
+    else gateway->lines_length += (size_t)count;
+    if (!gateway->is_skipping) return;
+    char *end = memchr(gateway->lines, '\n', gateway->lines_length);
+    if (end || gateway->is_at_end) gateway->is_skipping = 0;
+    gateway->lines_start = end ? (size_t)(end - gateway->lines) + 1 : gateway->lines_length;
+    gateway->lines_length -= gateway->lines_start;
+}
+
+/* Standard input is read while there is room: before, who writes there waits. */
+static void watch_lines(struct gateway *gateway) {
+    int should_watch = !gateway->is_file && !gateway->is_at_end && gateway->lines_length < maximum_waiting;
+    if (should_watch == gateway->is_watching) return;
+    gateway->is_watching = should_watch;
+    if (!should_watch) return jelling_loop_unwatch(gateway->loop, STDIN_FILENO);
+    /* A file is there at once, and cannot be watched. */
+    if (jelling_loop_watch(gateway->loop, STDIN_FILENO, readable, gateway) == 0) return;
+    gateway->is_watching = 0;
+    gateway->is_file = 1;
+    next_line(gateway);
 }
 
 static void drop(struct gateway *gateway, size_t count) {
+    gateway->lines_start += count;
     gateway->lines_length -= count;
-    memmove(gateway->lines, gateway->lines + count, gateway->lines_length);
+}
+
+/* The line is longer than there is room: its rest is thrown away as it comes. */
+static void skip_line(struct gateway *gateway) {
+    drop(gateway, gateway->lines_length);
+    gateway->is_skipping = 1;
+    gateway->line_number++;
+    finish_with_error(gateway, "the line is too long");
 }
 
 static void next_line(struct gateway *gateway) {
     while (!gateway->is_stopping) {
         char line[maximum_line];
         size_t length;
-        int taken = gateway->lines_length ? take_line(gateway, line, &length) : 0;
+        size_t taken = gateway->lines_length ? first_line(gateway, line, &length) : 0;
         if (!taken) {
+            if (gateway->lines_length == maximum_waiting && !gateway->is_busy) {
+                skip_line(gateway);
+                continue;
+            }
+            if (gateway->is_file && !gateway->is_at_end && gateway->lines_length < maximum_waiting) {
+                read_lines(gateway);
+                continue;
+            }
             if (gateway->is_at_end && !gateway->is_busy && !gateway->lines_length) stop(gateway);
-            return;
+            break;
         }
         int is_too_long = length >= maximum_line;
         if (!is_too_long && take_answer(gateway, line)) {
-            drop(gateway, (size_t)taken);
+            drop(gateway, taken);
             continue;
         }
-        if (gateway->is_busy) return;
-        drop(gateway, (size_t)taken);
+        if (gateway->is_busy) break;
+        drop(gateway, taken);
         gateway->line_number++;
         if (is_too_long) {
             finish_with_error(gateway, "the line is too long");
@@ -170,30 +223,15 @@ static void next_line(struct gateway *gateway) {
         gateway->is_busy = 1;
         run_command(gateway);
     }
+    watch_lines(gateway);
 }
 
 /* ---------------------------------------------------------------- Input */
 
-static void read_lines(struct gateway *gateway, int fd) {
-    char buffer[4096];
-    ssize_t count = read(fd, buffer, sizeof buffer);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (count > 0 && gateway->lines_length + (size_t)count <= maximum_waiting) {
-        char *larger = realloc(gateway->lines, gateway->lines_length + (size_t)count);
-        if (larger) {
-            gateway->lines = larger;
-            memcpy(larger + gateway->lines_length, buffer, (size_t)count);
-            gateway->lines_length += (size_t)count;
-            return;
-        }
-    }
-    gateway->is_at_end = 1;
-}
-
 static void readable(void *context, jelling_loop *loop, int fd) {
     struct gateway *gateway = context;
-    read_lines(gateway, fd);
-    if (gateway->is_at_end) jelling_loop_unwatch(loop, fd);
+    (void)loop, (void)fd;
+    read_lines(gateway);
     next_line(gateway);
 }
 
@@ -203,7 +241,7 @@ static void interrupted(void *context, jelling_loop *loop, int fd) {
     if (read(fd, &signal, sizeof signal) > 0) stop(context);
 }
 
-static int watch_input(struct gateway *gateway) {
+static int watch_signals(struct gateway *gateway) {
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
@@ -211,11 +249,8 @@ static int watch_input(struct gateway *gateway) {
     sigprocmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
     int fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (fd < 0 || jelling_loop_watch(gateway->loop, fd, interrupted, gateway)) return -1;
-    if (jelling_loop_watch(gateway->loop, STDIN_FILENO, readable, gateway) == 0) return 0;
-    /* A file is there at once, and cannot be watched. */
-    while (!gateway->is_at_end) read_lines(gateway, STDIN_FILENO);
-    return 0;
+    json_set_interrupt(fd);
+    return fd < 0 ? -1 : jelling_loop_watch(gateway->loop, fd, interrupted, gateway);
 }
 
 /* --------------------------------------------------------------- Events */
@@ -265,6 +300,7 @@ static int list_bonds(const char *path) {
 
 int main(int count, char **arguments) {
     int lists_bonds = 0;
+    open_standard_streams();
     static struct gateway gateway;
     jelling_config config = {.size = sizeof config};
     jelling_security_settings security = {.size = sizeof security, .pairing = &gateway.pairing};
@@ -297,13 +333,12 @@ int main(int count, char **arguments) {
         return exit_transport;
     }
     gateway.engine = jelling_loop_engine(gateway.loop);
-    int status = watch_input(&gateway) ? -1 : (next_line(&gateway), jelling_loop_run(gateway.loop));
+    int status = watch_signals(&gateway) ? -1 : (next_line(&gateway), jelling_loop_run(gateway.loop));
     if (status < 0) {
         fprintf(stderr, "ble-gw: %s\n", jelling_loop_error());
         status = exit_failed;
     }
     jelling_loop_close(gateway.loop);
     database_clear(&gateway.database);
-    free(gateway.lines);
     return status;
 }

@@ -5,6 +5,16 @@
 
 #include "../jelling-posix/json-lines.h"
 
+/* What a restart would undo is no success. 1 where it would. */
+static int is_lost(struct gateway *gateway, const char *what) {
+    const char *why = jelling_loop_state_error(gateway->loop);
+    char message[320];
+    if (!why) return 0;
+    snprintf(message, sizeof message, "%s, but only until ble-gw ends: %s", what, why);
+    finish_with_code(gateway, "stateUnusable", message);
+    return 1;
+}
+
 static void paired(struct gateway *gateway, const jelling_completion *completion) {
     if (completion->failure) return finish_with_failure(gateway, "pair", completion);
     json_begin("paired");
@@ -14,7 +24,7 @@ static void paired(struct gateway *gateway, const jelling_completion *completion
     json_address("identity", &completion->paired.identity);
     if (completion->paired.was_bonded) json_bool("wasBonded", 1);
     json_end();
-    finish(gateway);
+    if (!is_lost(gateway, "pair: the device is paired")) finish(gateway);
 }
 
 void pair(struct gateway *gateway) {
@@ -32,17 +42,18 @@ void pair(struct gateway *gateway) {
 static void removed(struct gateway *gateway, const jelling_completion *completion) {
     if (completion->failure) return finish_with_failure(gateway, "unpair", completion);
     if (!completion->is_accepted) return finish_with_code(gateway, "noBond", "unpair: there is no bond with this device");
+    if (is_lost(gateway, "unpair: the bond is removed")) return;
     json_begin("unpaired");
-    json_address("identity", &gateway->peer);
+    json_address("identity", &gateway->wanted);
     json_end();
     finish(gateway);
 }
 
 void unpair(struct gateway *gateway) {
-    if (gateway->word_count != 2 || jelling_parse_address(gateway->words[1], &gateway->peer))
+    if (gateway->word_count != 2 || jelling_parse_address(gateway->words[1], &gateway->wanted))
         return finish_with_error(gateway, "usage: unpair ADDRESS[/random]");
     await(
-        gateway, jelling_remove_bond(gateway->engine, &gateway->peer, jelling_loop_now(), &gateway->operation), removed);
+        gateway, jelling_remove_bond(gateway->engine, &gateway->wanted, jelling_loop_now(), &gateway->operation), removed);
 }
 
 void bond_print(const jelling_bond *bond) {

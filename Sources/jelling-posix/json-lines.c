@@ -1,6 +1,10 @@
+#define _GNU_SOURCE
 #include "json-lines.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +15,18 @@ static char *line;
 static size_t length, capacity;
 static int needs_comma;
 static char adapter[128];
+static int interrupt = -1;
+
+static void end_with(const char *why) {
+    fprintf(stderr, "%s: %s\n", program_invocation_short_name, why);
+    exit(1);
+}
 
 static void put(const char *text, size_t count) {
     if (length + count > capacity) {
         size_t larger = (length + count) * 2 + 256;
         char *moved = realloc(line, larger);
-        if (!moved) return;
+        if (!moved) end_with("out of memory");
         line = moved;
         capacity = larger;
     }
@@ -47,6 +57,37 @@ static size_t character(const uint8_t *octets, size_t left) {
     return 0;
 }
 
+static uint32_t code_point(const uint8_t *octets, size_t size) {
+    uint32_t code = size == 1 ? octets[0] : octets[0] & (0x7Fu >> size);
+    for (size_t i = 1; i < size; i++) code = code << 6 | (octets[i] & 0x3F);
+    return code;
+}
+
+/* Whether a terminal could obey a character, or a person not see it or be misled by it. */
+static int is_hidden(uint32_t code) {
+    static const struct {
+        uint32_t first, last;
+    } hidden[] = {
+        {0x00, 0x1F}, {0x7F, 0x9F}, {0xAD, 0xAD}, {0x34F, 0x34F}, {0x61C, 0x61C}, {0x115F, 0x1160}, {0x17B4, 0x17B5},
+        {0x180B, 0x180F}, {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164}, {0xFE00, 0xFE0F},
+        {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A},
+        {0xE0000, 0xE0FFF},
+    };
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+        if (code >= hidden[i].first && code <= hidden[i].last) return 1;
+    return 0;
+}
+
+static void put_escape(uint32_t code) {
+    char escape[16];
+    if (code > 0xFFFF)
+        snprintf(escape, sizeof escape, "\\u%04x\\u%04x", 0xD800 + ((code - 0x10000) >> 10),
+                 0xDC00 + ((code - 0x10000) & 0x3FF));
+    else
+        snprintf(escape, sizeof escape, "\\u%04x", code);
+    put_text(escape);
+}
+
 static void put_quoted(const uint8_t *octets, size_t count) {
     put_text("\"");
     for (size_t i = 0; i < count;) {
@@ -57,13 +98,9 @@ static void put_quoted(const uint8_t *octets, size_t count) {
             continue;
         }
         if (octets[i] == '"' || octets[i] == '\\') put_text("\\");
-        if (octets[i] < 0x20 || octets[i] == 0x7F) {
-            char escape[8];
-            snprintf(escape, sizeof escape, "\\u%04x", octets[i]);
-            put_text(escape);
-        } else {
-            put((const char *)octets + i, size);
-        }
+        uint32_t code = code_point(octets + i, size);
+        if (is_hidden(code)) put_escape(code);
+        else put((const char *)octets + i, size);
         i += size;
     }
     put_text("\"");
@@ -82,6 +119,15 @@ void json_begin(const char *event) {
     put_text("{");
     needs_comma = 0;
     if (event) json_string("event", event);
+}
+
+void json_set_interrupt(int fd) { interrupt = fd; }
+
+void open_standard_streams(void) {
+    int fd;
+    do fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0) close(fd);
 }
 
 void json_set_adapter(const char *transport) {
@@ -106,8 +152,14 @@ void json_end(void) {
     else json_null("adapter");
     put_text("}\n");
     for (size_t done = 0; done < length;) {
-        ssize_t count = write(STDOUT_FILENO, line + done, length - done);
-        if (count < 0 && errno == EINTR) continue;
+        struct pollfd ready[] = {{STDOUT_FILENO, POLLOUT, 0}, {interrupt, POLLIN, 0}};
+        if (poll(ready, 2, -1) < 0) continue;
+        if (!ready[0].revents) end_with("interrupted while nobody read its standard output");
+        /* A pipe that can be written takes so much without waiting. */
+        size_t piece = length - done < PIPE_BUF ? length - done : PIPE_BUF;
+        ssize_t count = write(STDOUT_FILENO, line + done, piece);
+        if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (count < 0 && errno != EPIPE) end_with("its standard output cannot be written");
         /* Nobody reads any more: there is nobody to tell. */
         if (count <= 0) exit(1);
         done += (size_t)count;

@@ -7,13 +7,19 @@
 /* Says which adapter is used, by its transport (`user:0` is `hci0`): `adapter` of all lines that follow. */
 void json_set_adapter(const char *transport);
 
-/* A line begins with `json_begin` and goes out, in one write, with `json_end`, which adds `time` and `adapter`. Keys are plain
+/* A descriptor that can be read once the program should end: a line that nobody reads then ends the program. */
+void json_set_interrupt(int fd);
+
+/* Gives descriptors 0 to 2 to the null device where they are closed, so that nothing else becomes one of them. First in main. */
+void open_standard_streams(void);
+
+/* A line begins with `json_begin` and goes out with `json_end`, which adds `time` and `adapter`. Keys are plain
    words. */
 void json_begin(const char *event);
 void json_end(void);
 
 void json_string(const char *key, const char *text);
-/* Octets of somebody's, as text: what is no UTF-8 becomes U+FFFD. */
+/* Octets of somebody's, as text: what is no UTF-8 becomes U+FFFD, and what a terminal could obey is escaped. */
 void json_octets_as_text(const char *key, const uint8_t *octets, size_t length);
 void json_hex(const char *key, const uint8_t *octets, size_t length);
 void json_number(const char *key, int64_t number);

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -39,6 +40,8 @@ struct jelling_loop {
     int must_quit, status;
     int must_reopen;
     state state;
+    /* Why the file lacks what `state` has; empty: it has all. */
+    char state_error[256];
     uint8_t buffer[read_length];
 };
 
@@ -161,9 +164,12 @@ static void read_transport(jelling_loop *loop) {
 /* --------------------------------------------------------------- Settling */
 
 static void keep_bond(jelling_loop *loop, const jelling_event *event) {
+    int status;
     if (event->kind == JELLING_EVENT_BOND_CHANGED)
-        state_save_bond(&loop->state, &event->bond.identity, event->bond.blob.data, event->bond.blob.length);
-    if (event->kind == JELLING_EVENT_BOND_REMOVED) state_remove_bond(&loop->state, &event->address);
+        status = state_save_bond(&loop->state, &event->bond.identity, event->bond.blob.data, event->bond.blob.length);
+    else if (event->kind == JELLING_EVENT_BOND_REMOVED) status = state_remove_bond(&loop->state, &event->address);
+    else return;
+    snprintf(loop->state_error, sizeof loop->state_error, "%s", status ? jelling_loop_error() : "");
 }
 
 /* Questions, packets and events, until there are none: each may lead to others. */
@@ -252,6 +258,10 @@ int jelling_loop_run(jelling_loop *loop) {
     return loop->status;
 }
 
+const char *jelling_loop_state_error(const jelling_loop *loop) {
+    return loop && *loop->state_error ? loop->state_error : NULL;
+}
+
 int jelling_loop_bond(jelling_loop *loop, size_t index, jelling_bond *bond) {
     if (!loop || !bond || index >= loop->state.count) return -1;
     *bond = (jelling_bond){.size = sizeof *bond};
@@ -275,6 +285,8 @@ static int make_engine(jelling_loop *loop, const jelling_config *wished) {
         security.size = sizeof security;
     }
     config.security = &security;
+    /* The engine makes room by its own rule before the file is full. */
+    if (!config.bonds || config.bonds > state_maximum_bonds) config.bonds = state_maximum_bonds;
     if (!security.identity_resolving_key) security.identity_resolving_key = loop->state.resolving_key;
     static const uint8_t zeros[6];
     if (!memcmp(config.address.octets, zeros, 6) && config.own_address != JELLING_ADDRESS_PUBLIC)

@@ -22,6 +22,12 @@ static int same(const jelling_address *a, const jelling_address *b) {
     return memcmp(a->octets, b->octets, 6) == 0 && !a->is_random == !b->is_random;
 }
 
+/* Keys do not stay in memory that others get. */
+static void forget(uint8_t *octets, size_t length) {
+    if (octets) explicit_bzero(octets, length);
+    free(octets);
+}
+
 static int put_bond(state *s, const jelling_address *identity, const uint8_t *blob, size_t length) {
     size_t place = 0;
     while (place < s->count && !same(&s->bonds[place].identity, identity)) place++;
@@ -29,7 +35,7 @@ static int put_bond(state *s, const jelling_address *identity, const uint8_t *bl
     uint8_t *copy = malloc(length);
     if (!copy) return fail("out of memory");
     memcpy(copy, blob, length);
-    if (place < s->count) free(s->bonds[place].blob);
+    if (place < s->count) forget(s->bonds[place].blob, s->bonds[place].length);
     else s->count++;
     s->bonds[place].identity = *identity;
     s->bonds[place].blob = copy;
@@ -70,8 +76,7 @@ static int load(state *s, int fd) {
         done += (size_t)count;
     }
     int status = done == length ? read_bonds(s, bytes, length) : -1;
-    memset(bytes, 0, length);
-    free(bytes);
+    forget(bytes, length);
     return status ? fail("%s is damaged; remove it and pair again", s->path) : 0;
 }
 
@@ -100,10 +105,15 @@ static void sync_folder(const char *path) {
 static int save(state *s) {
     if (!s->path) return 0;
     char temporary[PATH_MAX];
-    if (snprintf(temporary, sizeof temporary, "%s.new", s->path) >= (int)sizeof temporary)
+    if (snprintf(temporary, sizeof temporary, "%s.new", s->path) >= (int)sizeof temporary - 7)
         return fail("the name of the state file is too long");
     unlink(temporary);
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0 && errno == EEXIST) {
+        /* In a folder for all, another user can hold the name. */
+        strcat(temporary, ".XXXXXX");
+        fd = mkostemp(temporary, O_CLOEXEC);
+    }
     if (fd < 0) return fail("%s: %s", temporary, strerror(errno));
     int status = write_all(fd, magic, 8) || write_all(fd, s->resolving_key, 16) || write_all(fd, s->address.octets, 6);
     for (size_t i = 0; i < s->count && !status; i++) {
@@ -125,7 +135,8 @@ static int save(state *s) {
 
 int state_load(state *s, const char *path) {
     memset(s, 0, sizeof *s);
-    s->path = path;
+    s->path = path ? strdup(path) : NULL;
+    if (path && !s->path) return fail("out of memory");
     s->address.is_random = 1;
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     if (fd >= 0) {
@@ -147,8 +158,7 @@ int state_save_bond(state *s, const jelling_address *identity, const uint8_t *bl
 int state_remove_bond(state *s, const jelling_address *identity) {
     for (size_t i = 0; i < s->count; i++) {
         if (!same(&s->bonds[i].identity, identity)) continue;
-        memset(s->bonds[i].blob, 0, s->bonds[i].length);
-        free(s->bonds[i].blob);
+        forget(s->bonds[i].blob, s->bonds[i].length);
         s->bonds[i] = s->bonds[--s->count];
         return save(s);
     }
@@ -156,6 +166,7 @@ int state_remove_bond(state *s, const jelling_address *identity) {
 }
 
 void state_free(state *s) {
-    for (size_t i = 0; i < s->count; i++) free(s->bonds[i].blob);
-    memset(s, 0, sizeof *s);
+    for (size_t i = 0; i < s->count; i++) forget(s->bonds[i].blob, s->bonds[i].length);
+    free(s->path);
+    explicit_bzero(s, sizeof *s);
 }

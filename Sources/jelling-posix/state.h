@@ -7,7 +7,7 @@
 enum { state_maximum_bonds = 256 };
 
 typedef struct state {
-    const char *path;
+    char *path;
     uint8_t resolving_key[16];
     /* Static random. */
     jelling_address address;

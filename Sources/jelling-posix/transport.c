@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,12 +63,29 @@ static int open_user_channel(const char *number) {
 
 /* ----------------------------------------------------------------- Streams */
 
+enum { connection_milliseconds = 5000 };
+
+/* Nothing else runs meanwhile, so that it may not take the minutes of the kernel's own limit. */
+static int connect_in_time(int fd, const struct sockaddr *address, socklen_t length) {
+    if (connect(fd, address, length) == 0) return 0;
+    if (errno != EINPROGRESS) return -1;
+    struct pollfd ready = {fd, POLLOUT, 0};
+    int count, code = 0;
+    do count = poll(&ready, 1, connection_milliseconds);
+    while (count < 0 && errno == EINTR);
+    socklen_t size = sizeof code;
+    if (count == 0) code = ETIMEDOUT;
+    else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size)) return -1;
+    errno = code;
+    return code ? -1 : 0;
+}
+
 static int open_unix(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) return fail("unix:%s: the path is too long", path);
     strcpy(address.sun_path, path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address)) {
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || connect_in_time(fd, (struct sockaddr *)&address, sizeof address)) {
         int code = errno;
         if (fd >= 0) close(fd);
         return fail("unix:%s: %s; start the controller first", path, strerror(code));
@@ -79,8 +97,9 @@ static int open_unix(const char *path) {
 static int open_tcp(const char *name) {
     char host[64];
     const char *colon = strrchr(name, ':');
-    unsigned long port = colon ? strtoul(colon + 1, NULL, 10) : 0;
-    if (!colon || colon == name || port < 1 || port > 65535 || (size_t)(colon - name) >= sizeof host)
+    char *end = NULL;
+    unsigned long port = colon ? strtoul(colon + 1, &end, 10) : 0;
+    if (!colon || colon == name || *end || port < 1 || port > 65535 || (size_t)(colon - name) >= sizeof host)
         return fail("tcp:%s: write tcp:ADDRESS:PORT, such as tcp:127.0.0.1:9000", name);
     memcpy(host, name, (size_t)(colon - name));
     host[colon - name] = 0;
@@ -89,9 +108,9 @@ static int open_tcp(const char *name) {
     int is_v6 = inet_pton(AF_INET6, host, &v6.sin6_addr) == 1;
     if (!is_v6 && inet_pton(AF_INET, strcmp(host, "localhost") ? host : "127.0.0.1", &v4.sin_addr) != 1)
         return fail("tcp:%s: write the host as an address, such as 127.0.0.1", name);
-    int fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     const struct sockaddr *address = is_v6 ? (const struct sockaddr *)&v6 : (const struct sockaddr *)&v4;
-    if (fd < 0 || connect(fd, address, is_v6 ? sizeof v6 : sizeof v4)) {
+    if (fd < 0 || connect_in_time(fd, address, is_v6 ? sizeof v6 : sizeof v4)) {
         int code = errno;
         if (fd >= 0) close(fd);
         return fail("tcp:%s: %s; start the controller first", name, strerror(code));

@@ -38,7 +38,8 @@ typedef struct jelling_loop_options {
     const jelling_config *config;
     jelling_on_event on_event;
     void *context;
-    /* Where bonds, this device's resolving key and its random address are kept, a file with mode 0600; NULL: nowhere. */
+    /* Where bonds, this device's resolving key and its random address are kept, a file with mode 0600; NULL: nowhere. At most
+       256 bonds. */
     const char *state_file;
 } jelling_loop_options;
 
@@ -71,6 +72,10 @@ void jelling_loop_unwatch(jelling_loop *loop, int fd);
 /* Calls back once after so many microseconds, unless cancelled. At most 64 at a time. A number above 0, or -1. */
 int jelling_loop_after(jelling_loop *loop, int64_t microseconds, jelling_on_timer callback, void *context);
 void jelling_loop_cancel(jelling_loop *loop, int timer);
+
+/* Why bonds, or the removal of one, are not in the state file: at the next start things would be as they were before. NULL:
+   the file has all. Ask at JELLING_EVENT_PAIRED, or when `jelling_remove_bond` has ended. */
+const char *jelling_loop_state_error(const jelling_loop *loop);
 
 /* The bond with this index, from 0. 0, or -1 behind the last. */
 int jelling_loop_bond(jelling_loop *loop, size_t index, jelling_bond *bond);
