@@ -1,0 +1,120 @@
+"""Foreign hosts with habits of their own, in both roles; and the rarer descriptors of values, both ways."""
+import os
+
+from cases import case, check, same
+from gatt_cases import ENCRYPTED, SERVICE
+from lab import PEER_SCRIPTS, PYTHON, Child
+from pairing_cases import PROFILE as SECRETS, SECRET, bonds
+from serve_cases import NAME, event, passed, profile, steps, stop
+
+KINDS = ('bumble', 'btvirt', 'simulator')
+BASE = '6B7A%04X-9D1C-4F5E-8A2B-3C4D5E6F7081'
+LATE = BASE % 0x30
+FORMAT = '0400012701' + '0000'
+
+
+def odd(lab, *arguments, endpoint=None):
+    lab.number += 1
+    child = Child('peer_odd.py', [PYTHON, os.path.join(PEER_SCRIPTS, 'peer_odd.py'), endpoint or lab.peer_endpoint,
+                                  *arguments], lab.path(f'odd{lab.number}.err'))
+    lab.children.append(child)
+    child.wait_for(has('ready'), 'ready')
+    return child
+
+
+def has(name):
+    return lambda line: line.get('ev') == name
+
+
+@case(KINDS, peer=False)
+def peer_holds_att_until_paired(lab):
+    """A peer that answers no ATT request before the link is encrypted, and asks for that, is paired with and read"""
+    peer = odd(lab, 'holds-att')
+    same('value', lab.gatt('read', '2A19').lines[-1]['value'], '57')
+    check(any(has('held')(line) for line in peer.lines), f'nothing was held back: {peer.lines}')
+    same('value', lab.gatt('read', '2A19').lines[-1]['value'], '57')
+    same('bonds', len(bonds(lab)), 1)
+    same('pairings', len([line for line in peer.lines if has('paired')(line)]), 1)
+
+
+@case(KINDS, peer=False)
+def peer_indicates_unasked(lab):
+    """Indications that nobody subscribed to are confirmed and disturb neither discovery nor reads"""
+    peer = odd(lab, 'indicates')
+    same('value', lab.gatt('read', '2A6E').lines[-1]['value'], '3408')
+    peer.wait_for(has('disconnected'), 'disconnected')
+    check(any(has('confirmed')(line) for line in peer.lines), f'not confirmed: {peer.lines}')
+
+
+@case(KINDS, peer=False)
+def peer_changes_while_it_is_read(lab):
+    """A database that grows while it is discovered is discovered again, and the new service is found"""
+    peer = odd(lab, 'changes')
+    first = lab.gatt('discover', status=None)
+    peer.wait_for(has('change-confirmed'), 'change-confirmed')
+    if first.status == 0:
+        services = first.lines[-1]['services']
+        check(LATE in [s['uuid'] for s in services], f'{[s["uuid"] for s in services]}')
+    again = lab.gatt('discover').lines[-1]['services']
+    check(LATE in [s['uuid'] for s in again], f'{[s["uuid"] for s in again]}')
+    same('exit status of the first', first.status, 0)
+
+
+@case(('bumble', 'btvirt'), peer=False)
+def peer_does_not_bond(lab):
+    """A peer that pairs and does not bond is read by a key of this link; nothing is kept on either side"""
+    lab.start_peer('--no-bond')
+    for number in (1, 2):
+        same('value', lab.gatt('read', ENCRYPTED).lines[-1]['value'], SECRET)
+        lab.wait_peer('paired', number)
+    same('bonds', bonds(lab), [])
+
+
+@case(('bumble', 'btvirt'), peer=False)
+def central_does_not_bond(lab):
+    """A central that does not bond reads encrypted values of `serve`, each time after a pairing of its own"""
+    tool = lab.start('serve', '--profile', profile(lab, SECRETS), '--name', NAME)
+    tool.wait_for(event('advertising'), 'advertising')
+    for _ in range(2):
+        central = passed(lab.central('--name', NAME, '--pair-first', '--no-bond'))
+        same('value', steps(central, 'read')[-1]['value'], '5e')
+    stop(lab, tool)
+    same('bonds', bonds(lab), [])
+
+
+@case(('bumble', 'simulator'), peer=False, endpoints=3)
+def two_peers_share_an_irk(lab):
+    """Two bonded peers with one identity key, as many devices leave the factory, are kept apart by their addresses"""
+    where = ('F2:F1:F0:00:00:0A', 'F2:F1:F0:00:00:0B')
+    for number, address in enumerate(where):
+        odd(lab, '--address', address, '--keystore', lab.path(f'keys{number}.json'),
+            endpoint=lab.endpoints[1 + number])
+    for _ in range(2):
+        for address in where:
+            same('value', lab.gatt('read', ENCRYPTED, peer=address + '/random').lines[-1]['value'], SECRET)
+    same('bonds', sorted(b['identity'] for b in bonds(lab)), sorted(where))
+
+
+@case(('bumble', 'btvirt'), peer=False)
+def two_centrals_share_an_irk(lab):
+    """Two bonded centrals with one identity key come back to `serve`, each with its own key"""
+    tool = lab.start('serve', '--profile', profile(lab, SECRETS), '--name', NAME)
+    tool.wait_for(event('advertising'), 'advertising')
+    for how in (['--pair-first'], ['--encrypt']):
+        for number in (1, 2):
+            central = passed(lab.central('--name', NAME, *how, '--address', f'F0:F1:F2:00:01:0{number}', '--keystore',
+                                         lab.path(f'keys{number}.json')))
+            same('value', steps(central, 'read')[-1]['value'], '5e')
+    stop(lab, tool)
+    same('bonds', len(bonds(lab)), 2)
+
+
+@case(KINDS, peer=False)
+def included_services_and_formats_are_found(lab):
+    """Included services with long and short UUIDs, two formats of one value and the list of both, at a Bumble device"""
+    odd(lab)
+    services = {s['uuid']: s for s in lab.gatt('discover').lines[-1]['services']}
+    same('includes', services[SERVICE]['includes'], [BASE % 0x40, '180F', BASE % 0x41, BASE % 0x42])
+    temperature = services[SERVICE]['characteristics'][0]
+    same('descriptors', [d['uuid'] for d in temperature['descriptors']], ['2904', '2904', '2905', '2902'])
+    same('format', lab.gatt('read', '0x%04X' % temperature['descriptors'][0]['handle']).lines[-1]['value'], FORMAT)

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""A Bumble device with habits that other makes of hosts have, and that the specification allows or tolerates.
+
+  peer_odd.py TRANSPORT HABIT… [--delay S]          advertise as BumblePeer with services of all shapes
+  peer_odd.py TRANSPORT HABIT… --central NAME       connect to a peripheral, and go through its values
+
+Habits:
+  holds-att   answers no ATT request while the link is not encrypted; a peripheral asks for security first
+  indicates   indicates and notifies values that nobody subscribed to, from the connection on
+  nests       has included services in the middle of the one that includes them
+  changes     gets another service in the middle of being discovered, and tells by Service Changed
+
+Prints one JSON object per line."""
+import argparse, asyncio, struct
+
+from bumble import att, hci
+from bumble.att import Attribute
+from bumble.core import AdvertisingData, UUID
+from bumble.device import AdvertisingType, Peer
+from bumble.gatt import Characteristic, CharacteristicValue, Descriptor, IncludedServiceDeclaration, Service
+
+from peer_common import BASE, ENC, SVC, add_args, event, open_device
+
+P, R, W = Characteristic.Properties, Attribute.READABLE, Attribute.WRITEABLE
+LATE_SERVICE = BASE % 0x30
+FORMAT = bytes([4, 0, 1, 0x27, 1, 0, 0])
+
+
+def constant(value):
+    return CharacteristicValue(read=lambda _: value, write=lambda *_: None)
+
+
+def services(nested):
+    """Services with long and short UUIDs that include each other, values with two formats and a list of them."""
+    long = [Service(BASE % (0x40 + i), [Characteristic(BASE % (0x50 + i), P.READ, R, constant(bytes([i])))])
+            for i in range(3)]
+    battery = Service('180F', [Characteristic('2A19', P.READ | P.NOTIFY, R, constant(b'\x57'))])
+    formatted = Characteristic('2A6E', P.READ | P.INDICATE, R, constant(b'\x34\x08'), [
+        Descriptor('2904', R, FORMAT), Descriptor('2904', R, FORMAT), Descriptor('2905', R, bytes(4))])
+    secret = Characteristic(ENC, P.READ | P.WRITE, R | W | Attribute.READ_REQUIRES_ENCRYPTION, constant(b'secret'))
+    included = [long[0], battery, long[1], long[2]]
+    whole = Service(SVC, [formatted, secret], included_services=included)
+    return ([whole] if nested else [*included, whole]), formatted
+
+
+class Habits:
+    def __init__(self, device, args):
+        self.device, self.args = device, args
+        self.requests, self.held, self.tasks = 0, [], set()
+        offered, self.formatted = services('nests' in args.habits)
+        device.add_services(offered)
+        for include in device.gatt_server.attributes:
+            # Of a long UUID, which such a declaration must not have, Bumble writes the first two octets.
+            if isinstance(include, IncludedServiceDeclaration) and len(bytes(include.service.uuid)) > 2:
+                include.value = include.value[:4]
+        self.changed = device.gatt_service.service_changed_characteristic
+        self.pass_on = device.gatt_server.on_gatt_pdu
+        device.gatt_server.on_gatt_pdu = self.received
+        device.on('connection', self.connected)
+
+    def spawn(self, work):
+        task = asyncio.ensure_future(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    def connected(self, connection):
+        event('connected', peer=str(connection.peer_address))
+        connection.on('disconnection', lambda reason: event('disconnected', reason=int(reason)))
+        connection.on('connection_encryption_change', lambda: self.encrypted(connection))
+        connection.on('pairing', lambda _: event('paired'))
+        if 'holds-att' in self.args.habits and not self.args.central:
+            self.device.request_pairing(connection)
+        if 'indicates' in self.args.habits:
+            self.spawn(self.indicate(connection))
+
+    def encrypted(self, connection):
+        event('encryption', on=int(connection.encryption))
+        held, self.held = self.held, []
+        for pdu in held:
+            self.received(connection, pdu)
+
+    def received(self, connection, pdu):
+        if 'holds-att' in self.args.habits and not connection.encryption and pdu.op_code in att.ATT_REQUESTS:
+            event('held', opcode=pdu.op_code)
+            self.held.append(pdu)
+            return
+        if pdu.op_code in att.ATT_REQUESTS:
+            self.requests += 1
+            if 'changes' in self.args.habits and self.requests == 5:
+                self.device.add_services([Service(LATE_SERVICE, [
+                    Characteristic(BASE % 0x31, P.READ, R, constant(b'late'))])])
+                self.spawn(self.tell_change(connection))
+        if self.args.delay and pdu.op_code in att.ATT_REQUESTS:
+            asyncio.get_running_loop().call_later(self.args.delay, self.pass_on, connection, pdu)
+        else:
+            self.pass_on(connection, pdu)
+
+    async def tell_change(self, connection):
+        await self.device.gatt_server.indicate_subscriber(
+            connection, self.changed, struct.pack('<HH', 1, 0xFFFF), force=True)
+        event('change-confirmed')
+
+    async def indicate(self, connection):
+        server = self.device.gatt_server
+        for number in range(3):
+            await server.notify_subscriber(connection, self.formatted, bytes([number]), force=True)
+            await server.indicate_subscriber(connection, self.formatted, bytes([number, 1]), force=True)
+            event('confirmed', number=number)
+
+
+async def be_peripheral(device, args, own):
+    data = bytes(AdvertisingData([
+        (AdvertisingData.FLAGS, bytes([6])), (AdvertisingData.COMPLETE_LOCAL_NAME, b'BumblePeer')]))
+
+    async def advertise():
+        await device.start_advertising(
+            AdvertisingType.UNDIRECTED_CONNECTABLE_SCANNABLE, own_address_type=own, advertising_data=data,
+            advertising_interval_min=50, advertising_interval_max=50)
+
+    def again(connection):
+        connection.on('disconnection', lambda _: habits.spawn(advertise()))
+    habits = Habits(device, args)
+    device.on('connection', again)
+    await device.power_on()
+    await advertise()
+    event('ready')
+    await asyncio.Event().wait()
+
+
+async def be_central(device, args, own):
+    found = asyncio.get_running_loop().create_future()
+
+    def heard(advertisement):
+        name = advertisement.data.get(AdvertisingData.COMPLETE_LOCAL_NAME)
+        if name == args.central and not found.done():
+            found.set_result(advertisement.address)
+    habits = Habits(device, args)
+    device.on('advertisement', heard)
+    await device.power_on()
+    event('ready')
+    await device.start_scanning(own_address_type=own)
+    address = await asyncio.wait_for(found, 60)
+    await device.stop_scanning()
+    connection = await device.connect(address, own_address_type=own, timeout=60)
+    peer = Peer(connection)
+    if args.pair:
+        await connection.pair()
+    await peer.discover_services()
+    for service in peer.services:
+        await peer.discover_included_services(service)
+    await peer.discover_characteristics()
+    for service in peer.services:
+        for characteristic in service.characteristics:
+            await peer.discover_descriptors(characteristic)
+    event('discovered', services=[{
+        'uuid': str(s.uuid), 'includes': [str(i.uuid) for i in s.included_services],
+        'characteristics': [{'uuid': str(c.uuid), 'descriptors': [str(d.type) for d in c.descriptors]}
+                            for c in s.characteristics]} for s in peer.services])
+    for service in peer.services:
+        for characteristic in service.characteristics:
+            if characteristic.properties & P.READ:
+                event('value', uuid=str(characteristic.uuid), value=bytes(await characteristic.read_value()).hex())
+            for descriptor in characteristic.descriptors:
+                if descriptor.type in (UUID('2903'), UUID('2904'), UUID('2905')):
+                    event('value', uuid=str(descriptor.type), handle=descriptor.handle,
+                          value=bytes(await descriptor.read_value()).hex())
+                if descriptor.type == UUID('2903') and args.broadcast:
+                    await descriptor.write_value(b'\x01\x00', with_response=True)
+                    event('broadcasting')
+    while 'indicates' in args.habits and habits.tasks:
+        await asyncio.sleep(0.01)
+    gone = asyncio.get_running_loop().create_future()
+    connection.on('disconnection', lambda _: gone.set_result(None))
+    await connection.disconnect()
+    await gone
+    if args.broadcast:
+        event('heard', data=(await listen(device, own)).hex())
+    event('done')
+
+
+async def listen(device, own):
+    """The first service data that is heard."""
+    heard = asyncio.get_running_loop().create_future()
+
+    def advertised(advertisement):
+        data = advertisement.data.get(AdvertisingData.SERVICE_DATA_16_BIT_UUID, raw=True)
+        if data and not heard.done():
+            heard.set_result(bytes(data))
+    device.on('advertisement', advertised)
+    await device.start_scanning(own_address_type=own)
+    return await heard
+
+
+async def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_args(parser)
+    parser.add_argument('habits', nargs='*')
+    parser.add_argument('--delay', type=float, default=0, metavar='S', help='answer each request this late')
+    parser.add_argument('--central', metavar='NAME', help='connect to this peripheral')
+    parser.add_argument('--pair', action='store_true', help='as a central: pair before the first request')
+    parser.add_argument('--broadcast', action='store_true', help='as a central: set the bit of each 2903')
+    args = parser.parse_args()
+    transport, device, own = await open_device(
+        args, 'BumblePeer', 'F0:F1:F2:00:00:01' if args.central else 'F2:F1:F0:00:00:02')
+    await (be_central if args.central else be_peripheral)(device, args, own)
+    await transport.close()
+
+
+asyncio.run(main())
