@@ -37,6 +37,9 @@ public struct Gateway: Sendable {
     /// The devices without settings that Home Assistant knows, by their addresses; bounded by
     /// `HomeAssistantSettings.deviceLimit`.
     var announcedDevices: Set<UInt64> = []
+    /// The names of the values that were announced, by `announcementKey`, also of devices that were forgotten since:
+    /// announcements are retained.
+    var announcedNames: [UInt64: Set<String>] = [:]
     private var lastAnnouncement: Instant?
 
     /// Documents that are due within this time are sent together, in microseconds.
@@ -80,6 +83,7 @@ public struct Gateway: Sendable {
             slotOfKey.removeAll()
             pending.removeAll()
             announcedDevices.removeAll()
+            announcedNames.removeAll()
             nextDue = nil
             nextSweep = nil
         }
@@ -244,12 +248,14 @@ public struct Gateway: Sendable {
         case .late: return .known
         case .refused: return .refused
         }
+        counters.droppedValues += UInt64(limitFields(&reports))
         dropRepeatedEvents(&reports, slot)
         devices[slot].advertisement = sighting.advertisement
         devices[slot].scanResponse = sighting.scanResponse
         devices[slot].data = data
         devices[slot].reports = reports
-        devices[slot].merge(reports, lifetime: configuration.pace.valueLifetime, at: now)
+        let removed = devices[slot].merge(reports, lifetime: configuration.pace.valueLifetime, at: now)
+        counters.droppedValues += UInt64(removed)
         let isUnreadable = reports.contains { $0.encryption == .needsKey || $0.encryption == .wrongKey }
         if isUnreadable { counters.unreadableReports += 1 }
         if data.localName != oldName, data.localName != nil { return .news }
@@ -257,6 +263,20 @@ public struct Gateway: Sendable {
         if devices[slot].values.isEmpty { return isUnreadable ? .known : .news }
         let thresholds = devices[slot].settings.flatMap { thresholdsOfSettings[$0] } ?? configuration.pace.thresholds
         return devices[slot].differs(thresholds: thresholds) ? .news : .known
+    }
+
+    /// Removes the fields of a packet beyond the maximum number of values.
+    /// - Returns: how many these were.
+    private func limitFields(_ reports: inout [SensorReport]) -> Int {
+        var room = HeardDevice.valueLimit
+        var removed = 0
+        for index in reports.indices {
+            let excess = max(0, reports[index].fields.count - room)
+            reports[index].fields.removeLast(excess)
+            removed += excess
+            room -= reports[index].fields.count
+        }
+        return removed
     }
 
     // MARK: Slots

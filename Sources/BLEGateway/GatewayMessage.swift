@@ -32,6 +32,8 @@ public struct GatewayCounters: Equatable, Sendable {
     public var documents: UInt64 = 0
     /// Changes that waited for a later document because of the shortest time between documents.
     public var heldChanges: UInt64 = 0
+    /// Values that were dropped because their device had too many.
+    public var droppedValues: UInt64 = 0
     /// Devices that were forgotten because there was no room.
     public var evictedDevices: UInt64 = 0
     /// Documents of devices that were not announced to Home Assistant because of `HomeAssistantSettings.deviceLimit`.

@@ -74,6 +74,35 @@ struct HomeAssistantTests {
         #expect(try bench.hear("A4:C1:38:00:00:50", Bench.temperature(2000)).map(\.kind) == [.document])
     }
 
+    @Test("a sender that numbers its values ever differently has at most 64 of them, also for Home Assistant")
+    func values() throws {
+        var configuration = GatewayConfiguration(name: "g")
+        configuration.homeAssistant = HomeAssistantSettings()
+        configuration.pace.interval = .zero
+        // So that the device is forgotten in between.
+        configuration.memory = .seconds(5)
+        var bench = Bench(configuration)
+        var announced: Set<String> = []
+        for round: UInt8 in 0..<200 {
+            // 13 objects of one octet: binary sensors have the numbers 0x0F to 0x2D.
+            let objects = [UInt8](repeating: 0x0F + round % 31, count: 13).flatMap { [$0, round & 1] }
+            let packet = Bench.hex([UInt8(objects.count + 4), 0x16, 0xD2, 0xFC, 0x40] + objects)
+            for message in try bench.hear("A4:C1:38:00:00:01", packet) {
+                if message.kind == .discovery {
+                    announced.insert(message.topic)
+                    continue
+                }
+                let start = try #require(message.text.firstRange(of: #""values":{"#)).upperBound
+                let values = message.text[start...].prefix { $0 != "}" }.split(separator: ",")
+                // Those of the packet are among them.
+                #expect((13...64).contains(values.count))
+            }
+            _ = bench.wait(round % 20 == 0 ? 10 : 0.1)
+        }
+        #expect(announced.count == 64)
+        #expect(bench.gateway.counters.droppedValues > 100)
+    }
+
     @Test("devices that change their addresses are not announced")
     func privateAddresses() throws {
         var configuration = GatewayConfiguration(name: "g")

@@ -10,8 +10,13 @@ extension HeardDevice {
         Dictionary(values.map { ($0.field.name, $0.field.value) }, uniquingKeysWith: { _, last in last })
     }
 
+    /// The maximum number of values of a device, and of those that Home Assistant knows of it. Sensors have a dozen; a
+    /// sender that numbers its values ever differently could have thousands.
+    static let valueLimit = 64
+
     /// Adds the values of a packet. Devices send different values in turn, so older values stay for a while.
-    mutating func merge(_ reports: [SensorReport], lifetime: Microseconds, at now: Instant) {
+    /// - Returns: the number of values that were removed because there were more than `valueLimit`, the oldest first.
+    mutating func merge(_ reports: [SensorReport], lifetime: Microseconds, at now: Instant) -> Int {
         values.removeAll { isEvent($0.field.name) || $0.heard.advanced(by: lifetime) < now }
         for report in reports {
             for field in report.fields {
@@ -23,6 +28,12 @@ extension HeardDevice {
                 }
             }
         }
+        let excess = values.count - Self.valueLimit
+        guard excess > 0 else { return 0 }
+        // Of one packet the first values stay.
+        let order = values.indices.sorted { (values[$0].heard, $1) < (values[$1].heard, $0) }
+        for index in order.prefix(excess).sorted(by: >) { values.remove(at: index) }
+        return excess
     }
 
     /// Removes events that have been reported.

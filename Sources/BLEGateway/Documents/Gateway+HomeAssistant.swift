@@ -12,10 +12,11 @@ extension Gateway {
             counters.unannouncedDocuments += 1
             return
         }
-        for value in news {
+        for value in news where mayBeAnnounced(value.field.name, device) {
             // What the value is will be seen when the device knows it.
             if value.field.unit.isEmpty, !value.field.value.isKnown { continue }
             devices[slot].announced.insert(value.field.name)
+            announcedNames[announcementKey(device), default: []].insert(value.field.name)
             guard let entity = HomeAssistantEntity(value.field, expireAfter: settings.expireAfter) else { continue }
             messages.append(discoveryMessage(entity, device, settings))
         }
@@ -32,6 +33,16 @@ extension Gateway {
         guard announcedDevices.count < limit else { return false }
         announcedDevices.insert(device.address.value)
         return true
+    }
+
+    /// Whether Home Assistant may know a value of the device: nobody would remove those of a sender that invents them.
+    private func mayBeAnnounced(_ name: String, _ device: HeardDevice) -> Bool {
+        guard let names = announcedNames[announcementKey(device)] else { return true }
+        return names.contains(name) || names.count < HeardDevice.valueLimit
+    }
+
+    private func announcementKey(_ device: HeardDevice) -> UInt64 {
+        device.identity.map { 1 << 63 | UInt64($0) } ?? device.address.value
     }
 
     private func discoveryMessage(

@@ -56,6 +56,8 @@ struct StatusReport: Sendable {
         text.add(
             "documents_filtered_total", "counter", "Documents that the filter held back.", counters.filteredReports)
         text.add("changes_held_total", "counter", "Changes that waited for the interval.", counters.heldChanges)
+        text.add(
+            "values_dropped_total", "counter", "Values of devices that had more than 64.", counters.droppedValues)
         text.add("devices_evicted_total", "counter", "Devices forgotten for lack of room.", counters.evictedDevices)
         text.add(
             "documents_unannounced_total", "counter", "Documents of devices beyond ‘homeAssistant.devices’.",
