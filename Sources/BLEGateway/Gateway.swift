@@ -19,7 +19,7 @@ public struct Gateway: Sendable {
     var devices: [HeardDevice] = []
     private var free: [Int] = []
     private var slotOfKey: [UInt64: Int] = [:]
-    private var settingsOfAddress: [UInt64: Int] = [:]
+    private(set) var settingsOfAddress: [UInt64: Int] = [:]
     /// The thresholds of each device in the configuration; `nil`: those of all devices.
     private var thresholdsOfSettings: [[String: Double]?] = []
     private var resolver: IdentityResolver
@@ -28,8 +28,8 @@ public struct Gateway: Sendable {
 
     var messages: [GatewayMessage] = []
     var notices: [GatewayNotice] = []
-    /// Devices whose packets were decrypted, by their addresses; only devices in the configuration have keys.
-    var guards: [UInt64: ReplayGuard] = [:]
+    /// Devices whose keys the configuration has, by their addresses.
+    var guards: [UInt64: ProtectedDevice] = [:]
     /// The slots of devices whose documents wait.
     private var pending: [Int] = []
     private var nextDue: Instant?

@@ -42,7 +42,7 @@ public struct GatewayCounters: Equatable, Sendable {
     public var unreadableReports: UInt64 = 0
     /// Packets whose counter was lower than that of an earlier one of the device.
     public var replayedReports: UInt64 = 0
-    /// Packets in clear from addresses of devices that encrypt.
+    /// Reports in clear from addresses of devices whose keys the settings have.
     public var unprotectedReports: UInt64 = 0
 
     public init() {}

@@ -7,7 +7,7 @@ public struct GatewayNotice: Equatable, Sendable {
         case replayed(counter: UInt32, last: UInt32, isUsed: Bool)
         /// Its counter began again near zero.
         case restarted(counter: UInt32, last: UInt32)
-        /// It sent values in clear, which are not used, though it encrypts.
+        /// It sent values in clear, which are not used, though the settings have its key.
         case unprotected
     }
 
@@ -33,8 +33,8 @@ extension GatewayNotice: CustomStringConvertible {
             "\(address) counts its packets from \(counter) again, after \(last): was its battery changed?"
         case .unprotected:
             """
-            \(address) sent values in clear though it encrypts; they are not used. If its encryption was switched off, \
-            remove its key from the settings
+            \(address) sent values in clear though the settings have its key; they are not used. If its encryption was \
+            switched off, remove the key
             """
         }
     }

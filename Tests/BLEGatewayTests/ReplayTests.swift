@@ -105,6 +105,54 @@ struct ReplayTests {
         #expect(try temperature(bench.hear(sensor, Self.degrees24At6)) == "24")
     }
 
+    @Test("values in clear in another format do not replace those that were decrypted")
+    func otherFormats() throws {
+        var bench = try bench()
+        #expect(try temperature(bench.hear(sensor, Self.degrees21At1001)) == "21")
+        // ATC: 80 °C, 50 %, 100 %, 3 V. Eddystone TLM: 80 °C. SwitchBot's thermometer: 22.5 °C.
+        let packets = [
+            "10161a185448e68f80a5032032640bb801", "1116aafe20000bb850000000000100000010",
+            "09163dfd540064059635",
+        ]
+        for (number, packet) in packets.enumerated() {
+            _ = bench.wait(70)
+            #expect(try temperature(bench.hear(sensor, packet)) == "21")
+            #expect(bench.gateway.counters.unprotectedReports == UInt64(number + 1))
+        }
+        #expect(bench.gateway.takeNotices().map(\.kind) == [.unprotected])
+        _ = bench.wait(2)
+        #expect(try temperature(bench.hear(sensor, Self.degrees22At1002)) == "22")
+    }
+
+    @Test("values in clear are not used before the first encrypted packet either; beacons and other devices are")
+    func clearFirst() throws {
+        var bench = try bench()
+        #expect(try bench.hear(sensor, Self.degrees30InClear).isEmpty)
+        #expect(try temperature(bench.hear(sensor, "10161a185448e68f80a5032032640bb801")) == nil)
+        #expect(bench.gateway.counters.unprotectedReports == 2)
+        _ = bench.wait(70)
+        let beacon = "1aff4c0002150102030405060708090a0b0c0d0e0f1000010002c5"
+        #expect(try #require(bench.hear(sensor, beacon).last).text.contains(#""major":1"#))
+        #expect(try temperature(bench.hear("54:48:E6:8F:80:A6", Self.degrees30InClear)) == "30")
+        #expect(bench.gateway.counters.unprotectedReports == 2)
+    }
+
+    @Test("MiBeacon in clear has only values that the device does not encrypt")
+    func mixedMiBeacon() throws {
+        var bench = try bench()
+        let before = try bench.hear(sensor, "1a1695fe5858322803a5808fe648545daa430cb6010000e1134412")
+        #expect(temperature(before) == "21")
+        _ = bench.wait(2)
+        // Version 5, in clear: temperature 80 °C, then battery 50 %.
+        let forged = try bench.hear(sensor, "131695fe505832280aa5808fe648540410022003")
+        #expect(forged.allSatisfy { temperature([$0]) == "21" })
+        _ = bench.wait(2)
+        let battery = try bench.hear(sensor, "121695fe505832280ba5808fe648540a100132")
+        #expect(try #require(battery.last).text.contains(#""battery":50"#))
+        #expect(temperature(battery) == "21")
+        #expect(bench.gateway.counters.unprotectedReports == 1)
+    }
+
     @Test("a new key, or none, begins a new count")
     func otherKey() throws {
         var bench = try bench()

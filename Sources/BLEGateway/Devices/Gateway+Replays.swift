@@ -7,42 +7,59 @@ extension Gateway {
         case current, late, refused
     }
 
-    /// Compares encrypted packets with earlier ones of the device, and tells of those that somebody may have recorded.
+    /// Compares encrypted packets with earlier ones of the device, removes values in clear of a device that encrypts,
+    /// and tells of packets that somebody else may have sent.
     mutating func judge(_ reports: inout [SensorReport], _ slot: Int, at now: Instant) -> Standing {
         let address = devices[slot].address.value
-        let heardBefore = devices[slot].signals.isEmpty ? nil : devices[slot].lastHeard
+        guard !reports.isEmpty, let settings = settingsOfAddress[address], configuration.devices[settings].key != nil
+        else { return .current }
+        var device = guards[address] ?? ProtectedDevice()
+        defer { guards[address] = device }
         for index in reports.indices {
-            guard var track = guards[address] else {
-                if let seal = reports[index].seal { guards[address] = ReplayGuard(seal, at: now) }
-                continue
-            }
-            let last = track.last.counter
-            let counter = reports[index].seal?.counter ?? 0
-            let verdict = track.judge(reports[index], at: now, heardBefore: heardBefore)
             var standing = Standing.current
             var kind: GatewayNotice.Kind?
-            switch verdict {
-            case .new: break
-            case .same: reports[index].fields.removeAll { isEvent($0.name) }
-            case .late: standing = .late
-            case .restarted: kind = .restarted(counter: counter, last: last)
-            case .replayed:
-                counters.replayedReports += 1
-                // The rules of MiBeacon's counter are not public, and some devices may not follow them.
-                if reports[index].format == "BTHome v2" { standing = .refused }
-                kind = .replayed(counter: counter, last: last, isUsed: standing == .current)
-            case .unprotected:
+            if reports[index].seal != nil {
+                (standing, kind) = judgeSealed(&reports[index], &device, slot, at: now)
+            } else if reports[index].encryption == .none, device.removeUnprotected(&reports[index]) {
                 counters.unprotectedReports += 1
-                standing = .refused
                 kind = .unprotected
+                // This packet is not the device's: not even its signal counts.
+                if reports[index].format == "BTHome v2" { standing = .refused }
             }
-            if let kind, track.mayTell(at: now) {
+            if reports[index].encryption == .decrypted { device.noteDecrypted(reports[index]) }
+            if let kind, device.mayTell(at: now) {
                 notices.append(GatewayNotice(address: addressText(of: devices[slot]), kind: kind))
             }
-            guards[address] = track
             if standing != .current { return standing }
         }
         return .current
+    }
+
+    private mutating func judgeSealed(
+        _ report: inout SensorReport, _ device: inout ProtectedDevice, _ slot: Int, at now: Instant
+    ) -> (Standing, GatewayNotice.Kind?) {
+        guard let seal = report.seal else { return (.current, nil) }
+        guard var track = device.replays else {
+            device.replays = ReplayGuard(seal, at: now)
+            return (.current, nil)
+        }
+        let last = track.last.counter
+        let heardBefore = devices[slot].signals.isEmpty ? nil : devices[slot].lastHeard
+        let verdict = track.judge(report, seal, at: now, heardBefore: heardBefore)
+        device.replays = track
+        switch verdict {
+        case .new: return (.current, nil)
+        case .same:
+            report.fields.removeAll { isEvent($0.name) }
+            return (.current, nil)
+        case .late: return (.late, nil)
+        case .restarted: return (.current, .restarted(counter: seal.counter, last: last))
+        case .replayed:
+            counters.replayedReports += 1
+            // The rules of MiBeacon's counter are not public, and some devices may not follow them.
+            let isUsed = report.format != "BTHome v2"
+            return (isUsed ? .current : .refused, .replayed(counter: seal.counter, last: last, isUsed: isUsed))
+        }
     }
 
     /// Removes events that were in a packet before: together with a scan response, or in turn with other packets, the

@@ -19,8 +19,6 @@ struct ReplayGuard {
         case restarted
         /// An earlier packet.
         case replayed
-        /// In clear, by a device that encrypts.
-        case unprotected
     }
 
     private(set) var last: SensorSeal
@@ -29,14 +27,11 @@ struct ReplayGuard {
     private var base: UInt32
     private var olderBase: UInt32 = 0
     private var spanStart: Instant
-    private var toldNext = Instant.zero
 
     /// How long a packet may be late, and how long a device is silent at least while its battery is changed.
     private static let lateness = Microseconds.seconds(10)
     /// Below this a counter may begin again.
     private static let restartLimit: UInt32 = 100
-    /// The shortest time between two notices about a device.
-    private static let pause = Microseconds.seconds(600)
 
     init(_ seal: SensorSeal, at now: Instant) {
         last = seal
@@ -45,13 +40,13 @@ struct ReplayGuard {
         spanStart = now
     }
 
-    /// - Parameter heardBefore: when the previous packet of the device was heard; `nil`: the device was forgotten since.
+    /// - Parameters:
+    ///   - seal: that of the report.
+    ///   - heardBefore: when the previous packet of the device was heard; `nil`: the device was forgotten since.
     /// - Returns: what the packet is; only new ones change the state.
-    mutating func judge(_ report: SensorReport, at now: Instant, heardBefore: Instant?) -> Verdict {
-        guard let seal = report.seal else {
-            // Some devices with MiBeacon send both.
-            return report.encryption == .none && report.format == "BTHome v2" ? .unprotected : .new
-        }
+    mutating func judge(
+        _ report: SensorReport, _ seal: SensorSeal, at now: Instant, heardBefore: Instant?
+    ) -> Verdict {
         if now >= spanStart.advanced(by: Self.lateness) {
             let isLong = now >= spanStart.advanced(by: Self.lateness).advanced(by: Self.lateness)
             olderBase = isLong ? last.counter : base
@@ -62,18 +57,13 @@ struct ReplayGuard {
         let silence = (heardBefore ?? heard).distance(to: now)
         let verdict = verdict(seal, report, isSilent: silence >= Self.lateness)
         switch verdict {
-        case .restarted: self = ReplayGuard(seal, toldNext: toldNext, at: now)
+        case .restarted: self = ReplayGuard(seal, at: now)
         case .new:
             last = seal
             heard = now
-        case .same, .late, .replayed, .unprotected: break
+        case .same, .late, .replayed: break
         }
         return verdict
-    }
-
-    private init(_ seal: SensorSeal, toldNext: Instant, at now: Instant) {
-        self.init(seal, at: now)
-        self.toldNext = toldNext
     }
 
     private func verdict(_ seal: SensorSeal, _ report: SensorReport, isSilent: Bool) -> Verdict {
@@ -83,12 +73,5 @@ struct ReplayGuard {
         if isFrameCounter, UInt8(truncatingIfNeeded: seal.counter &- last.counter) < 128 { return .new }
         if seal.counter > olderBase { return .late }
         return seal.counter < Self.restartLimit && isSilent ? .restarted : .replayed
-    }
-
-    /// Whether it is time to tell of the device; then it is not for a while.
-    mutating func mayTell(at now: Instant) -> Bool {
-        guard now >= toldNext else { return false }
-        toldNext = now.advanced(by: Self.pause)
-        return true
     }
 }

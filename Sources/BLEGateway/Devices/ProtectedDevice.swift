@@ -1,0 +1,38 @@
+import BLEHost
+import BLESensors
+
+/// What is known of a device whose key the settings have: of its encrypted packets, and which of its values they had.
+struct ProtectedDevice {
+    /// `nil` until the first packet with a counter that lasts.
+    var replays: ReplayGuard?
+    private var decryptedNames: Set<String> = []
+    private var toldNext = Instant.zero
+
+    /// The shortest time between two notices about a device.
+    private static let pause = Microseconds.seconds(600)
+    /// Formats that identify a device and have no values of sensors.
+    private static let beacons: Set<String> = [
+        "iBeacon", "Apple", "Microsoft", "Eddystone UID", "Eddystone URL", "Eddystone EID",
+    ]
+
+    mutating func noteDecrypted(_ report: SensorReport) {
+        for field in report.fields { decryptedNames.insert(field.name) }
+    }
+
+    /// Removes the values of a report in clear that anybody could have sent in place of the device.
+    /// - Returns: whether there were such values.
+    func removeUnprotected(_ report: inout SensorReport) -> Bool {
+        let count = report.fields.count
+        // Some devices with MiBeacon encrypt some of their values only.
+        let isMixed = report.format.hasPrefix("MiBeacon") || Self.beacons.contains(report.format)
+        report.fields.removeAll { !isMixed || decryptedNames.contains($0.name) }
+        return report.fields.count < count
+    }
+
+    /// Whether it is time to tell of the device; then it is not for a while.
+    mutating func mayTell(at now: Instant) -> Bool {
+        guard now >= toldNext else { return false }
+        toldNext = now.advanced(by: Self.pause)
+        return true
+    }
+}
