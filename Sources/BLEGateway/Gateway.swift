@@ -165,7 +165,7 @@ public struct Gateway: Sendable {
             return publish(slot, at: now)
         }
         counters.heldChanges += 1
-        guard devices[slot].due == nil else { return }
+        if let earlier = devices[slot].due, earlier <= due { return }
         devices[slot].due = due
         if !devices[slot].isPending {
             devices[slot].isPending = true
@@ -201,7 +201,8 @@ public struct Gateway: Sendable {
         let interval = devices[slot].settings.flatMap { configuration.devices[$0].interval } ?? pace.interval
         guard let last = devices[slot].lastPublished else { return schedule(slot, due: now, at: now) }
         if content == .news {
-            let due = devices[slot].saysEvent ? now : last.advanced(by: interval)
+            var due = last.advanced(by: interval)
+            if devices[slot].saysEvent { due = min(due, devices[slot].nextEvent(at: now)) }
             schedule(slot, due: due, at: now)
         } else if last.advanced(by: pace.refresh) <= now || isFirst {
             schedule(slot, due: now, at: now)
@@ -403,6 +404,7 @@ public struct Gateway: Sendable {
             return
         }
         counters.documents += 1
+        if devices[slot].saysEvent { devices[slot].countEvent(at: now) }
         devices[slot].sequence += 1
         if configuration.homeAssistant != nil { announce(slot) }
         messages.append(documentMessage(devices[slot], signal))

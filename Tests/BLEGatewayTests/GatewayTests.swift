@@ -103,6 +103,28 @@ struct GatewayTests {
         #expect(!later[0].text.contains("button"))
     }
 
+    @Test("a sender of ever new events gets five documents at once and then two a second; the last event is not lost")
+    func manyEvents() throws {
+        var bench = Bench()
+        var documents: [GatewayMessage] = []
+        for step: UInt8 in 0..<100 {
+            // A temperature that changes, and button: press.
+            documents += try bench.hear(sensor, "0916d2fc4002\(Bench.hex([step]))013a01")
+            documents += bench.wait(0.01)
+        }
+        #expect((6...10).contains(documents.count))
+        // Packets without an event do not make the gateway forget the one that waits.
+        #expect(try bench.hear(sensor, "0916d2fc400264013a01").isEmpty)
+        documents = try bench.hear(sensor, Bench.temperature(1900))
+        documents += bench.wait(2)
+        #expect(documents.filter { $0.text.contains("press") }.count == 1)
+        // Somebody who presses from time to time does not wait.
+        for step: UInt8 in 0..<20 {
+            _ = bench.wait(1)
+            #expect(try bench.hear(sensor, "0816d2fc4400\(Bench.hex([step]))3a01").count == 1)
+        }
+    }
+
     @Test("allow and deny: address, prefix, name, company, service, decoder, strength")
     func filters() throws {
         func documents(_ change: (inout DeviceRule) -> Void, denied: Bool = false, rssi: Int8 = -60) throws -> Int {

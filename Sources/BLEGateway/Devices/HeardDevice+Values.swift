@@ -17,7 +17,9 @@ extension HeardDevice {
     /// Adds the values of a packet. Devices send different values in turn, so older values stay for a while.
     /// - Returns: the number of values that were removed because there were more than `valueLimit`, the oldest first.
     mutating func merge(_ reports: [SensorReport], lifetime: Microseconds, at now: Instant) -> Int {
-        values.removeAll { isEvent($0.field.name) || $0.heard.advanced(by: lifetime) < now }
+        // An event whose document waits is still to be reported.
+        let isWaiting = due != nil
+        values.removeAll { isEvent($0.field.name) && !isWaiting || $0.heard.advanced(by: lifetime) < now }
         for report in reports {
             for field in report.fields {
                 let value = Value(field: field, format: report.format, heard: now)

@@ -26,6 +26,8 @@ struct HeardDevice {
     var eventReports: [SensorReport] = []
     /// The last report with an event.
     var lastEvent: SensorReport?
+    /// Each document with an event advances it by `eventPause`.
+    private var eventTime = Instant.zero
     var values: [Value] = []
     var signals: [SignalTrack] = []
     var lastHeard: Instant
@@ -63,6 +65,19 @@ struct HeardDevice {
         }
         return best ?? signals.first
     }
+
+    /// Events are reported at once, but a sender that invents them must not get a document for each packet: this is the
+    /// pause between them after the first few.
+    private static let eventPause = Microseconds.milliseconds(500)
+    /// Five without a pause.
+    private static let eventBurst = Microseconds.seconds(2)
+
+    /// When the next event may be reported.
+    func nextEvent(at now: Instant) -> Instant {
+        max(now, eventTime.advanced(by: .microseconds(-Self.eventBurst.rawValue)))
+    }
+
+    mutating func countEvent(at now: Instant) { eventTime = max(eventTime, now).advanced(by: Self.eventPause) }
 
     /// Whether one of its values is an event. Devices with several buttons also send that one was not pressed.
     var saysEvent: Bool {
