@@ -2,7 +2,7 @@
 own, and between them and bled stands a line that can be cut or fall silent.
 
 Part of Tools/Daemon/run."""
-import glob, json, os, select, signal, socket, threading, time
+import glob, json, os, select, signal, socket, tempfile, threading, time
 
 from __main__ import Daemon, LIMIT, RELAY, bletool, case, relay_manifest
 from client import Client
@@ -250,3 +250,18 @@ def wake_ups(daemon):
         with open(path) as file:
             total += int(next(line for line in file if line.startswith('voluntary_ctxt_switches')).split()[1])
     return total
+
+
+@case
+def scan_through_a_slow_bled():
+    "the time of a scan begins when bled answers, also when that takes longer, as with a bled that its socket starts"
+    class Slow(Line):
+        def carry(self, host, controller):
+            time.sleep(2)
+            super().carry(host, controller)
+
+    with Daemon() as daemon, tempfile.TemporaryDirectory() as folder:
+        line = Slow(os.path.join(folder, 'slow.sock'), daemon.path)
+        status, _, words = bletool(f'bled:{line.path}', 'lescan', '--duration', '1')
+        line.cut()
+        assert status == 0, words

@@ -74,13 +74,20 @@ struct ScanCommand: ToolCommand {
             let screen = ScanScreen(
                 console: session.console, request: request, keys: keys.sensorKeys, name: name, duration: duration)
             return try await screen.run {
-                try await withDeadline(after: duration) { try await session.reopening(screen.listen) }
+                try await withDeadline(after: duration) { begin in
+                    try await session.reopening { adapter in
+                        begin()
+                        try await screen.listen(adapter)
+                    }
+                }
             }
         }
         let printer = ScanPrinter(
             console: session.console, request: request, keys: keys.sensorKeys, name: name, limit: count?.value)
-        try await withDeadline(after: duration) {
+        // A daemon or an adapter that is slow to open takes nothing of the time.
+        try await withDeadline(after: duration) { begin in
             try await session.reopening { adapter in
+                begin()
                 let progress = ScanProgress.start(adapter, console: session.console, duration: duration)
                 defer { progress?.cancel() }
                 try await printer.print(adapter)

@@ -68,8 +68,9 @@ struct SyncCommand: ToolCommand {
 
     func run(in session: Session) async throws {
         let command = self
-        try await withDeadline(after: duration?.duration) {
+        try await withDeadline(after: duration?.duration) { begin in
             try await session.withAdapter(adjusting: session.knowBonds) { adapter in
+                begin()
                 if let via = command.via {
                     try await command.followTransfers(of: via, through: adapter, session)
                 } else {

@@ -1,10 +1,24 @@
 /// Runs `body` and cancels it when the time is over; `body` ends then as its cancellation ends it.
 func withDeadline(after duration: Duration?, _ body: @escaping @Sendable () async throws -> Void) async throws {
-    guard let duration else { return try await body() }
-    let work = Task { try await body() }
+    try await withDeadline(after: duration) { begin in
+        begin()
+        try await body()
+    }
+}
+
+/// Runs `body` and cancels it when the time is over, which begins when `body` says so, by calling what it gets.
+func withDeadline(
+    after duration: Duration?,
+    _ body: @escaping @Sendable (_ begin: @escaping @Sendable () -> Void) async throws -> Void
+) async throws {
+    guard let duration else { return try await body {} }
+    let (begins, begin) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
+    let work = Task { try await body { begin.yield() } }
     let timer = Task {
-        try await Task.sleep(for: duration)
-        work.cancel()
+        for await _ in begins {
+            try await Task.sleep(for: duration)
+            return work.cancel()
+        }
     }
     defer { timer.cancel() }
     try await withTaskCancellationHandler {
