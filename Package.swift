@@ -212,7 +212,8 @@ let package = Package(
             swiftSettings: strict),
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         .target(
-            name: "FuzzBodies", dependencies: ["BLEHost", "BLECapture", "BLEPackets"],
+            name: "FuzzBodies",
+            dependencies: ["BLEAppLifecycle", "BLECapture", "BLEDaemon", "BLEDaemonProtocol", "BLEHost", "BLEPackets"],
             path: "Tools/Fuzz/Sources/FuzzBodies", swiftSettings: strict),
         // Engines on one virtual air, for every test that needs more than one machine.
         .target(

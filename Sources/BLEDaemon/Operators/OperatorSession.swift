@@ -1,12 +1,12 @@
 import BLEDaemonProtocol
 
 /// A connected operator: one request after the other, each answered. A value without I/O, like `ToolSession`.
-struct OperatorSession {
+package struct OperatorSession {
     private var frames: FrameReader
     private(set) var hasEnded = false
 
     /// - Parameter frames: the reader, with any octets that followed the greeting.
-    init(frames: FrameReader) { self.frames = frames }
+    package init(frames: FrameReader) { self.frames = frames }
 
     /// What the session may still decode, see `TurnLine`.
     var allowance = Int.max
@@ -14,7 +14,7 @@ struct OperatorSession {
     /// Whether a message waits to be decoded.
     var hasMessage: Bool { !hasEnded && frames.hasNext }
 
-    mutating func receive(_ bytes: RawSpan) {
+    package mutating func receive(_ bytes: RawSpan) {
         if !hasEnded { frames.append(bytes) }
     }
 
@@ -23,7 +23,7 @@ struct OperatorSession {
 
     /// The next request; `nil` if more octets are needed.
     /// - Throws: `WireError`; the session then ends.
-    mutating func next() throws(WireError) -> WireOperatorRequest? {
+    package mutating func next() throws(WireError) -> WireOperatorRequest? {
         guard !hasEnded else { return nil }
         do throws(WireError) {
             guard allowance > 0, let octets = try frames.next() else { return nil }

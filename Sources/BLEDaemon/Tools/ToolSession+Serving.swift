@@ -113,12 +113,12 @@ extension ToolSession {
     // MARK: From the daemon
 
     /// The centrals that are connected when the client begins to serve.
-    mutating func serves(among centrals: [LinkInformation]) {
+    package mutating func serves(among centrals: [LinkInformation]) {
         for central in centrals where serving.connected(central.id) { pass(.centralConnected(central)) }
     }
 
     /// Whether the controller advertises; told to a client that wants it to, when it changes for this client.
-    mutating func controllerAdvertises(_ isAdvertising: Bool) {
+    package mutating func controllerAdvertises(_ isAdvertising: Bool) {
         guard !serving.advertisements.isEmpty, serving.toldAdvertising != isAdvertising else { return }
         serving.toldAdvertising = isAdvertising
         pass(.advertisingChanged(isAdvertising: isAdvertising))

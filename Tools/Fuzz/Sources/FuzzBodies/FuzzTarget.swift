@@ -19,6 +19,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case channels
     /// Enhanced attribute bearers on two encrypted links, and channels of the enhanced form.
     case bearers
+    /// The sessions of a daemon: tools, an app and an operator.
+    case sessions
 
     /// - Returns: What is wrong; `nil` when nothing is.
     public func run(_ bytes: [UInt8]) -> String? {
@@ -32,6 +34,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .security: FuzzedHost.run(bytes, .security)
         case .channels: FuzzedHost.run(bytes, .channels)
         case .bearers: FuzzedHost.run(bytes, .bearers)
+        case .sessions: FuzzedSessions.run(bytes)
         }
     }
 }

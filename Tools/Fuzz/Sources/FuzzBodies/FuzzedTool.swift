@@ -1,0 +1,46 @@
+import BLEDaemon
+import BLEDaemonProtocol
+import BLEHost
+
+/// A tool's session, and what it may do.
+struct FuzzedTool {
+    var session: ToolSession
+    let client: ClientID
+    /// The number of its latest request.
+    var number: UInt64 = 0
+    private let isOperator: Bool
+    private var links: [LinkID] = []
+    /// The requests that have ended.
+    private var ended: Set<UInt64> = []
+
+    init(_ number: Int, _ limits: ClientLimits) {
+        client = ClientID(rawValue: 0x8000_0000 + UInt32(number))
+        isOperator = number == FuzzedSessions.operating
+        session = ToolSession(client: client, isOperator: isOperator, limits: limits)
+    }
+
+    mutating func note(_ event: HostEvent) {
+        switch event {
+        case .connected(let information, client): links.append(information.id)
+        case .centralConnected(let information): links.append(information.id)
+        default: break
+        }
+    }
+
+    /// - Returns: why the session must not submit this; `nil` if it may.
+    func mayNot(_ command: HostCommand) -> String? {
+        switch command {
+        case .security(.removeBond), .security(.nameBond):
+            isOperator ? nil : "a tool that is no operator changes bonds"
+        case .link(let link, _), .security(.pair(let link, _)), .security(.encrypt(let link)):
+            links.contains(link) ? nil : "a tool names a link that it was not told of: \(command)"
+        default: nil
+        }
+    }
+
+    /// - Returns: what is wrong with the message.
+    mutating func send(_ message: WireFromDaemon) -> String? {
+        guard case .completed(let end)? = message.message else { return nil }
+        return ended.insert(end.operation).inserted ? nil : "request \(end.operation) has ended twice"
+    }
+}
