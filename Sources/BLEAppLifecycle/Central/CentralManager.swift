@@ -16,6 +16,8 @@ struct CentralManager {
         var token: CommandToken
         /// The request as it was submitted to the engine.
         var request: ScanRequest
+        /// The engine's operation, once it is known.
+        var operation: OperationID?
     }
 
     /// The device that the app names in a request.
@@ -77,11 +79,6 @@ struct CentralManager {
 
     /// The oldest session on a link.
     func session(on link: LinkID) -> PeripheralSession? { peripherals.first { $0.link == link } }
-
-    /// Whether a discovery belongs to the current scan.
-    func isCurrent(_ scan: OperationID, in commands: borrowing CommandLedger) -> Bool {
-        runningScan.map { commands.operation(of: $0.token) == scan } ?? false
-    }
 
     /// When to call `converge`.
     var nextDeadline: Instant? { peripherals.reduce(nil) { earliest($0, $1.startDeadline) } }
@@ -169,6 +166,11 @@ struct CentralManager {
             request.solicitedServiceUUIDs = scan.solicitedServices
         }
         return request
+    }
+
+    /// The engine has accepted the scan.
+    mutating func scanSubmitted(_ token: CommandToken, as operation: OperationID) {
+        if runningScan?.token == token { runningScan?.operation = operation }
     }
 
     /// The engine has ended the scan; it starts again when the controller is back.

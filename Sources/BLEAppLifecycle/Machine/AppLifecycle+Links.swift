@@ -42,21 +42,34 @@ extension AppLifecycle {
         }
     }
 
+    /// There may be thousands of these a second for each of many apps.
     mutating func discovered(_ discovery: Discovery) {
         let client = discovery.client
         let scanning = managers.withValue(of: client) { manager -> (app: Int, services: [BluetoothUUID])? in
-            guard let central = manager.central, central.isCurrent(discovery.scan, in: effects.commands) else {
-                return nil
-            }
+            guard let central = manager.central, central.runningScan?.operation == discovery.scan else { return nil }
             return (manager.app, central.scan?.services ?? [])
         }
         guard let address = discovery.address, case (let app, let services)?? = scanning else { return }
         if latestReport.take(discovery), let name = latestReport.localName {
             directory.setAdvertisedName(name, of: address)
         }
-        guard let peripheral = describe(identify(address, app: app), at: address, client) else { return }
-        deliver(
-            .discovered(peripheral, latestReport.content(scannedFor: services), rssi: discovery.rssi), to: client)
+        let identifier = identify(address, app: app)
+        let (name, hears) = (directory.name(of: address), apps[app].hears(.central))
+        let content = latestReport.content(scannedFor: services)
+        var told: (event: ClientEvent, id: ManagerID?)?
+        var mayHold = false
+        managers.change(client) { manager in
+            guard let peripheral = manager.central?.describe(identifier, name: name) else { return }
+            let event = ClientEvent.discovered(peripheral, content, rssi: discovery.rssi)
+            let mayTake = hears && manager.id != nil && manager.queue.isEmpty && manager.hasRoom
+            if mayTake { manager.take(event) }
+            told = (event, mayTake ? manager.id : nil)
+            mayHold = !mayTake || manager.mayHoldIndications
+        }
+        guard let (event, id) = told else { return }
+        if let id { emit(.event(event, to: id, of: apps[app].id)) } else { deliver(event, to: client) }
+        // Only this manager's place has changed.
+        if mayHold { holdIndications(of: client) }
     }
 
     mutating func identityFound(_ identity: DeviceAddress, behind address: DeviceAddress) {

@@ -65,7 +65,12 @@ public struct AppLifecycle: ~Copyable {
         if isCancelled { effects.submit(.cancel(operation), from: .system) }
         settle()
         // Changes since the command was submitted could not be passed to the engine before.
-        if case .scan(let client) = purpose { withCentral(client) { $0.convergeScan($1, into: &$2) } }
+        if case .scan(let client) = purpose {
+            withCentral(client) { manager, standing, effects in
+                manager.scanSubmitted(token, as: operation)
+                manager.convergeScan(standing, into: &effects)
+            }
+        }
         if case .advertise(let client) = purpose { withPeripheral(client) { $0.convergeAdvertising($1, into: &$2) } }
     }
 
@@ -86,8 +91,6 @@ public struct AppLifecycle: ~Copyable {
         case .discovered(let discovery):
             discovered(discovery)
             directory.planWriting(at: now, into: &outputs)
-            // Only this manager's place has changed. There may be thousands of these a second for each of many apps.
-            holdIndications(of: discovery.client)
             return carryOutEffects()
         case .advertisingChanged(let isAdvertising):
             self.isAdvertising = isAdvertising
@@ -255,7 +258,7 @@ public struct AppLifecycle: ~Copyable {
         carryOutEffects()
     }
 
-    private mutating func holdIndications(of client: ClientID) {
+    mutating func holdIndications(of client: ClientID) {
         let mayHold = managers.withValue(of: client) { $0.mayHoldIndications ? $0.app : nil }
         guard case let app?? = mayHold else { return }
         managers[client]?.holdIndications(isHeard: apps[app].hears(.central), settings, into: &effects)
