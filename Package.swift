@@ -160,8 +160,8 @@ let package = Package(
         .target(
             name: "BLEDaemon",
             dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEDaemonProtocol", "BLEHost", "BLEJSON", "BLELinux",
-                "BLEPackets", "BLEStateFiles", "BLETransport",
+                "BLE", "BLEAppLifecycle", "BLEAppState", "BLECapture", "BLEDaemonProtocol", "BLEHost", "BLEJSON",
+                "BLELinux", "BLEPackets", "BLEStateFiles", "BLETransport",
             ],
             swiftSettings: strict),
         .target(
@@ -172,9 +172,9 @@ let package = Package(
             name: "bled",
             dependencies: [
                 "BLE", "BLEAppState", "BLEDaemon", "BLEDaemonClient", "BLEJSON", "BLEPackets", "BLESecurity",
-                "BLEServiceManager",
-                "BLETransport",
-                "BLEVirtualTransports", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "BLEServiceManager", "BLEText", "BLETransport", "BLEVirtualTransports",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .executableTarget(

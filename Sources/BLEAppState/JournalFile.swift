@@ -56,7 +56,8 @@ public final class JournalFile: @unchecked Sendable {
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Reads the state from the journal, as far as it is readable.
-    public func read() -> PreservedState {
+    /// - Parameter rename: the name under which an app is in the journal from now on; `nil`: it is forgotten.
+    public func read(renaming rename: (AppID) -> AppID? = { $0 }) -> PreservedState {
         let data: [UInt8]
         do throws(StateFileError) {
             guard let found = try folder(isMade: false).read(name, limit: Self.longest) else { return state }
@@ -77,6 +78,7 @@ public final class JournalFile: @unchecked Sendable {
         }
         isTorn = data.last.map { $0 != UInt8(ascii: "\n") } ?? false
         if lost > 0 { keepDamaged(data, lost, of: lines.count) }
+        state = state.renamed(rename)
         rewrite()
         return state
     }

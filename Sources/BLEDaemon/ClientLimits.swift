@@ -1,3 +1,4 @@
+import BLEAppLifecycle
 import BLEDaemonProtocol
 
 /// The limits of clients. A client that exceeds one harms only itself: its request is refused, or its connection ends.
@@ -30,4 +31,12 @@ public struct ClientLimits: Hashable, Sendable {
     public var greetingMicroseconds: Int64 = 5_000_000
 
     public init() {}
+}
+
+extension LifecycleSettings {
+    mutating func limit(_ limits: ClientLimits) {
+        servicesOfApp = limits.services
+        attributesOfApp = limits.attributes
+        channelsOfApp = limits.channels
+    }
 }

@@ -83,17 +83,14 @@ extension Daemon {
             return configuration.warn("a client could not be served: \(error)")
         }
         connection.allowance = 0
-        let ofUser = connections.filter { $0.peer.user == peer.user }
-        // Those that have closed their ends, and whose last requests wait for their turns, keep others out only in a crowd.
-        let isFull =
-            ofUser.count >= limits.clientsOfUser
-            && (ofUser.count >= 3 * limits.clientsOfUser || ofUser.count { !$0.hasDeparted } >= limits.clientsOfUser)
+        configuration.debug("process \(peer.process) of user \(peer.user) connects")
+        let isFull = !makeRoom(for: peer.user, isOperator: isOperator)
         connections.append(connection)
         tools[connection.tool.client] = connection
         if !isAllowed, !installed.users.contains(peer.user) {
             logRefusal(of: peer)
             connection.tool.refuse(.notAllowed, "user \(peer.user) may not use this daemon")
-        } else if connections.count > limits.clients || isFull {
+        } else if isFull {
             connection.tool.refuse(.tooManyClients, "too many programs are connected")
         } else {
             armGreetings()
@@ -101,6 +98,39 @@ extension Daemon {
         look(at: connection)
         pump()
     }
+
+    /// Programs that have closed their ends, and whose last requests wait for their turns, keep others of their user out
+    /// only in a crowd, and those of other users never.
+    /// - Returns: whether another program of the user may connect.
+    private func makeRoom(for user: UInt32, isOperator: Bool) -> Bool {
+        let limits = configuration.limits
+        let ofUser = connections.filter { $0.peer.user == user }
+        if ofUser.count >= limits.clientsOfUser {
+            guard ofUser.count < 3 * limits.clientsOfUser,
+                ofUser.count(where: { !$0.hasDeparted }) < limits.clientsOfUser
+            else { return false }
+        }
+        if connections.count < limits.clients { return true }
+        // Operators must reach the daemon in a crowd of others.
+        let others = connections.count - ofUser.count
+        if isOperator, ofUser.count < Self.operatorPlaces, others > ofUser.count { return true }
+        guard let gone = departedBeyondShare else { return false }
+        gone.stream.close()
+        left(gone)
+        return connections.count < limits.clients
+    }
+
+    /// The oldest program that has closed its end, of the users who have more than their number of connections.
+    private var departedBeyondShare: Connection? {
+        var counts: [UInt32: Int] = [:]
+        for connection in connections { counts[connection.peer.user, default: 0] += 1 }
+        return connections.first {
+            $0.hasDeparted && counts[$0.peer.user, default: 0] > configuration.limits.clientsOfUser
+        }
+    }
+
+    /// Connections that an operator may have while others have all places.
+    private static let operatorPlaces = 8
 
     /// Any user can try as often as it likes: one line a minute for each.
     private func logRefusal(of peer: PeerCredentials) {
@@ -121,6 +151,7 @@ extension Daemon {
         guard let place = connections.firstIndex(where: { $0 === connection }) else { return }
         connections.remove(at: place)
         tools[connection.tool.client] = nil
+        configuration.debug("process \(connection.peer.process) of user \(connection.peer.user) has left")
         let hadServed = connection.tool.serving.hasBegun
         for command in connection.tool.left() { _ = runner.submit(command, from: connection.tool.client) }
         if hadServed { _ = releaseCentrals(for: connection.tool.client) }

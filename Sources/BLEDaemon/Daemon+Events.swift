@@ -6,6 +6,7 @@ import BLEHost
 extension Daemon {
     func hear(_ event: HostEvent) {
         links.hear(event)
+        log(event)
         switch event {
         case .completed(let operation, let result):
             let client = port.ledger.completed(operation)
@@ -17,12 +18,12 @@ extension Daemon {
         case .advertisingChanged(let isOn): isAdvertising = isOn
         case .reopenTransport: runner.reopenTransport()
         case .ready(let information): controllerIsReady(information)
-        case .failed(let failure): configuration.warn("the controller failed: \(failure)")
+        case .failed(let failure): configuration.logError("the controller failed: \(failure)")
         case .connected(let link, let client) where isLostTool(client):
             // The client left while the link was being established.
             _ = runner.submit(.link(link.id, .disconnect), from: client)
         case .bondChanged, .bondRemoved:
-            if let error = runner.takeStoreError() { configuration.warn("a bond could not be saved: \(error)") }
+            if let error = runner.takeStoreError() { configuration.logError("a bond could not be saved: \(error)") }
         case .pairing(let link, let progress): pairing(progress, on: link)
         case .recovering, .discovered, .connected, .disconnected, .gatt, .stopped,
             .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
@@ -33,6 +34,22 @@ extension Daemon {
         tell(event)
         // The controller could not be recovered: close it, and try to open it again later.
         if case .failed = event { runner.close() }
+    }
+
+    /// What the log says at its finest.
+    private func log(_ event: HostEvent) {
+        switch event {
+        case .connected(let link, let client):
+            configuration.debug("\(name(of: client)) has a link to \(link.peer.addressText)")
+        case .centralConnected(let link): configuration.debug("the central \(link.peer.addressText) is connected")
+        case .disconnected(let link, let client, let reason):
+            configuration.debug("\(name(of: client)) has no link any more (\(link.handle.rawValue)): \(reason)")
+        case .centralDisconnected(let link, let reason):
+            configuration.debug("a central is disconnected (\(link.handle.rawValue)): \(reason)")
+        case .completed(let operation, let result):
+            configuration.trace("operation \(operation.rawValue) ended: \(result.isSuccess ? "done" : "\(result)")")
+        default: break
+        }
     }
 
     /// Tells the tools whom an event concerns: one that many events concern must not cost the others time.
@@ -74,4 +91,8 @@ extension Daemon {
 extension ClientID {
     /// Whether this is the number of a connection as a tool; managers of apps have lower ones.
     var isTool: Bool { rawValue >= 0x8000_0000 && rawValue != .max }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }

@@ -25,6 +25,10 @@ public final class Daemon {
         public var adapterAddress: DeviceAddress?
         /// Whether this is the first of several daemons: it has the apps whose manifest names no adapter.
         public var isFirst = true
+        /// The adapters of all daemons of the process.
+        public var adapters = AdapterBook()
+        /// Gets what crosses HCI, and the number of this adapter in it; `nil`: nothing is written down.
+        public var capture: (file: DaemonCapture, adapter: UInt16)?
         /// The configuration of the engine.
         public var adapter: AdapterConfiguration
         /// The path of the socket to which programs connect.
@@ -64,11 +68,18 @@ public final class Daemon {
         /// How long saving a bond may take before `alive` is no longer called, in microseconds.
         public var savingMicroseconds: UInt64 = 10_000_000
         /// Gets log lines for people.
-        public var log: @Sendable (String) -> Void = { _ in }
-        /// Gets log lines about what does not work; `nil`: `log` gets them.
-        public var logWarning: (@Sendable (String) -> Void)?
+        public var logged: @Sendable (DaemonSettings.LogLevel, String) -> Void = { _, _ in }
+        /// Whether log lines of a level are wanted: others need not be composed.
+        public var isLogged: @Sendable (DaemonSettings.LogLevel) -> Bool = { $0 >= .info }
 
-        var warn: @Sendable (String) -> Void { logWarning ?? log }
+        var log: @Sendable (String) -> Void { { [logged] in logged(.info, $0) } }
+        /// For what does not work.
+        var warn: @Sendable (String) -> Void { { [logged] in logged(.warning, $0) } }
+        /// For what will be lost.
+        var logError: @Sendable (String) -> Void { { [logged] in logged(.error, $0) } }
+
+        func debug(_ line: @autoclosure () -> String) { if isLogged(.debug) { logged(.debug, line()) } }
+        func trace(_ line: @autoclosure () -> String) { if isLogged(.trace) { logged(.trace, line()) } }
 
         public init(
             transport: TransportAddress, adapter: AdapterConfiguration, socketPath: String, users: Set<UInt32>
@@ -117,6 +128,7 @@ public final class Daemon {
     /// The names of apps, by user.
     var knownApps: [UInt32: Set<AppID>] = [:]
     var installed = InstalledApps()
+    var owners: AppOwners
     var hasReadApps = false
     /// The processes of installed apps.
     var processes: [AppID: AppProcess] = [:]
@@ -160,7 +172,13 @@ public final class Daemon {
     private static let longestReopening: UInt64 = 4_000_000
     private var reopeningPause = Daemon.shortestReopening
     /// The address of the kernel's adapter, by which it is found again under another index.
-    private(set) var adapterAddress: DeviceAddress?
+    private(set) var adapterAddress: DeviceAddress? {
+        didSet { if let adapterAddress { configuration.adapters.add(adapterAddress.addressText) } }
+    }
+    /// When the log says which adapters of manifests are not there.
+    var absence: EventLoop.Deadline?
+    /// Those that it has named.
+    var toldAbsent: Set<String> = []
     private var arrivals: AdapterArrivals?
     /// Why the controller could not be opened, as the log says it.
     private var complaint: String?
@@ -170,19 +188,27 @@ public final class Daemon {
     ///   tries again later.
     public init(_ configuration: Configuration, on loop: EventLoop) throws {
         var configuration = configuration
-        traffic.next = configuration.adapter.tap
+        traffic.next =
+            configuration.capture.map { capture in
+                PacketObservers([configuration.adapter.tap, capture.file.observer(of: capture.adapter)])
+            } ?? configuration.adapter.tap
         configuration.adapter.tap = traffic
         self.configuration = configuration
         self.loop = loop
         runner = try Self.runner(configuration, on: loop)
         port = EnginePort(runner)
-        let journal = configuration.journalPath.map { JournalFile(path: $0, log: configuration.warn) }
+        let journal = configuration.journalPath.map { JournalFile(path: $0, log: configuration.logError) }
         self.journal = journal
+        // The life of apps goes on before the manifests are read for everything else, and logged.
+        let installed = configuration.appsFolder.map { InstalledApps(folder: $0) { _ in } } ?? InstalledApps()
+        var owners = AppOwners()
         var generator = SystemRandomNumberGenerator()
         let seed = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
         configuration.lifecycle.limit(configuration.limits)
         lifecycle = LifecycleEngine(
-            on: port, settings: configuration.lifecycle, seed: seed, restoring: journal?.read() ?? .init())
+            on: port, settings: configuration.lifecycle, seed: seed,
+            restoring: owners.restored(from: journal, installed))
+        self.owners = owners
         listener =
             try configuration.listeningSocket.map { UnixListener(descriptor: $0) }
             ?? Self.listen(configuration)
@@ -197,8 +223,12 @@ public final class Daemon {
         busyDeadline = loop.makeDeadline { [unowned self] in planRound() }
         holdingDeadline = loop.makeDeadline { [unowned self] in sendHeld() }
         traffic.onPacket = { [unowned self] in show($0, $1, $2) }
+        absence = loop.makeDeadline { [unowned self] in logAbsentAdapters() }
+        configuration.adapters.add("\(configuration.transport)")
         tellAlive()
         adapterAddress = configuration.adapterAddress
+        // Observers do not see what an initializer sets.
+        if let adapterAddress { configuration.adapters.add(adapterAddress.addressText) }
         watchAdapters()
         readInstalledApps()
         findProcesses()
@@ -217,7 +247,8 @@ public final class Daemon {
         } catch {
             var adapter = configuration.adapter
             adapter.bondStore = nil
-            configuration.warn("\(error). Until the next start, bonds are kept in memory, and earlier ones are missing")
+            configuration.logError(
+                "\(error). Until the next start, bonds are kept in memory, and earlier ones are missing")
             return try HostRunner(configuration.transport, configuration: adapter, loop: loop)
         }
     }
@@ -278,7 +309,7 @@ public final class Daemon {
             return nil
         }
         guard let found = try AdapterList.adapters().first(where: { $0.address == wanted }) else {
-            return "the adapter \(wanted.addressText) is not plugged in"
+            return "the adapter \(wanted.addressText) is not there; plug it in, or name another with ‘--adapter’"
         }
         if found.index != index {
             configuration.log("the adapter \(wanted.addressText) is \(found.name) now")
@@ -306,6 +337,7 @@ public final class Daemon {
         hasBeenReady = true
         reopeningPause = Self.shortestReopening
         complaint = nil
+        configuration.debug("the controller is ready")
         if installed.all.contains(where: { !$0.mayPair }) { setPairing() }
         // Clients that have sent their greeting wait for this.
         for connection in connections where connection.isTool { look(at: connection) }
@@ -364,6 +396,7 @@ public final class Daemon {
     private func finish() {
         for deadline in [
             greetings, deadline, reopening, accepting, processDeadline, aliveDeadline, holdingDeadline, busyDeadline,
+            absence,
         ] {
             deadline?.cancel()
         }
@@ -453,15 +486,7 @@ public final class Daemon {
         case .alert(let alert): show(alert)
         case .alertWithdrawn(let id): withdraw(id)
         case .log(let message, let app): withApp(app) { $0.note(message.text) }
-        case .journal(let entry): journal?.append(entry)
+        case .journal(let entry): journal?.append(entry.renamed(owners.journalName))
         }
-    }
-}
-
-extension LifecycleSettings {
-    fileprivate mutating func limit(_ limits: ClientLimits) {
-        servicesOfApp = limits.services
-        attributesOfApp = limits.attributes
-        channelsOfApp = limits.channels
     }
 }

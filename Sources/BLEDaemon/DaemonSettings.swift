@@ -5,8 +5,17 @@ import Glibc
 public struct DaemonSettings: Equatable, Sendable {
     /// The form of the log.
     public enum LogFormat: String, Sendable { case text, json }
-    /// The least important lines of the log.
-    public enum LogLevel: String, Sendable { case info, warning }
+    /// How important a line of the log is, as in swift-log.
+    public enum LogLevel: String, CaseIterable, Comparable, Sendable {
+        case trace, debug, info, notice, warning, error, critical
+
+        public static func < (a: Self, b: Self) -> Bool { a.rank < b.rank }
+
+        private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+        /// The levels, for people.
+        public static let names = allCases.map(\.rawValue).joined(separator: ", ")
+    }
 
     /// As values of `--adapter`; empty: the first adapter.
     public private(set) var adapters: [String] = []
@@ -51,14 +60,15 @@ public struct DaemonSettings: Equatable, Sendable {
         }
         if let name = file.log?.level {
             guard let level = LogLevel(rawValue: name) else {
-                throw SettingsFile.Problem(description: "‘log.level’ is ‘info’ or ‘warning’, not ‘\(name)’")
+                throw SettingsFile.Problem(description: "‘log.level’ is one of \(LogLevel.names), not ‘\(name)’")
             }
             logLevel = level
         }
     }
 
     /// Adds what the command line says.
-    public mutating func add(users more: [UInt32], operatorGroup group: UInt32?) {
+    public mutating func add(users more: [UInt32], operatorGroup group: UInt32?, logLevel level: LogLevel? = nil) {
+        if let level { logLevel = level }
         users.formUnion(more)
         if let group { operatorGroup = group }
     }

@@ -69,6 +69,12 @@ enum SettingsFile {
 
     private static func name(_ key: any CodingKey) -> String { key.intValue.map { "\($0 + 1)" } ?? key.stringValue }
 
+    /// What went wrong with a file, for people.
+    static func describe(_ error: any Error) -> String {
+        guard let code = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue else { return "\(error)" }
+        return unsafe String(cString: strerror(code))
+    }
+
     // MARK: Whose files
 
     /// The maximum size of a file, in octets.

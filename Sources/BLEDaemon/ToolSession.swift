@@ -6,6 +6,7 @@ import BLEPackets
 /// has started, and which events it gets. A value without I/O: octets go in, commands and messages come out.
 ///
 ///     greeting ──hello──▶ waiting ──controller ready──▶ open ──error, end──▶ ended
+///         ├──── hello of an app or an operator ──▶ handed over
 ///         └────────────── refusal ───────────────────────────────────────────────┘
 ///
 /// A client can only use the operations that it started and the links that were reported to it. Operations and links of
@@ -38,7 +39,11 @@ public struct ToolSession {
         case close
     }
 
-    private enum Phase { case greeting, waiting, open, ended }
+    private enum Phase {
+        case greeting, waiting, open, ended
+        /// An `AppSession` or an `OperatorSession` continues.
+        case handedOver
+    }
 
     /// The client's identifier in the engine.
     public let client: ClientID
@@ -76,8 +81,10 @@ public struct ToolSession {
 
     /// Whether the client has sent its greeting.
     public var hasGreeted: Bool { phase != .greeting }
-    /// Whether the session has ended: it accepts and sends nothing more.
+    /// Whether the session has ended, but the connection has not become another kind of session.
     public var hasEnded: Bool { phase == .ended }
+    /// Whether it accepts and sends messages.
+    private var isTool: Bool { phase != .ended && phase != .handedOver }
     /// Its requests that have not completed.
     public var requestCount: Int { operations.count }
 
@@ -87,7 +94,7 @@ public struct ToolSession {
     /// What to do next; `nil` if there is nothing. The session decodes a message only when everything that earlier
     /// messages caused has been done, so that it may refer to their operations.
     public mutating func nextOutput() -> Output? {
-        while outputs.isEmpty, phase != .ended, receiveNext() {}
+        while outputs.isEmpty, isTool, receiveNext() {}
         return outputs.popFirst()
     }
 
@@ -97,25 +104,20 @@ public struct ToolSession {
     public var allowance = Int.max
 
     /// Whether a message waits to be decoded.
-    public var hasMessage: Bool { phase != .ended && frames.hasNext }
+    public var hasMessage: Bool { isTool && frames.hasNext }
 
     /// Takes octets that were read from the socket; call `nextOutput` afterwards.
     public mutating func receive(_ bytes: RawSpan) {
-        if phase != .ended { frames.append(bytes) }
+        if isTool { frames.append(bytes) }
     }
 
     /// Whether there was a message.
     private mutating func receiveNext() -> Bool {
         do throws(WireError) {
-            guard allowance > 0, let octets = try frames.next() else { return false }
-            allowance -= TurnLine.cost(of: octets)
-            try receive(try WireFromClient(octets: octets))
+            guard let message = try frames.nextMessage(&allowance) else { return false }
+            try receive(message)
         } catch {
-            if case .messageTooLong = error {
-                refuse(.messageTooLong, "\(error)")
-            } else {
-                refuse(.protocol, "\(error)")
-            }
+            refuse(error.refusalReason, "\(error)")
         }
         return true
     }
@@ -141,11 +143,11 @@ public struct ToolSession {
             guard mayBeTool else { return refuse(.notAllowed, "this user may only run its installed apps here") }
             phase = .waiting
         case .app:
-            phase = .ended
+            phase = .handedOver
             outputs.append(.isApp(hello.app, frames))
         case .operator:
             guard isOperator else { return refuse(.notAllowed, Self.notOperator) }
-            phase = .ended
+            phase = .handedOver
             outputs.append(.isOperator(frames))
         case .unspecified, .UNRECOGNIZED: refuse(.protocol, "this daemon has no sessions of that kind")
         }
@@ -248,7 +250,7 @@ public struct ToolSession {
                 if isOperator { $0.welcome.bonds = bonds.map { WireBond($0) } }
             }
         case .open: send { $0.ready = WireController(information) }
-        case .greeting, .ended: break
+        case .greeting, .ended, .handedOver: break
         }
     }
 
@@ -328,11 +330,7 @@ public struct ToolSession {
     /// Remembers a question, so that the client may answer it.
     mutating func note(_ progress: PairingEvent) {
         guard case .question(let question) = progress else { return }
-        if case .replaceBond = question.kind {
-            questions[question.id] = true
-        } else {
-            questions[question.id] = false
-        }
+        questions[question.id] = question.kind.isAboutBond
     }
 
     mutating func pass(_ event: HostEvent) {
@@ -349,7 +347,7 @@ public struct ToolSession {
 
     /// Ends the session and sends the client the reason.
     public mutating func refuse(_ reason: WireRefusal.Reason, _ text: String) {
-        guard phase != .ended else { return }
+        guard isTool else { return }
         send {
             $0.refusal.reason = reason
             $0.refusal.text = text

@@ -25,7 +25,7 @@ public enum DaemonOperator {
         case show(String)
         /// Installs an app: the octets of its manifest.
         case install([UInt8])
-        /// What the daemon, its controller and its clients are at.
+        /// The state of the daemon, its controller and its clients.
         case status
         /// The alerts that nobody has answered.
         case alerts
@@ -74,29 +74,47 @@ public enum DaemonOperator {
         case refused(String)
         /// There is no bond to remove.
         case noBond
+        /// The daemon did not answer in time.
+        case noAnswer(after: Duration)
+        /// The task was cancelled. The daemon may still carry the request out.
+        case cancelled
 
         public var description: String {
             switch self {
             case .transport(let error): error.description
             case .refused(let text): text
             case .noBond: WireOperatorAnswer.noBond
+            case .noAnswer(let limit):
+                "bled has not answered for \(limit.components.seconds) s, so it hangs; restart it (systemctl restart bled)"
+            case .cancelled: "cancelled"
             }
         }
     }
 
+    /// No request needs long: what takes long, such as the start of an app, is only begun. An operator waits for its turn
+    /// behind other programs, and on a busy machine for the processor.
+    public static let patience: Duration = .seconds(60)
+
     /// Sends a request to the daemon at a socket, and waits for the answer.
-    /// - Throws: `Failure`.
-    public static func perform(_ request: Request, at path: String) async throws(Failure) -> Answer {
-        let answer: Result<Answer, Failure> = await withCheckedContinuation { continuation in
-            let conversation = OperatorConversation(path, WireOperatorRequest(request)) { event in
-                switch event {
-                case .answer(let answer): continuation.resume(returning: .success(answer))
-                case .ended(let failure): continuation.resume(returning: .failure(failure))
-                case .event: return true
+    /// - Parameter limit: how long the answer may take.
+    /// - Throws: `Failure`; `cancelled` if the task is.
+    public static func perform(
+        _ request: Request, at path: String, within limit: Duration = patience
+    ) async throws(Failure) -> Answer {
+        let conversation = OperatorConversation(path, WireOperatorRequest(request))
+        let answer: Result<Answer, Failure> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                conversation.begin(within: limit) { event in
+                    switch event {
+                    case .answer(let answer): continuation.resume(returning: .success(answer))
+                    case .ended(let failure): continuation.resume(returning: .failure(failure))
+                    case .event: return true
+                    }
+                    return false
                 }
-                return false
             }
-            conversation.begin()
+        } onCancel: {
+            conversation.end(with: .cancelled)
         }
         return try answer.get()
     }
@@ -111,7 +129,9 @@ public enum DaemonOperator {
         }
         let asked = request
         return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(65536)) { continuation in
-            let conversation = OperatorConversation(path, asked) { event in
+            let conversation = OperatorConversation(path, asked)
+            continuation.onTermination = { _ in conversation.end(with: .cancelled) }
+            conversation.begin { event in
                 switch event {
                 case .answer(let answer): for alert in answer.alerts { continuation.yield(.alert(alert)) }
                 case .event(let event): continuation.yield(event)
@@ -121,8 +141,6 @@ public enum DaemonOperator {
                 }
                 return true
             }
-            continuation.onTermination = { _ in conversation.stop() }
-            conversation.begin()
         }
     }
 }

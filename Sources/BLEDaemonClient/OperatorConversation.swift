@@ -1,9 +1,10 @@
 import BLEDaemonProtocol
 import BLETransport
+import Synchronization
 
 /// One request of an operator and what follows, on a loop of its own.
 final class OperatorConversation: @unchecked Sendable {
-    // @unchecked Sendable is correct because only the loop uses the mutable state once it runs.
+    // @unchecked Sendable is correct because only the loop uses the mutable state once it runs, apart from `control`.
     enum Event: Sendable {
         case answer(DaemonOperator.Answer)
         case event(DaemonOperator.Event)
@@ -16,20 +17,30 @@ final class OperatorConversation: @unchecked Sendable {
     private var frames = FrameReader(limit: BledProtocol.eventLimit)
     /// `nil` after the end.
     private var report: ((Event) -> Bool)?
-    private var loop: EventLoop?
     private var stream: ByteStream?
+    private var patience: EventLoop.Deadline?
 
-    /// - Parameter report: gets every event, on the loop; returns whether it wants more.
-    init(_ path: String, _ request: WireOperatorRequest, report: @escaping (Event) -> Bool) {
-        self.path = path
-        self.request = request
-        self.report = report
+    private struct Control {
+        /// `nil` before the loop runs.
+        var loop: EventLoop?
+        /// Why the conversation ends as soon as it has begun.
+        var end: DaemonOperator.Failure?
     }
 
-    func begin() {
+    private let control = Mutex(Control())
+
+    init(_ path: String, _ request: WireOperatorRequest) {
+        self.path = path
+        self.request = request
+    }
+
+    /// - Parameters:
+    ///   - limit: how long the conversation may take; `nil`: any time.
+    ///   - report: gets every event, on the loop; returns whether it wants more.
+    func begin(within limit: Duration? = nil, report: @escaping (Event) -> Bool) {
+        self.report = report
         do throws(TransportError) {
             let loop = try EventLoop(name: "operator")
-            self.loop = loop
             let stream: ByteStream
             do throws(TransportError) { stream = try ByteStream.connect(unixPath: path) } catch {
                 switch error {
@@ -47,23 +58,37 @@ final class OperatorConversation: @unchecked Sendable {
             var asked = WireFromClient()
             asked.operatorRequest = request
             stream.send((greeting.framed() + asked.framed()).span.bytes)
+            if let limit {
+                patience = loop.makeDeadline { [weak self] in self?.tell(.ended(.noAnswer(after: limit))) }
+                patience?.set(
+                    atMicroseconds: loop.nowMicroseconds + UInt64(max(0, limit.components.seconds)) * 1_000_000)
+            }
             try loop.start()
+            let end = control.withLock { control in
+                control.loop = loop
+                return control.end
+            }
+            if let end { self.end(with: end) }
         } catch {
             tell(.ended(.transport(error)))
         }
     }
 
-    /// Ends the conversation; may be called on any thread.
-    func stop() {
-        guard let loop else { return }
-        loop.run { self.end() }
+    /// Ends the conversation, also one that has not begun; may be called on any thread.
+    func end(with failure: DaemonOperator.Failure) {
+        let loop = control.withLock { control in
+            control.end = failure
+            return control.loop
+        }
+        loop?.run { self.tell(.ended(failure)) }
     }
 
     private func end() {
         report = nil
         stream?.close()
         stream = nil
-        loop?.stop()
+        patience?.clear()
+        control.withLock { $0.loop }?.stop()
     }
 
     private func receive(_ bytes: RawSpan) {

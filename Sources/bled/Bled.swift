@@ -9,6 +9,7 @@ import BLEServiceManager
 import BLETransport
 import BLEVirtualTransports
 import Glibc
+import Logging
 
 @main
 struct Bled: ParsableCommand {
@@ -81,6 +82,26 @@ struct Bled: ParsableCommand {
                 + "What other options say counts, too.", valueName: "file"), completion: .file())
     var config: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The least important lines of the log: \(DaemonSettings.LogLevel.names); else what the configuration file says, else "
+                + "info.", valueName: "level"),
+        transform: { name in
+            guard let level = DaemonSettings.LogLevel(rawValue: name) else {
+                throw ValidationError("It is one of \(DaemonSettings.LogLevel.names).")
+            }
+            return level
+        })
+    var logLevel: DaemonSettings.LogLevel?
+
+    @Option(
+        name: [.customShort("w"), .customLong("write")],
+        help: ArgumentHelp(
+            "A file for what crosses HCI of all adapters, with zeros in place of keys; its ending chooses the format "
+                + "(.btsnoop, .pcap, .pcapng, .pklg). If it is renamed, SIGHUP begins a new one.", valueName: "file"),
+        completion: .file())
+    var capture: String?
+
     func validate() throws {
         for choice in adapter {
             if case .transport(.daemon) = choice {
@@ -101,48 +122,63 @@ struct Bled: ParsableCommand {
         unsafe sigaddset(&signals, SIGHUP)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
         let settings = try settings()
-        let log = LogOutput(settings)
+        let output = LogOutput(settings)
+        let log = output.logger()
+        let capture = try capture.map { path in try DaemonCapture(path: path) { log.error("\($0)") } }
         let adapter = try adapters(settings)
         let manager = ServiceManager()
         let daemons = DaemonSet()
-        let pulse = Pulse { manager.notify("WATCHDOG=1") }
+        let process = Process(
+            output: output, capture: capture, manager: manager, pulse: Pulse { manager.notify("WATCHDOG=1") })
         if adapter == [.all] {
             try daemons.addAll { kernel, count in
                 // What was changed since the start counts for it, too.
                 let settings = (try? self.settings()) ?? settings
-                return try configuration(.address(kernel.address), true, count, settings, log, manager, pulse)
+                return try configuration(.address(kernel.address), true, count, settings, process)
             } failed: { adapter, error in
-                log.warn("\(adapter.name) is not taken: \(error)")
+                log.warning("\(adapter.name) is not taken: \(error)")
             }
         } else {
             let first = try adapter.isEmpty ? [.transport(Self.firstAdapter(log))] : adapter
             for choice in first {
-                try daemons.add(
-                    configuration(choice, first.count > 1, daemons.count, settings, log, manager, pulse))
+                try daemons.add(configuration(choice, first.count > 1, daemons.count, settings, process))
             }
         }
         manager.notify("READY=1")
         var signal: Int32 = 0
         while unsafe sigwait(&signals, &signal) != 0 || signal == SIGHUP {
-            if signal == SIGHUP { reload(daemons, log) }
+            if signal == SIGHUP {
+                capture?.reopen()
+                reload(daemons, output)
+            }
         }
         manager.notify("STOPPING=1")
         daemons.stop()
     }
 
+    /// What the daemons of all adapters share.
+    private struct Process: Sendable {
+        let output: LogOutput
+        let capture: DaemonCapture?
+        let manager: ServiceManager
+        let pulse: Pulse
+        let adapters = AdapterBook()
+    }
+
     /// The configuration file, with what the command line adds.
     private func settings() throws -> DaemonSettings {
         var settings = try config.map { try DaemonSettings(path: $0) } ?? DaemonSettings()
-        settings.add(users: allow, operatorGroup: try operators.map { try Self.group($0) })
+        settings.add(
+            users: allow, operatorGroup: try operators.map { try Self.group($0) }, logLevel: logLevel)
         return settings
     }
 
     /// The kernel's first adapter. At the start of a machine it may come later.
-    private static func firstAdapter(_ log: LogOutput) throws(TransportError) -> TransportAddress {
+    private static func firstAdapter(_ log: Logger) throws(TransportError) -> TransportAddress {
         do throws(TransportError) {
             return .userChannel(adapter: try AdapterList.first().index)
         } catch .noAdapter {
-            log.warn("no adapter is there yet; bled waits for hci0 (--adapter names another)")
+            log.warning("no adapter is there yet; bled waits for hci0 (--adapter names another)")
             return .userChannel(adapter: 0)
         }
     }
@@ -162,17 +198,17 @@ struct Bled: ParsableCommand {
     }
 
     /// A file with an error changes nothing.
-    private func reload(_ daemons: DaemonSet, _ log: LogOutput) {
+    private func reload(_ daemons: DaemonSet, _ output: LogOutput) {
         do {
             let settings = try settings()
-            log.change(settings)
+            output.change(settings)
             daemons.reload {
                 $0.change(
                     users: settings.users.union([geteuid()]), operatorGroup: settings.operatorGroup,
                     limits: settings.limits)
             }
         } catch {
-            log.warn("the configuration stays as it was: \(error)")
+            output.logger().error("the configuration stays as it was: \(error)")
             daemons.reload()
         }
     }
@@ -181,15 +217,14 @@ struct Bled: ParsableCommand {
     ///   - isOneOfMany: whether its state has a folder of its own.
     ///   - count: how many daemons there are already.
     private func configuration(
-        _ choice: AdapterChoice, _ isOneOfMany: Bool, _ count: Int, _ settings: DaemonSettings, _ output: LogOutput,
-        _ manager: ServiceManager, _ pulse: Pulse
+        _ choice: AdapterChoice, _ isOneOfMany: Bool, _ count: Int, _ settings: DaemonSettings, _ process: Process
     ) throws -> Daemon.Configuration {
         let base = socket ?? DaemonClient.defaultSocketPath
         // No one else makes the folder of the usual path.
         if socket == nil, base == DaemonClient.defaultSocketPath { Daemon.makeFolder(ofSocket: base) }
         let path = count == 0 ? base : "\(base).\(count + 1)"
-        let name = count == 0 ? nil : choice.name
-        let warn: @Sendable (String) -> Void = { output.warn($0, of: name) }
+        let log = process.output.logger(of: count == 0 ? nil : choice.name)
+        let warn: @Sendable (String) -> Void = { log.warning("\($0)") }
         var engine = AdapterConfiguration(makeVirtualTransport: VirtualTransports.open)
         engine.toolbox = CryptoToolbox()
         var journalPath: String?
@@ -197,7 +232,7 @@ struct Bled: ParsableCommand {
         let state = isOneOfMany ? state.map { "\($0)/adapters/\(choice.fileName)" } : state
         if let state {
             let folder = StateFolder(path: state)
-            engine.bondStore = FileBondStore(path: state + "/security") { warn("\($0)") }
+            engine.bondStore = FileBondStore(path: state + "/security") { log.error("\($0)") }
             engine.ownAddress = .automatic(fallback: folder.staticAddress { warn($0) })
             journalPath = folder.journalPath(of: "bled")
         }
@@ -211,17 +246,18 @@ struct Bled: ParsableCommand {
         configuration.appsGroup = try cgroup.map { try Daemon.controlGroup($0) }
         configuration.memoryPressurePath = memoryPressure
         configuration.systemctlPath = systemctl
-        if count == 0 { configuration.listeningSocket = manager.listener }
+        if count == 0 { configuration.listeningSocket = process.manager.listener }
         // Twice within the manager's timeout.
-        configuration.aliveMicroseconds = manager.watchdogMicroseconds.map { max(1, $0 / 2) }
-        configuration.alive = pulse.member()
+        configuration.aliveMicroseconds = process.manager.watchdogMicroseconds.map { max(1, $0 / 2) }
+        configuration.alive = process.pulse.member()
+        configuration.adapters = process.adapters
+        configuration.capture = process.capture.map { ($0, UInt16(clamping: count)) }
         configuration.processesPath = state.map { $0 + "/processes" }
         // Other users can open the socket only if some of them are allowed; the daemon then checks who they are.
         configuration.operatorGroup = settings.operatorGroup
         configuration.limits = settings.limits
-        if !settings.users.isEmpty || settings.operatorGroup != nil { configuration.socketMode = 0o666 }
-        configuration.log = { output.say($0, of: name) }
-        configuration.logWarning = warn
+        configuration.logged = { level, line in log.log(level: Logger.Level(level), "\(line)") }
+        configuration.isLogged = { log.logLevel <= Logger.Level($0) }
         return configuration
     }
 

@@ -42,6 +42,18 @@ struct InstalledAppTests {
         #expect(try Self.problem(["BundleIdentifier": "a", "unit": "relay@1.service"]) == nil)
     }
 
+    @Test("a command without a user runs as an ordinary user alone")
+    func missingUser() throws {
+        let command = try Self.problem(["BundleIdentifier": "a", "command": ["/bin/true"]])
+        if geteuid() == 0 {
+            #expect(try #require(command).contains("‘user’ is missing"))
+        } else {
+            #expect(command == nil)
+        }
+        #expect(try Self.problem(["BundleIdentifier": "a", "command": ["/bin/true"], "user": "root"]) == nil)
+        #expect(try Self.problem(["BundleIdentifier": "a", "unit": "a.service"]) == nil)
+    }
+
     @Test("many threads that look up users at once get the users that they asked for")
     func usersOnThreads() {
         let wrong = Mutex<[String]>([])

@@ -40,7 +40,8 @@ struct LaunchTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("slow.json")
-        try Data(#"{"BundleIdentifier": "slow", "command": ["/bin/sleep", "1000"]}"#.utf8).write(to: file)
+        let manifest = #"{"BundleIdentifier": "slow", "command": ["/bin/sleep", "1000"], "user": "\#(geteuid())"}"#
+        try Data(manifest.utf8).write(to: file)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
         let stage = try DaemonStage {
             $0.appsFolder = folder.path

@@ -152,12 +152,12 @@ def limits_of_an_app():
 
 @case
 def wrong_limits():
-    "manifests with limits that are none are passed over, with the key and what it may be"
+    "manifests with limits that are none are ignored, with the key and what it may be"
     wrong = {'memoryMegabytes': 0, 'wakeSeconds': 4000, 'memory': 5}
     apps = [{'BundleIdentifier': f'org.example.{key}', key: value} for key, value in wrong.items()]
     apps += [{'BundleIdentifier': 'org.example.unit', 'unit': 'a.service', 'memoryMegabytes': 64}]
     with Daemon(apps=apps) as daemon:
-        daemon.wait_for('they are passed over', lambda: daemon.said().count('is passed over') == len(apps))
+        daemon.wait_for('they are ignored', lambda: daemon.said().count('is ignored') == len(apps))
         for words in '‘memoryMegabytes’ is 4 to', '‘wakeSeconds’ is 1 to 3600, not 4000', '‘memory’', 'MemoryMax=':
             assert words in daemon.said(), (words, daemon.said())
         assert daemon.operate({1: {}}) == {}

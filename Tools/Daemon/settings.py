@@ -201,6 +201,81 @@ def install_for_others():
 
 
 @case
+def state_of_another_user():
+    "what an app had asked for waits for it after a restart; when its identifier is another user's, nothing of it is left"
+    if os.geteuid():
+        return 'NOT RUN: only root can be another user'
+    name = 'org.example.shared'
+    manifest = actor(name, {'restore': 'shared', 'scan': ['180d'], 'connect': {}, 'subscribe': '2a37'})
+    with Daemon(apps=[manifest]) as daemon:
+        def restart(**more):
+            process = daemon.process_of(name)
+            assert process
+            daemon.kill()
+            os.kill(process, signal.SIGKILL)
+            daemon.install({**manifest, **more})
+            daemon.start()
+            daemon.wait_for('bled is back', daemon.listens)
+
+        launch(daemon, name)
+        wait_for(daemon, name, 'value', 2)
+        restart()
+        daemon.wait_for('an event launches it', lambda: told(daemon, name, 'willRestore'))
+        wait_for(daemon, name, 'connected', 2)
+        restart(user=str(NOBODY))
+        code, out, said = bletool(f'bled:{daemon.path}', '--json', 'app', 'show', name)
+        shown = json.loads(out)
+        assert code == 0 and shown['user'] == NOBODY and shown['preservedCentrals'] == [] and shown['place'] == 'notRunning', shown
+        for folder, _, files in os.walk(os.path.join(daemon.folder.name, 'state')):
+            for file in files:
+                with open(os.path.join(folder, file), errors='replace') as content:
+                    assert name not in content.read(), file
+
+
+# Connects as often as it says, asks for much each time, and leaves.
+LEAVERS = '''
+import sys; sys.path.insert(0, sys.argv[1])
+from client import Client, encode
+def frame(message):
+    content = encode(message)
+    return len(content).to_bytes(4, 'little') + content
+for _ in range(int(sys.argv[3])):
+    client = Client(sys.argv[2], 300)
+    client.socket.sendall(b''.join(map(frame, [{1: {1: 1, 2: 1}}] + [{2: {1: n, 5: {1: 99}}} for n in range(1, 257)])))
+    client.socket.close()
+print("left", flush=True)
+'''
+
+
+@case
+def leavers():
+    "the programs of one user that have left do not take the places of another user"
+    if os.geteuid():
+        return 'NOT RUN: only root can be another user'
+    with Configured({'users': [NOBODY, NOBODY - 1], 'limits': {'clients': 6, 'clientsOfUser': 2}}) as daemon:
+        folder = here(daemon.folder.name)
+
+        def start(user, program, *words):
+            return subprocess.Popen(
+                ['setpriv', '--reuid', str(user), '--regid', str(user), '--clear-groups', sys.executable, '-c', program, folder,
+                 daemon.path, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, cwd='/')
+
+        # It finds all of them at once.
+        daemon.process.send_signal(signal.SIGSTOP)
+        daemon.wait_for('bled stopped', lambda: state_of(daemon.process.pid) == 'T')
+        crowd = start(NOBODY, LEAVERS, '6')
+        assert crowd.stdout.readline() == 'left\n'
+        other = start(NOBODY - 1, PROGRAM, '1')
+        try:
+            daemon.process.send_signal(signal.SIGCONT)
+            assert other.stdout.readline() == 'welcome\n'
+        finally:
+            for program in crowd, other:
+                program.kill()
+                program.wait()
+
+
+@case
 def rights_end():
     "SIGHUP ends the sessions of who is no operator any more, of every kind, and of users whose last app goes with it"
     if os.geteuid():

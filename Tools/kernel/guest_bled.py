@@ -106,7 +106,7 @@ def events(name, app=None, process=None):
 
 def install(name, wish=None, **more):
     """An app that does what `wish` says (Tools/Daemon/actor.py)."""
-    manifest = {'BundleIdentifier': name, 'UIBackgroundModes': BACKGROUND, **more}
+    manifest = {'BundleIdentifier': name, 'UIBackgroundModes': BACKGROUND, 'user': 'root', **more}
     if wish is not None:
         manifest['command'] = ['/usr/bin/python3', f'{HOST}/actor.py', json.dumps(wish)]
     os.makedirs(APPS, exist_ok=True)

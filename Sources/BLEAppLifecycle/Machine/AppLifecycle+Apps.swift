@@ -151,6 +151,15 @@ extension AppLifecycle {
         finish()
     }
 
+    /// Another app takes the identifier of this one: nothing of it is left, not even the devices that it knows.
+    public mutating func abandon(_ id: AppID, at now: Instant) {
+        guard let index = app(id) else { return }
+        ended(id, .forceQuit, at: now)
+        directory.forgetAll(of: index)
+        directory.writeDown(into: &outputs)
+        finish()
+    }
+
     // MARK: Inside
 
     mutating func known(_ id: AppID) -> Int {

@@ -106,6 +106,20 @@ struct IdentityMap {
         return written
     }
 
+    /// Forgets all identifiers of an app.
+    /// - Returns: those of lasting addresses that are in the journal.
+    mutating func forgetAll(of app: Int) -> [Alias] {
+        var written: [Alias] = []
+        for slot in devices.indices {
+            for name in devices[slot].names where name.app == app {
+                let alias = Alias(app: app, identifier: name.identifier)
+                if name.isWritten, devices[slot].address.isLasting { written.append(alias) }
+                remove(alias, in: slot)
+            }
+        }
+        return written
+    }
+
     /// Marks a device as written to the journal.
     /// - Returns: `nil` if it was forgotten, or has been written already.
     mutating func write(_ alias: Alias) -> (address: DeviceAddress, isKept: Bool)? {

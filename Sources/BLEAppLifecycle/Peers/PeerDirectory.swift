@@ -129,6 +129,11 @@ struct PeerDirectory {
         if address.isLasting { forgotten += written }
     }
 
+    /// Forgets all devices of an app.
+    mutating func forgetAll(of app: Int) {
+        forgotten += identities.forgetAll(of: app)
+    }
+
     // MARK: The journal
 
     /// Writes a device that an app has discovered for the first time. While there are few, each is written before the

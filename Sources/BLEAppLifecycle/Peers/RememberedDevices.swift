@@ -54,6 +54,9 @@ struct RememberedDevices {
 
     var count: Int { slots.count }
 
+    /// All slots. A free one has no names.
+    var indices: Range<Int> { devices.indices }
+
     subscript(slot: Int) -> Device { _read { yield devices[slot] } }
 
     /// The slot of a device; `nil` if nothing is remembered about it.

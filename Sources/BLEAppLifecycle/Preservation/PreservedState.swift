@@ -128,3 +128,49 @@ public struct PreservedState: Hashable, Codable, Sendable {
         return known + managers.map { .manager($0) }
     }
 }
+
+extension PreservedState {
+    /// The same state with other names of apps.
+    /// - Parameter name: the new name; `nil`: what belongs to the app is left out.
+    public func renamed(_ name: (AppID) -> AppID?) -> PreservedState {
+        var renamed = self
+        renamed.managers = managers.compactMap { $0.renamed(name) }
+        renamed.identities = identities.compactMap { $0.renamed(name) }
+        return renamed
+    }
+}
+
+extension JournalEntry {
+    /// The same change with other names of apps.
+    public func renamed(_ name: (AppID) -> AppID) -> JournalEntry {
+        switch self {
+        case .manager(let manager): manager.renamed(name).map { .manager($0) } ?? self
+        case .managerRemoved(let app, let role, let identifier):
+            .managerRemoved(name(app), role, restoreIdentifier: identifier)
+        case .identity(let app, let identifier, let address): .identity(name(app), identifier, address)
+        case .identities(let identities): .identities(identities.compactMap { $0.renamed(name) })
+        case .identitiesForgotten(let names):
+            .identitiesForgotten(names.map { PreservedState.Name(app: name($0.app), identifier: $0.identifier) })
+        }
+    }
+}
+
+extension PreservedManager {
+    fileprivate func renamed(_ name: (AppID) -> AppID?) -> PreservedManager? {
+        name(app).map { app in
+            var renamed = self
+            renamed.app = app
+            return renamed
+        }
+    }
+}
+
+extension PreservedState.Identity {
+    fileprivate func renamed(_ name: (AppID) -> AppID?) -> PreservedState.Identity? {
+        name(app).map { app in
+            var renamed = self
+            renamed.app = app
+            return renamed
+        }
+    }
+}

@@ -86,15 +86,10 @@ public struct AppSession {
     /// Whether there was a message.
     private mutating func receiveNext() -> Bool {
         do throws(WireError) {
-            guard allowance > 0, let octets = try frames.next() else { return false }
-            allowance -= TurnLine.cost(of: octets)
-            try receive(try WireFromClient(octets: octets))
+            guard let message = try frames.nextMessage(&allowance) else { return false }
+            try receive(message)
         } catch {
-            if case .messageTooLong = error {
-                refuse(.messageTooLong, "\(error)")
-            } else {
-                refuse(.protocol, "\(error)")
-            }
+            refuse(error.refusalReason, "\(error)")
         }
         return true
     }
@@ -246,13 +241,7 @@ public struct AppSession {
 
     /// Sends the progress of a pairing, with the device as this app knows it.
     public mutating func pairing(_ event: PairingEvent, on link: LinkID, with peer: PeripheralDescription) {
-        if case .question(let question) = event {
-            if case .replaceBond = question.kind {
-                questions[question.id] = true
-            } else {
-                questions[question.id] = false
-            }
-        }
+        if case .question(let question) = event { questions[question.id] = question.kind.isAboutBond }
         switch event {
         case .paired, .failed: questions = [:]
         case .started, .displayPasskey, .question, .passkeyLocked, .securityRequested: break

@@ -18,12 +18,48 @@ extension Daemon {
         installed.keep { app in app.adapter.map { names.contains($0) } ?? configuration.isFirst }
         for app in before.all where installed[app.id]?.user.id != app.user.id { uninstalled(app) }
         for app in installed.all {
+            if let owner = owners[app.id], owner != app.user.id { abandon(app.id) }
+            owners[app.id] = app.user.id
             lifecycle.withApps(at: now) { $0.declare(app.manifest) }
             if before[app.id] == nil { warnOfOwnUser(app) }
         }
         if isReady { setPairing() }
         openSocketToOthers()
         takeRightsAway()
+        // By then all daemons of the process have said which adapters they have.
+        if !absentAdapters.isEmpty { absence?.set(atMicroseconds: loop.nowMicroseconds + Self.absenceMicroseconds) }
+    }
+
+    // MARK: Adapters that are not there
+
+    private static let absenceMicroseconds: UInt64 = 3_000_000
+
+    /// The adapters that manifests name and no daemon of this process has, with the apps that wait for each.
+    var absentAdapters: [(name: String, apps: [AppID])] {
+        guard configuration.isFirst else { return [] }
+        var absent: [(name: String, apps: [AppID])] = []
+        for app in installed.elsewhere {
+            guard let name = app.adapter, !configuration.adapters.has(name) else { continue }
+            if let place = absent.firstIndex(where: { $0.name == name }) {
+                absent[place].apps.append(app.id)
+            } else {
+                absent.append((name, [app.id]))
+            }
+        }
+        return absent
+    }
+
+    static func absence(of adapter: String, _ apps: [AppID]) -> String {
+        let names = apps.map { "‘\($0.rawValue)’" }.joined(separator: ", ")
+        return "this bled does not have the adapter, for which \(names) \(apps.count == 1 ? "waits" : "wait"); name it "
+            + "with ‘--adapter’, or change ‘adapter’ in the manifest"
+    }
+
+    /// Names each adapter once.
+    func logAbsentAdapters() {
+        for (name, apps) in absentAdapters where toldAbsent.insert(name).inserted {
+            configuration.warn("\(name): \(Self.absence(of: name, apps))")
+        }
     }
 
     /// Forgets what earlier daemons have preserved for apps that are no longer installed.
@@ -59,6 +95,14 @@ extension Daemon {
             }
         }
         ended(app.id, .forceQuit)
+    }
+
+    /// Forgets what an app of another user with this identifier has left, also which devices it knows.
+    private func abandon(_ id: AppID) {
+        let now = now
+        lifecycle.withApps(at: now) { $0.abandon(id, at: now) }
+        // The journal has it under that user's name.
+        drain()
     }
 
     /// Sends an app its last messages.

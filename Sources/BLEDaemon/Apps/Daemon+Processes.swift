@@ -237,6 +237,7 @@ extension Daemon {
 
     func carryOut(_ action: ProcessAction, _ id: AppID) {
         let process = processes[id]
+        configuration.debug("‘\(id.rawValue)’: \(action.name)")
         switch action {
         case .expiring: withApp(id) { $0.expiring() }
         case .terminate:
@@ -278,7 +279,7 @@ extension Daemon {
         do {
             try Data(lines.joined().utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
-            configuration.warn("which apps run cannot be written down: \(fileProblem(error))")
+            configuration.warn("which apps run cannot be written down: \(SettingsFile.describe(error))")
         }
     }
 
@@ -361,5 +362,17 @@ extension Daemon {
             case .suspended: .suspended
             }
         return told
+    }
+}
+
+extension ProcessAction {
+    fileprivate var name: String {
+        switch self {
+        case .expiring: "its time is nearly over"
+        case .terminate: "it is ended"
+        case .resume: "it is resumed"
+        case .suspend: "it is suspended"
+        case .relaunch: "it is launched"
+        }
     }
 }

@@ -4,12 +4,6 @@ import BLETransport
 import FoundationEssentials
 import Glibc
 
-/// What went wrong with a file, for people.
-func fileProblem(_ error: any Error) -> String {
-    guard let code = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue else { return "\(error)" }
-    return unsafe String(cString: strerror(code))
-}
-
 /// An app that an operator has installed, as its manifest describes it.
 struct InstalledApp: Equatable {
     let manifest: AppManifest
@@ -80,6 +74,12 @@ struct InstalledApp: Equatable {
             throw Problem(
                 description: "‘BundleIdentifier’ has 1 to \(Self.longestIdentifier) octets, no slash and no control "
                     + "character, and does not begin with a dot")
+        }
+        // Whoever leaves the user out hardly wants a program that may do everything.
+        guard file.user != nil || (file.command ?? []).isEmpty || geteuid() != 0 else {
+            throw Problem(
+                description:
+                    "‘user’ is missing: name the user that ‘command’ runs as, or ‘root’ if it is to run as root")
         }
         user = try Self.user(file.user)
         let isBare = file.command?.first.map { !$0.hasPrefix("/") } ?? false
@@ -169,6 +169,8 @@ struct InstalledApp: Equatable {
 /// The installed apps, from their files `NAME.json` in one folder.
 struct InstalledApps {
     private(set) var apps: [AppID: InstalledApp] = [:]
+    /// The apps of other adapters, in the order of their names.
+    private(set) var elsewhere: [InstalledApp] = []
     /// Whether the folder and all its files could be read.
     private(set) var areComplete = true
 
@@ -187,7 +189,7 @@ struct InstalledApps {
     init(folder: String, before: InstalledApps = InstalledApps(), log: (String) -> Void) {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
-            log("the folder of apps ‘\(folder)’ cannot be read: \(fileProblem(error))")
+            log("the folder of apps ‘\(folder)’ cannot be read: \(SettingsFile.describe(error))")
             apps = before.apps
             areComplete = false
             return
@@ -205,12 +207,15 @@ struct InstalledApps {
                 broken.append(path)
                 let known = before.apps.values.first { $0.path == path }
                 let rest = known.map { "; ‘\($0.id.rawValue)’ stays as it was" } ?? ""
-                log("‘\(path)’ is passed over: \(error)\(rest)")
+                log("‘\(path)’ is ignored: \(error)\(rest)")
             }
         }
         for app in before.all where apps[app.id] == nil && app.path.map(broken.contains) ?? false { apps[app.id] = app }
     }
 
     /// Keeps the apps of one adapter.
-    mutating func keep(where isOurs: (InstalledApp) -> Bool) { apps = apps.filter { isOurs($0.value) } }
+    mutating func keep(where isOurs: (InstalledApp) -> Bool) {
+        elsewhere = all.filter { !isOurs($0) }
+        apps = apps.filter { isOurs($0.value) }
+    }
 }

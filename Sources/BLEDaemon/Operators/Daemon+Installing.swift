@@ -45,7 +45,7 @@ extension Daemon {
             return "‘\(path)’ was written, but not read: ‘\(adapter)’ is not the adapter of this bled. One of another "
                 + "adapter reads it when it gets SIGHUP"
         }
-        return "‘\(path)’ was written, but is passed over; see the log of bled"
+        return "‘\(path)’ was written, but is ignored; see the log of bled"
     }
 
     /// Once it returns, the file is on the disk.

@@ -5,11 +5,18 @@ import BLEHost
 import BLETransport
 import FoundationEssentials
 
-/// What the daemon is at, for operators.
+/// The state of the daemon, for operators.
 extension Daemon {
     var status: WireStatus {
         var status = WireStatus()
-        status.adapters = [adapterStatus]
+        status.adapters =
+            [adapterStatus]
+            + absentAdapters.map { name, apps in
+                WireAdapterStatus.with {
+                    $0.transport = name
+                    $0.trouble = Self.absence(of: name, apps)
+                }
+            }
         status.clients = connections.filter { $0.tool.hasGreeted }.map { describe($0) }
         status.apps = installed.all.map { describe($0) }
         return status
@@ -62,6 +69,11 @@ extension Daemon {
             names[connection.tool.client] = describe(connection).name
         }
         return names
+    }
+
+    /// The name of a client in the log.
+    func name(of client: ClientID) -> String {
+        tools[client].map { describe($0).name } ?? name(of: client, [:])
     }
 
     private func name(of client: ClientID, _ tools: [ClientID: String]) -> String {

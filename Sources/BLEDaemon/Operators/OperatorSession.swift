@@ -26,11 +26,8 @@ package struct OperatorSession {
     package mutating func next() throws(WireError) -> WireOperatorRequest? {
         guard !hasEnded else { return nil }
         do throws(WireError) {
-            guard allowance > 0, let octets = try frames.next() else { return nil }
-            allowance -= TurnLine.cost(of: octets)
-            guard case .operatorRequest(let request)? = try WireFromClient(octets: octets).message else {
-                throw .unexpectedMessage
-            }
+            guard let message = try frames.nextMessage(&allowance) else { return nil }
+            guard case .operatorRequest(let request)? = message.message else { throw .unexpectedMessage }
             return request
         } catch {
             hasEnded = true

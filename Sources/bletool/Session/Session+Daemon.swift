@@ -33,6 +33,7 @@ extension Session {
         do throws(DaemonOperator.Failure) {
             return try await DaemonOperator.perform(request, at: path)
         } catch {
+            if error == .cancelled { throw CancellationError() }
             throw Failure(error)
         }
     }
@@ -71,6 +72,7 @@ extension Session {
             return true
         } catch {
             if error == .noBond { return false }
+            if error == .cancelled { throw CancellationError() }
             throw Failure(error)
         }
     }
@@ -82,7 +84,8 @@ extension Failure {
         case .transport(.daemonEnded), .transport(.closedByPeer):
             self.init(failure.description, code: .transportLost)
         case .transport: self.init(failure.description, status: .transportNotOpened)
-        case .refused, .noBond: self.init(failure.description)
+        case .noAnswer: self.init(failure.description, code: .transportLost)
+        case .refused, .noBond, .cancelled: self.init(failure.description)
         }
     }
 }

@@ -1,0 +1,25 @@
+import BLEDaemonProtocol
+import BLEHost
+
+/// What the three kinds of session share.
+extension FrameReader {
+    /// The next message of a program, and its cost, see `TurnLine`; `nil` if more octets are needed, or nothing of the
+    /// allowance is left.
+    mutating func nextMessage(_ allowance: inout Int) throws(WireError) -> WireFromClient? {
+        guard allowance > 0, let octets = try next() else { return nil }
+        allowance -= TurnLine.cost(of: octets)
+        return try WireFromClient(octets: octets)
+    }
+}
+
+extension WireError {
+    /// How a client is told of its mistake.
+    var refusalReason: WireRefusal.Reason {
+        if case .messageTooLong = self { .messageTooLong } else { .protocol }
+    }
+}
+
+extension PairingQuestion.Kind {
+    /// Whether it is about replacing a bond, which all clients share.
+    var isAboutBond: Bool { if case .replaceBond = self { true } else { false } }
+}

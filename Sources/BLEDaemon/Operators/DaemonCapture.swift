@@ -1,0 +1,111 @@
+import BLE
+import BLECapture
+import BLEPackets
+import Glibc
+import Synchronization
+
+/// Writes what crosses HCI of all adapters into one file (`bled -w`), with zeros in place of keys.
+///
+/// A btsnoop file has the format of the kernel's monitor, which says for each packet which adapter it belongs to.
+public final class DaemonCapture: Sendable {
+    private struct State: ~Copyable {
+        /// `nil` while the file cannot be written.
+        var writer: CaptureWriter?
+        /// What the path named when the file was opened.
+        var place: Place?
+    }
+
+    private struct Place: Equatable {
+        let device: dev_t
+        let node: ino_t
+
+        init?(_ path: String) {
+            var information = stat()
+            guard unsafe stat(path, &information) == 0 else { return nil }
+            device = information.st_dev
+            node = information.st_ino
+        }
+    }
+
+    private let path: String
+    private let format: CaptureFormat
+    private let warn: @Sendable (String) -> Void
+    private let state = Mutex(State())
+
+    /// Creates the file, or empties it; its ending says which format it gets.
+    /// - Parameter warn: gets a line if the file cannot be written later.
+    /// - Throws: an error that names the path if it has the ending of no format, or the file cannot be written.
+    public init(path: String, warn: @escaping @Sendable (String) -> Void) throws {
+        guard let format = CaptureFormat(ending: path) else {
+            throw SettingsFile.Problem(
+                description:
+                    "the ending of ‘\(path)’ is not that of a capture format; use .btsnoop, .pcap, .pcapng or .pklg"
+            )
+        }
+        self.path = path
+        self.format = format == .btsnoop ? .btsnoopMonitor : format
+        self.warn = warn
+        do throws(CaptureError) { try open() } catch {
+            throw SettingsFile.Problem(description: "the capture ‘\(path)’ cannot be written: \(error)")
+        }
+    }
+
+    private func open() throws(CaptureError) {
+        try state.withLock { state throws(CaptureError) in
+            state.writer = nil
+            state.writer = try CaptureWriter(path: path, format: format)
+            state.place = Place(path)
+        }
+    }
+
+    /// Begins a new file if the path no longer names the present one, because it was renamed or removed, or if the
+    /// present one could not be written any more.
+    public func reopen() {
+        let isCurrent = state.withLock { $0.writer != nil && $0.place != nil && $0.place == Place(path) }
+        guard !isCurrent else { return }
+        do throws(CaptureError) { try open() } catch {
+            warn("nothing more is captured: ‘\(path)’ cannot be written: \(error)")
+        }
+    }
+
+    /// Shows the capture the packets of one adapter.
+    /// - Parameter adapter: the number of the adapter in the file.
+    func observer(of adapter: UInt16) -> any PacketObserver { Observer(self, adapter) }
+
+    private func append(_ packet: [UInt8], _ direction: PacketDirection, _ unixMicroseconds: UInt64, of adapter: UInt16)
+    {
+        let failure = state.withLock { state -> CaptureError? in
+            do throws(CaptureError) {
+                try state.writer?.append(
+                    packet: packet.span.bytes,
+                    direction: direction == .hostToController ? .hostToController : .controllerToHost,
+                    timestampMicroseconds: Int64(clamping: unixMicroseconds), adapter: adapter)
+                return nil
+            } catch {
+                guard error.isFinal else { return nil }
+                state.writer = nil
+                return error
+            }
+        }
+        if let failure {
+            warn("the capture ‘\(path)’ has ended: \(failure); SIGHUP begins it again")
+        }
+    }
+
+    /// The mask has to see every packet of its adapter.
+    private final class Observer: PacketObserver {
+        private let capture: DaemonCapture
+        private let adapter: UInt16
+        private let mask = Mutex(KeyMask())
+
+        init(_ capture: DaemonCapture, _ adapter: UInt16) {
+            self.capture = capture
+            self.adapter = adapter
+        }
+
+        func observe(_ packet: RawSpan, direction: PacketDirection, unixMicroseconds: UInt64) {
+            let octets = mask.withLock { $0.masked(packet, direction) }
+            capture.append(octets, direction, unixMicroseconds, of: adapter)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+"""Cases of what bled writes: its log, what it says of adapters that are not there, and the capture of all its traffic (bled -w).
+
+Part of Tools/Daemon/run."""
+import json, os, signal, subprocess
+
+from __main__ import BLED, BLETOOL, Daemon, LIMIT, bletool, case
+from operators import status
+
+ELSEWHERE = '00:11:22:33:44:55'
+
+
+@case
+def log_levels():
+    "the log has the levels of --log-level, which is stronger than the configuration file; JSON lines have theirs; no other is one"
+    counts = []
+    for level in 'warning', 'info', 'debug', 'trace':
+        with Daemon(words=['--log-level', level]) as daemon:
+            assert bletool(f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
+            said = daemon.said()
+            assert ('listening' in said) == (level != 'warning'), said
+            assert ('debug: ' in said and 'connects' in said) == (level in ('debug', 'trace')), said
+            assert ('trace: operation' in said) == (level == 'trace'), said
+            counts.append(len(said.splitlines()))
+    assert counts == sorted(counts), counts
+    with Daemon() as daemon:
+        path = os.path.join(daemon.folder.name, 'config.json')
+        with open(path, 'w') as file:
+            json.dump({'log': {'format': 'json', 'level': 'error'}}, file)
+        os.chmod(path, 0o644)
+        daemon.kill()
+        daemon.words = ['--config', path, '--log-level', 'debug']
+        daemon.start()
+        daemon.wait_for('bled is back', daemon.listens)
+        daemon.wait_for('a line of the level', lambda: any(
+            line.get('level') == 'debug' and 'connects' in line['message'] and line['time'] for line in daemon.events()))
+    done = subprocess.run([BLED, '--log-level', 'loud'], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == 64 and 'trace, debug, info, notice, warning, error, critical' in done.stderr, done
+
+
+@case
+def absent_adapter():
+    "an app whose adapter no daemon has is not silent: the log says it once and bletool status always, with the remedy"
+    apps = [{'BundleIdentifier': f'org.example.{name}', 'adapter': ELSEWHERE} for name in ('one', 'two')]
+    with Daemon(apps=apps) as daemon:
+        words = f'{ELSEWHERE}: this bled does not have the adapter, for which ‘org.example.one’, ‘org.example.two’ wait'
+        daemon.wait_for('the log says it', lambda: words in daemon.said())
+        here, absent = status(daemon)['adapters']
+        assert here['ready'] and not absent['ready'] and absent['transport'] == ELSEWHERE, absent
+        assert '--adapter' in absent['trouble'] and 'org.example.two' in absent['trouble'], absent
+        code, out, said = bletool(f'bled:{daemon.path}', 'status')
+        assert code == 0 and f'{ELSEWHERE}  not usable: ' in out, (out, said)
+        os.unlink(os.path.join(daemon.apps, 'org.example.one.json'))
+        daemon.operate({6: {}})
+        assert 'org.example.one' not in status(daemon)['adapters'][1]['trouble']
+        os.unlink(os.path.join(daemon.apps, 'org.example.two.json'))
+        daemon.operate({6: {}})
+        assert len(status(daemon)['adapters']) == 1
+        assert daemon.said().count(words) == 1
+
+
+def packets(path):
+    done = subprocess.run([BLETOOL, '--json', 'decode', path], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=LIMIT)
+    assert done.returncode == 0, done
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@case
+def capture():
+    "bled -w writes the traffic of all adapters into one file, for its user alone; SIGHUP begins a new one only after a rename"
+    with Daemon() as folder:
+        path = os.path.join(folder.folder.name, 'all.btsnoop')
+        with Daemon(words=['--adapter', 'sim', '-w', path]) as daemon:
+            for socket in daemon.path, daemon.path + '.2':
+                assert bletool(f'bled:{socket}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
+            assert os.stat(path).st_mode & 0o777 == 0o600
+            assert len(packets(path)) > 40, packets(path)[-1]
+            before = os.stat(path)
+            daemon.process.send_signal(signal.SIGHUP)
+            assert bletool(f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
+            after = os.stat(path)
+            assert after.st_ino == before.st_ino and after.st_size > before.st_size, 'the file was begun again'
+            os.rename(path, path + '.1')
+            daemon.process.send_signal(signal.SIGHUP)
+            daemon.wait_for('a new file', lambda: os.path.exists(path))
+            assert bletool(f'bled:{daemon.path}.2', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
+        # The monitor's format names the adapter of each packet.
+        first = adapters(path + '.1')
+        assert first == {0, 1}, first
+        assert adapters(path) == {1} or adapters(path) == {0, 1}, adapters(path)
+        done = subprocess.run([BLED, '--adapter', 'sim', '--socket', path + '.s', '-w', path + '.txt'], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode not in (0, -6) and '.pcapng' in done.stderr, done
+
+
+def adapters(path):
+    """The adapters in a btsnoop file of the monitor: the upper half of each record's flags."""
+    with open(path, 'rb') as file:
+        octets = file.read()
+    assert octets[:8] == b'btsnoop\0' and int.from_bytes(octets[12:16], 'big') == 2001, octets[:16]
+    place, found = 16, set()
+    while place < len(octets):
+        found.add(int.from_bytes(octets[place + 8:place + 10], 'big'))
+        place += 24 + int.from_bytes(octets[place + 4:place + 8], 'big')
+    return found
