@@ -19,6 +19,10 @@ public struct ClientLimits: Hashable, Sendable {
     public var attributes = 2048
     /// Channels of one tool, open or being opened, and SPSMs on which it listens.
     public var channels = 16
+    /// Advertising sets of one tool at a time.
+    public var sets = 4
+    /// Requests of one tool for periodic trains at a time.
+    public var trains = 8
     /// Managers that one app may have at a time.
     public var managers = 16
     /// Different app names of one user that the daemon has ever accepted.

@@ -83,6 +83,8 @@ extension Daemon {
             return configuration.warn("a client could not be served: \(error)")
         }
         connection.allowance = 0
+        connection.tool.settings.acceptsEnhancedBearers = configuration.adapter.enhancedBearers != nil
+        connection.tool.settings.tellsAddressResolution = configuration.adapter.tellsAddressResolution
         configuration.debug("process \(peer.process) of user \(peer.user) connects")
         let isFull = !makeRoom(for: peer.user, isOperator: isOperator)
         connections.append(connection)
@@ -154,6 +156,7 @@ extension Daemon {
         configuration.debug("process \(connection.peer.process) of user \(connection.peer.user) has left")
         let hadServed = connection.tool.serving.hasBegun
         for command in connection.tool.left() { _ = runner.submit(command, from: connection.tool.client) }
+        _ = releaseShared(of: connection.tool.client)
         if hadServed { _ = releaseCentrals(for: connection.tool.client) }
         if connection.deviceName != nil { setDeviceName() }
         if let app = connection.appID { ended(app, connection) } else { forget(connection) }
@@ -166,6 +169,7 @@ extension Daemon {
         let client = connection.tool.client
         let hadServed = connection.tool.serving.hasBegun
         var pending = Set(connection.tool.leaving().map { runner.submit($0, from: client) })
+        pending.formUnion(releaseShared(of: client))
         if hadServed { pending.formUnion(releaseCentrals(for: client)) }
         if let earlier = connection.leaving {
             // It was asked again before it had left: the first request ends with the second.
@@ -204,6 +208,10 @@ extension Daemon {
         while let output = connection.tool.nextOutput() {
             switch output {
             case .submit(let command, let number):
+                guard let command = shared(command, from: connection.tool.client) else {
+                    connection.tool.complete(number, .failure(.limitReached))
+                    break
+                }
                 let operation = runner.submit(command, from: connection.tool.client)
                 port.ledger.note(command, as: operation, from: connection.tool.client)
                 asked[operation] = connection.tool.client

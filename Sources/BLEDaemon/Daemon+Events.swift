@@ -7,6 +7,7 @@ extension Daemon {
     func hear(_ event: HostEvent) {
         links.hear(event)
         log(event)
+        hearOfWatches(event)
         switch event {
         case .completed(let operation, let result):
             let client = port.ledger.completed(operation)
@@ -61,6 +62,9 @@ extension Daemon {
         case .discovered(let discovery): tell(event, to: tools[discovery.client])
         case .connected(_, let client), .disconnected(_, let client, _): tell(event, to: tools[client])
         case .gatt(_, .notification(let value)): for client in value.clients { tell(event, to: tools[client]) }
+        case .advertisingSet(_, let client, _), .train(_, let client, _): tell(event, to: tools[client])
+        case .linkReport(let link, let report):
+            for client in watches.clients(for: report, on: link) { tell(event, to: tools[client]) }
         default: for connection in connections { tell(event, to: connection) }
         }
     }

@@ -149,6 +149,9 @@ public final class Daemon {
     private(set) var trouble = "the controller starts"
     var isAdvertising = false
     var links = LinkBook()
+    var watches = LinkWatches()
+    /// The channels that operators' tools have chosen; the last one holds.
+    var channelMaps: [(client: ClientID, map: ChannelMap)] = []
     /// Alerts that no operator has answered, oldest first.
     var alerts: [Alert] = []
     let traffic = TrafficTap()

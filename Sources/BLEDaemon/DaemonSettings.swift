@@ -25,6 +25,10 @@ public struct DaemonSettings: Equatable, Sendable {
     public private(set) var operatorGroup: UInt32?
     /// The limits of each client.
     public private(set) var limits = ClientLimits()
+    /// Whether centrals may open enhanced attribute bearers.
+    public private(set) var enhancedBearers = false
+    /// Whether the Generic Access service has Central Address Resolution.
+    public private(set) var addressResolution = false
     public private(set) var logFormat = LogFormat.text
     public private(set) var logLevel = LogLevel.info
 
@@ -43,7 +47,8 @@ public struct DaemonSettings: Equatable, Sendable {
     /// - Throws: `SettingsFile.Problem`.
     init(file data: Data) throws {
         let file = try SettingsFile.decode(
-            File.self, from: data, keys: ["adapters", "users", "operators", "limits", "log"],
+            File.self, from: data,
+            keys: ["adapters", "users", "operators", "limits", "log", "enhancedBearers", "addressResolution"],
             within: ["limits": Self.ranges.map(\.key), "log": ["format", "level"]])
         adapters = file.adapters ?? []
         if adapters.contains("all"), adapters.count > 1 {
@@ -51,6 +56,8 @@ public struct DaemonSettings: Equatable, Sendable {
         }
         users = Set(try (file.users ?? []).map { try $0.user })
         operatorGroup = try file.operators?.group
+        enhancedBearers = file.enhancedBearers ?? false
+        addressResolution = file.addressResolution ?? false
         try limit(file.limits ?? [:])
         if let name = file.log?.format {
             guard let format = LogFormat(rawValue: name) else {
@@ -79,6 +86,8 @@ public struct DaemonSettings: Equatable, Sendable {
         var operators: Name?
         var limits: [String: Int]?
         var log: Log?
+        var enhancedBearers: Bool?
+        var addressResolution: Bool?
 
         struct Log: Decodable {
             var format: String?
@@ -111,6 +120,8 @@ public struct DaemonSettings: Equatable, Sendable {
         Limit(key: "services", range: 1...1000) { $0.services = $1 },
         Limit(key: "attributes", range: 1...60_000) { $0.attributes = $1 },
         Limit(key: "channels", range: 1...64) { $0.channels = $1 },
+        Limit(key: "sets", range: 1...64) { $0.sets = $1 },
+        Limit(key: "trains", range: 1...64) { $0.trains = $1 },
     ]
 
     private mutating func limit(_ values: [String: Int]) throws {

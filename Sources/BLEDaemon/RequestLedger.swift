@@ -17,6 +17,8 @@ struct RequestLedger {
         case .radio(.changeScan(let scan, let request)): entries[scan]?.command = .radio(.scan(request))
         case .radio(.changeAdvertising(let advertising, let request)):
             entries[advertising]?.command = .radio(.advertise(request))
+        case .radio(.changeAdvertisingSet(let set, let request)):
+            entries[set]?.command = .radio(.advertiseSet(request))
         case .radio, .server(.publish), .channel(.listen), .channel(.open), .channel(.openEnhanced):
             entries[operation] = Entry(client: client, command: command)
             if case .radio(.advertise) = command { advertisements += 1 }

@@ -50,6 +50,8 @@ public struct ToolSession {
     let isOperator: Bool
     private let mayBeTool: Bool
     let limits: ClientLimits
+    /// How the daemon's engine was started.
+    var settings = ToolSettings()
     private var phase = Phase.greeting
     private var frames: FrameReader
     var outputs = Queue<Output>()
@@ -62,6 +64,8 @@ public struct ToolSession {
     private(set) var links: [LinkID] = []
     /// What it offers to centrals.
     var serving = ToolServing()
+    /// Its advertising sets and trains.
+    var radio = ToolRadio()
     /// Its pairings in progress, with its numbers for them.
     private var pairings: [(number: OperationID, link: LinkID)] = []
     /// The open questions of these pairings, and whether each is about replacing a bond.
@@ -173,13 +177,8 @@ public struct ToolSession {
             // An operation that has ended or never existed needs no cancelling.
             guard let operation = operations[target] else { return complete(number, .success(.done)) }
             submit(.cancel(operation), number)
-        case .radio(.changeScan(let target, let change)):
-            guard let operation = operations[target] else { return complete(number, .failure(.cancelled)) }
-            submit(.radio(.changeScan(operation, change)), number)
-        case .radio(.advertise): advertise(command, number)
-        case .radio(.changeAdvertising(let target, let change)):
-            guard let operation = operations[target] else { return complete(number, .failure(.cancelled)) }
-            submit(.radio(.changeAdvertising(operation, change)), number)
+        case .radio(let command): receive(command, number)
+        case .sendHCICommand(let opcode, let parameters): askController(opcode, parameters, number)
         case .server(let command): receive(command, number)
         case .channel(let command): receive(command, number)
         case .security(.removeBond), .security(.nameBond):
@@ -214,6 +213,10 @@ public struct ToolSession {
     /// Whether the client uses the link: it holds it, or was told of the central.
     func holds(_ link: LinkID) -> Bool { links.contains(link) || serving.centrals.contains(link) }
 
+    /// The engine's operation with this number of the client, and the reverse; `nil` if it has ended.
+    func operation(of number: OperationID) -> OperationID? { operations[number] }
+    func number(of operation: OperationID) -> OperationID? { numbers[operation] }
+
     mutating func submit(_ command: HostCommand, _ number: OperationID) {
         outputs.append(.submit(command, number: number))
     }
@@ -236,7 +239,7 @@ public struct ToolSession {
         switch phase {
         case .waiting:
             phase = .open
-            let (limits, isOperator) = (limits, isOperator)
+            let (limits, isOperator, settings) = (limits, isOperator, settings)
             send {
                 $0.welcome.version = BledProtocol.version
                 $0.welcome.controller = WireController(information)
@@ -246,6 +249,11 @@ public struct ToolSession {
                 $0.welcome.limits.services = UInt32(clamping: limits.services)
                 $0.welcome.limits.attributes = UInt32(clamping: limits.attributes)
                 $0.welcome.limits.channels = UInt32(clamping: limits.channels)
+                $0.welcome.limits.sets = UInt32(clamping: limits.sets)
+                $0.welcome.limits.trains = UInt32(clamping: limits.trains)
+                $0.welcome.revision = BledProtocol.revision
+                $0.welcome.acceptsEnhancedBearers = settings.acceptsEnhancedBearers
+                $0.welcome.tellsAddressResolution = settings.tellsAddressResolution
                 $0.welcome.isOperator = isOperator
                 if isOperator { $0.welcome.bonds = bonds.map { WireBond($0) } }
             }
@@ -279,6 +287,7 @@ public struct ToolSession {
             operations[number] = nil
             pairings.removeAll { $0.number == number }
             serving.completed(number, result)
+            radio.completed(number)
             if pairings.isEmpty { questions = [:] }
             complete(number, result)
         case .discovered(let discovery):
@@ -304,8 +313,13 @@ public struct ToolSession {
             guard isPairing(link) else { return }
             note(progress)
             pass(event)
-        case .encryptionChanged(let link, _), .connectionParametersChanged(let link, _):
+        case .encryptionChanged(let link, _), .connectionParametersChanged(let link, _), .phyChanged(let link, _, _),
+            .dataLengthChanged(let link, _), .subrateChanged(let link, _), .linkReport(let link, _),
+            .cleartextRefused(let link, _):
             if holds(link) { pass(event) }
+        case .advertisingSet(let operation, client, let event): hear(event, of: operation)
+        case .train(let operation, client, let event):
+            hear(event, of: operation, isSlow: waiting >= limits.waitingDiscoveryOctets)
         case .advertisingChanged(let isAdvertising): controllerAdvertises(isAdvertising)
         case .centralConnected(let information): if serving.connected(information.id) { pass(event) }
         case .centralDisconnected(let link, _): if serving.disconnected(link) { pass(event) }
@@ -315,11 +329,9 @@ public struct ToolSession {
         case .channel(let happened): if serving.hears(happened, client: client) { pass(event) }
         case .bondChanged, .bondRemoved: if isOperator { pass(event) }
         case .ready, .recovering: pass(event)
-        case .connected, .disconnected: break
+        case .connected, .disconnected, .advertisingSet, .train: break
         // This version of the protocol does not carry these.
-        case .failed, .reopenTransport, .stopped, .cleartextRefused, .phyChanged, .dataLengthChanged, .identityFound,
-            .ambiguousIdentity, .malformedPacket, .advertisingSet, .train, .subrateChanged, .linkReport:
-            break
+        case .failed, .reopenTransport, .stopped, .identityFound, .ambiguousIdentity, .malformedPacket: break
         }
         if waiting > limits.waitingOctets { refuse(.stuck, "the client does not read what it is sent") }
     }
@@ -337,7 +349,7 @@ public struct ToolSession {
         if let message = WireFromDaemon(event) { outputs.append(.send(message)) }
     }
 
-    private mutating func send(_ fill: (inout WireFromDaemon) -> Void) {
+    mutating func send(_ fill: (inout WireFromDaemon) -> Void) {
         var message = WireFromDaemon()
         fill(&message)
         outputs.append(.send(message))
@@ -375,6 +387,7 @@ public struct ToolSession {
         operations = [:]
         numbers = [:]
         links = []
+        radio = ToolRadio()
         pairings = []
         questions = [:]
         return commands

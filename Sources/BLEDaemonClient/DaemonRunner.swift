@@ -21,6 +21,8 @@ final class DaemonRunner: EngineRunner {
     private var hasBegun = false
     /// Whether this client is an operator of the daemon.
     private var isOperator = false
+    /// Which additions to the protocol the daemon knows.
+    private var revision: UInt32 = 0
     /// The request for packets; the engine is ready when it has been granted.
     private var capturing: OperationID?
     /// Whether the daemon knows how pairings of centrals are done.
@@ -42,7 +44,7 @@ final class DaemonRunner: EngineRunner {
     private(set) var bonds: [Bond] = []
     let identityResolvingKey: Key128? = nil
 
-    /// - Parameter configuration: its pairing options, agent, device name and packet observer are used.
+    /// - Parameter configuration: its pairing options, agent, enhanced bearers, device name and packet observer are used.
     init(_ address: TransportAddress, _ configuration: AdapterConfiguration, loop: EventLoop) {
         self.address = address
         self.configuration = configuration
@@ -97,11 +99,14 @@ final class DaemonRunner: EngineRunner {
 
     func submit(_ command: HostCommand, from client: ClientID) -> OperationID {
         if case .radio(.advertise) = command { tellPairing() }
+        if case .radio(.advertiseSet) = command { tellPairing() }
         if case .server(.publish) = command { tellPairing() }
         let operation = nextOperation()
         if command == .stop {
             leave(operation)
-        } else if hasBegun, let request = WireRequest(withOptions(command), operation: operation) {
+        } else if hasBegun, let request = WireRequest(withOptions(command), operation: operation),
+            request.revision <= revision
+        {
             var message = WireFromClient()
             message.request = request
             send(message)
@@ -165,10 +170,15 @@ final class DaemonRunner: EngineRunner {
     }
 
     private func withOptions(_ command: HostCommand) -> HostCommand {
-        if case .security(.pair(let link, nil)) = command {
-            .security(.pair(link, configuration.security.pairing))
-        } else {
-            command
+        switch command {
+        case .security(.pair(let link, nil)): return .security(.pair(link, configuration.security.pairing))
+        case .radio(.connect(var request)):
+            // The bearers that this program would open on a link of its own.
+            if let bearers = configuration.enhancedBearers, bearers.opened > 0, request.enhancedBearers == nil {
+                request.enhancedBearers = UInt8(clamping: bearers.opened)
+            }
+            return .radio(.connect(request))
+        default: return command
         }
     }
 
@@ -205,6 +215,11 @@ final class DaemonRunner: EngineRunner {
             information = try ControllerInformation(welcome.controller)
             hasBegun = true
             isOperator = welcome.isOperator
+            revision = welcome.revision
+            if let missing = missing(of: welcome) {
+                reason = .daemonEnded(reason: missing)
+                return close()
+            }
             bonds = []
             for bond in welcome.bonds { bonds.append(try Bond(bond)) }
             if configuration.tap != nil {
@@ -242,11 +257,24 @@ final class DaemonRunner: EngineRunner {
             try append(content)
         case .completed, .connected, .disconnected, .notification, .mtuChanged, .subscriptionsForgotten, .writeRoom,
             .recovering, .pairing, .encryptionChanged, .server, .centralConnected, .centralDisconnected,
-            .advertisingChanged, .parametersChanged, .channel:
+            .advertisingChanged, .parametersChanged, .channel, .advertisingSet, .train, .physChanged,
+            .dataLengthChanged, .subrateChanged, .linkReport, .cleartextRefused:
             try append(content)
         // Messages for apps and operators.
         case .appWelcome, .appEvent, .appTaken, .appNotice, .appPairing, .operatorAnswer, .alert: break
         }
+    }
+
+    /// What its owner has configured and the daemon decides at its start.
+    private func missing(of welcome: WireWelcome) -> String? {
+        if let bearers = configuration.enhancedBearers, bearers.opened == 0, !welcome.acceptsEnhancedBearers {
+            return "it accepts no enhanced bearers: set \"enhancedBearers\": true in the file of bled --config"
+        }
+        if configuration.tellsAddressResolution, !welcome.tellsAddressResolution {
+            return
+                "it does not tell of address resolution: set \"addressResolution\": true in the file of bled --config"
+        }
+        return nil
     }
 
     /// A request of this object itself has ended: one that is refused ends the connection, because what its owner has

@@ -43,6 +43,10 @@ public struct DaemonStatus: Sendable {
             case scan(ScanRequest)
             case advertise(AdvertiseRequest)
             case connect(DeviceAddress)
+            case advertiseSet(AdvertisingSetRequest)
+            case followTrain(TrainRequest)
+            /// The trains that the peer of a link transfers.
+            case receiveTrains(LinkID)
         }
 
         /// The name of the client.
@@ -114,6 +118,9 @@ extension DaemonStatus.Adapter {
             case .scan(let scan): work = .scan(try ScanRequest(scan))
             case .advertise(let advertise): work = .advertise(try AdvertiseRequest(advertise))
             case .connect(let connect): work = .connect(try DeviceAddress(connect.peer))
+            case .set(let set): work = .advertiseSet(try AdvertisingSetRequest(set))
+            case .train(let train): work = .followTrain(try TrainRequest(train))
+            case .trainsOf(let link): work = .receiveTrains(LinkID(wire: link))
             // A newer daemon may name other work.
             case nil: continue
             }

@@ -24,6 +24,8 @@ extension Host {
         let pending = Connector.Pending(
             operation: operation, client: client, request: request, retriesLeft: request.establishmentRetries)
         link.join([pending], &pairings.bonds, into: &effects)
+        link.wantBearers(request.enhancedBearers)
+        link.openBearers(at: now, into: &effects)
     }
 
     /// LE (Enhanced) Connection Complete, successful or not.
@@ -96,6 +98,7 @@ extension Host {
         link.waiting = waiting
         link.gatt.holdingClients = holdingClients
         link.bearers.settings = configuration.enhancedBearers
+        for request in waiting { link.wantBearers(request.request.enhancedBearers) }
         links.insert(link)
         if let endedSet { setEnded(endedSet, by: link) }
         if pairings.isExclusive {

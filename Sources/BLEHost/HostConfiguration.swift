@@ -68,6 +68,10 @@ public struct HostConfiguration: Hashable, Sendable {
     /// Off by default, because the attribute table has one more characteristic with it.
     public var tellsAddressResolution = false
 
+    /// Whether one of several advertising sets of the controller is kept for the advertisement that all clients share,
+    /// also while nobody uses it: clients that do not know each other cannot keep each other from being found.
+    public var keepsSharedAdvertisement = false
+
     /// How several pending connections share the one initiator.
     public enum PendingConnectionPolicy: Hashable, Sendable {
         /// A single one is a directed attempt; several use the filter accept list, in turns if the list is too short.
@@ -125,6 +129,7 @@ extension HostConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
         case ownership, ownAddress, timing, limits, deviceName, advertising, hasToolbox, security, pendingConnections
         case privateAddressLifetime, usesControllerResolution, enhancedBearers, tellsAddressResolution
+        case keepsSharedAdvertisement
     }
 
     public init(from decoder: any Decoder) throws {
@@ -143,6 +148,7 @@ extension HostConfiguration: Codable {
         try container.update(&usesControllerResolution, .usesControllerResolution)
         try container.update(&enhancedBearers, .enhancedBearers)
         try container.update(&tellsAddressResolution, .tellsAddressResolution)
+        try container.update(&keepsSharedAdvertisement, .keepsSharedAdvertisement)
     }
 }
 

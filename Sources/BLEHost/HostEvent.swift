@@ -303,6 +303,16 @@ public struct DataLength: Hashable, Sendable {
     public var maxReceiveOctets: UInt16
     /// The longest time on the air of such a packet, 328 to 17040 µs.
     public var maxReceiveMicroseconds: UInt16
+
+    public init(
+        maxTransmitOctets: UInt16, maxTransmitMicroseconds: UInt16, maxReceiveOctets: UInt16,
+        maxReceiveMicroseconds: UInt16
+    ) {
+        self.maxTransmitOctets = maxTransmitOctets
+        self.maxTransmitMicroseconds = maxTransmitMicroseconds
+        self.maxReceiveOctets = maxReceiveOctets
+        self.maxReceiveMicroseconds = maxReceiveMicroseconds
+    }
 }
 
 /// The share of its connection events that a link uses (Core 5.4, Vol 6, Part B, 4.5.1).
@@ -315,6 +325,13 @@ public struct LinkSubrate: Hashable, Sendable {
     public var latency: UInt16
     /// How long the link may be silent before it counts as lost.
     public var supervisionTimeout: SupervisionTimeout
+
+    public init(factor: UInt16, continuationNumber: UInt16, latency: UInt16, supervisionTimeout: SupervisionTimeout) {
+        self.factor = factor
+        self.continuationNumber = continuationNumber
+        self.latency = latency
+        self.supervisionTimeout = supervisionTimeout
+    }
 }
 
 /// The version of the peer's controller, as it reports it (Core 5.4, Vol 4, Part E, 7.7.12).
@@ -325,4 +342,10 @@ public struct RemoteVersion: Hashable, Sendable {
     public var companyIdentifier: UInt16
     /// The manufacturer's revision number.
     public var subversion: UInt16
+
+    public init(version: UInt8, companyIdentifier: UInt16, subversion: UInt16) {
+        self.version = version
+        self.companyIdentifier = companyIdentifier
+        self.subversion = subversion
+    }
 }

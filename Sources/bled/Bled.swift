@@ -1,5 +1,5 @@
 import ArgumentParser
-import BLE
+@_spi(HostRunner) import BLE
 import BLEAppState
 import BLEDaemon
 import BLEDaemonClient
@@ -227,6 +227,9 @@ struct Bled: ParsableCommand {
         let warn: @Sendable (String) -> Void = { log.warning("\($0)") }
         var engine = AdapterConfiguration(makeVirtualTransport: VirtualTransports.open)
         engine.toolbox = CryptoToolbox()
+        if settings.enhancedBearers { engine.enhancedBearers = EnhancedBearerSettings() }
+        engine.tellsAddressResolution = settings.addressResolution
+        engine.keepsSharedAdvertisement = true
         var journalPath: String?
         // One adapter keeps its state in the folder itself, so that it may be given another name.
         let state = isOneOfMany ? state.map { "\($0)/adapters/\(choice.fileName)" } : state

@@ -72,8 +72,13 @@ struct SharedControllerTests {
         let stage = try DaemonStage()
         let adapter = try await stage.open()
         await #expect(throws: BLEError.invalidRequest(.notAvailableOnSharedController)) {
-            _ = try await adapter.sendHCICommand(HCIOpcode(rawValue: 0x1001))
+            try await adapter.unlockPasskey()
         }
+        // The controller can be asked, and not be reset under everybody.
+        await #expect(throws: BLEError.invalidRequest(.notAvailableOnSharedController)) {
+            _ = try await adapter.sendHCICommand(HCIOpcode(rawValue: 0x0C03))
+        }
+        #expect(try await adapter.sendHCICommand(HCIOpcode(rawValue: 0x1001)).first == 0)
         for try await _ in adapter.scan() { break }
         await adapter.close()
     }

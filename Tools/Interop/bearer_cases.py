@@ -11,6 +11,7 @@ KINDS = ('bumble', 'btvirt')
 @case(KINDS, peer=False)
 def serve_accepts_enhanced_bearers(lab):
     """A paired central opens two enhanced bearers of `serve --eatt` and reads on both at the same time"""
+    lab.settings = {'enhancedBearers': True}
     tool = serve(lab, '--eatt')
     central = passed(lab.central('--name', NAME, '--pair-first', '--skip-gatt', '--eatt'))
     same('(passed, bearers)', [(s['ok'], s['bearers']) for s in steps(central, 'eatt')], [(True, 2)])

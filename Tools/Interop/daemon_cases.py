@@ -2,6 +2,7 @@
 import os, sys, time
 
 from cases import case, check, same
+from set_cases import ONE, TRAIN, heard, peer
 from serve_cases import NAME, event, fail, passed, profile, steps, stop
 import lab as bench
 
@@ -103,3 +104,83 @@ def channel_from_bumble_through_bled(lab):
         echoed += 1
     passed(central)
     same('echoes', len([line for line in central.lines if line.get('step') == 'coc-echo' and line['ok']]), 5)
+
+
+GREEDY = 0xC0DE_0000_1000
+BUMBLE_SET = 0xF2F1_F000_0101
+LIMIT_REACHED, CANCELLED = 11, 1
+
+
+def address(value):
+    return {1: Fixed64(value), 2: 1}
+
+
+def sets_begin(connected, wanted, first=0):
+    """Asks for so many sets; waits until four of them have started, and the others have failed. Why they have."""
+    for number in range(wanted):
+        connected.request({33: {1: b'\4\xff\x0a\x0a\x0a', 11: address(GREEDY + first + number)}})
+    started, reasons = set(), []
+    while len(started) < 4 or len(reasons) < wanted - 4:
+        message = connected.receive()
+        check(message is not None, 'the connection ended')
+        for event in map(decode, message.get(32, [])):
+            if 2 in event:
+                started.add(event[1][0])
+        reasons += [decode(end[2][0])[1][0] for end in map(decode, message.get(3, []))]
+    return reasons
+
+
+# The simulator's controllers have fewer sets.
+@case(('bumble',), peer=False)
+def greedy_sets(lab):
+    """a client that asks for 1,000 sets gets four, and its end ends them; another's set and train, and what all share, stay on the air"""
+    tool = lab.start('advertise', '--set', f'data=04ff010101,address={ONE},sid=5,interval=50,periodic=100,periodic-data={TRAIN}')
+    tool.wait_for(lambda l: l.get('state') == 'started', 'started')
+    greedy, thief = client(lab), client(lab)
+    same('reasons', set(sets_begin(greedy, 1000)), {LIMIT_REACHED})
+    # Numbers are each client's own: nothing of another has one here.
+    for number in range(1, 60):
+        thief.request({5: {1: number}})
+        end = thief.end(thief.request({34: {1: number, 2: {1: b'\2\1\6'}}}))
+        same('change of another\'s set', decode(end[2][0])[1], [CANCELLED])
+    shared = lab.start('advertise', '--name', 'Shared')
+    shared.wait_for(event('advertising'), 'advertising')
+    listener = peer(lab, '--listen', '600', '--follow', f'{ONE}/5')
+    same('data', heard(listener, ONE)['data'], '04ff010101')
+    same('train', heard(listener, ONE, 'train')['data'], TRAIN)
+    listener.wait_for(lambda l: l.get('ev') == 'heard' and 'Shared'.encode().hex() in l['data'], 'the shared one')
+    greedy.socket.close()
+
+    def sets():
+        return [w for w in lab.run('status').events('status')[0]['adapters'][0]['wanted'] if w['work'] == 'advertiseSet']
+    end = time.monotonic() + bench.PATIENCE
+    while len(sets()) != 1:
+        check(time.monotonic() < end, f'its sets stay: {sets()}')
+    same('reasons', sets_begin(client(lab), 4, first=1000), [])
+    before = len([l for l in listener.lines if l.get('ev') == 'train'])
+    listener.wait_for(lambda l: l.get('ev') == 'train', 'the train goes on', count=before + 3)
+    for one in tool, shared:
+        check(one.process.poll() is None, 'a tool ended')
+        one.end()
+
+
+@case(('bumble', 'simulator'), peer=False)
+def greedy_trains(lab):
+    """a client that looks for absent trains does not keep another from its train; one that follows it, too, leaves it with that one"""
+    peer(lab, '--sets', '1', '--train', TRAIN)
+    greedy = client(lab)
+    for number in range(12):
+        greedy.request({35: {1: {1: address(GREEDY + number), 2: 3}}})
+    reasons = [decode(next_of(greedy, 3)[2][0])[1][0] for _ in range(4)]
+    same('reasons', reasons, 4 * [LIMIT_REACHED])
+    tool = lab.start('sync', 'F2:F1:F0:00:01:01/random', '--sid', '1')
+    tool.wait_for(event('train'), 'train', count=2)
+    follower = client(lab)
+    follower.request({35: {1: {1: address(BUMBLE_SET), 2: 1}}})
+    while 3 not in (told := next_of(follower, 33)):
+        check(2 in told, f'not found: {told}')
+    same('data', decode(told[3][0])[2], [bytes.fromhex(TRAIN)])
+    follower.socket.close()
+    count = len([l for l in tool.lines if l.get('event') == 'train'])
+    tool.wait_for(event('train'), 'the train goes on', count=count + 5)
+    tool.end()

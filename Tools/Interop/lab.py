@@ -160,6 +160,8 @@ class Lab:
         self.children, self.relays = [], []
         # The sockets of daemons, by their controllers.
         self.daemons = {}
+        # The configuration file of daemons that are started from now on.
+        self.settings = {}
         self.controllers = self.peer = None
         self.number = 0
         # Links that did not end by our own Remote User Terminated are a failure, unless a test is about just that.
@@ -194,7 +196,11 @@ class Lab:
         if (transport, number) not in self.daemons:
             self.number += 1
             socket = self.path(f'bled{self.number}.sock')
-            child = Child('bled', [BLED, '--adapter', transport, '--socket', socket, '--state', self.path(state)],
+            settings = self.path(f'bled{self.number}.json')
+            with open(settings, 'w') as file:
+                json.dump(self.settings, file)
+            os.chmod(settings, 0o600)
+            child = Child('bled', [BLED, '--adapter', transport, '--socket', socket, '--state', self.path(state), '--config', settings],
                           self.path(f'bled{self.number}.err'))
             self.children.append(child)
             end = time.monotonic() + PATIENCE

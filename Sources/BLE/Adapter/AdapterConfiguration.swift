@@ -38,6 +38,8 @@ public struct AdapterConfiguration: Sendable {
     /// advertising to a private address of this device. Off by default, because the handles of services are others with
     /// it.
     public var tellsAddressResolution = false
+    /// Whether one of several advertising sets of the controller is kept for `advertise(_:)`.
+    @_spi(HostRunner) public var keepsSharedAdvertisement = false
     /// Whether to use the controller's resolving list, if it has one. Otherwise the host resolves private addresses.
     public var usesControllerResolution = true
     /// Stores bonds on disk; without a store they are lost when the adapter is closed.
@@ -106,6 +108,7 @@ public struct AdapterConfiguration: Sendable {
         configuration.usesControllerResolution = usesControllerResolution
         configuration.enhancedBearers = enhancedBearers
         configuration.tellsAddressResolution = tellsAddressResolution
+        configuration.keepsSharedAdvertisement = keepsSharedAdvertisement
         return configuration
     }
 }

@@ -46,9 +46,10 @@ extension Daemon {
             case .scan(let request): wanted.scan = WireScan(request)
             case .advertise(let request): wanted.advertise = WireAdvertise(request)
             case .connect(let request): wanted.connect = WireConnect(request)
-            case .changeScan, .changeAdvertising, .advertiseSet, .changeAdvertisingSet, .followTrain, .receiveTrains,
-                .transferTrain, .classifyChannels:
-                return nil
+            case .advertiseSet(let request): wanted.set = WireAdvertisingSet(request)
+            case .followTrain(let request): wanted.train = WireFollowTrain(request)
+            case .receiveTrains(let link, _): wanted.trainsOf = link.wire
+            case .changeScan, .changeAdvertising, .changeAdvertisingSet, .transferTrain, .classifyChannels: return nil
             }
             return wanted
         }

@@ -104,7 +104,7 @@ extension ToolSession {
         submit(.channel(command), number)
     }
 
-    private mutating func beginServing() {
+    mutating func beginServing() {
         guard !serving.hasBegun else { return }
         serving.hasBegun = true
         outputs.append(.serves)

@@ -438,6 +438,64 @@ public nonisolated struct WireFromDaemon: Sendable {
     set {message = .alert(newValue)}
   }
 
+  /// To tools, of their own sets and trains.
+  public var advertisingSet: WireSetEvent {
+    get {
+      if case .advertisingSet(let v)? = message {return v}
+      return WireSetEvent()
+    }
+    set {message = .advertisingSet(newValue)}
+  }
+
+  public var train: WireTrainEvent {
+    get {
+      if case .train(let v)? = message {return v}
+      return WireTrainEvent()
+    }
+    set {message = .train(newValue)}
+  }
+
+  public var physChanged: WirePHYsChanged {
+    get {
+      if case .physChanged(let v)? = message {return v}
+      return WirePHYsChanged()
+    }
+    set {message = .physChanged(newValue)}
+  }
+
+  public var dataLengthChanged: WireDataLengthChanged {
+    get {
+      if case .dataLengthChanged(let v)? = message {return v}
+      return WireDataLengthChanged()
+    }
+    set {message = .dataLengthChanged(newValue)}
+  }
+
+  public var subrateChanged: WireSubrateChanged {
+    get {
+      if case .subrateChanged(let v)? = message {return v}
+      return WireSubrateChanged()
+    }
+    set {message = .subrateChanged(newValue)}
+  }
+
+  /// To tools that have asked for it.
+  public var linkReport: WireLinkReport {
+    get {
+      if case .linkReport(let v)? = message {return v}
+      return WireLinkReport()
+    }
+    set {message = .linkReport(newValue)}
+  }
+
+  public var cleartextRefused: WireCleartextRefused {
+    get {
+      if case .cleartextRefused(let v)? = message {return v}
+      return WireCleartextRefused()
+    }
+    set {message = .cleartextRefused(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Message: Equatable, Sendable {
@@ -483,6 +541,15 @@ public nonisolated struct WireFromDaemon: Sendable {
     case packet(WirePacket)
     /// Of `follow_alerts`.
     case alert(WireOperatorAlert)
+    /// To tools, of their own sets and trains.
+    case advertisingSet(WireSetEvent)
+    case train(WireTrainEvent)
+    case physChanged(WirePHYsChanged)
+    case dataLengthChanged(WireDataLengthChanged)
+    case subrateChanged(WireSubrateChanged)
+    /// To tools that have asked for it.
+    case linkReport(WireLinkReport)
+    case cleartextRefused(WireCleartextRefused)
 
   }
 
@@ -548,6 +615,16 @@ public nonisolated struct WireWelcome: Sendable {
   /// Of operators alone.
   public var bonds: [WireBond] = []
 
+  /// Which additions to this version the daemon knows: what a later one has added, an earlier daemon does not take.
+  ///   1: `advertise_set` to `hci_command` of Request, the fields after `is_in_background` of Scan and `parameters` of Connect.
+  public var revision: UInt32 = 0
+
+  /// How the daemon was started: whether centrals may open enhanced attribute bearers, and whether the Generic Access service has
+  /// Central Address Resolution.
+  public var acceptsEnhancedBearers: Bool = false
+
+  public var tellsAddressResolution: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -576,6 +653,11 @@ public nonisolated struct WireLimits: Sendable {
   public var attributes: UInt32 = 0
 
   public var channels: UInt32 = 0
+
+  /// Advertising sets, and requests for periodic trains.
+  public var sets: UInt32 = 0
+
+  public var trains: UInt32 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1096,6 +1178,72 @@ public nonisolated struct WireRequest: Sendable {
     set {command = .reconfigureChannels(newValue)}
   }
 
+  public var advertiseSet: WireAdvertisingSet {
+    get {
+      if case .advertiseSet(let v)? = command {return v}
+      return WireAdvertisingSet()
+    }
+    set {command = .advertiseSet(newValue)}
+  }
+
+  public var changeAdvertisingSet: WireChangeAdvertisingSet {
+    get {
+      if case .changeAdvertisingSet(let v)? = command {return v}
+      return WireChangeAdvertisingSet()
+    }
+    set {command = .changeAdvertisingSet(newValue)}
+  }
+
+  public var followTrain: WireFollowTrain {
+    get {
+      if case .followTrain(let v)? = command {return v}
+      return WireFollowTrain()
+    }
+    set {command = .followTrain(newValue)}
+  }
+
+  public var receiveTrains: WireReceiveTrains {
+    get {
+      if case .receiveTrains(let v)? = command {return v}
+      return WireReceiveTrains()
+    }
+    set {command = .receiveTrains(newValue)}
+  }
+
+  public var transferTrain: WireTransferTrain {
+    get {
+      if case .transferTrain(let v)? = command {return v}
+      return WireTransferTrain()
+    }
+    set {command = .transferTrain(newValue)}
+  }
+
+  /// Of operators alone: the data channels that may be used, bit 0 for channel 0, at least two. What held before it holds again
+  /// when the client leaves.
+  public var useChannels: UInt64 {
+    get {
+      if case .useChannels(let v)? = command {return v}
+      return 0
+    }
+    set {command = .useChannels(newValue)}
+  }
+
+  public var procedure: WireLinkProcedure {
+    get {
+      if case .procedure(let v)? = command {return v}
+      return WireLinkProcedure()
+    }
+    set {command = .procedure(newValue)}
+  }
+
+  public var hciCommand: WireHCICommand {
+    get {
+      if case .hciCommand(let v)? = command {return v}
+      return WireHCICommand()
+    }
+    set {command = .hciCommand(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Command: Equatable, Sendable {
@@ -1140,6 +1288,16 @@ public nonisolated struct WireRequest: Sendable {
     case leave(WireNothing)
     case openEnhancedChannels(WireOpenEnhancedChannels)
     case reconfigureChannels(WireReconfigureChannels)
+    case advertiseSet(WireAdvertisingSet)
+    case changeAdvertisingSet(WireChangeAdvertisingSet)
+    case followTrain(WireFollowTrain)
+    case receiveTrains(WireReceiveTrains)
+    case transferTrain(WireTransferTrain)
+    /// Of operators alone: the data channels that may be used, bit 0 for channel 0, at least two. What held before it holds again
+    /// when the client leaves.
+    case useChannels(UInt64)
+    case procedure(WireLinkProcedure)
+    case hciCommand(WireHCICommand)
 
   }
 
@@ -1190,6 +1348,12 @@ public nonisolated struct WireScan: Sendable {
 
   public var isInBackground: Bool = false
 
+  /// On LE Coded, too.
+  public var scansCodedPhy: Bool = false
+
+  /// Directed advertising to addresses that nobody could resolve, too.
+  public var includesUnresolvedTargets: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1222,37 +1386,94 @@ public nonisolated struct WireChangeScan: Sendable {
   fileprivate var _scan: WireScan? = nil
 }
 
-public nonisolated struct WireConnect: Sendable {
+public nonisolated struct WireConnect: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   public var peer: WireAddress {
-    get {_peer ?? WireAddress()}
-    set {_peer = newValue}
+    get {_storage._peer ?? WireAddress()}
+    set {_uniqueStorage()._peer = newValue}
   }
   /// Returns true if `peer` has been explicitly set.
-  public var hasPeer: Bool {self._peer != nil}
+  public var hasPeer: Bool {_storage._peer != nil}
   /// Clears the value of `peer`. Subsequent reads from it will return its default value.
-  public mutating func clearPeer() {self._peer = nil}
+  public mutating func clearPeer() {_uniqueStorage()._peer = nil}
 
-  public var establishmentRetries: UInt32 = 0
+  public var establishmentRetries: UInt32 {
+    get {_storage._establishmentRetries}
+    set {_uniqueStorage()._establishmentRetries = newValue}
+  }
 
   public var parameters: WireConnectionParameters {
-    get {_parameters ?? WireConnectionParameters()}
-    set {_parameters = newValue}
+    get {_storage._parameters ?? WireConnectionParameters()}
+    set {_uniqueStorage()._parameters = newValue}
   }
   /// Returns true if `parameters` has been explicitly set.
-  public var hasParameters: Bool {self._parameters != nil}
+  public var hasParameters: Bool {_storage._parameters != nil}
   /// Clears the value of `parameters`. Subsequent reads from it will return its default value.
-  public mutating func clearParameters() {self._parameters = nil}
+  public mutating func clearParameters() {_uniqueStorage()._parameters = nil}
+
+  /// A set of PHYs: 1 LE 1M, 2 LE 2M, 4 LE Coded; 0: LE 1M.
+  public var phys: UInt32 {
+    get {_storage._phys}
+    set {_uniqueStorage()._phys = newValue}
+  }
+
+  public var pace: WireLinkPace {
+    get {_storage._pace ?? WireLinkPace()}
+    set {_uniqueStorage()._pace = newValue}
+  }
+  /// Returns true if `pace` has been explicitly set.
+  public var hasPace: Bool {_storage._pace != nil}
+  /// Clears the value of `pace`. Subsequent reads from it will return its default value.
+  public mutating func clearPace() {_uniqueStorage()._pace = nil}
+
+  /// Attribute bearers to open when the link is encrypted, to 5.
+  public var enhancedBearers: UInt32 {
+    get {_storage._enhancedBearers}
+    set {_uniqueStorage()._enhancedBearers = newValue}
+  }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
-  fileprivate var _peer: WireAddress? = nil
-  fileprivate var _parameters: WireConnectionParameters? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// Parameters that follow what runs on the link.
+public nonisolated struct WireLinkPace: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var busy: WireConnectionParameters {
+    get {_busy ?? WireConnectionParameters()}
+    set {_busy = newValue}
+  }
+  /// Returns true if `busy` has been explicitly set.
+  public var hasBusy: Bool {self._busy != nil}
+  /// Clears the value of `busy`. Subsequent reads from it will return its default value.
+  public mutating func clearBusy() {self._busy = nil}
+
+  public var idle: WireConnectionParameters {
+    get {_idle ?? WireConnectionParameters()}
+    set {_idle = newValue}
+  }
+  /// Returns true if `idle` has been explicitly set.
+  public var hasIdle: Bool {self._idle != nil}
+  /// Clears the value of `idle`. Subsequent reads from it will return its default value.
+  public mutating func clearIdle() {self._idle = nil}
+
+  public var idleMicroseconds: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _busy: WireConnectionParameters? = nil
+  fileprivate var _idle: WireConnectionParameters? = nil
 }
 
 /// In the units of the specification: 1.25 ms and 10 ms.
@@ -1926,6 +2147,451 @@ public nonisolated struct WireChangeAdvertising: Sendable {
   fileprivate var _advertise: WireAdvertise? = nil
 }
 
+public nonisolated struct WireAdvertisingSet: @unchecked Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var data: Data {
+    get {_storage._data}
+    set {_uniqueStorage()._data = newValue}
+  }
+
+  public var scanResponse: Data {
+    get {_storage._scanResponse}
+    set {_uniqueStorage()._scanResponse = newValue}
+  }
+
+  public var usesLegacyPdus: Bool {
+    get {_storage._usesLegacyPdus}
+    set {_uniqueStorage()._usesLegacyPdus = newValue}
+  }
+
+  public var isConnectable: Bool {
+    get {_storage._isConnectable}
+    set {_uniqueStorage()._isConnectable = newValue}
+  }
+
+  public var isScannable: Bool {
+    get {_storage._isScannable}
+    set {_uniqueStorage()._isScannable = newValue}
+  }
+
+  public var isAnonymous: Bool {
+    get {_storage._isAnonymous}
+    set {_uniqueStorage()._isAnonymous = newValue}
+  }
+
+  public var includesTransmitPower: Bool {
+    get {_storage._includesTransmitPower}
+    set {_uniqueStorage()._includesTransmitPower = newValue}
+  }
+
+  /// In units of 0.625 ms; 0: 100 ms.
+  public var interval: UInt32 {
+    get {_storage._interval}
+    set {_uniqueStorage()._interval = newValue}
+  }
+
+  /// 1 LE 1M, 2 LE 2M, 3 LE Coded; 0: LE 1M.
+  public var primaryPhy: UInt32 {
+    get {_storage._primaryPhy}
+    set {_uniqueStorage()._primaryPhy = newValue}
+  }
+
+  public var secondaryPhy: UInt32 {
+    get {_storage._secondaryPhy}
+    set {_uniqueStorage()._secondaryPhy = newValue}
+  }
+
+  /// A random address of its own.
+  public var address: WireAddress {
+    get {_storage._address ?? WireAddress()}
+    set {_uniqueStorage()._address = newValue}
+  }
+  /// Returns true if `address` has been explicitly set.
+  public var hasAddress: Bool {_storage._address != nil}
+  /// Clears the value of `address`. Subsequent reads from it will return its default value.
+  public mutating func clearAddress() {_uniqueStorage()._address = nil}
+
+  /// The Advertising SID, 0 to 15.
+  public var sid: UInt32 {
+    get {_storage._sid ?? 0}
+    set {_uniqueStorage()._sid = newValue}
+  }
+  /// Returns true if `sid` has been explicitly set.
+  public var hasSid: Bool {_storage._sid != nil}
+  /// Clears the value of `sid`. Subsequent reads from it will return its default value.
+  public mutating func clearSid() {_uniqueStorage()._sid = nil}
+
+  /// In dBm.
+  public var transmitPower: Int32 {
+    get {_storage._transmitPower ?? 0}
+    set {_uniqueStorage()._transmitPower = newValue}
+  }
+  /// Returns true if `transmitPower` has been explicitly set.
+  public var hasTransmitPower: Bool {_storage._transmitPower != nil}
+  /// Clears the value of `transmitPower`. Subsequent reads from it will return its default value.
+  public mutating func clearTransmitPower() {_uniqueStorage()._transmitPower = nil}
+
+  /// 0: until it is cancelled.
+  public var durationMicroseconds: UInt64 {
+    get {_storage._durationMicroseconds}
+    set {_uniqueStorage()._durationMicroseconds = newValue}
+  }
+
+  /// 0: no limit.
+  public var maximumEvents: UInt32 {
+    get {_storage._maximumEvents}
+    set {_uniqueStorage()._maximumEvents = newValue}
+  }
+
+  public var endsAfterConnection: Bool {
+    get {_storage._endsAfterConnection}
+    set {_uniqueStorage()._endsAfterConnection = newValue}
+  }
+
+  public var train: WirePeriodicTrain {
+    get {_storage._train ?? WirePeriodicTrain()}
+    set {_uniqueStorage()._train = newValue}
+  }
+  /// Returns true if `train` has been explicitly set.
+  public var hasTrain: Bool {_storage._train != nil}
+  /// Clears the value of `train`. Subsequent reads from it will return its default value.
+  public mutating func clearTrain() {_uniqueStorage()._train = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct WirePeriodicTrain: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var data: Data = Data()
+
+  /// In units of 1.25 ms; 0: 100 ms.
+  public var interval: UInt32 = 0
+
+  public var includesDataInformation: Bool = false
+
+  public var includesTransmitPower: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireChangeAdvertisingSet: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var operation: UInt64 = 0
+
+  public var set: WireAdvertisingSet {
+    get {_set ?? WireAdvertisingSet()}
+    set {_set = newValue}
+  }
+  /// Returns true if `set` has been explicitly set.
+  public var hasSet: Bool {self._set != nil}
+  /// Clears the value of `set`. Subsequent reads from it will return its default value.
+  public mutating func clearSet() {self._set = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _set: WireAdvertisingSet? = nil
+}
+
+public nonisolated struct WireSetEvent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var operation: UInt64 = 0
+
+  public var event: WireSetEvent.OneOf_Event? = nil
+
+  /// With this power in dBm.
+  public var started: Int32 {
+    get {
+      if case .started(let v)? = event {return v}
+      return 0
+    }
+    set {event = .started(newValue)}
+  }
+
+  public var stopped: WireNothing {
+    get {
+      if case .stopped(let v)? = event {return v}
+      return WireNothing()
+    }
+    set {event = .stopped(newValue)}
+  }
+
+  public var connected: UInt64 {
+    get {
+      if case .connected(let v)? = event {return v}
+      return 0
+    }
+    set {event = .connected(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Event: Equatable, Sendable {
+    /// With this power in dBm.
+    case started(Int32)
+    case stopped(WireNothing)
+    case connected(UInt64)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireFollowTrain: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// At most 16.
+  public var advertisers: [WireTrainAdvertiser] = []
+
+  public var options: WireTrainOptions {
+    get {_options ?? WireTrainOptions()}
+    set {_options = newValue}
+  }
+  /// Returns true if `options` has been explicitly set.
+  public var hasOptions: Bool {self._options != nil}
+  /// Clears the value of `options`. Subsequent reads from it will return its default value.
+  public mutating func clearOptions() {self._options = nil}
+
+  public var scansCodedPhy: Bool = false
+
+  public var endsAfterLoss: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _options: WireTrainOptions? = nil
+}
+
+public nonisolated struct WireTrainAdvertiser: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var address: WireAddress {
+    get {_address ?? WireAddress()}
+    set {_address = newValue}
+  }
+  /// Returns true if `address` has been explicitly set.
+  public var hasAddress: Bool {self._address != nil}
+  /// Clears the value of `address`. Subsequent reads from it will return its default value.
+  public mutating func clearAddress() {self._address = nil}
+
+  public var sid: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _address: WireAddress? = nil
+}
+
+public nonisolated struct WireTrainOptions: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var skip: UInt32 = 0
+
+  /// In units of 10 ms; 0: 10 s.
+  public var timeout: UInt32 = 0
+
+  public var reportsOnlyChanges: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Those that the peer transfers, also after the end of the link.
+public nonisolated struct WireReceiveTrains: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: UInt64 = 0
+
+  public var options: WireTrainOptions {
+    get {_options ?? WireTrainOptions()}
+    set {_options = newValue}
+  }
+  /// Returns true if `options` has been explicitly set.
+  public var hasOptions: Bool {self._options != nil}
+  /// Clears the value of `options`. Subsequent reads from it will return its default value.
+  public mutating func clearOptions() {self._options = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _options: WireTrainOptions? = nil
+}
+
+public nonisolated struct WireTransferTrain: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The client's set or the train that it follows.
+  public var operation: UInt64 = 0
+
+  public var link: UInt64 = 0
+
+  /// For the peer's host.
+  public var serviceData: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireTrainEvent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var operation: UInt64 = 0
+
+  public var event: WireTrainEvent.OneOf_Event? = nil
+
+  public var synchronized: WireTrainSynchronized {
+    get {
+      if case .synchronized(let v)? = event {return v}
+      return WireTrainSynchronized()
+    }
+    set {event = .synchronized(newValue)}
+  }
+
+  public var report: WireTrainReport {
+    get {
+      if case .report(let v)? = event {return v}
+      return WireTrainReport()
+    }
+    set {event = .report(newValue)}
+  }
+
+  public var lost: WireTrainAdvertiser {
+    get {
+      if case .lost(let v)? = event {return v}
+      return WireTrainAdvertiser()
+    }
+    set {event = .lost(newValue)}
+  }
+
+  /// Reports of this train before this one that found no room.
+  public var dropped: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Event: Equatable, Sendable {
+    case synchronized(WireTrainSynchronized)
+    case report(WireTrainReport)
+    case lost(WireTrainAdvertiser)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireTrainSynchronized: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var advertiser: WireTrainAdvertiser {
+    get {_advertiser ?? WireTrainAdvertiser()}
+    set {_advertiser = newValue}
+  }
+  /// Returns true if `advertiser` has been explicitly set.
+  public var hasAdvertiser: Bool {self._advertiser != nil}
+  /// Clears the value of `advertiser`. Subsequent reads from it will return its default value.
+  public mutating func clearAdvertiser() {self._advertiser = nil}
+
+  /// 1 LE 1M, 2 LE 2M, 3 LE Coded.
+  public var phy: UInt32 = 0
+
+  /// In units of 1.25 ms.
+  public var interval: UInt32 = 0
+
+  /// Of a train that was transferred.
+  public var serviceData: UInt32 {
+    get {_serviceData ?? 0}
+    set {_serviceData = newValue}
+  }
+  /// Returns true if `serviceData` has been explicitly set.
+  public var hasServiceData: Bool {self._serviceData != nil}
+  /// Clears the value of `serviceData`. Subsequent reads from it will return its default value.
+  public mutating func clearServiceData() {self._serviceData = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _advertiser: WireTrainAdvertiser? = nil
+  fileprivate var _serviceData: UInt32? = nil
+}
+
+public nonisolated struct WireTrainReport: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var advertiser: WireTrainAdvertiser {
+    get {_advertiser ?? WireTrainAdvertiser()}
+    set {_advertiser = newValue}
+  }
+  /// Returns true if `advertiser` has been explicitly set.
+  public var hasAdvertiser: Bool {self._advertiser != nil}
+  /// Clears the value of `advertiser`. Subsequent reads from it will return its default value.
+  public mutating func clearAdvertiser() {self._advertiser = nil}
+
+  public var data: Data = Data()
+
+  public var isTruncated: Bool = false
+
+  public var rssi: Int32 = 0
+
+  public var txPower: Int32 {
+    get {_txPower ?? 0}
+    set {_txPower = newValue}
+  }
+  /// Returns true if `txPower` has been explicitly set.
+  public var hasTxPower: Bool {self._txPower != nil}
+  /// Clears the value of `txPower`. Subsequent reads from it will return its default value.
+  public mutating func clearTxPower() {self._txPower = nil}
+
+  /// Microseconds on CLOCK_BOOTTIME.
+  public var time: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _advertiser: WireTrainAdvertiser? = nil
+  fileprivate var _txPower: Int32? = nil
+}
+
 public nonisolated struct WireServiceDefinition: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -2181,6 +2847,539 @@ public nonisolated struct WireUpdateParameters: Sendable {
   public init() {}
 
   fileprivate var _parameters: WireConnectionParameters? = nil
+}
+
+/// What the link layer does on a link. What it sets holds for every client of the link; reports go to those that asked for them.
+public nonisolated struct WireLinkProcedure: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: UInt64 = 0
+
+  public var procedure: WireLinkProcedure.OneOf_Procedure? = nil
+
+  public var readRemoteVersion: WireNothing {
+    get {
+      if case .readRemoteVersion(let v)? = procedure {return v}
+      return WireNothing()
+    }
+    set {procedure = .readRemoteVersion(newValue)}
+  }
+
+  public var readRemoteFeatures: WireNothing {
+    get {
+      if case .readRemoteFeatures(let v)? = procedure {return v}
+      return WireNothing()
+    }
+    set {procedure = .readRemoteFeatures(newValue)}
+  }
+
+  public var setDataLength: WireSetDataLength {
+    get {
+      if case .setDataLength(let v)? = procedure {return v}
+      return WireSetDataLength()
+    }
+    set {procedure = .setDataLength(newValue)}
+  }
+
+  public var readPhy: WireNothing {
+    get {
+      if case .readPhy(let v)? = procedure {return v}
+      return WireNothing()
+    }
+    set {procedure = .readPhy(newValue)}
+  }
+
+  public var setPhy: WireSetPHY {
+    get {
+      if case .setPhy(let v)? = procedure {return v}
+      return WireSetPHY()
+    }
+    set {procedure = .setPhy(newValue)}
+  }
+
+  public var setSubrate: WireSetSubrate {
+    get {
+      if case .setSubrate(let v)? = procedure {return v}
+      return WireSetSubrate()
+    }
+    set {procedure = .setSubrate(newValue)}
+  }
+
+  /// Of a PHY: 1 LE 1M, 2 LE 2M, 3 LE Coded with S=8, 4 with S=2.
+  public var readTransmitPower: UInt32 {
+    get {
+      if case .readTransmitPower(let v)? = procedure {return v}
+      return 0
+    }
+    set {procedure = .readTransmitPower(newValue)}
+  }
+
+  public var readRemoteTransmitPower: UInt32 {
+    get {
+      if case .readRemoteTransmitPower(let v)? = procedure {return v}
+      return 0
+    }
+    set {procedure = .readRemoteTransmitPower(newValue)}
+  }
+
+  public var reportTransmitPower: WireReportTransmitPower {
+    get {
+      if case .reportTransmitPower(let v)? = procedure {return v}
+      return WireReportTransmitPower()
+    }
+    set {procedure = .reportTransmitPower(newValue)}
+  }
+
+  /// Without zones it ends. One client at a time.
+  public var monitorPathLoss: WireMonitorPathLoss {
+    get {
+      if case .monitorPathLoss(let v)? = procedure {return v}
+      return WireMonitorPathLoss()
+    }
+    set {procedure = .monitorPathLoss(newValue)}
+  }
+
+  /// The shortest of all clients holds.
+  public var authenticatedPayloadTimeoutMicroseconds: UInt64 {
+    get {
+      if case .authenticatedPayloadTimeoutMicroseconds(let v)? = procedure {return v}
+      return 0
+    }
+    set {procedure = .authenticatedPayloadTimeoutMicroseconds(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Procedure: Equatable, Sendable {
+    case readRemoteVersion(WireNothing)
+    case readRemoteFeatures(WireNothing)
+    case setDataLength(WireSetDataLength)
+    case readPhy(WireNothing)
+    case setPhy(WireSetPHY)
+    case setSubrate(WireSetSubrate)
+    /// Of a PHY: 1 LE 1M, 2 LE 2M, 3 LE Coded with S=8, 4 with S=2.
+    case readTransmitPower(UInt32)
+    case readRemoteTransmitPower(UInt32)
+    case reportTransmitPower(WireReportTransmitPower)
+    /// Without zones it ends. One client at a time.
+    case monitorPathLoss(WireMonitorPathLoss)
+    /// The shortest of all clients holds.
+    case authenticatedPayloadTimeoutMicroseconds(UInt64)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireSetDataLength: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var octets: UInt32 = 0
+
+  public var microseconds: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireSetPHY: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Sets of PHYs: 1 LE 1M, 2 LE 2M, 4 LE Coded.
+  public var transmit: UInt32 = 0
+
+  public var receive: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireSetSubrate: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var minimumFactor: UInt32 = 0
+
+  public var maximumFactor: UInt32 = 0
+
+  public var maximumLatency: UInt32 = 0
+
+  public var continuationNumber: UInt32 = 0
+
+  /// In units of 10 ms.
+  public var supervisionTimeout: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireReportTransmitPower: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var local: Bool = false
+
+  public var remote: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireMonitorPathLoss: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var zones: WirePathLossZones {
+    get {_zones ?? WirePathLossZones()}
+    set {_zones = newValue}
+  }
+  /// Returns true if `zones` has been explicitly set.
+  public var hasZones: Bool {self._zones != nil}
+  /// Clears the value of `zones`. Subsequent reads from it will return its default value.
+  public mutating func clearZones() {self._zones = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _zones: WirePathLossZones? = nil
+}
+
+/// In dB.
+public nonisolated struct WirePathLossZones: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var high: UInt32 {
+    get {_high ?? 0}
+    set {_high = newValue}
+  }
+  /// Returns true if `high` has been explicitly set.
+  public var hasHigh: Bool {self._high != nil}
+  /// Clears the value of `high`. Subsequent reads from it will return its default value.
+  public mutating func clearHigh() {self._high = nil}
+
+  public var highHysteresis: UInt32 = 0
+
+  public var low: UInt32 = 0
+
+  public var lowHysteresis: UInt32 = 0
+
+  public var minimumEvents: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _high: UInt32? = nil
+}
+
+/// A command that only asks the controller. Others are refused: they would change what the daemon relies on.
+public nonisolated struct WireHCICommand: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var opcode: UInt32 = 0
+
+  /// Of operators alone, as they may name a link.
+  public var parameters: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireRemoteVersion: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var version: UInt32 = 0
+
+  public var company: UInt32 = 0
+
+  public var subversion: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireDataLength: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var transmitOctets: UInt32 = 0
+
+  public var transmitMicroseconds: UInt32 = 0
+
+  public var receiveOctets: UInt32 = 0
+
+  public var receiveMicroseconds: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// 1 LE 1M, 2 LE 2M, 3 LE Coded.
+public nonisolated struct WirePHYs: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var transmit: UInt32 = 0
+
+  public var receive: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireSubrate: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var factor: UInt32 = 0
+
+  public var continuationNumber: UInt32 = 0
+
+  public var latency: UInt32 = 0
+
+  /// In units of 10 ms.
+  public var supervisionTimeout: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// In dBm; absent where it is unknown.
+public nonisolated struct WireTransmitPower: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var phy: UInt32 = 0
+
+  public var level: Int32 {
+    get {_level ?? 0}
+    set {_level = newValue}
+  }
+  /// Returns true if `level` has been explicitly set.
+  public var hasLevel: Bool {self._level != nil}
+  /// Clears the value of `level`. Subsequent reads from it will return its default value.
+  public mutating func clearLevel() {self._level = nil}
+
+  public var maximum: Int32 {
+    get {_maximum ?? 0}
+    set {_maximum = newValue}
+  }
+  /// Returns true if `maximum` has been explicitly set.
+  public var hasMaximum: Bool {self._maximum != nil}
+  /// Clears the value of `maximum`. Subsequent reads from it will return its default value.
+  public mutating func clearMaximum() {self._maximum = nil}
+
+  public var isLeast: Bool = false
+
+  public var isGreatest: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _level: Int32? = nil
+  fileprivate var _maximum: Int32? = nil
+}
+
+public nonisolated struct WirePHYsChanged: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: UInt64 = 0
+
+  public var phys: WirePHYs {
+    get {_phys ?? WirePHYs()}
+    set {_phys = newValue}
+  }
+  /// Returns true if `phys` has been explicitly set.
+  public var hasPhys: Bool {self._phys != nil}
+  /// Clears the value of `phys`. Subsequent reads from it will return its default value.
+  public mutating func clearPhys() {self._phys = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _phys: WirePHYs? = nil
+}
+
+public nonisolated struct WireDataLengthChanged: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: UInt64 = 0
+
+  public var length: WireDataLength {
+    get {_length ?? WireDataLength()}
+    set {_length = newValue}
+  }
+  /// Returns true if `length` has been explicitly set.
+  public var hasLength: Bool {self._length != nil}
+  /// Clears the value of `length`. Subsequent reads from it will return its default value.
+  public mutating func clearLength() {self._length = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _length: WireDataLength? = nil
+}
+
+public nonisolated struct WireSubrateChanged: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: UInt64 = 0
+
+  public var subrate: WireSubrate {
+    get {_subrate ?? WireSubrate()}
+    set {_subrate = newValue}
+  }
+  /// Returns true if `subrate` has been explicitly set.
+  public var hasSubrate: Bool {self._subrate != nil}
+  /// Clears the value of `subrate`. Subsequent reads from it will return its default value.
+  public mutating func clearSubrate() {self._subrate = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _subrate: WireSubrate? = nil
+}
+
+public nonisolated struct WireLinkReport: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: UInt64 = 0
+
+  public var report: WireLinkReport.OneOf_Report? = nil
+
+  public var ownPower: WireTransmitPower {
+    get {
+      if case .ownPower(let v)? = report {return v}
+      return WireTransmitPower()
+    }
+    set {report = .ownPower(newValue)}
+  }
+
+  public var peersPower: WireTransmitPower {
+    get {
+      if case .peersPower(let v)? = report {return v}
+      return WireTransmitPower()
+    }
+    set {report = .peersPower(newValue)}
+  }
+
+  public var pathLoss: WirePathLoss {
+    get {
+      if case .pathLoss(let v)? = report {return v}
+      return WirePathLoss()
+    }
+    set {report = .pathLoss(newValue)}
+  }
+
+  public var unauthenticated: WireNothing {
+    get {
+      if case .unauthenticated(let v)? = report {return v}
+      return WireNothing()
+    }
+    set {report = .unauthenticated(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Report: Equatable, Sendable {
+    case ownPower(WireTransmitPower)
+    case peersPower(WireTransmitPower)
+    case pathLoss(WirePathLoss)
+    case unauthenticated(WireNothing)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WirePathLoss: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 0 low, 1 middle, 2 high.
+  public var zone: UInt32 = 0
+
+  /// In dB.
+  public var decibels: UInt32 {
+    get {_decibels ?? 0}
+    set {_decibels = newValue}
+  }
+  /// Returns true if `decibels` has been explicitly set.
+  public var hasDecibels: Bool {self._decibels != nil}
+  /// Clears the value of `decibels`. Subsequent reads from it will return its default value.
+  public mutating func clearDecibels() {self._decibels = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _decibels: UInt32? = nil
+}
+
+/// A device sent in the clear what only a bonded one may send encrypted; it was dropped.
+public nonisolated struct WireCleartextRefused: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var link: UInt64 = 0
+
+  public var peer: WireAddress {
+    get {_peer ?? WireAddress()}
+    set {_peer = newValue}
+  }
+  /// Returns true if `peer` has been explicitly set.
+  public var hasPeer: Bool {self._peer != nil}
+  /// Clears the value of `peer`. Subsequent reads from it will return its default value.
+  public mutating func clearPeer() {self._peer = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _peer: WireAddress? = nil
 }
 
 public nonisolated struct WireServerEvent: Sendable {
@@ -3076,6 +4275,63 @@ public nonisolated struct WireCompleted: Sendable {
     set {result = .channels(newValue)}
   }
 
+  public var remoteVersion: WireRemoteVersion {
+    get {
+      if case .remoteVersion(let v)? = result {return v}
+      return WireRemoteVersion()
+    }
+    set {result = .remoteVersion(newValue)}
+  }
+
+  /// LE features.
+  public var remoteFeatures: UInt64 {
+    get {
+      if case .remoteFeatures(let v)? = result {return v}
+      return 0
+    }
+    set {result = .remoteFeatures(newValue)}
+  }
+
+  public var dataLength: WireDataLength {
+    get {
+      if case .dataLength(let v)? = result {return v}
+      return WireDataLength()
+    }
+    set {result = .dataLength(newValue)}
+  }
+
+  public var phys: WirePHYs {
+    get {
+      if case .phys(let v)? = result {return v}
+      return WirePHYs()
+    }
+    set {result = .phys(newValue)}
+  }
+
+  public var subrate: WireSubrate {
+    get {
+      if case .subrate(let v)? = result {return v}
+      return WireSubrate()
+    }
+    set {result = .subrate(newValue)}
+  }
+
+  public var transmitPower: WireTransmitPower {
+    get {
+      if case .transmitPower(let v)? = result {return v}
+      return WireTransmitPower()
+    }
+    set {result = .transmitPower(newValue)}
+  }
+
+  public var hciAnswer: Data {
+    get {
+      if case .hciAnswer(let v)? = result {return v}
+      return Data()
+    }
+    set {result = .hciAnswer(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Result: Equatable, Sendable {
@@ -3101,6 +4357,14 @@ public nonisolated struct WireCompleted: Sendable {
     case channel(WireOpenedChannel)
     case parameters(WireConnectionParametersInForce)
     case channels(WireOpenedChannels)
+    case remoteVersion(WireRemoteVersion)
+    /// LE features.
+    case remoteFeatures(UInt64)
+    case dataLength(WireDataLength)
+    case phys(WirePHYs)
+    case subrate(WireSubrate)
+    case transmitPower(WireTransmitPower)
+    case hciAnswer(Data)
 
   }
 
@@ -3296,11 +4560,30 @@ public nonisolated struct WireDiscovery: Sendable {
   /// Discoveries of this client before this one that found no room.
   public var lost: UInt32 = 0
 
+  /// The Advertising SID.
+  public var sid: UInt32 {
+    get {_sid ?? 0}
+    set {_sid = newValue}
+  }
+  /// Returns true if `sid` has been explicitly set.
+  public var hasSid: Bool {self._sid != nil}
+  /// Clears the value of `sid`. Subsequent reads from it will return its default value.
+  public mutating func clearSid() {self._sid = nil}
+
+  /// 1 LE 1M, 2 LE 2M, 3 LE Coded; 0: LE 1M, and no secondary one.
+  public var primaryPhy: UInt32 = 0
+
+  public var secondaryPhy: UInt32 = 0
+
+  /// Of periodic advertising, in units of 1.25 ms; 0: none.
+  public var periodicInterval: UInt32 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _address: WireAddress? = nil
+  fileprivate var _sid: UInt32? = nil
 }
 
 public nonisolated struct WireLink: Sendable {
@@ -3756,6 +5039,12 @@ public nonisolated struct WireFailure: Sendable {
     /// Of operators alone.
     case notPermitted // = 15
     case advertisementTooLong // = 16
+
+    /// Code: 1 too much data, 2 misplaced data, 3 contradictory properties, 4 needs extended PDUs, 5 primary PHY, 6 out of range,
+    /// 7 address, 8 train.
+    case advertisingSet // = 17
+    case train // = 18
+    case pathLossZones // = 19
     case gattAtt // = 20
     case gattTransactionTimeout // = 21
     case gattDisconnected // = 22
@@ -3778,6 +5067,8 @@ public nonisolated struct WireFailure: Sendable {
     case gattTrailingBytes // = 39
     case gattInvalidValue // = 40
     case gattLengthMismatch // = 41
+    case channelMap // = 50
+    case parametersTooLong // = 51
     case refusedByUs // = 60
     case refusedByPeer // = 61
     case securityTimedOut // = 62
@@ -3839,6 +5130,9 @@ public nonisolated struct WireFailure: Sendable {
       case 14: self = .notAvailable
       case 15: self = .notPermitted
       case 16: self = .advertisementTooLong
+      case 17: self = .advertisingSet
+      case 18: self = .train
+      case 19: self = .pathLossZones
       case 20: self = .gattAtt
       case 21: self = .gattTransactionTimeout
       case 22: self = .gattDisconnected
@@ -3861,6 +5155,8 @@ public nonisolated struct WireFailure: Sendable {
       case 39: self = .gattTrailingBytes
       case 40: self = .gattInvalidValue
       case 41: self = .gattLengthMismatch
+      case 50: self = .channelMap
+      case 51: self = .parametersTooLong
       case 60: self = .refusedByUs
       case 61: self = .refusedByPeer
       case 62: self = .securityTimedOut
@@ -3916,6 +5212,9 @@ public nonisolated struct WireFailure: Sendable {
       case .notAvailable: return 14
       case .notPermitted: return 15
       case .advertisementTooLong: return 16
+      case .advertisingSet: return 17
+      case .train: return 18
+      case .pathLossZones: return 19
       case .gattAtt: return 20
       case .gattTransactionTimeout: return 21
       case .gattDisconnected: return 22
@@ -3938,6 +5237,8 @@ public nonisolated struct WireFailure: Sendable {
       case .gattTrailingBytes: return 39
       case .gattInvalidValue: return 40
       case .gattLengthMismatch: return 41
+      case .channelMap: return 50
+      case .parametersTooLong: return 51
       case .refusedByUs: return 60
       case .refusedByPeer: return 61
       case .securityTimedOut: return 62
@@ -3993,6 +5294,9 @@ public nonisolated struct WireFailure: Sendable {
       .notAvailable,
       .notPermitted,
       .advertisementTooLong,
+      .advertisingSet,
+      .train,
+      .pathLossZones,
       .gattAtt,
       .gattTransactionTimeout,
       .gattDisconnected,
@@ -4015,6 +5319,8 @@ public nonisolated struct WireFailure: Sendable {
       .gattTrailingBytes,
       .gattInvalidValue,
       .gattLengthMismatch,
+      .channelMap,
+      .parametersTooLong,
       .refusedByUs,
       .refusedByPeer,
       .securityTimedOut,
@@ -6722,12 +8028,41 @@ public nonisolated struct WireWantedOfRadio: Sendable {
     set {wanted = .connect(newValue)}
   }
 
+  public var set: WireAdvertisingSet {
+    get {
+      if case .set(let v)? = wanted {return v}
+      return WireAdvertisingSet()
+    }
+    set {wanted = .set(newValue)}
+  }
+
+  public var train: WireFollowTrain {
+    get {
+      if case .train(let v)? = wanted {return v}
+      return WireFollowTrain()
+    }
+    set {wanted = .train(newValue)}
+  }
+
+  /// The link whose peer transfers them.
+  public var trainsOf: UInt64 {
+    get {
+      if case .trainsOf(let v)? = wanted {return v}
+      return 0
+    }
+    set {wanted = .trainsOf(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Wanted: Equatable, Sendable {
     case scan(WireScan)
     case advertise(WireAdvertise)
     case connect(WireConnect)
+    case set(WireAdvertisingSet)
+    case train(WireFollowTrain)
+    /// The link whose peer transfers them.
+    case trainsOf(UInt64)
 
   }
 
@@ -7055,7 +8390,7 @@ nonisolated extension WireFromClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".FromDaemon"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{1}completed\0\u{1}discovered\0\u{1}connected\0\u{1}disconnected\0\u{1}notification\0\u{3}mtu_changed\0\u{3}subscriptions_forgotten\0\u{3}write_room\0\u{1}recovering\0\u{1}ready\0\u{1}lost\0\u{1}pairing\0\u{3}encryption_changed\0\u{3}app_welcome\0\u{3}app_event\0\u{3}app_taken\0\u{3}app_notice\0\u{3}app_pairing\0\u{3}operator_answer\0\u{1}server\0\u{3}central_connected\0\u{3}central_disconnected\0\u{3}advertising_changed\0\u{3}parameters_changed\0\u{1}channel\0\u{3}bond_changed\0\u{3}bond_removed\0\u{1}packet\0\u{1}alert\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{1}completed\0\u{1}discovered\0\u{1}connected\0\u{1}disconnected\0\u{1}notification\0\u{3}mtu_changed\0\u{3}subscriptions_forgotten\0\u{3}write_room\0\u{1}recovering\0\u{1}ready\0\u{1}lost\0\u{1}pairing\0\u{3}encryption_changed\0\u{3}app_welcome\0\u{3}app_event\0\u{3}app_taken\0\u{3}app_notice\0\u{3}app_pairing\0\u{3}operator_answer\0\u{1}server\0\u{3}central_connected\0\u{3}central_disconnected\0\u{3}advertising_changed\0\u{3}parameters_changed\0\u{1}channel\0\u{3}bond_changed\0\u{3}bond_removed\0\u{1}packet\0\u{1}alert\0\u{3}advertising_set\0\u{1}train\0\u{3}phys_changed\0\u{3}data_length_changed\0\u{3}subrate_changed\0\u{3}link_report\0\u{3}cleartext_refused\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7456,6 +8791,97 @@ nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.message = .alert(v)
         }
       }()
+      case 32: try {
+        var v: WireSetEvent?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .advertisingSet(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .advertisingSet(v)
+        }
+      }()
+      case 33: try {
+        var v: WireTrainEvent?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .train(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .train(v)
+        }
+      }()
+      case 34: try {
+        var v: WirePHYsChanged?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .physChanged(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .physChanged(v)
+        }
+      }()
+      case 35: try {
+        var v: WireDataLengthChanged?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .dataLengthChanged(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .dataLengthChanged(v)
+        }
+      }()
+      case 36: try {
+        var v: WireSubrateChanged?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .subrateChanged(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .subrateChanged(v)
+        }
+      }()
+      case 37: try {
+        var v: WireLinkReport?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .linkReport(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .linkReport(v)
+        }
+      }()
+      case 38: try {
+        var v: WireCleartextRefused?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .cleartextRefused(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .cleartextRefused(v)
+        }
+      }()
       default: break
       }
     }
@@ -7591,6 +9017,34 @@ nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._Mess
       guard case .alert(let v)? = self.message else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
     }()
+    case .advertisingSet?: try {
+      guard case .advertisingSet(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
+    }()
+    case .train?: try {
+      guard case .train(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 33)
+    }()
+    case .physChanged?: try {
+      guard case .physChanged(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 34)
+    }()
+    case .dataLengthChanged?: try {
+      guard case .dataLengthChanged(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 35)
+    }()
+    case .subrateChanged?: try {
+      guard case .subrateChanged(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 36)
+    }()
+    case .linkReport?: try {
+      guard case .linkReport(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 37)
+    }()
+    case .cleartextRefused?: try {
+      guard case .cleartextRefused(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 38)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -7649,7 +9103,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireWelcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Welcome"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}controller\0\u{1}limits\0\u{3}is_operator\0\u{1}bonds\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}controller\0\u{1}limits\0\u{3}is_operator\0\u{1}bonds\0\u{1}revision\0\u{3}accepts_enhanced_bearers\0\u{3}tells_address_resolution\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7662,6 +9116,9 @@ nonisolated extension WireWelcome: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 3: try { try decoder.decodeSingularMessageField(value: &self._limits) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.isOperator) }()
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.bonds) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.revision) }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.acceptsEnhancedBearers) }()
+      case 8: try { try decoder.decodeSingularBoolField(value: &self.tellsAddressResolution) }()
       default: break
       }
     }
@@ -7687,6 +9144,15 @@ nonisolated extension WireWelcome: SwiftProtobuf.Message, SwiftProtobuf._Message
     if !self.bonds.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.bonds, fieldNumber: 5)
     }
+    if self.revision != 0 {
+      try visitor.visitSingularUInt32Field(value: self.revision, fieldNumber: 6)
+    }
+    if self.acceptsEnhancedBearers != false {
+      try visitor.visitSingularBoolField(value: self.acceptsEnhancedBearers, fieldNumber: 7)
+    }
+    if self.tellsAddressResolution != false {
+      try visitor.visitSingularBoolField(value: self.tellsAddressResolution, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7696,6 +9162,9 @@ nonisolated extension WireWelcome: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs._limits != rhs._limits {return false}
     if lhs.isOperator != rhs.isOperator {return false}
     if lhs.bonds != rhs.bonds {return false}
+    if lhs.revision != rhs.revision {return false}
+    if lhs.acceptsEnhancedBearers != rhs.acceptsEnhancedBearers {return false}
+    if lhs.tellsAddressResolution != rhs.tellsAddressResolution {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -7703,7 +9172,7 @@ nonisolated extension WireWelcome: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireLimits: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Limits"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}message_octets\0\u{1}requests\0\u{1}advertisements\0\u{1}services\0\u{1}attributes\0\u{1}channels\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}message_octets\0\u{1}requests\0\u{1}advertisements\0\u{1}services\0\u{1}attributes\0\u{1}channels\0\u{1}sets\0\u{1}trains\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7717,6 +9186,8 @@ nonisolated extension WireLimits: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.services) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.attributes) }()
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.channels) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.sets) }()
+      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.trains) }()
       default: break
       }
     }
@@ -7741,6 +9212,12 @@ nonisolated extension WireLimits: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if self.channels != 0 {
       try visitor.visitSingularUInt32Field(value: self.channels, fieldNumber: 6)
     }
+    if self.sets != 0 {
+      try visitor.visitSingularUInt32Field(value: self.sets, fieldNumber: 7)
+    }
+    if self.trains != 0 {
+      try visitor.visitSingularUInt32Field(value: self.trains, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7751,6 +9228,8 @@ nonisolated extension WireLimits: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if lhs.services != rhs.services {return false}
     if lhs.attributes != rhs.attributes {return false}
     if lhs.channels != rhs.channels {return false}
+    if lhs.sets != rhs.sets {return false}
+    if lhs.trains != rhs.trains {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -8039,7 +9518,7 @@ nonisolated extension WireLost: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Request"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}scan\0\u{3}change_scan\0\u{1}connect\0\u{1}cancel\0\u{1}disconnect\0\u{1}gatt\0\u{3}read_rssi\0\u{1}pair\0\u{3}answer_pairing\0\u{1}encrypt\0\u{1}advertise\0\u{3}change_advertising\0\u{1}publish\0\u{3}remove_service\0\u{1}respond\0\u{3}update_value\0\u{3}set_device_name\0\u{3}update_parameters\0\u{3}serve_pairing\0\u{3}remove_bond\0\u{3}name_bond\0\u{1}capture\0\u{1}listen\0\u{3}stop_listening\0\u{3}open_channel\0\u{3}send_on_channel\0\u{3}consume_on_channel\0\u{3}close_channel\0\u{1}leave\0\u{3}open_enhanced_channels\0\u{3}reconfigure_channels\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}scan\0\u{3}change_scan\0\u{1}connect\0\u{1}cancel\0\u{1}disconnect\0\u{1}gatt\0\u{3}read_rssi\0\u{1}pair\0\u{3}answer_pairing\0\u{1}encrypt\0\u{1}advertise\0\u{3}change_advertising\0\u{1}publish\0\u{3}remove_service\0\u{1}respond\0\u{3}update_value\0\u{3}set_device_name\0\u{3}update_parameters\0\u{3}serve_pairing\0\u{3}remove_bond\0\u{3}name_bond\0\u{1}capture\0\u{1}listen\0\u{3}stop_listening\0\u{3}open_channel\0\u{3}send_on_channel\0\u{3}consume_on_channel\0\u{3}close_channel\0\u{1}leave\0\u{3}open_enhanced_channels\0\u{3}reconfigure_channels\0\u{3}advertise_set\0\u{3}change_advertising_set\0\u{3}follow_train\0\u{3}receive_trains\0\u{3}transfer_train\0\u{3}use_channels\0\u{1}procedure\0\u{3}hci_command\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8431,6 +9910,105 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
           self.command = .reconfigureChannels(v)
         }
       }()
+      case 33: try {
+        var v: WireAdvertisingSet?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .advertiseSet(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .advertiseSet(v)
+        }
+      }()
+      case 34: try {
+        var v: WireChangeAdvertisingSet?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .changeAdvertisingSet(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .changeAdvertisingSet(v)
+        }
+      }()
+      case 35: try {
+        var v: WireFollowTrain?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .followTrain(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .followTrain(v)
+        }
+      }()
+      case 36: try {
+        var v: WireReceiveTrains?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .receiveTrains(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .receiveTrains(v)
+        }
+      }()
+      case 37: try {
+        var v: WireTransferTrain?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .transferTrain(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .transferTrain(v)
+        }
+      }()
+      case 38: try {
+        var v: UInt64?
+        try decoder.decodeSingularFixed64Field(value: &v)
+        if let v = v {
+          if self.command != nil {try decoder.handleConflictingOneOf()}
+          self.command = .useChannels(v)
+        }
+      }()
+      case 39: try {
+        var v: WireLinkProcedure?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .procedure(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .procedure(v)
+        }
+      }()
+      case 40: try {
+        var v: WireHCICommand?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .hciCommand(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .hciCommand(v)
+        }
+      }()
       default: break
       }
     }
@@ -8569,6 +10147,38 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
       guard case .reconfigureChannels(let v)? = self.command else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
     }()
+    case .advertiseSet?: try {
+      guard case .advertiseSet(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 33)
+    }()
+    case .changeAdvertisingSet?: try {
+      guard case .changeAdvertisingSet(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 34)
+    }()
+    case .followTrain?: try {
+      guard case .followTrain(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 35)
+    }()
+    case .receiveTrains?: try {
+      guard case .receiveTrains(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 36)
+    }()
+    case .transferTrain?: try {
+      guard case .transferTrain(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 37)
+    }()
+    case .useChannels?: try {
+      guard case .useChannels(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularFixed64Field(value: v, fieldNumber: 38)
+    }()
+    case .procedure?: try {
+      guard case .procedure(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 39)
+    }()
+    case .hciCommand?: try {
+      guard case .hciCommand(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -8584,7 +10194,7 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireScan: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Scan"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}is_active\0\u{3}allows_duplicates\0\u{1}services\0\u{3}solicited_services\0\u{3}has_solicited_services\0\u{1}name\0\u{3}minimum_rssi\0\u{1}address\0\u{3}is_in_background\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}is_active\0\u{3}allows_duplicates\0\u{1}services\0\u{3}solicited_services\0\u{3}has_solicited_services\0\u{1}name\0\u{3}minimum_rssi\0\u{1}address\0\u{3}is_in_background\0\u{3}scans_coded_phy\0\u{3}includes_unresolved_targets\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8601,6 +10211,8 @@ nonisolated extension WireScan: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 7: try { try decoder.decodeSingularSInt32Field(value: &self._minimumRssi) }()
       case 8: try { try decoder.decodeSingularMessageField(value: &self._address) }()
       case 9: try { try decoder.decodeSingularBoolField(value: &self.isInBackground) }()
+      case 10: try { try decoder.decodeSingularBoolField(value: &self.scansCodedPhy) }()
+      case 11: try { try decoder.decodeSingularBoolField(value: &self.includesUnresolvedTargets) }()
       default: break
       }
     }
@@ -8638,6 +10250,12 @@ nonisolated extension WireScan: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if self.isInBackground != false {
       try visitor.visitSingularBoolField(value: self.isInBackground, fieldNumber: 9)
     }
+    if self.scansCodedPhy != false {
+      try visitor.visitSingularBoolField(value: self.scansCodedPhy, fieldNumber: 10)
+    }
+    if self.includesUnresolvedTargets != false {
+      try visitor.visitSingularBoolField(value: self.includesUnresolvedTargets, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -8651,6 +10269,8 @@ nonisolated extension WireScan: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if lhs._minimumRssi != rhs._minimumRssi {return false}
     if lhs._address != rhs._address {return false}
     if lhs.isInBackground != rhs.isInBackground {return false}
+    if lhs.scansCodedPhy != rhs.scansCodedPhy {return false}
+    if lhs.includesUnresolvedTargets != rhs.includesUnresolvedTargets {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -8697,7 +10317,112 @@ nonisolated extension WireChangeScan: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireConnect: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Connect"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peer\0\u{3}establishment_retries\0\u{1}parameters\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peer\0\u{3}establishment_retries\0\u{1}parameters\0\u{1}phys\0\u{1}pace\0\u{3}enhanced_bearers\0")
+
+  fileprivate class _StorageClass {
+    var _peer: WireAddress? = nil
+    var _establishmentRetries: UInt32 = 0
+    var _parameters: WireConnectionParameters? = nil
+    var _phys: UInt32 = 0
+    var _pace: WireLinkPace? = nil
+    var _enhancedBearers: UInt32 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _peer = source._peer
+      _establishmentRetries = source._establishmentRetries
+      _parameters = source._parameters
+      _phys = source._phys
+      _pace = source._pace
+      _enhancedBearers = source._enhancedBearers
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._peer) }()
+        case 2: try { try decoder.decodeSingularUInt32Field(value: &_storage._establishmentRetries) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._parameters) }()
+        case 4: try { try decoder.decodeSingularUInt32Field(value: &_storage._phys) }()
+        case 5: try { try decoder.decodeSingularMessageField(value: &_storage._pace) }()
+        case 6: try { try decoder.decodeSingularUInt32Field(value: &_storage._enhancedBearers) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      try { if let v = _storage._peer {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+      } }()
+      if _storage._establishmentRetries != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._establishmentRetries, fieldNumber: 2)
+      }
+      try { if let v = _storage._parameters {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      if _storage._phys != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._phys, fieldNumber: 4)
+      }
+      try { if let v = _storage._pace {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      } }()
+      if _storage._enhancedBearers != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._enhancedBearers, fieldNumber: 6)
+      }
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireConnect, rhs: WireConnect) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._peer != rhs_storage._peer {return false}
+        if _storage._establishmentRetries != rhs_storage._establishmentRetries {return false}
+        if _storage._parameters != rhs_storage._parameters {return false}
+        if _storage._phys != rhs_storage._phys {return false}
+        if _storage._pace != rhs_storage._pace {return false}
+        if _storage._enhancedBearers != rhs_storage._enhancedBearers {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireLinkPace: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LinkPace"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}busy\0\u{1}idle\0\u{3}idle_microseconds\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8705,9 +10430,9 @@ nonisolated extension WireConnect: SwiftProtobuf.Message, SwiftProtobuf._Message
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularMessageField(value: &self._peer) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.establishmentRetries) }()
-      case 3: try { try decoder.decodeSingularMessageField(value: &self._parameters) }()
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._busy) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._idle) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.idleMicroseconds) }()
       default: break
       }
     }
@@ -8718,22 +10443,22 @@ nonisolated extension WireConnect: SwiftProtobuf.Message, SwiftProtobuf._Message
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
     // https://github.com/apple/swift-protobuf/issues/1182
-    try { if let v = self._peer {
+    try { if let v = self._busy {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
     } }()
-    if self.establishmentRetries != 0 {
-      try visitor.visitSingularUInt32Field(value: self.establishmentRetries, fieldNumber: 2)
-    }
-    try { if let v = self._parameters {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    try { if let v = self._idle {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
     } }()
+    if self.idleMicroseconds != 0 {
+      try visitor.visitSingularUInt64Field(value: self.idleMicroseconds, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: WireConnect, rhs: WireConnect) -> Bool {
-    if lhs._peer != rhs._peer {return false}
-    if lhs.establishmentRetries != rhs.establishmentRetries {return false}
-    if lhs._parameters != rhs._parameters {return false}
+  public static func ==(lhs: WireLinkPace, rhs: WireLinkPace) -> Bool {
+    if lhs._busy != rhs._busy {return false}
+    if lhs._idle != rhs._idle {return false}
+    if lhs.idleMicroseconds != rhs.idleMicroseconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -9960,6 +11685,760 @@ nonisolated extension WireChangeAdvertising: SwiftProtobuf.Message, SwiftProtobu
   }
 }
 
+nonisolated extension WireAdvertisingSet: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AdvertisingSet"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}data\0\u{3}scan_response\0\u{3}uses_legacy_pdus\0\u{3}is_connectable\0\u{3}is_scannable\0\u{3}is_anonymous\0\u{3}includes_transmit_power\0\u{1}interval\0\u{3}primary_phy\0\u{3}secondary_phy\0\u{1}address\0\u{1}sid\0\u{3}transmit_power\0\u{3}duration_microseconds\0\u{3}maximum_events\0\u{3}ends_after_connection\0\u{1}train\0")
+
+  fileprivate class _StorageClass {
+    var _data: Data = Data()
+    var _scanResponse: Data = Data()
+    var _usesLegacyPdus: Bool = false
+    var _isConnectable: Bool = false
+    var _isScannable: Bool = false
+    var _isAnonymous: Bool = false
+    var _includesTransmitPower: Bool = false
+    var _interval: UInt32 = 0
+    var _primaryPhy: UInt32 = 0
+    var _secondaryPhy: UInt32 = 0
+    var _address: WireAddress? = nil
+    var _sid: UInt32? = nil
+    var _transmitPower: Int32? = nil
+    var _durationMicroseconds: UInt64 = 0
+    var _maximumEvents: UInt32 = 0
+    var _endsAfterConnection: Bool = false
+    var _train: WirePeriodicTrain? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _data = source._data
+      _scanResponse = source._scanResponse
+      _usesLegacyPdus = source._usesLegacyPdus
+      _isConnectable = source._isConnectable
+      _isScannable = source._isScannable
+      _isAnonymous = source._isAnonymous
+      _includesTransmitPower = source._includesTransmitPower
+      _interval = source._interval
+      _primaryPhy = source._primaryPhy
+      _secondaryPhy = source._secondaryPhy
+      _address = source._address
+      _sid = source._sid
+      _transmitPower = source._transmitPower
+      _durationMicroseconds = source._durationMicroseconds
+      _maximumEvents = source._maximumEvents
+      _endsAfterConnection = source._endsAfterConnection
+      _train = source._train
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularBytesField(value: &_storage._data) }()
+        case 2: try { try decoder.decodeSingularBytesField(value: &_storage._scanResponse) }()
+        case 3: try { try decoder.decodeSingularBoolField(value: &_storage._usesLegacyPdus) }()
+        case 4: try { try decoder.decodeSingularBoolField(value: &_storage._isConnectable) }()
+        case 5: try { try decoder.decodeSingularBoolField(value: &_storage._isScannable) }()
+        case 6: try { try decoder.decodeSingularBoolField(value: &_storage._isAnonymous) }()
+        case 7: try { try decoder.decodeSingularBoolField(value: &_storage._includesTransmitPower) }()
+        case 8: try { try decoder.decodeSingularUInt32Field(value: &_storage._interval) }()
+        case 9: try { try decoder.decodeSingularUInt32Field(value: &_storage._primaryPhy) }()
+        case 10: try { try decoder.decodeSingularUInt32Field(value: &_storage._secondaryPhy) }()
+        case 11: try { try decoder.decodeSingularMessageField(value: &_storage._address) }()
+        case 12: try { try decoder.decodeSingularUInt32Field(value: &_storage._sid) }()
+        case 13: try { try decoder.decodeSingularSInt32Field(value: &_storage._transmitPower) }()
+        case 14: try { try decoder.decodeSingularUInt64Field(value: &_storage._durationMicroseconds) }()
+        case 15: try { try decoder.decodeSingularUInt32Field(value: &_storage._maximumEvents) }()
+        case 16: try { try decoder.decodeSingularBoolField(value: &_storage._endsAfterConnection) }()
+        case 17: try { try decoder.decodeSingularMessageField(value: &_storage._train) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._data.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._data, fieldNumber: 1)
+      }
+      if !_storage._scanResponse.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._scanResponse, fieldNumber: 2)
+      }
+      if _storage._usesLegacyPdus != false {
+        try visitor.visitSingularBoolField(value: _storage._usesLegacyPdus, fieldNumber: 3)
+      }
+      if _storage._isConnectable != false {
+        try visitor.visitSingularBoolField(value: _storage._isConnectable, fieldNumber: 4)
+      }
+      if _storage._isScannable != false {
+        try visitor.visitSingularBoolField(value: _storage._isScannable, fieldNumber: 5)
+      }
+      if _storage._isAnonymous != false {
+        try visitor.visitSingularBoolField(value: _storage._isAnonymous, fieldNumber: 6)
+      }
+      if _storage._includesTransmitPower != false {
+        try visitor.visitSingularBoolField(value: _storage._includesTransmitPower, fieldNumber: 7)
+      }
+      if _storage._interval != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._interval, fieldNumber: 8)
+      }
+      if _storage._primaryPhy != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._primaryPhy, fieldNumber: 9)
+      }
+      if _storage._secondaryPhy != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._secondaryPhy, fieldNumber: 10)
+      }
+      try { if let v = _storage._address {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      } }()
+      try { if let v = _storage._sid {
+        try visitor.visitSingularUInt32Field(value: v, fieldNumber: 12)
+      } }()
+      try { if let v = _storage._transmitPower {
+        try visitor.visitSingularSInt32Field(value: v, fieldNumber: 13)
+      } }()
+      if _storage._durationMicroseconds != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._durationMicroseconds, fieldNumber: 14)
+      }
+      if _storage._maximumEvents != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maximumEvents, fieldNumber: 15)
+      }
+      if _storage._endsAfterConnection != false {
+        try visitor.visitSingularBoolField(value: _storage._endsAfterConnection, fieldNumber: 16)
+      }
+      try { if let v = _storage._train {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAdvertisingSet, rhs: WireAdvertisingSet) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._data != rhs_storage._data {return false}
+        if _storage._scanResponse != rhs_storage._scanResponse {return false}
+        if _storage._usesLegacyPdus != rhs_storage._usesLegacyPdus {return false}
+        if _storage._isConnectable != rhs_storage._isConnectable {return false}
+        if _storage._isScannable != rhs_storage._isScannable {return false}
+        if _storage._isAnonymous != rhs_storage._isAnonymous {return false}
+        if _storage._includesTransmitPower != rhs_storage._includesTransmitPower {return false}
+        if _storage._interval != rhs_storage._interval {return false}
+        if _storage._primaryPhy != rhs_storage._primaryPhy {return false}
+        if _storage._secondaryPhy != rhs_storage._secondaryPhy {return false}
+        if _storage._address != rhs_storage._address {return false}
+        if _storage._sid != rhs_storage._sid {return false}
+        if _storage._transmitPower != rhs_storage._transmitPower {return false}
+        if _storage._durationMicroseconds != rhs_storage._durationMicroseconds {return false}
+        if _storage._maximumEvents != rhs_storage._maximumEvents {return false}
+        if _storage._endsAfterConnection != rhs_storage._endsAfterConnection {return false}
+        if _storage._train != rhs_storage._train {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WirePeriodicTrain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".PeriodicTrain"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}data\0\u{1}interval\0\u{3}includes_data_information\0\u{3}includes_transmit_power\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.data) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.interval) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.includesDataInformation) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.includesTransmitPower) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.data.isEmpty {
+      try visitor.visitSingularBytesField(value: self.data, fieldNumber: 1)
+    }
+    if self.interval != 0 {
+      try visitor.visitSingularUInt32Field(value: self.interval, fieldNumber: 2)
+    }
+    if self.includesDataInformation != false {
+      try visitor.visitSingularBoolField(value: self.includesDataInformation, fieldNumber: 3)
+    }
+    if self.includesTransmitPower != false {
+      try visitor.visitSingularBoolField(value: self.includesTransmitPower, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WirePeriodicTrain, rhs: WirePeriodicTrain) -> Bool {
+    if lhs.data != rhs.data {return false}
+    if lhs.interval != rhs.interval {return false}
+    if lhs.includesDataInformation != rhs.includesDataInformation {return false}
+    if lhs.includesTransmitPower != rhs.includesTransmitPower {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireChangeAdvertisingSet: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ChangeAdvertisingSet"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}set\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.operation) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._set) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.operation != 0 {
+      try visitor.visitSingularUInt64Field(value: self.operation, fieldNumber: 1)
+    }
+    try { if let v = self._set {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireChangeAdvertisingSet, rhs: WireChangeAdvertisingSet) -> Bool {
+    if lhs.operation != rhs.operation {return false}
+    if lhs._set != rhs._set {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSetEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SetEvent"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}started\0\u{1}stopped\0\u{1}connected\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.operation) }()
+      case 2: try {
+        var v: Int32?
+        try decoder.decodeSingularSInt32Field(value: &v)
+        if let v = v {
+          if self.event != nil {try decoder.handleConflictingOneOf()}
+          self.event = .started(v)
+        }
+      }()
+      case 3: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .stopped(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .stopped(v)
+        }
+      }()
+      case 4: try {
+        var v: UInt64?
+        try decoder.decodeSingularFixed64Field(value: &v)
+        if let v = v {
+          if self.event != nil {try decoder.handleConflictingOneOf()}
+          self.event = .connected(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.operation != 0 {
+      try visitor.visitSingularUInt64Field(value: self.operation, fieldNumber: 1)
+    }
+    switch self.event {
+    case .started?: try {
+      guard case .started(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularSInt32Field(value: v, fieldNumber: 2)
+    }()
+    case .stopped?: try {
+      guard case .stopped(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .connected?: try {
+      guard case .connected(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularFixed64Field(value: v, fieldNumber: 4)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSetEvent, rhs: WireSetEvent) -> Bool {
+    if lhs.operation != rhs.operation {return false}
+    if lhs.event != rhs.event {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireFollowTrain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".FollowTrain"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}advertisers\0\u{1}options\0\u{3}scans_coded_phy\0\u{3}ends_after_loss\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.advertisers) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._options) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.scansCodedPhy) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.endsAfterLoss) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.advertisers.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.advertisers, fieldNumber: 1)
+    }
+    try { if let v = self._options {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.scansCodedPhy != false {
+      try visitor.visitSingularBoolField(value: self.scansCodedPhy, fieldNumber: 3)
+    }
+    if self.endsAfterLoss != false {
+      try visitor.visitSingularBoolField(value: self.endsAfterLoss, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireFollowTrain, rhs: WireFollowTrain) -> Bool {
+    if lhs.advertisers != rhs.advertisers {return false}
+    if lhs._options != rhs._options {return false}
+    if lhs.scansCodedPhy != rhs.scansCodedPhy {return false}
+    if lhs.endsAfterLoss != rhs.endsAfterLoss {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrainAdvertiser: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TrainAdvertiser"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}address\0\u{1}sid\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._address) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.sid) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._address {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.sid != 0 {
+      try visitor.visitSingularUInt32Field(value: self.sid, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireTrainAdvertiser, rhs: WireTrainAdvertiser) -> Bool {
+    if lhs._address != rhs._address {return false}
+    if lhs.sid != rhs.sid {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrainOptions: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TrainOptions"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}skip\0\u{1}timeout\0\u{3}reports_only_changes\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.skip) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.timeout) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.reportsOnlyChanges) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.skip != 0 {
+      try visitor.visitSingularUInt32Field(value: self.skip, fieldNumber: 1)
+    }
+    if self.timeout != 0 {
+      try visitor.visitSingularUInt32Field(value: self.timeout, fieldNumber: 2)
+    }
+    if self.reportsOnlyChanges != false {
+      try visitor.visitSingularBoolField(value: self.reportsOnlyChanges, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireTrainOptions, rhs: WireTrainOptions) -> Bool {
+    if lhs.skip != rhs.skip {return false}
+    if lhs.timeout != rhs.timeout {return false}
+    if lhs.reportsOnlyChanges != rhs.reportsOnlyChanges {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireReceiveTrains: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ReceiveTrains"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{1}options\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._options) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 1)
+    }
+    try { if let v = self._options {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireReceiveTrains, rhs: WireReceiveTrains) -> Bool {
+    if lhs.link != rhs.link {return false}
+    if lhs._options != rhs._options {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTransferTrain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TransferTrain"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}link\0\u{3}service_data\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.operation) }()
+      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.serviceData) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.operation != 0 {
+      try visitor.visitSingularUInt64Field(value: self.operation, fieldNumber: 1)
+    }
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 2)
+    }
+    if self.serviceData != 0 {
+      try visitor.visitSingularUInt32Field(value: self.serviceData, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireTransferTrain, rhs: WireTransferTrain) -> Bool {
+    if lhs.operation != rhs.operation {return false}
+    if lhs.link != rhs.link {return false}
+    if lhs.serviceData != rhs.serviceData {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrainEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TrainEvent"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}synchronized\0\u{1}report\0\u{1}lost\0\u{1}dropped\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.operation) }()
+      case 2: try {
+        var v: WireTrainSynchronized?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .synchronized(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .synchronized(v)
+        }
+      }()
+      case 3: try {
+        var v: WireTrainReport?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .report(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .report(v)
+        }
+      }()
+      case 4: try {
+        var v: WireTrainAdvertiser?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .lost(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .lost(v)
+        }
+      }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.dropped) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.operation != 0 {
+      try visitor.visitSingularUInt64Field(value: self.operation, fieldNumber: 1)
+    }
+    switch self.event {
+    case .synchronized?: try {
+      guard case .synchronized(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .report?: try {
+      guard case .report(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .lost?: try {
+      guard case .lost(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case nil: break
+    }
+    if self.dropped != 0 {
+      try visitor.visitSingularUInt32Field(value: self.dropped, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireTrainEvent, rhs: WireTrainEvent) -> Bool {
+    if lhs.operation != rhs.operation {return false}
+    if lhs.event != rhs.event {return false}
+    if lhs.dropped != rhs.dropped {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrainSynchronized: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TrainSynchronized"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}advertiser\0\u{1}phy\0\u{1}interval\0\u{3}service_data\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._advertiser) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.phy) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.interval) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self._serviceData) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._advertiser {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.phy != 0 {
+      try visitor.visitSingularUInt32Field(value: self.phy, fieldNumber: 2)
+    }
+    if self.interval != 0 {
+      try visitor.visitSingularUInt32Field(value: self.interval, fieldNumber: 3)
+    }
+    try { if let v = self._serviceData {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireTrainSynchronized, rhs: WireTrainSynchronized) -> Bool {
+    if lhs._advertiser != rhs._advertiser {return false}
+    if lhs.phy != rhs.phy {return false}
+    if lhs.interval != rhs.interval {return false}
+    if lhs._serviceData != rhs._serviceData {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrainReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TrainReport"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}advertiser\0\u{1}data\0\u{3}is_truncated\0\u{1}rssi\0\u{3}tx_power\0\u{1}time\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._advertiser) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.data) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.isTruncated) }()
+      case 4: try { try decoder.decodeSingularSInt32Field(value: &self.rssi) }()
+      case 5: try { try decoder.decodeSingularSInt32Field(value: &self._txPower) }()
+      case 6: try { try decoder.decodeSingularInt64Field(value: &self.time) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._advertiser {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.data.isEmpty {
+      try visitor.visitSingularBytesField(value: self.data, fieldNumber: 2)
+    }
+    if self.isTruncated != false {
+      try visitor.visitSingularBoolField(value: self.isTruncated, fieldNumber: 3)
+    }
+    if self.rssi != 0 {
+      try visitor.visitSingularSInt32Field(value: self.rssi, fieldNumber: 4)
+    }
+    try { if let v = self._txPower {
+      try visitor.visitSingularSInt32Field(value: v, fieldNumber: 5)
+    } }()
+    if self.time != 0 {
+      try visitor.visitSingularInt64Field(value: self.time, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireTrainReport, rhs: WireTrainReport) -> Bool {
+    if lhs._advertiser != rhs._advertiser {return false}
+    if lhs.data != rhs.data {return false}
+    if lhs.isTruncated != rhs.isTruncated {return false}
+    if lhs.rssi != rhs.rssi {return false}
+    if lhs._txPower != rhs._txPower {return false}
+    if lhs.time != rhs.time {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireServiceDefinition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ServiceDefinition"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}uuid\0\u{3}is_primary\0\u{3}included_services\0\u{1}characteristics\0")
@@ -10448,6 +12927,1014 @@ nonisolated extension WireUpdateParameters: SwiftProtobuf.Message, SwiftProtobuf
   public static func ==(lhs: WireUpdateParameters, rhs: WireUpdateParameters) -> Bool {
     if lhs.link != rhs.link {return false}
     if lhs._parameters != rhs._parameters {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireLinkProcedure: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LinkProcedure"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{3}read_remote_version\0\u{3}read_remote_features\0\u{3}set_data_length\0\u{3}read_phy\0\u{3}set_phy\0\u{3}set_subrate\0\u{3}read_transmit_power\0\u{3}read_remote_transmit_power\0\u{3}report_transmit_power\0\u{3}monitor_path_loss\0\u{3}authenticated_payload_timeout_microseconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 2: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.procedure {
+          hadOneofValue = true
+          if case .readRemoteVersion(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.procedure = .readRemoteVersion(v)
+        }
+      }()
+      case 3: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.procedure {
+          hadOneofValue = true
+          if case .readRemoteFeatures(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.procedure = .readRemoteFeatures(v)
+        }
+      }()
+      case 4: try {
+        var v: WireSetDataLength?
+        var hadOneofValue = false
+        if let current = self.procedure {
+          hadOneofValue = true
+          if case .setDataLength(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.procedure = .setDataLength(v)
+        }
+      }()
+      case 5: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.procedure {
+          hadOneofValue = true
+          if case .readPhy(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.procedure = .readPhy(v)
+        }
+      }()
+      case 6: try {
+        var v: WireSetPHY?
+        var hadOneofValue = false
+        if let current = self.procedure {
+          hadOneofValue = true
+          if case .setPhy(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.procedure = .setPhy(v)
+        }
+      }()
+      case 7: try {
+        var v: WireSetSubrate?
+        var hadOneofValue = false
+        if let current = self.procedure {
+          hadOneofValue = true
+          if case .setSubrate(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.procedure = .setSubrate(v)
+        }
+      }()
+      case 8: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.procedure != nil {try decoder.handleConflictingOneOf()}
+          self.procedure = .readTransmitPower(v)
+        }
+      }()
+      case 9: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.procedure != nil {try decoder.handleConflictingOneOf()}
+          self.procedure = .readRemoteTransmitPower(v)
+        }
+      }()
+      case 10: try {
+        var v: WireReportTransmitPower?
+        var hadOneofValue = false
+        if let current = self.procedure {
+          hadOneofValue = true
+          if case .reportTransmitPower(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.procedure = .reportTransmitPower(v)
+        }
+      }()
+      case 11: try {
+        var v: WireMonitorPathLoss?
+        var hadOneofValue = false
+        if let current = self.procedure {
+          hadOneofValue = true
+          if case .monitorPathLoss(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.procedure = .monitorPathLoss(v)
+        }
+      }()
+      case 12: try {
+        var v: UInt64?
+        try decoder.decodeSingularUInt64Field(value: &v)
+        if let v = v {
+          if self.procedure != nil {try decoder.handleConflictingOneOf()}
+          self.procedure = .authenticatedPayloadTimeoutMicroseconds(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 1)
+    }
+    switch self.procedure {
+    case .readRemoteVersion?: try {
+      guard case .readRemoteVersion(let v)? = self.procedure else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .readRemoteFeatures?: try {
+      guard case .readRemoteFeatures(let v)? = self.procedure else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .setDataLength?: try {
+      guard case .setDataLength(let v)? = self.procedure else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .readPhy?: try {
+      guard case .readPhy(let v)? = self.procedure else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .setPhy?: try {
+      guard case .setPhy(let v)? = self.procedure else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .setSubrate?: try {
+      guard case .setSubrate(let v)? = self.procedure else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .readTransmitPower?: try {
+      guard case .readTransmitPower(let v)? = self.procedure else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 8)
+    }()
+    case .readRemoteTransmitPower?: try {
+      guard case .readRemoteTransmitPower(let v)? = self.procedure else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 9)
+    }()
+    case .reportTransmitPower?: try {
+      guard case .reportTransmitPower(let v)? = self.procedure else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    }()
+    case .monitorPathLoss?: try {
+      guard case .monitorPathLoss(let v)? = self.procedure else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    }()
+    case .authenticatedPayloadTimeoutMicroseconds?: try {
+      guard case .authenticatedPayloadTimeoutMicroseconds(let v)? = self.procedure else { preconditionFailure() }
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 12)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireLinkProcedure, rhs: WireLinkProcedure) -> Bool {
+    if lhs.link != rhs.link {return false}
+    if lhs.procedure != rhs.procedure {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSetDataLength: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SetDataLength"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}octets\0\u{1}microseconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.octets) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.microseconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.octets != 0 {
+      try visitor.visitSingularUInt32Field(value: self.octets, fieldNumber: 1)
+    }
+    if self.microseconds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.microseconds, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSetDataLength, rhs: WireSetDataLength) -> Bool {
+    if lhs.octets != rhs.octets {return false}
+    if lhs.microseconds != rhs.microseconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSetPHY: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SetPHY"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}transmit\0\u{1}receive\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.transmit) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.receive) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.transmit != 0 {
+      try visitor.visitSingularUInt32Field(value: self.transmit, fieldNumber: 1)
+    }
+    if self.receive != 0 {
+      try visitor.visitSingularUInt32Field(value: self.receive, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSetPHY, rhs: WireSetPHY) -> Bool {
+    if lhs.transmit != rhs.transmit {return false}
+    if lhs.receive != rhs.receive {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSetSubrate: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SetSubrate"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}minimum_factor\0\u{3}maximum_factor\0\u{3}maximum_latency\0\u{3}continuation_number\0\u{3}supervision_timeout\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.minimumFactor) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.maximumFactor) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.maximumLatency) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.continuationNumber) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.supervisionTimeout) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.minimumFactor != 0 {
+      try visitor.visitSingularUInt32Field(value: self.minimumFactor, fieldNumber: 1)
+    }
+    if self.maximumFactor != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maximumFactor, fieldNumber: 2)
+    }
+    if self.maximumLatency != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maximumLatency, fieldNumber: 3)
+    }
+    if self.continuationNumber != 0 {
+      try visitor.visitSingularUInt32Field(value: self.continuationNumber, fieldNumber: 4)
+    }
+    if self.supervisionTimeout != 0 {
+      try visitor.visitSingularUInt32Field(value: self.supervisionTimeout, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSetSubrate, rhs: WireSetSubrate) -> Bool {
+    if lhs.minimumFactor != rhs.minimumFactor {return false}
+    if lhs.maximumFactor != rhs.maximumFactor {return false}
+    if lhs.maximumLatency != rhs.maximumLatency {return false}
+    if lhs.continuationNumber != rhs.continuationNumber {return false}
+    if lhs.supervisionTimeout != rhs.supervisionTimeout {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireReportTransmitPower: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ReportTransmitPower"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}local\0\u{1}remote\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.local) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.remote) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.local != false {
+      try visitor.visitSingularBoolField(value: self.local, fieldNumber: 1)
+    }
+    if self.remote != false {
+      try visitor.visitSingularBoolField(value: self.remote, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireReportTransmitPower, rhs: WireReportTransmitPower) -> Bool {
+    if lhs.local != rhs.local {return false}
+    if lhs.remote != rhs.remote {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireMonitorPathLoss: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".MonitorPathLoss"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zones\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._zones) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._zones {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireMonitorPathLoss, rhs: WireMonitorPathLoss) -> Bool {
+    if lhs._zones != rhs._zones {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WirePathLossZones: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".PathLossZones"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}high\0\u{3}high_hysteresis\0\u{1}low\0\u{3}low_hysteresis\0\u{3}minimum_events\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self._high) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.highHysteresis) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.low) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.lowHysteresis) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.minimumEvents) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._high {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 1)
+    } }()
+    if self.highHysteresis != 0 {
+      try visitor.visitSingularUInt32Field(value: self.highHysteresis, fieldNumber: 2)
+    }
+    if self.low != 0 {
+      try visitor.visitSingularUInt32Field(value: self.low, fieldNumber: 3)
+    }
+    if self.lowHysteresis != 0 {
+      try visitor.visitSingularUInt32Field(value: self.lowHysteresis, fieldNumber: 4)
+    }
+    if self.minimumEvents != 0 {
+      try visitor.visitSingularUInt32Field(value: self.minimumEvents, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WirePathLossZones, rhs: WirePathLossZones) -> Bool {
+    if lhs._high != rhs._high {return false}
+    if lhs.highHysteresis != rhs.highHysteresis {return false}
+    if lhs.low != rhs.low {return false}
+    if lhs.lowHysteresis != rhs.lowHysteresis {return false}
+    if lhs.minimumEvents != rhs.minimumEvents {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireHCICommand: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".HCICommand"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}opcode\0\u{1}parameters\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.opcode) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.parameters) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.opcode != 0 {
+      try visitor.visitSingularUInt32Field(value: self.opcode, fieldNumber: 1)
+    }
+    if !self.parameters.isEmpty {
+      try visitor.visitSingularBytesField(value: self.parameters, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireHCICommand, rhs: WireHCICommand) -> Bool {
+    if lhs.opcode != rhs.opcode {return false}
+    if lhs.parameters != rhs.parameters {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireRemoteVersion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RemoteVersion"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}company\0\u{1}subversion\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.company) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.subversion) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.version != 0 {
+      try visitor.visitSingularUInt32Field(value: self.version, fieldNumber: 1)
+    }
+    if self.company != 0 {
+      try visitor.visitSingularUInt32Field(value: self.company, fieldNumber: 2)
+    }
+    if self.subversion != 0 {
+      try visitor.visitSingularUInt32Field(value: self.subversion, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireRemoteVersion, rhs: WireRemoteVersion) -> Bool {
+    if lhs.version != rhs.version {return false}
+    if lhs.company != rhs.company {return false}
+    if lhs.subversion != rhs.subversion {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireDataLength: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DataLength"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}transmit_octets\0\u{3}transmit_microseconds\0\u{3}receive_octets\0\u{3}receive_microseconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.transmitOctets) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.transmitMicroseconds) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.receiveOctets) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.receiveMicroseconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.transmitOctets != 0 {
+      try visitor.visitSingularUInt32Field(value: self.transmitOctets, fieldNumber: 1)
+    }
+    if self.transmitMicroseconds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.transmitMicroseconds, fieldNumber: 2)
+    }
+    if self.receiveOctets != 0 {
+      try visitor.visitSingularUInt32Field(value: self.receiveOctets, fieldNumber: 3)
+    }
+    if self.receiveMicroseconds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.receiveMicroseconds, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireDataLength, rhs: WireDataLength) -> Bool {
+    if lhs.transmitOctets != rhs.transmitOctets {return false}
+    if lhs.transmitMicroseconds != rhs.transmitMicroseconds {return false}
+    if lhs.receiveOctets != rhs.receiveOctets {return false}
+    if lhs.receiveMicroseconds != rhs.receiveMicroseconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WirePHYs: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".PHYs"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}transmit\0\u{1}receive\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.transmit) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.receive) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.transmit != 0 {
+      try visitor.visitSingularUInt32Field(value: self.transmit, fieldNumber: 1)
+    }
+    if self.receive != 0 {
+      try visitor.visitSingularUInt32Field(value: self.receive, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WirePHYs, rhs: WirePHYs) -> Bool {
+    if lhs.transmit != rhs.transmit {return false}
+    if lhs.receive != rhs.receive {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSubrate: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Subrate"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}factor\0\u{3}continuation_number\0\u{1}latency\0\u{3}supervision_timeout\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.factor) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.continuationNumber) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.latency) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.supervisionTimeout) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.factor != 0 {
+      try visitor.visitSingularUInt32Field(value: self.factor, fieldNumber: 1)
+    }
+    if self.continuationNumber != 0 {
+      try visitor.visitSingularUInt32Field(value: self.continuationNumber, fieldNumber: 2)
+    }
+    if self.latency != 0 {
+      try visitor.visitSingularUInt32Field(value: self.latency, fieldNumber: 3)
+    }
+    if self.supervisionTimeout != 0 {
+      try visitor.visitSingularUInt32Field(value: self.supervisionTimeout, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSubrate, rhs: WireSubrate) -> Bool {
+    if lhs.factor != rhs.factor {return false}
+    if lhs.continuationNumber != rhs.continuationNumber {return false}
+    if lhs.latency != rhs.latency {return false}
+    if lhs.supervisionTimeout != rhs.supervisionTimeout {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTransmitPower: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TransmitPower"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}phy\0\u{1}level\0\u{1}maximum\0\u{3}is_least\0\u{3}is_greatest\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.phy) }()
+      case 2: try { try decoder.decodeSingularSInt32Field(value: &self._level) }()
+      case 3: try { try decoder.decodeSingularSInt32Field(value: &self._maximum) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.isLeast) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.isGreatest) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.phy != 0 {
+      try visitor.visitSingularUInt32Field(value: self.phy, fieldNumber: 1)
+    }
+    try { if let v = self._level {
+      try visitor.visitSingularSInt32Field(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._maximum {
+      try visitor.visitSingularSInt32Field(value: v, fieldNumber: 3)
+    } }()
+    if self.isLeast != false {
+      try visitor.visitSingularBoolField(value: self.isLeast, fieldNumber: 4)
+    }
+    if self.isGreatest != false {
+      try visitor.visitSingularBoolField(value: self.isGreatest, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireTransmitPower, rhs: WireTransmitPower) -> Bool {
+    if lhs.phy != rhs.phy {return false}
+    if lhs._level != rhs._level {return false}
+    if lhs._maximum != rhs._maximum {return false}
+    if lhs.isLeast != rhs.isLeast {return false}
+    if lhs.isGreatest != rhs.isGreatest {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WirePHYsChanged: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".PHYsChanged"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{1}phys\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._phys) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 1)
+    }
+    try { if let v = self._phys {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WirePHYsChanged, rhs: WirePHYsChanged) -> Bool {
+    if lhs.link != rhs.link {return false}
+    if lhs._phys != rhs._phys {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireDataLengthChanged: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DataLengthChanged"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{1}length\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._length) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 1)
+    }
+    try { if let v = self._length {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireDataLengthChanged, rhs: WireDataLengthChanged) -> Bool {
+    if lhs.link != rhs.link {return false}
+    if lhs._length != rhs._length {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSubrateChanged: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SubrateChanged"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{1}subrate\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._subrate) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 1)
+    }
+    try { if let v = self._subrate {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSubrateChanged, rhs: WireSubrateChanged) -> Bool {
+    if lhs.link != rhs.link {return false}
+    if lhs._subrate != rhs._subrate {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireLinkReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LinkReport"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{3}own_power\0\u{3}peers_power\0\u{3}path_loss\0\u{1}unauthenticated\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 2: try {
+        var v: WireTransmitPower?
+        var hadOneofValue = false
+        if let current = self.report {
+          hadOneofValue = true
+          if case .ownPower(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.report = .ownPower(v)
+        }
+      }()
+      case 3: try {
+        var v: WireTransmitPower?
+        var hadOneofValue = false
+        if let current = self.report {
+          hadOneofValue = true
+          if case .peersPower(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.report = .peersPower(v)
+        }
+      }()
+      case 4: try {
+        var v: WirePathLoss?
+        var hadOneofValue = false
+        if let current = self.report {
+          hadOneofValue = true
+          if case .pathLoss(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.report = .pathLoss(v)
+        }
+      }()
+      case 5: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.report {
+          hadOneofValue = true
+          if case .unauthenticated(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.report = .unauthenticated(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 1)
+    }
+    switch self.report {
+    case .ownPower?: try {
+      guard case .ownPower(let v)? = self.report else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .peersPower?: try {
+      guard case .peersPower(let v)? = self.report else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .pathLoss?: try {
+      guard case .pathLoss(let v)? = self.report else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .unauthenticated?: try {
+      guard case .unauthenticated(let v)? = self.report else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireLinkReport, rhs: WireLinkReport) -> Bool {
+    if lhs.link != rhs.link {return false}
+    if lhs.report != rhs.report {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WirePathLoss: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".PathLoss"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zone\0\u{1}decibels\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.zone) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self._decibels) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.zone != 0 {
+      try visitor.visitSingularUInt32Field(value: self.zone, fieldNumber: 1)
+    }
+    try { if let v = self._decibels {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WirePathLoss, rhs: WirePathLoss) -> Bool {
+    if lhs.zone != rhs.zone {return false}
+    if lhs._decibels != rhs._decibels {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireCleartextRefused: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CleartextRefused"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}link\0\u{1}peer\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.link) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._peer) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.link != 0 {
+      try visitor.visitSingularFixed64Field(value: self.link, fieldNumber: 1)
+    }
+    try { if let v = self._peer {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireCleartextRefused, rhs: WireCleartextRefused) -> Bool {
+    if lhs.link != rhs.link {return false}
+    if lhs._peer != rhs._peer {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -11745,7 +15232,7 @@ nonisolated extension WirePacket: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireCompleted: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Completed"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}failure\0\u{1}done\0\u{1}link\0\u{1}rssi\0\u{1}mtu\0\u{1}services\0\u{3}included_services\0\u{1}characteristics\0\u{1}descriptors\0\u{1}value\0\u{1}values\0\u{3}attribute_values\0\u{1}written\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}paired\0\u{1}accepted\0\u{1}published\0\u{1}listening\0\u{1}channel\0\u{1}parameters\0\u{1}channels\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}failure\0\u{1}done\0\u{1}link\0\u{1}rssi\0\u{1}mtu\0\u{1}services\0\u{3}included_services\0\u{1}characteristics\0\u{1}descriptors\0\u{1}value\0\u{1}values\0\u{3}attribute_values\0\u{1}written\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}paired\0\u{1}accepted\0\u{1}published\0\u{1}listening\0\u{1}channel\0\u{1}parameters\0\u{1}channels\0\u{3}remote_version\0\u{3}remote_features\0\u{3}data_length\0\u{1}phys\0\u{1}subrate\0\u{3}transmit_power\0\u{3}hci_answer\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -12010,6 +15497,87 @@ nonisolated extension WireCompleted: SwiftProtobuf.Message, SwiftProtobuf._Messa
           self.result = .channels(v)
         }
       }()
+      case 24: try {
+        var v: WireRemoteVersion?
+        var hadOneofValue = false
+        if let current = self.result {
+          hadOneofValue = true
+          if case .remoteVersion(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.result = .remoteVersion(v)
+        }
+      }()
+      case 25: try {
+        var v: UInt64?
+        try decoder.decodeSingularFixed64Field(value: &v)
+        if let v = v {
+          if self.result != nil {try decoder.handleConflictingOneOf()}
+          self.result = .remoteFeatures(v)
+        }
+      }()
+      case 26: try {
+        var v: WireDataLength?
+        var hadOneofValue = false
+        if let current = self.result {
+          hadOneofValue = true
+          if case .dataLength(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.result = .dataLength(v)
+        }
+      }()
+      case 27: try {
+        var v: WirePHYs?
+        var hadOneofValue = false
+        if let current = self.result {
+          hadOneofValue = true
+          if case .phys(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.result = .phys(v)
+        }
+      }()
+      case 28: try {
+        var v: WireSubrate?
+        var hadOneofValue = false
+        if let current = self.result {
+          hadOneofValue = true
+          if case .subrate(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.result = .subrate(v)
+        }
+      }()
+      case 29: try {
+        var v: WireTransmitPower?
+        var hadOneofValue = false
+        if let current = self.result {
+          hadOneofValue = true
+          if case .transmitPower(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.result = .transmitPower(v)
+        }
+      }()
+      case 30: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.result != nil {try decoder.handleConflictingOneOf()}
+          self.result = .hciAnswer(v)
+        }
+      }()
       default: break
       }
     }
@@ -12111,6 +15679,34 @@ nonisolated extension WireCompleted: SwiftProtobuf.Message, SwiftProtobuf._Messa
     case .channels?: try {
       guard case .channels(let v)? = self.result else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
+    }()
+    case .remoteVersion?: try {
+      guard case .remoteVersion(let v)? = self.result else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
+    }()
+    case .remoteFeatures?: try {
+      guard case .remoteFeatures(let v)? = self.result else { preconditionFailure() }
+      try visitor.visitSingularFixed64Field(value: v, fieldNumber: 25)
+    }()
+    case .dataLength?: try {
+      guard case .dataLength(let v)? = self.result else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 26)
+    }()
+    case .phys?: try {
+      guard case .phys(let v)? = self.result else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 27)
+    }()
+    case .subrate?: try {
+      guard case .subrate(let v)? = self.result else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 28)
+    }()
+    case .transmitPower?: try {
+      guard case .transmitPower(let v)? = self.result else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 29)
+    }()
+    case .hciAnswer?: try {
+      guard case .hciAnswer(let v)? = self.result else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 30)
     }()
     case nil: break
     }
@@ -12486,7 +16082,7 @@ nonisolated extension WireValue: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireDiscovery: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Discovery"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}address\0\u{1}rssi\0\u{3}is_connectable\0\u{3}is_scannable\0\u{1}advertisement\0\u{3}scan_response\0\u{3}tx_power\0\u{3}is_extended\0\u{1}time\0\u{1}lost\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}address\0\u{1}rssi\0\u{3}is_connectable\0\u{3}is_scannable\0\u{1}advertisement\0\u{3}scan_response\0\u{3}tx_power\0\u{3}is_extended\0\u{1}time\0\u{1}lost\0\u{1}sid\0\u{3}primary_phy\0\u{3}secondary_phy\0\u{3}periodic_interval\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -12505,6 +16101,10 @@ nonisolated extension WireDiscovery: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 9: try { try decoder.decodeSingularBoolField(value: &self.isExtended) }()
       case 10: try { try decoder.decodeSingularInt64Field(value: &self.time) }()
       case 11: try { try decoder.decodeSingularUInt32Field(value: &self.lost) }()
+      case 12: try { try decoder.decodeSingularUInt32Field(value: &self._sid) }()
+      case 13: try { try decoder.decodeSingularUInt32Field(value: &self.primaryPhy) }()
+      case 14: try { try decoder.decodeSingularUInt32Field(value: &self.secondaryPhy) }()
+      case 15: try { try decoder.decodeSingularUInt32Field(value: &self.periodicInterval) }()
       default: break
       }
     }
@@ -12548,6 +16148,18 @@ nonisolated extension WireDiscovery: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.lost != 0 {
       try visitor.visitSingularUInt32Field(value: self.lost, fieldNumber: 11)
     }
+    try { if let v = self._sid {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 12)
+    } }()
+    if self.primaryPhy != 0 {
+      try visitor.visitSingularUInt32Field(value: self.primaryPhy, fieldNumber: 13)
+    }
+    if self.secondaryPhy != 0 {
+      try visitor.visitSingularUInt32Field(value: self.secondaryPhy, fieldNumber: 14)
+    }
+    if self.periodicInterval != 0 {
+      try visitor.visitSingularUInt32Field(value: self.periodicInterval, fieldNumber: 15)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -12563,6 +16175,10 @@ nonisolated extension WireDiscovery: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.isExtended != rhs.isExtended {return false}
     if lhs.time != rhs.time {return false}
     if lhs.lost != rhs.lost {return false}
+    if lhs._sid != rhs._sid {return false}
+    if lhs.primaryPhy != rhs.primaryPhy {return false}
+    if lhs.secondaryPhy != rhs.secondaryPhy {return false}
+    if lhs.periodicInterval != rhs.periodicInterval {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -13346,7 +16962,7 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
 }
 
 nonisolated extension WireFailure.Reason: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_CANCELLED\0\u{1}REASON_CONTROLLER_LOST\0\u{1}REASON_CONTROLLER_UNRESPONSIVE\0\u{1}REASON_CONTROLLER\0\u{1}REASON_COMMAND_TIMEOUT\0\u{1}REASON_LINK_LOST\0\u{1}REASON_NOT_CONNECTED\0\u{1}REASON_CONNECTION_FAILED\0\u{1}REASON_PROCEDURE_TIMEOUT\0\u{1}REASON_REJECTED_BY_PEER\0\u{1}REASON_LIMIT_REACHED\0\u{1}REASON_CONNECTION_PARAMETERS\0\u{1}REASON_STOPPED\0\u{1}REASON_NOT_AVAILABLE\0\u{1}REASON_NOT_PERMITTED\0\u{1}REASON_ADVERTISEMENT_TOO_LONG\0\u{2}\u{4}REASON_GATT_ATT\0\u{1}REASON_GATT_TRANSACTION_TIMEOUT\0\u{1}REASON_GATT_DISCONNECTED\0\u{1}REASON_GATT_BEARER_CLOSED\0\u{1}REASON_GATT_NOT_CONNECTED\0\u{1}REASON_GATT_CANCELLED\0\u{1}REASON_GATT_VALUE_TOO_LONG\0\u{1}REASON_GATT_INVALID_PARAMETERS\0\u{1}REASON_GATT_QUEUE_FULL\0\u{1}REASON_GATT_RELIABLE_WRITE_MISMATCH\0\u{1}REASON_GATT_DISCOVERY_TOO_LONG\0\u{1}REASON_GATT_NOT_SUBSCRIBED\0\u{1}REASON_GATT_WRONG_OPCODE\0\u{1}REASON_GATT_WRONG_REQUEST_IN_ERROR\0\u{1}REASON_GATT_HANDLE_OUT_OF_RANGE\0\u{1}REASON_GATT_HANDLE_OUT_OF_ORDER\0\u{1}REASON_GATT_ELEMENT_LENGTH\0\u{1}REASON_GATT_TOO_MANY_VALUES\0\u{1}REASON_GATT_TRUNCATED\0\u{1}REASON_GATT_TRAILING_BYTES\0\u{1}REASON_GATT_INVALID_VALUE\0\u{1}REASON_GATT_LENGTH_MISMATCH\0\u{2}\u{13}REASON_REFUSED_BY_US\0\u{1}REASON_REFUSED_BY_PEER\0\u{1}REASON_SECURITY_TIMED_OUT\0\u{1}REASON_KEY_MISSING_AT_PEER\0\u{1}REASON_ENCRYPTION_FAILED\0\u{1}REASON_WOULD_REPLACE_BOND\0\u{1}REASON_KEY_TOO_WEAK\0\u{1}REASON_NO_KEY\0\u{1}REASON_SECURITY_NOT_AVAILABLE\0\u{1}REASON_ALREADY_PAIRING\0\u{1}REASON_REPEATED_ATTEMPTS\0\u{1}REASON_PASSKEY_LOCKED\0\u{1}REASON_TOO_MANY_BONDS\0\u{1}REASON_SECURITY_LINK_LOST\0\u{1}REASON_SECURITY_CANCELLED\0\u{2}\u{6}REASON_UUID_NOT_ALLOWED\0\u{1}REASON_PROPERTY_NOT_ALLOWED\0\u{1}REASON_DESCRIPTOR_NOT_ALLOWED\0\u{1}REASON_CACHED_VALUE_NOT_READ_ONLY\0\u{1}REASON_PUBLISHED_VALUE_TOO_LONG\0\u{1}REASON_INCLUDED_SERVICE_UNKNOWN\0\u{1}REASON_OUT_OF_HANDLES\0\u{1}REASON_UNKNOWN_SERVICE\0\u{1}REASON_IS_INCLUDED\0\u{1}REASON_HANDLES_OUT_OF_ORDER\0\u{2}\u{b}REASON_CHANNEL_REFUSED\0\u{1}REASON_CHANNEL_INVALID_ANSWER\0\u{1}REASON_CHANNEL_NOT_OPEN\0\u{1}REASON_CHANNEL_NO_RESOURCES\0\u{1}REASON_CHANNEL_UNIT_TOO_LONG\0\u{1}REASON_CHANNEL_INVALID_SPSM\0\u{1}REASON_CHANNEL_NOT_RECONFIGURABLE\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_CANCELLED\0\u{1}REASON_CONTROLLER_LOST\0\u{1}REASON_CONTROLLER_UNRESPONSIVE\0\u{1}REASON_CONTROLLER\0\u{1}REASON_COMMAND_TIMEOUT\0\u{1}REASON_LINK_LOST\0\u{1}REASON_NOT_CONNECTED\0\u{1}REASON_CONNECTION_FAILED\0\u{1}REASON_PROCEDURE_TIMEOUT\0\u{1}REASON_REJECTED_BY_PEER\0\u{1}REASON_LIMIT_REACHED\0\u{1}REASON_CONNECTION_PARAMETERS\0\u{1}REASON_STOPPED\0\u{1}REASON_NOT_AVAILABLE\0\u{1}REASON_NOT_PERMITTED\0\u{1}REASON_ADVERTISEMENT_TOO_LONG\0\u{1}REASON_ADVERTISING_SET\0\u{1}REASON_TRAIN\0\u{1}REASON_PATH_LOSS_ZONES\0\u{1}REASON_GATT_ATT\0\u{1}REASON_GATT_TRANSACTION_TIMEOUT\0\u{1}REASON_GATT_DISCONNECTED\0\u{1}REASON_GATT_BEARER_CLOSED\0\u{1}REASON_GATT_NOT_CONNECTED\0\u{1}REASON_GATT_CANCELLED\0\u{1}REASON_GATT_VALUE_TOO_LONG\0\u{1}REASON_GATT_INVALID_PARAMETERS\0\u{1}REASON_GATT_QUEUE_FULL\0\u{1}REASON_GATT_RELIABLE_WRITE_MISMATCH\0\u{1}REASON_GATT_DISCOVERY_TOO_LONG\0\u{1}REASON_GATT_NOT_SUBSCRIBED\0\u{1}REASON_GATT_WRONG_OPCODE\0\u{1}REASON_GATT_WRONG_REQUEST_IN_ERROR\0\u{1}REASON_GATT_HANDLE_OUT_OF_RANGE\0\u{1}REASON_GATT_HANDLE_OUT_OF_ORDER\0\u{1}REASON_GATT_ELEMENT_LENGTH\0\u{1}REASON_GATT_TOO_MANY_VALUES\0\u{1}REASON_GATT_TRUNCATED\0\u{1}REASON_GATT_TRAILING_BYTES\0\u{1}REASON_GATT_INVALID_VALUE\0\u{1}REASON_GATT_LENGTH_MISMATCH\0\u{2}\u{9}REASON_CHANNEL_MAP\0\u{1}REASON_PARAMETERS_TOO_LONG\0\u{2}\u{9}REASON_REFUSED_BY_US\0\u{1}REASON_REFUSED_BY_PEER\0\u{1}REASON_SECURITY_TIMED_OUT\0\u{1}REASON_KEY_MISSING_AT_PEER\0\u{1}REASON_ENCRYPTION_FAILED\0\u{1}REASON_WOULD_REPLACE_BOND\0\u{1}REASON_KEY_TOO_WEAK\0\u{1}REASON_NO_KEY\0\u{1}REASON_SECURITY_NOT_AVAILABLE\0\u{1}REASON_ALREADY_PAIRING\0\u{1}REASON_REPEATED_ATTEMPTS\0\u{1}REASON_PASSKEY_LOCKED\0\u{1}REASON_TOO_MANY_BONDS\0\u{1}REASON_SECURITY_LINK_LOST\0\u{1}REASON_SECURITY_CANCELLED\0\u{2}\u{6}REASON_UUID_NOT_ALLOWED\0\u{1}REASON_PROPERTY_NOT_ALLOWED\0\u{1}REASON_DESCRIPTOR_NOT_ALLOWED\0\u{1}REASON_CACHED_VALUE_NOT_READ_ONLY\0\u{1}REASON_PUBLISHED_VALUE_TOO_LONG\0\u{1}REASON_INCLUDED_SERVICE_UNKNOWN\0\u{1}REASON_OUT_OF_HANDLES\0\u{1}REASON_UNKNOWN_SERVICE\0\u{1}REASON_IS_INCLUDED\0\u{1}REASON_HANDLES_OUT_OF_ORDER\0\u{2}\u{b}REASON_CHANNEL_REFUSED\0\u{1}REASON_CHANNEL_INVALID_ANSWER\0\u{1}REASON_CHANNEL_NOT_OPEN\0\u{1}REASON_CHANNEL_NO_RESOURCES\0\u{1}REASON_CHANNEL_UNIT_TOO_LONG\0\u{1}REASON_CHANNEL_INVALID_SPSM\0\u{1}REASON_CHANNEL_NOT_RECONFIGURABLE\0")
 }
 
 nonisolated extension WireAppHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -17972,7 +21588,7 @@ nonisolated extension WireLinkStatus: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireWantedOfRadio: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".WantedOfRadio"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}client\0\u{1}scan\0\u{1}advertise\0\u{1}connect\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}client\0\u{1}scan\0\u{1}advertise\0\u{1}connect\0\u{1}set\0\u{1}train\0\u{3}trains_of\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -18020,6 +21636,40 @@ nonisolated extension WireWantedOfRadio: SwiftProtobuf.Message, SwiftProtobuf._M
           self.wanted = .connect(v)
         }
       }()
+      case 5: try {
+        var v: WireAdvertisingSet?
+        var hadOneofValue = false
+        if let current = self.wanted {
+          hadOneofValue = true
+          if case .set(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.wanted = .set(v)
+        }
+      }()
+      case 6: try {
+        var v: WireFollowTrain?
+        var hadOneofValue = false
+        if let current = self.wanted {
+          hadOneofValue = true
+          if case .train(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.wanted = .train(v)
+        }
+      }()
+      case 7: try {
+        var v: UInt64?
+        try decoder.decodeSingularFixed64Field(value: &v)
+        if let v = v {
+          if self.wanted != nil {try decoder.handleConflictingOneOf()}
+          self.wanted = .trainsOf(v)
+        }
+      }()
       default: break
       }
     }
@@ -18045,6 +21695,18 @@ nonisolated extension WireWantedOfRadio: SwiftProtobuf.Message, SwiftProtobuf._M
     case .connect?: try {
       guard case .connect(let v)? = self.wanted else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .set?: try {
+      guard case .set(let v)? = self.wanted else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .train?: try {
+      guard case .train(let v)? = self.wanted else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .trainsOf?: try {
+      guard case .trainsOf(let v)? = self.wanted else { preconditionFailure() }
+      try visitor.visitSingularFixed64Field(value: v, fieldNumber: 7)
     }()
     case nil: break
     }

@@ -17,16 +17,13 @@ extension WireRequest {
         case .cancel(let operation): cancel.operation = operation.rawValue
         case .link(let link, .disconnect): disconnect.link = link.wire
         case .link(let link, .gatt(let operation)): gatt = WireGATT(operation, link: link)
-        case .link(let link, .procedure(.readRSSI)): readRssi.link = link.wire
+        case .link(let link, .procedure(let procedure)): self.command = OneOf_Command(procedure, on: link)
         case .security(.pair(let link, let options)):
             pair.link = link.wire
             if let options { pair.options = WirePairingOptions(options) }
         case .security(.answerPairing(let question, let answer)):
             answerPairing = WireAnswerPairing(question, answer)
         case .security(.encrypt(let link)): encrypt.link = link.wire
-        case .link(let link, .procedure(.updateParameters(let wished))):
-            updateParameters.link = link.wire
-            updateParameters.parameters = WireConnectionParameters(wished)
         case .radio(.advertise(let request)): advertise = WireAdvertise(request)
         case .radio(.changeAdvertising(let advertising, let request)):
             changeAdvertising.operation = advertising.rawValue
@@ -39,10 +36,38 @@ extension WireRequest {
         case .security(.nameBond(let identity, let name)):
             nameBond.identity = WireAddress(identity)
             nameBond.name = name
-        case .radio(.advertiseSet), .radio(.changeAdvertisingSet), .radio(.followTrain), .radio(.receiveTrains),
-            .radio(.transferTrain), .radio(.classifyChannels), .link(_, .procedure), .security, .holdIndications,
-            .sendHCICommand, .stop:
-            return nil
+        case .radio(.advertiseSet(let request)): advertiseSet = WireAdvertisingSet(request)
+        case .radio(.changeAdvertisingSet(let set, let request)):
+            changeAdvertisingSet.operation = set.rawValue
+            changeAdvertisingSet.set = WireAdvertisingSet(request)
+        case .radio(.followTrain(let request)): followTrain = WireFollowTrain(request)
+        case .radio(.receiveTrains(let link, let options)):
+            receiveTrains.link = link.wire
+            receiveTrains.options = WireTrainOptions(options)
+        case .radio(.transferTrain(let operation, let link, let serviceData)):
+            transferTrain.operation = operation.rawValue
+            transferTrain.link = link.wire
+            transferTrain.serviceData = UInt32(serviceData)
+        case .radio(.classifyChannels(let map)): useChannels = map.rawValue
+        case .sendHCICommand(let opcode, let parameters):
+            hciCommand.opcode = UInt32(opcode.rawValue)
+            hciCommand.parameters = Data(parameters)
+        case .security, .holdIndications, .stop: return nil
+        }
+    }
+}
+
+extension WireRequest {
+    /// The revision of the protocol that first had the request (`Welcome.revision`).
+    public var revision: UInt32 {
+        switch command {
+        case .advertiseSet, .changeAdvertisingSet, .followTrain, .receiveTrains, .transferTrain, .useChannels,
+            .procedure,
+            .hciCommand:
+            1
+        // A daemon that does not know these fields would connect otherwise than asked.
+        case .connect(let connect): connect.phys != 0 || connect.hasPace || connect.enhancedBearers != 0 ? 1 : 0
+        default: 0
         }
     }
 }
@@ -58,13 +83,7 @@ extension HostCommand {
         case .changeScan(let change):
             self = .radio(
                 .changeScan(OperationID(rawValue: change.operation), try ScanRequest(change.scan)))
-        case .connect(let connect):
-            self = .radio(
-                .connect(
-                    ConnectRequest(
-                        peer: try DeviceAddress(connect.peer),
-                        establishmentRetries: UInt8(clamping: connect.establishmentRetries),
-                        parameters: connect.hasParameters ? try ConnectionParameterRequest(connect.parameters) : nil)))
+        case .connect(let connect): self = .radio(.connect(try ConnectRequest(connect)))
         case .cancel(let cancel): self = .cancel(OperationID(rawValue: cancel.operation))
         case .disconnect(let disconnect): self = .link(LinkID(wire: disconnect.link), .disconnect)
         case .gatt(let gatt): self = .link(LinkID(wire: gatt.link), .gatt(try GATTOperation(gatt)))
@@ -104,6 +123,25 @@ extension HostCommand {
         case .consumeOnChannel(let consume):
             self = .channel(.consume(ChannelID(wire: consume.channel), units: Int(clamping: consume.units)))
         case .closeChannel(let channel): self = .channel(.close(ChannelID(wire: channel)))
+        case .advertiseSet(let set): self = .radio(.advertiseSet(try AdvertisingSetRequest(set)))
+        case .changeAdvertisingSet(let change):
+            self = .radio(
+                .changeAdvertisingSet(
+                    OperationID(rawValue: change.operation), try AdvertisingSetRequest(change.set)))
+        case .followTrain(let train): self = .radio(.followTrain(try TrainRequest(train)))
+        case .receiveTrains(let receive):
+            self = .radio(.receiveTrains(LinkID(wire: receive.link), TrainOptions(receive.options)))
+        case .transferTrain(let transfer):
+            self = .radio(
+                .transferTrain(
+                    OperationID(rawValue: transfer.operation), to: LinkID(wire: transfer.link),
+                    serviceData: UInt16(clamping: transfer.serviceData)))
+        case .useChannels(let map): self = .radio(.classifyChannels(ChannelMap(rawValue: map)))
+        case .procedure(let procedure):
+            self = .link(LinkID(wire: procedure.link), .procedure(try LinkProcedure(procedure)))
+        case .hciCommand(let command):
+            guard let opcode = UInt16(exactly: command.opcode) else { throw .invalidField }
+            self = .sendHCICommand(opcode: HCIOpcode(rawValue: opcode), parameters: Array(command.parameters))
         case .servePairing, .capture, .leave: throw .invalidField
         }
     }
@@ -115,6 +153,30 @@ extension WireConnect {
         peer = WireAddress(request.peer)
         establishmentRetries = UInt32(request.establishmentRetries)
         if let parameters = request.parameters { self.parameters = WireConnectionParameters(parameters) }
+        if let phys = request.phys { self.phys = UInt32(phys.rawValue) }
+        enhancedBearers = UInt32(request.enhancedBearers ?? 0)
+        if let pace = request.pace {
+            self.pace.busy = WireConnectionParameters(pace.busy)
+            self.pace.idle = WireConnectionParameters(pace.idle)
+            self.pace.idleMicroseconds = UInt64(clamping: pace.idleSpan.rawValue)
+        }
+    }
+}
+
+extension ConnectRequest {
+    /// - Throws: `WireError.invalidField`.
+    init(_ wire: WireConnect) throws(WireError) {
+        self.init(
+            peer: try DeviceAddress(wire.peer), establishmentRetries: UInt8(clamping: wire.establishmentRetries),
+            parameters: wire.hasParameters ? try ConnectionParameterRequest(wire.parameters) : nil)
+        if wire.phys != 0 { phys = PHYSet(wire: wire.phys) }
+        if wire.enhancedBearers != 0 { enhancedBearers = UInt8(clamping: wire.enhancedBearers) }
+        if wire.hasPace {
+            pace = LinkPace(
+                busy: try ConnectionParameterRequest(wire.pace.busy),
+                idle: try ConnectionParameterRequest(wire.pace.idle),
+                idleSpan: Microseconds(rawValue: Int64(clamping: wire.pace.idleMicroseconds)))
+        }
     }
 }
 
@@ -130,6 +192,8 @@ extension WireScan {
         if let value = request.minimumRSSI { minimumRssi = Int32(value) }
         if let value = request.address { address = WireAddress(value) }
         isInBackground = request.isInBackground
+        scansCodedPhy = request.scansCodedPHY
+        includesUnresolvedTargets = request.includesUnresolvedTargets
     }
 }
 
@@ -142,6 +206,8 @@ extension ScanRequest {
             minimumRSSI: wire.hasMinimumRssi ? Int8(clamping: wire.minimumRssi) : nil,
             address: wire.hasAddress ? try DeviceAddress(wire.address) : nil, isInBackground: wire.isInBackground)
         if wire.hasSolicitedServices_p { solicitedServiceUUIDs = try BluetoothUUID.list(wire.solicitedServices) }
+        scansCodedPHY = wire.scansCodedPhy
+        includesUnresolvedTargets = wire.includesUnresolvedTargets
     }
 }
 

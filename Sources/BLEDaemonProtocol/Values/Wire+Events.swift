@@ -23,11 +23,10 @@ extension WireCompleted {
             parameters.peripheralLatency = UInt32(inForce.peripheralLatency)
             parameters.supervisionTimeout = UInt32(inForce.supervisionTimeout.rawValue)
         case .success(.channels(let opened)): channels.channels = opened.map { WireOpenedChannel($0) }
-        // No command that the protocol carries ends like this.
-        case .success(.outOfBandData), .success(.remoteVersion), .success(.remoteFeatures),
-            .success(.dataLength), .success(.phy), .success(.subrate), .success(.transmitPower),
-            .success(.hciAnswer):
-            failure = WireFailure(.invalidRequest(.notAvailableOnSharedController))
+        case .success(.hciAnswer(let octets)): hciAnswer = Data(octets)
+        case .success(let result):
+            // No command that the protocol carries ends like another one.
+            if !set(procedure: result) { failure = WireFailure(.invalidRequest(.notAvailableOnSharedController)) }
         }
     }
 
@@ -117,6 +116,14 @@ extension WireCompleted {
                             peripheralLatency: UInt16(clamping: inForce.peripheralLatency),
                             supervisionTimeout: SupervisionTimeout(
                                 rawValue: UInt16(clamping: inForce.supervisionTimeout)))))
+            case .remoteVersion(let version): return .success(.remoteVersion(RemoteVersion(version)))
+            case .remoteFeatures(let features): return .success(.remoteFeatures(LEFeatures(rawValue: features)))
+            case .dataLength(let length): return .success(.dataLength(DataLength(length)))
+            case .phys(let phys):
+                return .success(.phy(transmit: phys.both.transmit, receive: phys.both.receive))
+            case .subrate(let subrate): return .success(.subrate(LinkSubrate(subrate)))
+            case .transmitPower(let power): return .success(.transmitPower(TransmitPower(power)))
+            case .hciAnswer(let octets): return .success(.hciAnswer(Array(octets)))
             }
         }
     }
@@ -185,17 +192,27 @@ extension WireDiscovery {
         isExtended = discovery.isExtended
         time = discovery.time.microseconds
         self.lost = lost
+        if let sid = discovery.advertisingSetIdentifier { self.sid = UInt32(sid) }
+        primaryPhy = UInt32(discovery.primaryPHY.rawValue)
+        secondaryPhy = UInt32(discovery.secondaryPHY?.rawValue ?? 0)
+        periodicInterval = UInt32(discovery.periodicInterval?.rawValue ?? 0)
     }
 
     /// - Throws: `WireError.invalidField`.
     public func discovery(by client: ClientID) throws(WireError) -> Discovery {
-        Discovery(
+        var discovery = Discovery(
             scan: OperationID(rawValue: operation), client: client,
             address: hasAddress ? try DeviceAddress(address) : nil, rssi: Int8(clamping: rssi),
             isConnectable: isConnectable, isScannable: isScannable, advertisement: Array(advertisement),
             scanResponse: Array(scanResponse), txPower: txPower == 127 ? nil : Int8(clamping: txPower),
             isExtended: isExtended,
             time: Instant(microseconds: time))
+        discovery.advertisingSetIdentifier = hasSid ? UInt8(clamping: sid) : nil
+        discovery.primaryPHY = PHY(wire: primaryPhy) ?? .le1M
+        discovery.secondaryPHY = PHY(wire: secondaryPhy)
+        discovery.periodicInterval =
+            periodicInterval == 0 ? nil : PeriodicAdvertisingInterval(rawValue: UInt16(clamping: periodicInterval))
+        return discovery
     }
 }
 
@@ -273,12 +290,22 @@ extension WireFromDaemon {
             parametersChanged.supervisionTimeout = UInt32(inForce.supervisionTimeout.rawValue)
         case .bondChanged(let bond): bondChanged = WireBond(bond)
         case .bondRemoved(let identity): bondRemoved = WireAddress(identity)
+        case .phyChanged(let link, let transmit, let receive):
+            physChanged.link = link.wire
+            physChanged.phys = WirePHYs(transmit, receive)
+        case .dataLengthChanged(let link, let length):
+            dataLengthChanged.link = link.wire
+            dataLengthChanged.length = WireDataLength(length)
+        case .subrateChanged(let link, let subrate):
+            subrateChanged.link = link.wire
+            subrateChanged.subrate = WireSubrate(subrate)
+        case .linkReport(let link, let report): linkReport = WireLinkReport(report, on: link)
+        case .cleartextRefused(let link, let peer):
+            cleartextRefused.link = link.wire
+            cleartextRefused.peer = WireAddress(peer)
         // The session makes these messages itself, with the client's numbers.
-        case .discovered, .completed: return nil
-        case .gatt(_, .completed), .reopenTransport, .cleartextRefused, .phyChanged, .dataLengthChanged,
-            .identityFound, .ambiguousIdentity, .malformedPacket, .advertisingSet, .train, .subrateChanged,
-            .linkReport:
-            return nil
+        case .discovered, .completed, .advertisingSet, .train: return nil
+        case .gatt(_, .completed), .reopenTransport, .identityFound, .ambiguousIdentity, .malformedPacket: return nil
         }
     }
 }
@@ -291,6 +318,18 @@ extension HostEvent {
         case .welcome, .refusal, .lost, .appWelcome, .appEvent, .appTaken, .appNotice, .appPairing,
             .operatorAnswer, .packet, .alert:
             return nil
+        case .advertisingSet(let event):
+            self = .advertisingSet(OperationID(rawValue: event.operation), client, try AdvertisingSetEvent(event))
+        case .train(let event): self = .train(OperationID(rawValue: event.operation), client, try TrainEvent(event))
+        case .physChanged(let change):
+            let phys = change.phys.both
+            self = .phyChanged(LinkID(wire: change.link), transmit: phys.transmit, receive: phys.receive)
+        case .dataLengthChanged(let change):
+            self = .dataLengthChanged(LinkID(wire: change.link), DataLength(change.length))
+        case .subrateChanged(let change): self = .subrateChanged(LinkID(wire: change.link), LinkSubrate(change.subrate))
+        case .linkReport(let report): self = .linkReport(LinkID(wire: report.link), try LinkReport(report))
+        case .cleartextRefused(let told):
+            self = .cleartextRefused(LinkID(wire: told.link), try DeviceAddress(told.peer))
         case .advertisingChanged(let isAdvertising): self = .advertisingChanged(isAdvertising: isAdvertising)
         case .centralConnected(let link): self = .centralConnected(try LinkInformation(link))
         case .centralDisconnected(let end):

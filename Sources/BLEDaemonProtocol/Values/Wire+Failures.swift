@@ -30,10 +30,13 @@ extension WireFailure {
         case .invalidRequest(.notAvailableOnSharedController): reason = .notAvailable
         case .invalidRequest(.notPermitted): reason = .notPermitted
         case .invalidRequest(.advertisementTooLong): reason = .advertisementTooLong
-        // No command that the protocol carries ends like this.
-        case .invalidRequest(.parametersTooLong), .invalidRequest(.advertisingSet), .invalidRequest(.train),
-            .invalidRequest(.channelMap), .invalidRequest(.pathLossZones):
-            reason = .unspecified
+        case .invalidRequest(.parametersTooLong): reason = .parametersTooLong
+        case .invalidRequest(.advertisingSet(let fault)):
+            reason = .advertisingSet
+            code = fault.wire
+        case .invalidRequest(.train): reason = .train
+        case .invalidRequest(.pathLossZones): reason = .pathLossZones
+        case .invalidRequest(.channelMap): reason = .channelMap
         case .publishing(let error): set(error)
         case .channel(let failure): set(failure)
         case .gatt(let failure): set(failure)
@@ -173,6 +176,11 @@ extension HostFailure {
         case .notAvailable: .invalidRequest(.notAvailableOnSharedController)
         case .notPermitted: .invalidRequest(.notPermitted)
         case .advertisementTooLong: .invalidRequest(.advertisementTooLong)
+        case .parametersTooLong: .invalidRequest(.parametersTooLong)
+        case .advertisingSet: .invalidRequest(.advertisingSet(try AdvertisingSetRequest.Fault(wire: wire.code)))
+        case .train: .invalidRequest(.train)
+        case .pathLossZones: .invalidRequest(.pathLossZones)
+        case .channelMap: .invalidRequest(.channelMap)
         default: nil
         }
     }

@@ -4,6 +4,14 @@ import BLEPackets
 extension Link {
     // MARK: Opening
 
+    /// A client asks for so many bearers, on a link that others may hold.
+    func wantBearers(_ count: UInt8?) {
+        guard let count, count > 0 else { return }
+        var settings = bearers.settings ?? EnhancedBearerSettings()
+        settings.opened = max(settings.opened, min(Int(count), 5))
+        bearers.settings = settings
+    }
+
     /// The link is encrypted: opens bearers, once, if both sides want them.
     func openBearers(at now: Instant, into effects: inout Effects) {
         guard let settings = bearers.settings, settings.opened > 0, bearers.opening == .idle,

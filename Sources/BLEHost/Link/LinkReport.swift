@@ -38,6 +38,14 @@ public struct TransmitPower: Hashable, Sendable {
     public var isLeast: Bool
     /// Whether it is the greatest power of that side.
     public var isGreatest: Bool
+
+    public init(phy: PowerPHY, level: Int8?, maximum: Int8?, isLeast: Bool, isGreatest: Bool) {
+        self.phy = phy
+        self.level = level
+        self.maximum = maximum
+        self.isLeast = isLeast
+        self.isGreatest = isGreatest
+    }
 }
 
 /// The path loss of a link: the peer's transmit power less what is received.
@@ -49,6 +57,11 @@ public struct PathLoss: Hashable, Sendable {
     public var zone: Zone
     /// In dB; `nil` if it is unknown.
     public var decibels: UInt8?
+
+    public init(zone: Zone, decibels: UInt8?) {
+        self.zone = zone
+        self.decibels = decibels
+    }
 }
 
 /// Zones of path loss (Core 5.4, Vol 6, Part B, 4.5.16). A zone is entered when its threshold is passed by the

@@ -107,7 +107,9 @@ extension Radio {
     ) -> (admitted: [UInt8], refused: [(OperationID, HostFailure)]) {
         let isOneLeaving = sets.entries.contains { $0.isLeaving }
         var admitted: [UInt8] = []
-        var room = capacity.sets - (advertiser.isWanted || advertisingMachine.usesController ? 1 : 0)
+        let isShared = advertiser.isWanted || advertisingMachine.usesController
+        let isKept = configuration.keepsSharedAdvertisement && capacity.sets > 1
+        var room = capacity.sets - (isShared || isKept ? 1 : 0)
         var refused: [(OperationID, HostFailure)] = []
         for entry in sets.entries {
             if entry.isLeaving {

@@ -77,10 +77,6 @@ struct AdvertisingOptions: ParsableArguments {
         tellsAddressResolution: Bool = false, in session: Session
     ) async throws {
         let target = try await target(among: session.knownBonds)
-        if !set.isEmpty, case .daemon = try session.chosenTransport() {
-            throw Failure(
-                "--set is for a controller of this program's own; bled decides how it advertises", status: .usage)
-        }
         // With sets, the shared advertisement is sent only if something is asked of it.
         let isShared = set.isEmpty || !services.isEmpty || target != nil || profile == nil && name != nil
         let sets = set

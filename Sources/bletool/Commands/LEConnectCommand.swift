@@ -47,7 +47,7 @@ struct LEConnectCommand: ToolCommand {
         }
         let ownAddressType: OwnAddressType = `static` ? .random : .public
         let (handle, address) = try await session.withAdapter(
-            observer: events, adjusting: session.knowBonds
+            observer: isRaw ? events : nil, adjusting: session.knowBonds
         ) { adapter in
             if let peer, !isRaw {
                 let peripheral = try await session.connect(to: peer, through: adapter, search)

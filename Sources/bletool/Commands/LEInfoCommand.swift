@@ -35,7 +35,7 @@ struct LEInfoCommand: ToolCommand {
         let search = connection.search
         let events = EventWatch()
         let handle = try session.rawAdapter.flatMap { try KernelConnections(adapter: $0).handle(of: peer) }
-        try await session.withAdapter(observer: events, adjusting: session.knowBonds) { adapter in
+        try await session.withAdapter(observer: handle == nil ? nil : events, adjusting: session.knowBonds) { adapter in
             if let handle {
                 let commands = ControllerCommands(adapter: adapter, events: events)
                 let version = try await commands.readRemoteVersion(handle)

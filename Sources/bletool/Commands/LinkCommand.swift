@@ -45,9 +45,6 @@ struct LinkCommand: ToolCommand {
     }
 
     func run(in session: Session) async throws {
-        guard !session.isOfDaemon else {
-            throw Failure("link needs a controller of this program's own, not -t bled", status: .usage)
-        }
         let command = self
         try await session.withAdapter(adjusting: session.knowBonds) { adapter in
             if let avoid = command.avoid { try await adapter.useChannels(avoid.remaining) }

@@ -7,7 +7,7 @@ struct AdvertisingCapacity: Sendable {
     let dataLength: Int
     private let isExtended: Bool
 
-    /// Asks the controller; `nil` if it does not say, or if a daemon has it.
+    /// Asks the controller; `nil` if it does not say.
     init?(_ information: ControllerInformation, of adapter: Adapter) async {
         isExtended = information.usesExtendedCommands
         guard isExtended else {

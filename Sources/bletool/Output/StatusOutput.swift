@@ -60,6 +60,18 @@ struct StatusOutput {
                 "target": JSONValue(request.target?.peer.description),
             ]
         case .connect(let peer): ["client": client, "work": "connect", "peer": .string(peer.description)]
+        case .advertiseSet(let set):
+            [
+                "client": client, "work": "advertiseSet", "sid": JSONValue(set.identifier),
+                "address": JSONValue(set.address?.description), "connectable": .boolean(set.isConnectable),
+                "periodic": .boolean(set.train != nil),
+            ]
+        case .followTrain(let train):
+            [
+                "client": client, "work": "followTrain",
+                "peers": JSONValue(train.advertisers.map { "\($0.address) SID \($0.identifier)" }),
+            ]
+        case .receiveTrains: ["client": client, "work": "receiveTrains"]
         }
     }
 
@@ -125,6 +137,8 @@ struct StatusOutput {
         var scans: [String] = []
         var advertisements: [String] = []
         var connections: [String] = []
+        var sets: [String] = []
+        var trains: [String] = []
         var isActive = false
         for wanted in adapter.wanted {
             let client = wanted.client.printable
@@ -139,6 +153,11 @@ struct StatusOutput {
                 let name = Self.name(request).map { " as \($0.quoted())" } ?? ""
                 advertisements.append(client + name + (request.isInBackground ? " in the background" : ""))
             case .connect(let peer): connections.append("\(client) to \(peer)")
+            case .advertiseSet(let set): sets.append(client + (set.train == nil ? "" : " with a periodic train"))
+            case .followTrain(let train):
+                let devices = train.advertisers.map(\.address.description).joined(separator: ", ")
+                trains.append("\(client) of \(devices)")
+            case .receiveTrains: trains.append("\(client) as a peer transfers them")
             }
         }
         var lines: [String] = []
@@ -155,6 +174,8 @@ struct StatusOutput {
             lines.append(
                 "does not advertise now, though \(list(advertisements)) want\(advertisements.count == 1 ? "s" : "") it")
         }
+        if !sets.isEmpty { lines.append("advertising sets: \(list(sets))") }
+        if !trains.isEmpty { lines.append("periodic trains: \(list(trains))") }
         if !connections.isEmpty { lines.append("connects, as wanted by \(list(connections))") }
         return lines
     }

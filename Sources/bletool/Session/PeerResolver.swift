@@ -176,11 +176,6 @@ extension Session {
     func connect(
         to peer: PeerArgument, through adapter: Adapter, _ search: PeerSearch
     ) async throws -> Peripheral {
-        if search.phys != nil || search.pace != nil, isOfDaemon {
-            throw Failure(
-                "--phys and --link-pace are for a controller of this program's own; they cannot be used with -t bled",
-                status: .usage)
-        }
         return try await looking(for: peer, through: adapter, search, "connecting to \(peer.text)") { resolver in
             let address = try await resolver.resolve(peer)
             return try await Self.connect(to: address, search, through: adapter)

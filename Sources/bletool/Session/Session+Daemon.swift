@@ -2,9 +2,6 @@ import BLE
 import BLEDaemonClient
 
 extension Session {
-    /// Whether the commands go to a daemon, which shares its controller.
-    var isOfDaemon: Bool { if case .daemon? = try? chosenTransport() { true } else { false } }
-
     /// The socket of the daemon that this command is for; `nil` if it is for a controller or a state folder of this
     /// program's own.
     var daemonSocket: String? {

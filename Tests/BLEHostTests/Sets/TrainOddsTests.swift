@@ -227,6 +227,24 @@ struct TrainOddsTests {
         #expect(rig.count(of: terminate) == 1)
     }
 
+    @Test("clients take turns in looking for absent trains, however many requests each of them has")
+    func clientsTakeTurns() {
+        let rig = rig()
+        let (greedy, modest) = (ClientID(rawValue: 1), ClientID(rawValue: 2))
+        for number in 1...6 { _ = rig.submit(.radio(.followTrain(request(number))), from: greedy) }
+        let wanted = rig.submit(.radio(.followTrain(request(9))), from: modest)
+        var cancelled = established(0, handle: 0)
+        cancelled.status = .operationCancelledByHost
+        for _ in 0..<7 {
+            rig.advance(by: TrainTable.turn)
+            rig.receive(cancelled)
+        }
+        let identifiers = rig.commands.filter { $0.opcode == Self.create }.map { $0.parameters[1] }
+        #expect(identifiers == [1, 9, 2, 9, 3, 9, 4, 9])
+        rig.receive(established(9, handle: 9))
+        #expect(events(rig, of: wanted).count == 1)
+    }
+
     // MARK: Controllers that refuse or do not answer
 
     @Test("commands for sets and trains that are never answered end what they are for, and reset nothing")

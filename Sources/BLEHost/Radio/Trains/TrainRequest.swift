@@ -78,6 +78,17 @@ public struct TrainInformation: Hashable, Sendable {
     public var interval: PeriodicAdvertisingInterval
     /// The number that the peer's host gave with it; `nil` if the train was not transferred.
     public var serviceData: UInt16?
+
+    public init(
+        advertiser: DeviceAddress, identifier: UInt8, phy: PHY, interval: PeriodicAdvertisingInterval,
+        serviceData: UInt16?
+    ) {
+        self.advertiser = advertiser
+        self.identifier = identifier
+        self.phy = phy
+        self.interval = interval
+        self.serviceData = serviceData
+    }
 }
 
 /// Data of a train.
@@ -96,6 +107,19 @@ public struct TrainReport: Hashable, Sendable {
     public var txPower: Int8?
     /// When it was received.
     public var time: Instant
+
+    public init(
+        advertiser: DeviceAddress, identifier: UInt8, data: [UInt8], isTruncated: Bool, rssi: Int8, txPower: Int8?,
+        time: Instant
+    ) {
+        self.advertiser = advertiser
+        self.identifier = identifier
+        self.data = data
+        self.isTruncated = isTruncated
+        self.rssi = rssi
+        self.txPower = txPower
+        self.time = time
+    }
 }
 
 #if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING

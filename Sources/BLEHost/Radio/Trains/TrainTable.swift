@@ -11,7 +11,8 @@ import BLEPackets
 /// resolving list only while it looks for none (Core 5.4, Vol 4, Part E, 7.8.38 and 7.8.67). A train that several
 /// clients want is found once and followed for all of them.
 ///
-/// Requests whose trains are missing take turns, so that an absent train does not keep the others from being found.
+/// Requests whose trains are missing take turns, so that an absent train does not keep the others from being found: the
+/// clients in turn, and of each the request that has waited longest.
 struct TrainTable {
     /// What a client wants.
     enum Wish: Equatable {
@@ -34,6 +35,8 @@ struct TrainTable {
         var client: ClientID
         var wish: Wish
         var trains: [Train] = []
+        /// When its latest turn was, counted in turns; 0: never.
+        var turn = 0
         /// Failed attempts in a row.
         var failures = 0
         /// The peer's link has ended: no further train comes.
@@ -100,8 +103,9 @@ struct TrainTable {
 
     private(set) var entries: [Entry] = []
     private(set) var attempt = Attempt.idle
-    /// Whose turn was the last one.
-    private var last = OperationID(rawValue: 0)
+    /// Whose turn was the last one, and how many there were.
+    private var lastClient = ClientID(rawValue: 0)
+    private var turns = 0
     private var script: [Action] = []
     /// Whether the controller reports what it hears of trains.
     private(set) var hasEventMask = false
@@ -175,12 +179,11 @@ struct TrainTable {
         switch attempt {
         case .idle:
             guard !isPaused else { return .none }
-            // Operations are numbered in order, and so are the entries.
-            guard
-                let entry = entries.first(where: { $0.isMissing && $0.operation > last })
-                    ?? entries.first(where: { $0.isMissing }), case .follow(let request) = entry.wish
-            else { return .none }
-            last = entry.operation
+            guard let index = nextMissing, case .follow(let request) = entries[index].wish else { return .none }
+            let entry = entries[index]
+            lastClient = entry.client
+            turns += 1
+            entries[index].turn = turns
             script = hasEventMask ? [] : [.setEventMask]
             if request.advertisers.count > 1 {
                 script.append(.clearList)
@@ -199,6 +202,14 @@ struct TrainTable {
             return converge(isPaused: isPaused, at: now)
         case .preparing, .waiting, .cancelling: return .none
         }
+    }
+
+    /// The entry whose turn it is.
+    private var nextMissing: Int? {
+        let missing = entries.indices.filter { entries[$0].isMissing }
+        let clients = missing.map { entries[$0].client.rawValue }
+        guard let client = clients.filter({ $0 > lastClient.rawValue }).min() ?? clients.min() else { return nil }
+        return missing.filter { entries[$0].client.rawValue == client }.min { entries[$0].turn < entries[$1].turn }
     }
 
     private func isMissing(_ operation: OperationID) -> Bool {

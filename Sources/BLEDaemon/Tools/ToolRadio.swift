@@ -1,0 +1,27 @@
+import BLEHost
+
+/// The advertising sets and the requests for periodic trains of a tool, by its own numbers.
+struct ToolRadio {
+    /// The most advertisers that one request for a train may name: the controller has one list of them for all.
+    static let advertisersOfTrain = 16
+
+    private(set) var sets: [OperationID] = []
+    private(set) var trains: [OperationID] = []
+    /// Reports of each train that found no room since the last one that did. Only for lookup.
+    private var dropped: [OperationID: UInt32] = [:]
+
+    mutating func advertisesSet(_ number: OperationID) { sets.append(number) }
+    mutating func follows(_ number: OperationID) { trains.append(number) }
+
+    mutating func completed(_ number: OperationID) {
+        sets.removeAll { $0 == number }
+        trains.removeAll { $0 == number }
+        dropped[number] = nil
+    }
+
+    mutating func drop(of number: OperationID) {
+        dropped[number, default: 0] = dropped[number, default: 0].addingReportingOverflow(1).partialValue
+    }
+
+    mutating func takeDropped(of number: OperationID) -> UInt32 { dropped.removeValue(forKey: number) ?? 0 }
+}

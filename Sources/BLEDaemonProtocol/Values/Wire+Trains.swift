@@ -1,0 +1,111 @@
+import BLEHost
+import BLEPackets
+import FoundationEssentials
+
+extension WireFollowTrain {
+    public init(_ request: TrainRequest) {
+        self.init()
+        advertisers = request.advertisers.map { WireTrainAdvertiser($0.address, $0.identifier) }
+        options = WireTrainOptions(request.options)
+        scansCodedPhy = request.scansCodedPHY
+        endsAfterLoss = !request.resumesAfterLoss
+    }
+}
+
+extension TrainRequest {
+    /// The engine checks what contradicts the specification.
+    /// - Throws: `WireError.invalidField`.
+    public init(_ wire: WireFollowTrain) throws(WireError) {
+        var advertisers: [Advertiser] = []
+        for advertiser in wire.advertisers { advertisers.append(try Advertiser(advertiser)) }
+        self.init(advertisers)
+        options = TrainOptions(wire.options)
+        scansCodedPHY = wire.scansCodedPhy
+        resumesAfterLoss = !wire.endsAfterLoss
+    }
+}
+
+extension WireTrainAdvertiser {
+    init(_ address: DeviceAddress, _ identifier: UInt8) {
+        self.init()
+        self.address = WireAddress(address)
+        sid = UInt32(identifier)
+    }
+}
+
+extension TrainRequest.Advertiser {
+    init(_ wire: WireTrainAdvertiser) throws(WireError) {
+        self.init(address: try DeviceAddress(wire.address), identifier: UInt8(clamping: wire.sid))
+    }
+}
+
+extension WireTrainOptions {
+    init(_ options: TrainOptions) {
+        self.init()
+        skip = UInt32(options.skip)
+        timeout = UInt32(options.timeout.rawValue)
+        reportsOnlyChanges = options.reportsOnlyChanges
+    }
+}
+
+extension TrainOptions {
+    init(_ wire: WireTrainOptions) {
+        self.init()
+        skip = UInt16(clamping: wire.skip)
+        if wire.timeout != 0 { timeout = SupervisionTimeout(rawValue: UInt16(clamping: wire.timeout)) }
+        reportsOnlyChanges = wire.reportsOnlyChanges
+    }
+}
+
+extension WireTrainEvent {
+    /// - Parameters:
+    ///   - operation: the client's number.
+    ///   - dropped: the number of reports before this one that were dropped.
+    public init(_ event: TrainEvent, operation: OperationID, dropped: UInt32) {
+        self.init()
+        self.operation = operation.rawValue
+        self.dropped = dropped
+        switch event {
+        case .synchronized(let information):
+            synchronized.advertiser = WireTrainAdvertiser(information.advertiser, information.identifier)
+            synchronized.phy = UInt32(information.phy.rawValue)
+            synchronized.interval = UInt32(information.interval.rawValue)
+            if let serviceData = information.serviceData { synchronized.serviceData = UInt32(serviceData) }
+        case .report(let report):
+            self.report.advertiser = WireTrainAdvertiser(report.advertiser, report.identifier)
+            self.report.data = Data(report.data)
+            self.report.isTruncated = report.isTruncated
+            self.report.rssi = Int32(report.rssi)
+            if let power = report.txPower { self.report.txPower = Int32(power) }
+            self.report.time = report.time.microseconds
+        case .lost(let advertiser, let identifier): lost = WireTrainAdvertiser(advertiser, identifier)
+        }
+    }
+}
+
+extension TrainEvent {
+    init(_ wire: WireTrainEvent) throws(WireError) {
+        switch wire.event {
+        case .synchronized(let found):
+            let advertiser = try TrainRequest.Advertiser(found.advertiser)
+            self = .synchronized(
+                TrainInformation(
+                    advertiser: advertiser.address, identifier: advertiser.identifier,
+                    phy: PHY(rawValue: UInt8(clamping: found.phy)),
+                    interval: PeriodicAdvertisingInterval(rawValue: UInt16(clamping: found.interval)),
+                    serviceData: found.hasServiceData ? UInt16(clamping: found.serviceData) : nil))
+        case .report(let report):
+            let advertiser = try TrainRequest.Advertiser(report.advertiser)
+            self = .report(
+                TrainReport(
+                    advertiser: advertiser.address, identifier: advertiser.identifier, data: Array(report.data),
+                    isTruncated: report.isTruncated, rssi: Int8(clamping: report.rssi),
+                    txPower: report.hasTxPower ? Int8(clamping: report.txPower) : nil,
+                    time: Instant(microseconds: report.time)))
+        case .lost(let train):
+            let advertiser = try TrainRequest.Advertiser(train)
+            self = .lost(advertiser: advertiser.address, identifier: advertiser.identifier)
+        case nil: throw .invalidField
+        }
+    }
+}
