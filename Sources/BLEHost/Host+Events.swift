@@ -111,22 +111,31 @@ extension Host {
             links[event.connectionHandle]?.receive(event, at: now, into: &effects)
         case .advertisingSetTerminated:
             received(try LEAdvertisingSetTerminated(decoding: &reader), at: now)
-        case .periodicAdvertisingSyncEstablished:
+        case .periodicAdvertisingSyncEstablished, .periodicAdvertisingReport, .periodicAdvertisingSyncLost,
+            .periodicAdvertisingSyncTransferReceived:
             guard BuiltIn.trains else { return }
-            radio.received(try LEPeriodicAdvertisingSyncEstablished(decoding: &reader), into: &effects)
-        case .periodicAdvertisingReport:
-            guard BuiltIn.trains else { return }
-            radio.received(try LEPeriodicAdvertisingReport(decoding: &reader), at: now, into: &effects)
-        case .periodicAdvertisingSyncLost:
-            guard BuiltIn.trains else { return }
-            radio.received(try LEPeriodicAdvertisingSyncLost(decoding: &reader), into: &effects)
-        case .periodicAdvertisingSyncTransferReceived:
-            guard BuiltIn.trains else { return }
-            radio.received(try LEPeriodicAdvertisingSyncTransferReceived(decoding: &reader), into: &effects)
+            try receiveTrain(subevent, &reader, at: now)
         case .scanTimeout:
             radio.scanTimedOut(into: &effects)
         default:
             break
+        }
+    }
+
+    /// Apart from `receiveLEMeta`, which would have all these events on its stack.
+    @inline(never)
+    private mutating func receiveTrain(
+        _ subevent: LESubeventCode, _ reader: inout PacketReader, at now: Instant
+    ) throws(DecodingError) {
+        switch subevent {
+        case .periodicAdvertisingSyncEstablished:
+            radio.received(try LEPeriodicAdvertisingSyncEstablished(decoding: &reader), into: &effects)
+        case .periodicAdvertisingReport:
+            radio.received(try LEPeriodicAdvertisingReport(decoding: &reader), at: now, into: &effects)
+        case .periodicAdvertisingSyncLost:
+            radio.received(try LEPeriodicAdvertisingSyncLost(decoding: &reader), into: &effects)
+        default:
+            radio.received(try LEPeriodicAdvertisingSyncTransferReceived(decoding: &reader), into: &effects)
         }
     }
 

@@ -24,6 +24,7 @@ extension Host {
     }
 
     /// The controller ended an advertising set (Core 5.4, Vol 4, Part E, 7.7.65.18).
+    @inline(never)
     mutating func received(_ event: LEAdvertisingSetTerminated, at now: Instant) {
         guard BuiltIn.server else { return }
         // Success means that a connection ended it; Connection Complete reports that, too.

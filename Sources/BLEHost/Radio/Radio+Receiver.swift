@@ -4,6 +4,7 @@ import BLEPackets
 extension Radio {
     // MARK: Scanning
 
+    @inline(never)
     mutating func perform(_ action: ScanMachine.Action, into effects: inout Effects) {
         switch action {
         case .none: break
@@ -63,6 +64,7 @@ extension Radio {
 
     // MARK: Initiating
 
+    @inline(never)
     mutating func perform(_ action: Initiator.Action, at now: Instant, into effects: inout Effects) {
         switch action {
         case .none: break

@@ -82,21 +82,27 @@ extension Radio {
         for (operation, failure) in places.refused where removeSet(operation) {
             effects.complete(operation, .failure(failure))
         }
-        for handle in places.admitted {
-            guard let index = sets.index(ofHandle: handle) else { continue }
-            let entry = sets.entries[index]
-            let plan = entry.isLeaving ? nil : plan(for: entry)
-            let action = sets.entries[index].machine.want(plan, isPaused: isPaused)
-            reportChange(of: index, wasRunning: entry.machine.isRunning, into: &effects)
-            perform(action, onSet: handle, into: &effects)
-        }
+        for handle in places.admitted { convergeSet(handle, into: &effects) }
     }
 
-    private func plan(for entry: AdvertisingSets.Entry) -> AdvertisingSetMachine.Plan {
-        let randomAddress = entry.request.address ?? (hostAddressType == .random ? ownAddress : nil)
-        return AdvertisingSetMachine.Plan(
-            request: entry.request, randomAddress: randomAddress,
-            ownAddressType: randomAddress == nil ? .public : .random)
+    /// Apart from its caller, as the following, so that no frame has many plans.
+    @inline(never)
+    private mutating func convergeSet(_ handle: UInt8, into effects: inout Effects) {
+        guard let index = sets.index(ofHandle: handle) else { return }
+        let wasRunning = sets.entries[index].machine.isRunning
+        let action = wantSet(index)
+        reportChange(of: index, wasRunning: wasRunning, into: &effects)
+        perform(action, onSet: handle, into: &effects)
+    }
+
+    @inline(never)
+    private mutating func wantSet(_ index: Int) -> AdvertisingSetMachine.Action {
+        guard !sets.entries[index].isLeaving else { return sets.entries[index].machine.want(nil, isPaused: isPaused) }
+        let request = sets.entries[index].request
+        let randomAddress = request.address ?? (hostAddressType == .random ? ownAddress : nil)
+        let plan = AdvertisingSetMachine.Plan(
+            request: request, randomAddress: randomAddress, ownAddressType: randomAddress == nil ? .public : .random)
+        return sets.entries[index].machine.want(plan, isPaused: isPaused)
     }
 
     /// The handles of the sets that have a place, and the requests that end: those for which the controller has no set
@@ -129,6 +135,7 @@ extension Radio {
 
     /// A controller of the legacy commands has one advertisement: the first set that it can express, if no client uses
     /// the shared one.
+    @inline(never)
     private mutating func fallBack(at now: Instant, into effects: inout Effects) {
         let entries = sets.entries
         sets.entries.removeAll()
@@ -150,6 +157,7 @@ extension Radio {
 
     // MARK: Commands
 
+    @inline(never)
     private mutating func perform(
         _ action: AdvertisingSetMachine.Action, onSet handle: UInt8, into effects: inout Effects
     ) {
@@ -216,6 +224,7 @@ extension Radio {
     }
 
     /// The controller answered a command about a set.
+    @inline(never)
     mutating func setAnswered(
         _ handle: UInt8, _ status: HCIStatus, _ opcode: HCIOpcode, _ parameters: RawSpan, at now: Instant,
         into effects: inout Effects
@@ -242,7 +251,7 @@ extension Radio {
     ) {
         guard BuiltIn.sets else { return }
         guard let index = sets.index(ofHandle: handle) else { return }
-        let entry = sets.entries[index]
+        let entry = sets.entries[index].owner
         sets.entries[index].isLeaving = true
         if !entry.isLeaving { effects.complete(entry.operation, .failure(.commandTimeout(opcode))) }
         let none: [UInt8] = []
@@ -250,9 +259,10 @@ extension Radio {
     }
 
     private func reportChange(of index: Int, wasRunning: Bool, into effects: inout Effects) {
-        let entry = sets.entries[index]
-        guard entry.machine.isRunning != wasRunning, !entry.isLeaving else { return }
-        let event: AdvertisingSetEvent = wasRunning ? .stopped : .started(transmitPower: entry.transmitPower)
+        let entry = sets.entries[index].owner
+        guard sets.entries[index].machine.isRunning != wasRunning, !entry.isLeaving else { return }
+        let power = sets.entries[index].transmitPower
+        let event: AdvertisingSetEvent = wasRunning ? .stopped : .started(transmitPower: power)
         effects.events.append(.advertisingSet(entry.operation, entry.client, event))
     }
 
@@ -263,6 +273,7 @@ extension Radio {
     /// - Parameter link: the central's link, if it stands.
     /// - Returns: the address of the set, by which the central connected.
     @discardableResult
+    @inline(never)
     mutating func setEnded(
         _ handle: UInt8, byConnection: Bool, link: LinkID?, into effects: inout Effects
     ) -> DeviceAddress? {
@@ -272,11 +283,12 @@ extension Radio {
         let wasRunning = sets.entries[index].machine.isRunning
         sets.entries[index].machine.ended()
         reportChange(of: index, wasRunning: wasRunning, into: &effects)
-        let entry = sets.entries[index]
+        let entry = sets.entries[index].owner
+        let isOnce = !sets.entries[index].request.resumesAfterConnection
         if let link, !entry.isLeaving {
             effects.events.append(.advertisingSet(entry.operation, entry.client, .connected(link)))
         }
-        if !entry.isLeaving, !byConnection || !entry.request.resumesAfterConnection {
+        if !entry.isLeaving, !byConnection || isOnce {
             leave(index)
             effects.complete(entry.operation, .success(.done))
         }

@@ -178,6 +178,7 @@ extension Radio {
 
     // MARK: Events
 
+    @inline(never)
     mutating func received(_ event: LEPeriodicAdvertisingSyncEstablished, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
         let attempt = trains.established(event.status, identifier: event.advertisingSetIdentifier)
@@ -194,6 +195,7 @@ extension Radio {
         synchronized(event.synchronizationHandle, information, for: attempt?.operation, into: &effects)
     }
 
+    @inline(never)
     mutating func received(_ event: LEPeriodicAdvertisingSyncTransferReceived, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
         guard event.status.isSuccess else { return }
@@ -226,6 +228,7 @@ extension Radio {
         effects.events.append(.train(operation, client, .synchronized(train.information)))
     }
 
+    @inline(never)
     mutating func received(_ event: LEPeriodicAdvertisingReport, at now: Instant, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
         trains.receive(event, at: now) { operation, client, report in
@@ -234,6 +237,7 @@ extension Radio {
         effects.counters.droppedValues = effects.events.droppedValues
     }
 
+    @inline(never)
     mutating func received(_ event: LEPeriodicAdvertisingSyncLost, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
         let losses = trains.lost(event.synchronizationHandle)

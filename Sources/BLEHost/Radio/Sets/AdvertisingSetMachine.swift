@@ -23,7 +23,7 @@ struct AdvertisingSetMachine {
 
     enum Action: Equatable {
         case none
-        case setParameters(Plan)
+        indirect case setParameters(Plan)
         case setRandomAddress(DeviceAddress)
         case setData([UInt8], DataFragmentOperation)
         case setScanResponse([UInt8], DataFragmentOperation)
@@ -31,7 +31,7 @@ struct AdvertisingSetMachine {
         case setTrainData([UInt8], DataFragmentOperation)
         case setTrainEnabled(PeriodicTrain)
         case setTrainDisabled
-        case setEnabled(AdvertisingSetRequest)
+        indirect case setEnabled(AdvertisingSetRequest)
         case setDisabled
         case remove
         /// The controller refuses the set; the wish is dropped.
@@ -40,7 +40,8 @@ struct AdvertisingSetMachine {
 
     private typealias Failure = (status: HCIStatus, opcode: HCIOpcode)
 
-    private enum State {
+    /// Indirect, as the action: a plan is large, and few are on the stack then.
+    private indirect enum State {
         case absent
         case preparing(Plan, step: Int)
         case running(Plan)

@@ -17,6 +17,9 @@ struct AdvertisingSets {
         var isLeaving = false
         /// In dBm, as the controller chose it.
         var transmitPower: Int8 = 127
+
+        /// What is told to whom, without a copy of the rest.
+        var owner: (operation: OperationID, client: ClientID, isLeaving: Bool) { (operation, client, isLeaving) }
     }
 
     /// What the controller can do; `nil` while it is not known.
