@@ -27,6 +27,16 @@ package enum BuiltIn {
         #endif
     }
 
+    /// Enhanced attribute bearers, which need an encrypted link.
+    @inline(__always)
+    package static var enhancedBearers: Bool {
+        #if JELLING_WITHOUT_ENHANCED_BEARERS || JELLING_WITHOUT_LINKS || JELLING_WITHOUT_PAIRING
+        false
+        #else
+        channels
+        #endif
+    }
+
     /// The peripheral role: advertising, and the GATT server. A peer's requests are refused without it.
     @inline(__always)
     package static var server: Bool {

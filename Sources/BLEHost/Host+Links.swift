@@ -97,8 +97,8 @@ extension Host {
         link.reassembler.limit = configuration.limits.reassembledBytes
         link.waiting = waiting
         link.gatt.holdingClients = holdingClients
-        link.bearers.settings = configuration.enhancedBearers
-        for request in waiting { link.wantBearers(request.request.enhancedBearers) }
+        link.bearers.settings = configuration.usedEnhancedBearers
+        if BuiltIn.enhancedBearers { for request in waiting { link.wantBearers(request.request.enhancedBearers) } }
         links.insert(link)
         if let endedSet { setEnded(endedSet, by: link) }
         if pairings.isExclusive {

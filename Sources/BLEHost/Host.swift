@@ -48,14 +48,14 @@ public struct Host: ~Copyable {
     @inline(never)
     private static func server(_ configuration: HostConfiguration) -> GATTServer {
         var settings = GATTServerSettings()
-        settings.sharesNotifications = configuration.enhancedBearers != nil
+        settings.sharesNotifications = configuration.usedEnhancedBearers != nil
         var server = GATTServer(settings: settings)
         guard BuiltIn.server else { return server }
         // An empty table always has room for these.
         do throws(GATTPublishError) {
             try server.publishGenericServices(
                 deviceName: configuration.deviceName, hasDatabaseHash: configuration.usesToolbox,
-                hasEnhancedBearers: configuration.enhancedBearers != nil,
+                hasEnhancedBearers: configuration.usedEnhancedBearers != nil,
                 tellsAddressResolution: configuration.tellsAddressResolution, at: .zero)
         } catch {}
         return server

@@ -50,6 +50,8 @@ public struct HostConfiguration: Hashable, Sendable {
     /// database hash.
     public var hasToolbox: Bool
     var usesToolbox: Bool { BuiltIn.pairing && hasToolbox }
+    /// What links and the server are told of enhanced bearers.
+    var usedEnhancedBearers: EnhancedBearerSettings? { BuiltIn.enhancedBearers ? enhancedBearers : nil }
     /// How links are made secure.
     public var security: SecuritySettings
     /// How several pending connections are handed to the controller.

@@ -101,11 +101,17 @@ extension GATTClient {
 
     // MARK: The bearer at work
 
+    /// Whether there are enhanced bearers.
+    @inline(__always)
+    var hasOthers: Bool { BuiltIn.enhancedBearers && !others.isEmpty }
+
     /// Has the bearer with this number at work.
     /// - Returns: whether there is such a bearer.
     @inline(__always)
     @discardableResult
-    mutating func turn(to number: UInt32) -> Bool { self.number == number || exchange(number) }
+    mutating func turn(to number: UInt32) -> Bool {
+        self.number == number || BuiltIn.enhancedBearers && exchange(number)
+    }
 
     @inline(never)
     private mutating func exchange(_ number: UInt32) -> Bool {
@@ -122,6 +128,7 @@ extension GATTClient {
 
     /// Has each bearer at work in turn, the one that is at work now first.
     mutating func forEachBearer(_ body: (inout Self) -> Void) {
+        guard hasOthers else { return body(&self) }
         let atWork = number
         let numbers = others.map { $0.number }
         body(&self)
@@ -134,10 +141,11 @@ extension GATTClient {
     /// The bearer on which an operation runs.
     func runningBearer(of id: OperationID) -> UInt32? {
         if running?.id == id { return number }
+        guard hasOthers else { return nil }
         return others.first { $0.running?.id == id }?.number
     }
 
-    var isBusyElsewhere: Bool { others.contains { $0.running != nil } }
+    var isBusyElsewhere: Bool { hasOthers && others.contains { $0.running != nil } }
 
     /// Starts waiting operations on all free bearers, the enhanced ones first: they have flow control.
     mutating func spread(_ now: Instant) {

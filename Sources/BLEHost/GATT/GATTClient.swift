@@ -97,7 +97,7 @@ struct GATTClient {
     /// When `advance` must be called next.
     var nextDeadline: Instant? {
         guard end == nil, !isPaused else { return nil }
-        guard !others.isEmpty else { return bearer.deadline }
+        guard hasOthers else { return bearer.deadline }
         return firstDeadline
     }
     /// Whether the link is gone.
@@ -176,7 +176,7 @@ struct GATTClient {
     }
 
     mutating func advance(to now: Instant) {
-        if !others.isEmpty { return advanceBearers(to: now) }
+        if hasOthers { return advanceBearers(to: now) }
         guard end == nil, !isPaused, let deadline = bearer.deadline, deadline <= now else { return }
         endAll(.transactionTimeout)
         actions.append(.disconnect)
@@ -299,11 +299,12 @@ struct GATTClient {
 
     /// Starts waiting operations until one is running.
     mutating func pump(_ now: Instant) {
-        if !others.isEmpty { return spread(now) }
+        if hasOthers { return spread(now) }
         while end == nil, running == nil, suspended == nil, !waiting.isEmpty { begin(waiting.start(at: 0), now) }
     }
 
-    /// Starts an operation on the bearer at work; some end at once.
+    /// Starts an operation on the bearer at work; some end at once. Apart from its callers, whose frames stay small.
+    @inline(never)
     mutating func begin(_ next: Waiting, _ now: Instant) {
         guard let procedure = prepare(next) else { return }
         running = Running(

@@ -25,7 +25,8 @@ struct EnhancedBearers {
         case done
 
         func isWaiting(for operation: OperationID) -> Bool {
-            switch self {
+            guard BuiltIn.enhancedBearers else { return false }
+            return switch self {
             case .readingServer(let own), .readingClient(let own), .writing(let own), .connecting(let own, _):
                 own == operation
             case .idle, .waiting, .done: false
@@ -62,14 +63,14 @@ struct EnhancedBearers {
     var opening = Opening.idle
 
     var nextDeadline: Instant? {
-        if case .waiting(let limit) = opening { limit } else { nil }
+        if BuiltIn.enhancedBearers, case .waiting(let limit) = opening { limit } else { nil }
     }
 
     func contains(_ number: UInt32) -> Bool { open.contains { $0.number == number } }
 
     /// Whether an action of the channels concerns a bearer instead of a client.
     func takes(_ action: CreditBasedChannels.Action) -> Bool {
-        guard settings != nil else { return false }
+        guard BuiltIn.enhancedBearers, settings != nil else { return false }
         switch action {
         case .signal, .frame: return false
         case .opened(_, let client): return client == .attributeBearers

@@ -14,7 +14,7 @@ extension Link {
 
     /// The link is encrypted: opens bearers, once, if both sides want them.
     func openBearers(at now: Instant, into effects: inout Effects) {
-        guard let settings = bearers.settings, settings.opened > 0, bearers.opening == .idle,
+        guard BuiltIn.enhancedBearers, let settings = bearers.settings, settings.opened > 0, bearers.opening == .idle,
             security.keyInUse != nil, !security.isGated, !isClosing
         else { return }
         let operation = effects.nextOperation()
@@ -82,7 +82,7 @@ extension Link {
     }
 
     func advanceBearers(to now: Instant, into effects: inout Effects) {
-        guard case .waiting(let limit) = bearers.opening, limit <= now else { return }
+        guard BuiltIn.enhancedBearers, case .waiting(let limit) = bearers.opening, limit <= now else { return }
         connectBearers(isRetry: true, at: now, into: &effects)
     }
 
@@ -99,6 +99,7 @@ extension Link {
     }
 
     func noteBearers(_ news: EnhancedBearers.News, into effects: inout Effects) {
+        guard BuiltIn.enhancedBearers else { return }
         bearers.news.append(news)
         effects.wishes.append((self, .continueBearers))
     }
@@ -107,6 +108,7 @@ extension Link {
     func continueBearers(
         _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
     ) {
+        guard BuiltIn.enhancedBearers else { return }
         // What arrived while the key is being changed must not be judged by the old one.
         while !security.holdsPDUs, !security.isForfeited, let news = bearers.news.popFirst() {
             switch news {
@@ -161,7 +163,9 @@ extension Link {
     /// Sends a PDU on an enhanced bearer, as far as the peer grants credits. A peer that grants none while it asks for
     /// more loses the bearer.
     func send(_ pdu: [UInt8], onBearer number: UInt32, tag: ATTSendTag, into effects: inout Effects) {
-        guard !isClosing, let index = bearers.open.firstIndex(where: { $0.number == number }) else { return }
+        guard BuiltIn.enhancedBearers, !isClosing,
+            let index = bearers.open.firstIndex(where: { $0.number == number })
+        else { return }
         guard signalling.sendPDU(pdu, onBearer: number) else {
             return noteBearers(.givenUp(number: number), into: &effects)
         }

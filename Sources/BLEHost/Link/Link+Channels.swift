@@ -115,7 +115,7 @@ extension Link {
             signalling.receiveOnChannels(
                 command, identifier: identifier,
                 listener: { spsm in
-                    if spsm == EnhancedBearers.spsm, let bearer {
+                    if BuiltIn.enhancedBearers, spsm == EnhancedBearers.spsm, let bearer {
                         // Enhanced bearers are used on encrypted links only (Core 5.4, Vol 3, Part G, 5.3.2).
                         let refusal =
                             isGated

@@ -64,7 +64,7 @@ extension GATTServer {
     @inline(__always)
     mutating func forEachBearer(of client: ServerClients.Handle, _ body: (inout Self) -> Void) {
         body(&self)
-        guard !clients[client].others.isEmpty else { return }
+        guard clients[client].hasOthers else { return }
         forEachOther(of: client, body)
     }
 
@@ -84,7 +84,9 @@ extension GATTServer {
         let gathered = clients[client].gathered.count
         let isAlone = clients[client].unsentNotifications == gathered
         clients[client].unsentNotifications += 1
-        guard settings.sharesNotifications, !isAlone, clients[client].takesMultipleNotifications else {
+        guard BuiltIn.enhancedBearers, settings.sharesNotifications, !isAlone,
+            clients[client].takesMultipleNotifications
+        else {
             return send(.handleValueNotification, handle, value, tag: .notification, client)
         }
         let used = clients[client].gathered.reduce(1) { $0 + 4 + $1.value.count }
@@ -96,7 +98,7 @@ extension GATTServer {
     mutating func notificationsSent(_ count: Int, _ client: ServerClients.Handle, _ now: Instant) {
         let unsent = max(0, clients[client].unsentNotifications - count)
         clients[client].unsentNotifications = unsent
-        if unsent > 0, unsent == clients[client].gathered.count { sendGathered(client) }
+        if BuiltIn.enhancedBearers, unsent > 0, unsent == clients[client].gathered.count { sendGathered(client) }
         announceReadiness(now)
     }
 

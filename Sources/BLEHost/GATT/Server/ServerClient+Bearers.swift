@@ -7,7 +7,13 @@ extension ServerClient {
     /// - Returns: whether there is such a bearer.
     @inline(__always)
     @discardableResult
-    mutating func turn(to number: UInt32) -> Bool { self.number == number || exchange(number) }
+    mutating func turn(to number: UInt32) -> Bool {
+        self.number == number || BuiltIn.enhancedBearers && exchange(number)
+    }
+
+    /// Whether there are enhanced bearers.
+    @inline(__always)
+    var hasOthers: Bool { BuiltIn.enhancedBearers && !others.isEmpty }
 
     /// Of all bearers, when the first one is due.
     var firstDeadline: Instant? {
@@ -18,21 +24,21 @@ extension ServerClient {
 
     /// Whether a request on any bearer waits for the app's answer to this question.
     func waits(for question: GATTRequestID) -> Bool {
-        transaction?.question == question || others.contains { $0.transaction?.question == question }
+        transaction?.question == question || hasOthers && others.contains { $0.transaction?.question == question }
     }
 
     /// Has the bearer at work whose request waits for the app's answer to this question.
     /// - Returns: whether there is such a bearer.
     mutating func turn(toAnswer question: GATTRequestID) -> Bool {
         if transaction?.question == question { return true }
-        guard let other = others.first(where: { $0.transaction?.question == question }) else { return false }
+        guard hasOthers, let other = others.first(where: { $0.transaction?.question == question }) else { return false }
         return turn(to: other.number)
     }
 
     /// The bearer for the values of a characteristic: the one on which the client wrote this configuration, while it is
     /// open. Clients that keep separate books for each bearer expect them there.
     func updateBearer(of configuration: AttributeHandle) -> UInt32 {
-        guard !others.isEmpty, let written = configurations[configuration]?.bearer,
+        guard hasOthers, let written = configurations[configuration]?.bearer,
             number == written || others.contains(where: { $0.number == written })
         else { return 0 }
         return written
@@ -41,20 +47,21 @@ extension ServerClient {
     /// ATT_MTU for the values of a characteristic.
     func updateMTU(of configuration: AttributeHandle) -> Int {
         let chosen = updateBearer(of: configuration)
-        if number == chosen { return mtu }
+        if number == chosen || !hasOthers { return mtu }
         return others.first { $0.number == chosen }?.mtu ?? mtu
     }
 
     /// Whether no more than this many values wait on any bearer.
     func hasAtMost(_ count: Int) -> Bool {
-        unsentNotifications <= count && indications.count <= count
-            && others.allSatisfy { $0.unsentNotifications <= count && $0.indications.count <= count }
+        guard unsentNotifications <= count, indications.count <= count else { return false }
+        return !hasOthers || others.allSatisfy { $0.unsentNotifications <= count && $0.indications.count <= count }
     }
 
     /// The table has changed, and the client does not know it.
     mutating func becomeUnaware() {
         awareness = .unaware
         wasToldOutOfSync = false
+        guard hasOthers else { return }
         for index in others.indices { others[index].wasToldOutOfSync = false }
     }
 
@@ -64,6 +71,7 @@ extension ServerClient {
         let before = gathered.count
         gathered.removeAll { isDropped($0.handle) }
         unsentNotifications -= before - gathered.count
+        guard hasOthers else { return }
         for index in others.indices { others[index].dropValues(where: isDropped) }
     }
 
@@ -72,12 +80,14 @@ extension ServerClient {
         let before = gathered.count
         gathered.removeAll { $0.handle == handle }
         unsentNotifications -= before - gathered.count
+        guard hasOthers else { return }
         for index in others.indices { others[index].dropGathered(of: handle) }
     }
 
     /// Drops the indications of a value that wait here.
     mutating func dropIndications(of handle: AttributeHandle) {
         indications.keep { $0.handle != handle }
+        guard hasOthers else { return }
         for index in others.indices { others[index].indications.keep { $0.handle != handle } }
     }
 }

@@ -113,7 +113,7 @@ struct ServerClient {
     @inline(__always)
     var nextDeadline: Instant? {
         if isDead { return nil }
-        return others.isEmpty ? bearerDeadline : firstDeadline
+        return hasOthers ? firstDeadline : bearerDeadline
     }
 
     /// When the bearer at work is due.
