@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "jelling.h"
+#include "calls.h"
 
 static unsigned passed, failed;
 
@@ -39,6 +40,9 @@ static jelling_train train = {.size = sizeof train};
 static jelling_set_request advertised_set = {.size = sizeof advertised_set, .train = &train};
 static jelling_train_source source = {.identifier = 3};
 static jelling_train_request followed = {.size = sizeof followed, .sources = &source, .source_count = 1};
+static jelling_pace pace = {.size = sizeof pace, .busy = {12, 24, 0, 500}, .idle = {80, 120, 2, 500}};
+static jelling_subrate_request subrate = {1, 5, 0, 1, 500, 0};
+static jelling_path_loss_zones zones = {.size = sizeof zones, .low = 20, .low_hysteresis = 2, .high = 30, .high_hysteresis = 2};
 static jelling_counters counters = {.size = sizeof counters};
 static int64_t deadline;
 static uint32_t is_ready;
@@ -50,95 +54,6 @@ static void nothing(void *context, const uint8_t *packet, size_t length) {
     (void)packet;
     (void)length;
 }
-
-/* Every function that takes an engine: `e`, a moment `t`, a link `l`, an operation `o`. */
-#define CALLS(CALL)                                                                          \
-    CALL(jelling_transport_closed(e, t))                                                     \
-    CALL(jelling_receive(e, octets, 3, t))                                                   \
-    CALL(jelling_receive_stream(e, octets, 0 + 1, t))                                        \
-    CALL(jelling_advance(e, t))                                                              \
-    CALL(jelling_scan(e, NULL, t, o))                                                        \
-    CALL(jelling_change_scan(e, 77, NULL, t, o))                                             \
-    CALL(jelling_connect(e, &connecting, t, o))                                              \
-    CALL(jelling_disconnect(e, l, t, o))                                                     \
-    CALL(jelling_cancel(e, 77, t, o))                                                        \
-    CALL(jelling_hci_command(e, 0x1001, NULL, 0, t, o))                                      \
-    CALL(jelling_advertise(e, NULL, t, o))                                                   \
-    CALL(jelling_change_advertising(e, 77, NULL, t, o))                                      \
-    CALL(jelling_advertise_set(e, &advertised_set, t, o))                                    \
-    CALL(jelling_change_set(e, 77, &advertised_set, t, o))                                   \
-    CALL(jelling_follow_train(e, &followed, t, o))                                           \
-    CALL(jelling_receive_trains(e, l, NULL, t, o))                                           \
-    CALL(jelling_transfer_train(e, 77, l, 0x1234, t, o))                                     \
-    CALL(jelling_exchange_mtu(e, l, 0, t, o))                                                \
-    CALL(jelling_discover_services(e, l, &uuid, 1, t, o))                                    \
-    CALL(jelling_discover_secondary_services(e, l, t, o))                                    \
-    CALL(jelling_discover_included_services(e, l, 1, 9, t, o))                               \
-    CALL(jelling_discover_characteristics(e, l, 1, 9, NULL, 0, t, o))                        \
-    CALL(jelling_discover_descriptors(e, l, 1, 9, t, o))                                     \
-    CALL(jelling_read(e, l, 3, t, o))                                                        \
-    CALL(jelling_read_long(e, l, 3, 5, t, o))                                                \
-    CALL(jelling_read_by_uuid(e, l, &uuid, 1, 9, t, o))                                      \
-    CALL(jelling_read_multiple(e, l, handles, 2, t, o))                                      \
-    CALL(jelling_read_multiple_variable(e, l, handles, 2, t, o))                             \
-    CALL(jelling_write(e, l, 3, octets, 4, t, o))                                            \
-    CALL(jelling_write_long(e, l, 3, octets, 4, t, o))                                       \
-    CALL(jelling_reliable_write(e, l, writes, 1, t, o))                                      \
-    CALL(jelling_write_command(e, l, 3, octets, 4, t, o))                                    \
-    CALL(jelling_write_signed(e, l, 3, octets, 4, t, o))                                     \
-    CALL(jelling_subscribe(e, l, 3, 4, 0, t, o))                                             \
-    CALL(jelling_unsubscribe(e, l, 3, t, o))                                                 \
-    CALL(jelling_hold_indications(e, 0, t, o))                                               \
-    CALL(jelling_read_rssi(e, l, t, o))                                                      \
-    CALL(jelling_read_remote_version(e, l, t, o))                                            \
-    CALL(jelling_read_remote_features(e, l, t, o))                                           \
-    CALL(jelling_update_parameters(e, l, &parameters, t, o))                                 \
-    CALL(jelling_set_data_length(e, l, 251, 2120, t, o))                                     \
-    CALL(jelling_read_phy(e, l, t, o))                                                       \
-    CALL(jelling_set_phy(e, l, 1, 1, t, o))                                                  \
-    CALL(jelling_publish(e, &service, t, o))                                                 \
-    CALL(jelling_remove_service(e, 900, t, o))                                               \
-    CALL(jelling_disable_services(e, 0, t, o))                                               \
-    CALL(jelling_set_device_name(e, "name", t, o))                                           \
-    CALL(jelling_respond_value(e, 99, octets, 4, t, o))                                      \
-    CALL(jelling_respond_written(e, 99, t, o))                                               \
-    CALL(jelling_respond_error(e, 99, 0x80, t, o))                                           \
-    CALL(jelling_update_value(e, 3, octets, 4, NULL, 0, t, o))                               \
-    CALL(jelling_listen(e, 0, NULL, t, o))                                                   \
-    CALL(jelling_stop_listening(e, 0x99, t, o))                                              \
-    CALL(jelling_open_channel(e, l, 0x80, NULL, t, o))                                       \
-    CALL(jelling_open_enhanced_channels(e, l, 0x80, NULL, 5, t, o))                          \
-    CALL(jelling_reconfigure_channels(e, l, one_channel, 1, 512, 256, t, o))                 \
-    CALL(jelling_channel_send(e, l, 1, octets, 4, t, o))                                     \
-    CALL(jelling_channel_consume(e, l, 1, 1, t, o))                                          \
-    CALL(jelling_close_channel(e, l, 1, t, o))                                               \
-    CALL(jelling_pair(e, l, NULL, t, o))                                                     \
-    CALL(jelling_answer_passkey(e, 99, 123456, t, o))                                        \
-    CALL(jelling_answer_confirm(e, 99, 1, t, o))                                             \
-    CALL(jelling_answer_cancel(e, 99, t, o))                                                 \
-    CALL(jelling_unlock_passkey(e, t, o))                                                    \
-    CALL(jelling_encrypt(e, l, t, o))                                                        \
-    CALL(jelling_set_security(e, NULL, t, o))                                                \
-    CALL(jelling_restore_bonds(e, NULL, 0, t, o))                                            \
-    CALL(jelling_name_bond(e, &address, "name", t, o))                                       \
-    CALL(jelling_remove_bond(e, &address, t, o))                                             \
-    CALL(jelling_set_out_of_band_data(e, &address, &out_of_band, t, o))                      \
-    CALL(jelling_create_out_of_band_data(e, t, o))                                           \
-    CALL(jelling_answer(e, 99, octets, 16, t))                                               \
-    CALL(jelling_answer_key_pair(e, 99, octets, octets, t))                                  \
-    CALL(jelling_answer_failure(e, 99, 0, t))                                                \
-    CALL(jelling_transport_opened(e, t))                                                     \
-    CALL(jelling_stop(e, t, o))
-/* Those without a moment. */
-#define QUERIES(CALL)                                     \
-    CALL(jelling_next_deadline(e, &deadline))             \
-    CALL(jelling_set_client(e, 0))                        \
-    CALL(jelling_is_ready(e, &is_ready))                  \
-    CALL(jelling_pack_advertisement(e, NULL, &packed))    \
-    CALL(jelling_next_question(e, &question))             \
-    CALL(jelling_next_event(e, &event))                   \
-    CALL(jelling_read_counters(e, &counters))             \
-    CALL(jelling_drain(e, nothing, NULL))
 
 static void all(jelling_engine *e, int64_t t, jelling_status wanted, const char *when) {
     jelling_operation number = 4242, *o = &number;
@@ -168,8 +83,14 @@ static void from_within(void *context, const uint8_t *packet, size_t length) {
 
 static jelling_engine *opened(void) {
     jelling_engine *engine = NULL;
-    jelling_config config = {.size = sizeof config, .flags = JELLING_CONFIG_ANSWERS_QUESTIONS};
-    check(jelling_create(&config, &engine) == JELLING_OK && engine, "jelling_create");
+    jelling_config config = {.size = sizeof config, .opened_bearers = 3,
+                             .flags = JELLING_CONFIG_ANSWERS_QUESTIONS | JELLING_CONFIG_ENHANCED_BEARERS | JELLING_CONFIG_SUBRATING};
+    jelling_status status = jelling_create(&config, &engine);
+    if (status == JELLING_ERROR_UNSUPPORTED) {
+        config.flags &= ~(uint32_t)JELLING_CONFIG_ENHANCED_BEARERS;
+        status = jelling_create(&config, &engine);
+    }
+    check(status == JELLING_OK && engine, "jelling_create");
     check(jelling_transport_opened(engine, 1) == JELLING_OK, "jelling_transport_opened");
     return engine;
 }
@@ -247,6 +168,31 @@ static void wrong_sets(jelling_engine *engine, jelling_operation *o) {
     check(jelling_receive_trains(engine, 65578, &followed, 2, o) == usual, "trains of a link with sources");
 }
 
+/* What a library without measurements refuses before it looks at the arguments, and paces, which it ignores. */
+static void wrong_measurements(jelling_engine *engine, jelling_operation *o) {
+    jelling_link l = 65578;
+    jelling_status usual = jelling_read_transmit_power(engine, l, 0, 2, o);
+    check(usual == JELLING_ERROR_ARGUMENT || usual == JELLING_ERROR_UNSUPPORTED, "no PHY");
+    check(jelling_read_remote_transmit_power(engine, l, 5, 2, o) == usual, "a PHY that is none");
+    check(jelling_set_authenticated_payload_timeout(engine, l, 9, 2, o) == usual, "a short timeout");
+    check(jelling_set_authenticated_payload_timeout(engine, l, UINT32_MAX, 2, o) == usual, "a long timeout");
+    jelling_path_loss_zones wrong = zones;
+    for (uint32_t size = 0; size < 4; size++) {
+        wrong.size = size;
+        check(jelling_monitor_path_loss(engine, l, &wrong, 2, o) == usual, "the size of zones");
+    }
+    wrong.size = sizeof wrong + 1;
+    check(jelling_monitor_path_loss(engine, l, &wrong, 2, o) == usual, "zones that are too large");
+    if (usual != JELLING_ERROR_ARGUMENT) return;
+    jelling_connect_request request = connecting;
+    jelling_pace backwards = pace;
+    request.peer = address, request.pace = &backwards;
+    backwards.idle.minimum_interval = 200;
+    check(jelling_connect(engine, &request, 2, o) == usual, "a pace with parameters backwards");
+    backwards = pace, backwards.size = 3;
+    check(jelling_connect(engine, &request, 2, o) == usual, "the size of a pace");
+}
+
 static void wrong_arguments(void) {
     jelling_engine *engine = opened();
     jelling_operation o;
@@ -283,6 +229,13 @@ static void wrong_arguments(void) {
     REFUSED(jelling_update_parameters(engine, l, &backwards, 2, &o))
     REFUSED(jelling_set_data_length(engine, l, 26, 2120, 2, &o))
     REFUSED(jelling_set_phy(engine, l, 0, 1, 2, &o))
+    REFUSED(jelling_set_subrate(engine, l, NULL, 2, &o))
+    jelling_subrate_request too_many = subrate;
+    too_many.maximum_factor = 501;
+    REFUSED(jelling_set_subrate(engine, l, &too_many, 2, &o))
+    jelling_connect_request on_what = connecting;
+    on_what.phys = 8;
+    REFUSED(jelling_connect(engine, &on_what, 2, &o))
     REFUSED(jelling_publish(engine, NULL, 2, &o))
     REFUSED(jelling_set_device_name(engine, NULL, 2, &o))
     REFUSED(jelling_set_device_name(engine, endless, 2, &o))
@@ -304,6 +257,7 @@ static void wrong_arguments(void) {
     REFUSED(jelling_answer(engine, 1, NULL, 16, 2))
     REFUSED(jelling_answer_key_pair(engine, 1, NULL, octets, 2))
     wrong_sets(engine, &o);
+    wrong_measurements(engine, &o);
     REFUSED(jelling_parse_address("AA:BB", &address))
     REFUSED(jelling_parse_address(NULL, &address))
     REFUSED(jelling_parse_uuid("180", &uuid))
@@ -363,7 +317,7 @@ static size_t plausible(uint8_t *packet) {
                                        0x203A, 0x203B, 0x2037, 0x203E, 0x2044, 0x205C};
     size_t length;
     for (int i = 0; i < 260; i++) packet[i] = (uint8_t)draw(256);
-    switch (draw(5)) {
+    switch (draw(7)) {
     case 0: {   /* Command Complete with a good status and room for whatever is read */
         uint16_t opcode = opcodes[draw(sizeof opcodes / sizeof *opcodes)];
         length = 7 + draw(70);
@@ -380,8 +334,26 @@ static size_t plausible(uint8_t *packet) {
     case 2:   /* data on that link */
         length = 9 + draw(27);
         packet[0] = 2, packet[1] = 0x40, packet[2] = 0x20, packet[3] = (uint8_t)(length - 5), packet[4] = 0;
-        packet[5] = (uint8_t)(length - 9), packet[6] = 0, packet[7] = (uint8_t)(4 + draw(3)), packet[8] = 0;
+        packet[5] = (uint8_t)(length - 9), packet[6] = 0, packet[7] = (uint8_t)(draw(4) ? 4 + draw(3) : 0x40 + draw(6)), packet[8] = 0;
         return length;
+    case 5: {   /* an encrypted link, and requests for channels of enhanced bearers */
+        static const uint8_t encrypted[] = {4, 0x08, 4, 0, 0x40, 0, 1};
+        static const uint8_t asked[] = {2, 0x40, 0x20, 22, 0, 18, 0, 5, 0, 0x17, 1, 14, 0, 0x27, 0, 64, 0, 64, 0, 5, 0, 0x40, 0,
+                                        0x41, 0, 0x42, 0};
+        int is_request = draw(2) != 0;
+        length = is_request ? sizeof asked : sizeof encrypted;
+        memcpy(packet, is_request ? asked : encrypted, length);
+        if (is_request) packet[10] = (uint8_t)(1 + draw(255)), packet[21] = (uint8_t)(0x40 + draw(8));
+        return length;
+    }
+    case 6: {   /* events of sets, trains, powers and subrates, whose rest is random */
+        static const uint8_t subevents[] = {0x0E, 0x0F, 0x10, 0x12, 0x18, 0x20, 0x21, 0x23};
+        length = 4 + draw(60);
+        packet[0] = 4, packet[1] = 0x3E, packet[2] = (uint8_t)(length - 3), packet[3] = subevents[draw(8)];
+        if (draw(2)) packet[4] = 0;
+        if (draw(2)) packet[5] = 0x40, packet[6] = 0;
+        return length;
+    }
     case 3:   /* some event */
         length = 3 + draw(60);
         packet[0] = 4, packet[2] = (uint8_t)(length - 3);
@@ -390,11 +362,38 @@ static size_t plausible(uint8_t *packet) {
     }
 }
 
+/* Commands that the controller still has to answer. */
+static uint16_t unanswered[32];
+static unsigned unanswered_count;
+
+static void note_command(void *context, const uint8_t *packet, size_t length) {
+    (void)context;
+    if (packet[0] == 1 && length >= 4 && unanswered_count < 32) unanswered[unanswered_count++] = packet[1] | packet[2] << 8;
+}
+
+/* Answers them, most of them well, so that the engine becomes ready and goes on. */
+static void answer_commands(jelling_engine *e, int64_t t) {
+    unsigned count = unanswered_count;
+    unanswered_count = 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint16_t opcode = unanswered[i];
+        uint8_t packet[75] = {4, 0x0E, 72, 1, (uint8_t)opcode, (uint8_t)(opcode >> 8)};
+        for (int at = 7; at < 75; at++) packet[at] = draw(3) ? 0xFF : (uint8_t)draw(256);
+        if (draw(40) == 0) packet[6] = (uint8_t)draw(0x45);
+        int is_slow = opcode == 0x200D || opcode == 0x2043 || opcode == 0x0406 || opcode == 0x2016 || opcode == 0x041D ||
+                      opcode == 0x2019 || opcode == 0x2013 || opcode == 0x2032 || opcode == 0x2044 || opcode == 0x207D;
+        uint8_t status[7] = {4, 0x0F, 4, packet[6], 1, packet[4], packet[5]};
+        jelling_receive(e, is_slow ? status : packet, is_slow ? sizeof status : sizeof packet, t);
+        jelling_drain(e, note_command, NULL);
+    }
+}
+
 static void at_random(uint64_t seed, unsigned rounds) {
     state = seed * 0x9E3779B97F4A7C15u | 1;
     jelling_engine *e = opened();
     jelling_link l = 0x10040;
     int64_t t = 10;
+    uint64_t kinds = 0;
     for (unsigned round = 0; round < rounds; round++) {
         uint8_t packet[300];
         jelling_operation number, *o = &number;
@@ -402,6 +401,10 @@ static void at_random(uint64_t seed, unsigned rounds) {
         service = some;
         connecting.peer = address;
         connecting.peer.octets[5] = (uint8_t)draw(4);
+        connecting.phys = (uint8_t)draw(8);
+        connecting.pace = draw(2) ? &pace : NULL;
+        advertised_set.flags = draw(256), advertised_set.train = draw(2) ? &train : NULL;
+        advertised_set.data.data = packet, advertised_set.data.length = draw(300);
         writes[0].value = bytes;
         size_t length = plausible(packet);
         jelling_receive(e, packet, length, t);
@@ -413,7 +416,8 @@ static void at_random(uint64_t seed, unsigned rounds) {
     if (at++ == choice + 1) (void)(call);
         CALLS(MAYBE)
         l = draw(4) ? l : draw(3) << 16 | 0x40;
-        jelling_drain(e, nothing, NULL);
+        jelling_drain(e, note_command, NULL);
+        for (int turn = 0; turn < 4; turn++) answer_commands(e, t);
         while (jelling_next_question(e, &question) == JELLING_OK && question) {
             if (draw(2)) jelling_answer(e, question->id, packet, draw(40), t);
             else if (draw(2)) jelling_answer_key_pair(e, question->id, packet, packet, t);
@@ -421,6 +425,7 @@ static void at_random(uint64_t seed, unsigned rounds) {
         }
         while (jelling_next_event(e, &event) == JELLING_OK && event) {
             if (event->link) l = event->link;
+            kinds |= (uint64_t)1 << event->kind;
             if (event->kind == JELLING_EVENT_SERVER_READ) jelling_respond_value(e, event->request.id, octets, draw(64), t, o);
             if (event->kind == JELLING_EVENT_REOPEN_TRANSPORT) {
                 jelling_transport_closed(e, t);
@@ -436,6 +441,11 @@ static void at_random(uint64_t seed, unsigned rounds) {
         if (draw(8) == 0) jelling_advance(e, t);
     }
     check(jelling_destroy(e) == JELLING_OK, "jelling_destroy");
+    if (rounds < 1000) return;
+    check(kinds >> JELLING_EVENT_READY & 1, "the engine became ready");
+    check(kinds >> JELLING_EVENT_CENTRAL_CONNECTED & 1 || kinds >> JELLING_EVENT_CONNECTED & 1 || kinds >> JELLING_EVENT_DISCOVERED & 1,
+          "something happened on the air");
+    printf("kinds of events: %016llx\n", (unsigned long long)kinds);
 }
 
 int main(int count, char **arguments) {

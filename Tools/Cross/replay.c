@@ -100,7 +100,8 @@ static void open_engine(void) {
     if (key_length == 0) security.identity_resolving_key = NULL;
     jelling_config config = {
         .size = sizeof config, .flags = (uint32_t)number(2), .own_address = (uint32_t)number(3), .address = address(4),
-        .overflow_company = (uint16_t)number(5), .private_address_seconds = (uint32_t)number(6), .security = &security};
+        .overflow_company = (uint16_t)number(5), .private_address_seconds = (uint32_t)number(6), .security = &security,
+        .opened_bearers = (uint32_t)number(16)};
     snprintf(name, sizeof name, "%s", word(1));
     if (jelling_create(&config, &engine)) die("jelling_create");
 }
@@ -170,9 +171,75 @@ static jelling_status advertise(int64_t now) {
     return jelling_advertise(engine, &request, now, NULL);
 }
 
+static jelling_connection_request parameters(int at) {
+    jelling_connection_request request = {(uint16_t)number(at), (uint16_t)number(at + 1), (uint16_t)number(at + 2),
+                                          (uint16_t)number(at + 3)};
+    return request;
+}
+
 static jelling_status connect(int64_t now) {
-    jelling_connect_request request = {.size = sizeof request, .peer = address(2), .retries = (uint32_t)number(3)};
+    jelling_connect_request request = {.size = sizeof request, .peer = address(2), .retries = (uint32_t)number(3),
+                                       .phys = (uint8_t)number(4)};
+    jelling_pace pace = {.size = sizeof pace};
+    if (word_count > 5) {
+        pace.idle_ms = (uint32_t)number(5);
+        pace.busy = parameters(6);
+        pace.idle = parameters(10);
+        request.pace = &pace;
+    }
     return jelling_connect(engine, &request, now, NULL);
+}
+
+/* From the word at `at` on, with the train behind it. `changed`: the set; 0 begins one. */
+static jelling_status advertise_set(jelling_operation changed, int at, int64_t now) {
+    jelling_set_request request = {
+        .size = sizeof request, .flags = (uint32_t)number(at), .interval = (uint32_t)number(at + 4),
+        .duration = (uint32_t)number(at + 5), .primary_phy = (uint8_t)number(at + 6), .secondary_phy = (uint8_t)number(at + 7),
+        .identifier = (uint8_t)number(at + 8), .power = (int8_t)number(at + 9), .maximum_events = (uint8_t)number(at + 10)};
+    jelling_train train = {.size = sizeof train};
+    jelling_address own;
+    request.data.data = octets(at + 1, &request.data.length);
+    request.scan_response.data = octets(at + 2, &request.scan_response.length);
+    if (strcmp(word(at + 3), "-")) {
+        own = address(at + 3);
+        request.address = &own;
+    }
+    if (word_count > at + 11) {
+        train.flags = (uint32_t)number(at + 11);
+        train.data.data = octets(at + 12, &train.data.length);
+        train.interval = (uint16_t)number(at + 13);
+        request.train = &train;
+    }
+    return changed ? jelling_change_set(engine, changed, &request, now, NULL)
+                   : jelling_advertise_set(engine, &request, now, NULL);
+}
+
+/* FLAGS SKIP TIMEOUT { ADDRESS SID }…, from the word at `at` on. `link`: what its peer passes on; 0 follows a train. */
+static jelling_status follow(jelling_link link, int at, int64_t now) {
+    static jelling_train_source sources[8];
+    jelling_train_request request = {.size = sizeof request, .flags = (uint32_t)number(at), .sources = sources,
+                                     .skip = (uint16_t)number(at + 1), .timeout = (uint16_t)number(at + 2)};
+    for (int i = at + 3; i < word_count; i += 2) {
+        jelling_train_source *source = &sources[request.source_count++ % 8];
+        source->address = address(i);
+        source->identifier = (uint8_t)number(i + 1);
+    }
+    return link ? jelling_receive_trains(engine, link, &request, now, NULL)
+                : jelling_follow_train(engine, &request, now, NULL);
+}
+
+static jelling_status watch_path_loss(jelling_link link, int64_t now) {
+    if (word_count == 3) return jelling_monitor_path_loss(engine, link, NULL, now, NULL);
+    jelling_path_loss_zones zones = {
+        .size = sizeof zones, .low = (uint8_t)number(3), .low_hysteresis = (uint8_t)number(4), .high = (uint8_t)number(5),
+        .high_hysteresis = (uint8_t)number(6), .minimum_events = (uint16_t)number(7)};
+    return jelling_monitor_path_loss(engine, link, &zones, now, NULL);
+}
+
+static jelling_status open_enhanced(jelling_link link, int64_t now) {
+    jelling_channel_settings settings = {.size = sizeof settings, .mtu = (uint32_t)number(5), .mps = (uint32_t)number(6),
+                                         .credits = (uint32_t)number(7)};
+    return jelling_open_enhanced_channels(engine, link, (uint16_t)number(3), &settings, (uint32_t)number(4), now, NULL);
 }
 
 static jelling_status restore(int64_t now) {
@@ -261,6 +328,29 @@ static jelling_status run(void) {
         jelling_address identity = address(2);
         return jelling_name_bond(engine, &identity, text(3), now, NULL);
     }
+    jelling_link link = (jelling_link)number(2);
+    if (IS("set")) return advertise_set(0, 2, now);
+    if (IS("changeset")) return advertise_set((jelling_operation)number(2), 3, now);
+    if (IS("follow")) return follow(0, 2, now);
+    if (IS("trains")) return follow(link, 3, now);
+    if (IS("transfer"))
+        return jelling_transfer_train(engine, (jelling_operation)number(2), (jelling_link)number(3), (uint16_t)number(4), now, NULL);
+    if (IS("channels")) return jelling_classify_channels(engine, (uint64_t)number(2), now, NULL);
+    if (IS("rssi")) return jelling_read_rssi(engine, link, now, NULL);
+    if (IS("phy")) return jelling_read_phy(engine, link, now, NULL);
+    if (IS("power"))
+        return number(3) ? jelling_read_remote_transmit_power(engine, link, (uint8_t)number(4), now, NULL)
+                         : jelling_read_transmit_power(engine, link, (uint8_t)number(4), now, NULL);
+    if (IS("reports"))
+        return jelling_report_transmit_power(engine, link, (uint32_t)number(3), (uint32_t)number(4), now, NULL);
+    if (IS("pathloss")) return watch_path_loss(link, now);
+    if (IS("enhanced")) return open_enhanced(link, now);
+    if (IS("send")) {
+        value = octets(4, &length);
+        return jelling_channel_send(engine, link, (uint32_t)number(3), value, length, now, NULL);
+    }
+    if (IS("consume")) return jelling_channel_consume(engine, link, (uint32_t)number(3), (uint32_t)number(4), now, NULL);
+    if (IS("close")) return jelling_close_channel(engine, link, (uint32_t)number(3), now, NULL);
     die("no such call");
     return JELLING_OK;
 }

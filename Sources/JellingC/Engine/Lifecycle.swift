@@ -11,6 +11,7 @@ public func jelling_create(
 ) -> jelling_status {
     guard let engine = unsafe engine else { return JELLING_ERROR_ARGUMENT }
     unsafe engine.pointee = nil
+    if !BuiltIn.enhancedBearers, unsafe wantsEnhancedBearers(config) { return JELLING_ERROR_UNSUPPORTED }
     guard let configuration = unsafe HostConfiguration(config) else { return JELLING_ERROR_ARGUMENT }
     let reference = unsafe Unmanaged.passRetained(Engine(configuration: configuration))
     let status = unsafe jelling_engines_add(reference.toOpaque())
@@ -20,6 +21,12 @@ public func jelling_create(
         unsafe reference.release()
     }
     return status
+}
+
+private func wantsEnhancedBearers(_ pointer: UnsafePointer<jelling_config>?) -> Bool {
+    guard let pointer = unsafe pointer else { return false }
+    var config = unsafe jelling_config()
+    return unsafe read(&config, from: pointer) && config.flags.has(JELLING_CONFIG_ENHANCED_BEARERS)
 }
 
 @c @implementation

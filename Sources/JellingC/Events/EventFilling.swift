@@ -80,8 +80,10 @@ func fill(_ event: inout jelling_event, with source: HostEvent, _ arena: inout A
     case .advertisingSet(let operation, let client, let news):
         unsafe fill(&event, with: news, operation, client)
     case .train(let operation, let client, let news): unsafe fill(&event, with: news, operation, client, &arena)
-    // The library has no commands that lead to these.
-    case .subrateChanged, .linkReport: break
+    case .subrateChanged(let link, let subrate):
+        unsafe event.set(JELLING_EVENT_SUBRATE_CHANGED, link: link)
+        unsafe event.subrate = jelling_subrate(subrate)
+    case .linkReport(let link, let report): unsafe fill(&event, with: report, on: link)
     case .malformedPacket: unsafe event.set(JELLING_EVENT_MALFORMED_PACKET)
     }
 }

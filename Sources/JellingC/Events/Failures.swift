@@ -42,8 +42,8 @@ extension jelling_completion {
                 case .notPermitted: 6
                 case .advertisingSet: 7
                 case .train: 8
-                // The library offers none of these.
-                case .channelMap, .pathLossZones: 0
+                case .channelMap: 9
+                case .pathLossZones: 10
                 }
             unsafe set(JELLING_FAILURE_INVALID_REQUEST, code: code)
         case .procedureTimeout: unsafe set(JELLING_FAILURE_PROCEDURE_TIMEOUT)

@@ -60,8 +60,12 @@ func fill(_ completion: inout jelling_completion, with source: HostResult, _ are
         unsafe completion.set(JELLING_RESULT_PHY)
         unsafe completion.phy.transmit = transmit.rawValue
         unsafe completion.phy.receive = receive.rawValue
-    // The library has no command that ends like this.
-    case .subrate, .transmitPower: break
+    case .subrate(let subrate):
+        unsafe completion.set(JELLING_RESULT_SUBRATE)
+        unsafe completion.subrate = jelling_subrate(subrate)
+    case .transmitPower(let power):
+        unsafe completion.set(JELLING_RESULT_TRANSMIT_POWER)
+        unsafe completion.transmit_power = jelling_transmit_power(power)
     case .hciAnswer(let octets):
         unsafe completion.set(JELLING_RESULT_HCI)
         unsafe completion.hci = arena.copy(octets)

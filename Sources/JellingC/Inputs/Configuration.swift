@@ -14,6 +14,7 @@ extension HostConfiguration {
         ownership = flags.has(JELLING_CONFIG_SHARED_CONTROLLER) ? .shared : .exclusive
         usesControllerResolution = flags.has(JELLING_CONFIG_CONTROLLER_RESOLVES)
         if flags.has(JELLING_CONFIG_TIMING_OF_IOS) { timing = .ios }
+        timing.allowsSubrating = flags.has(JELLING_CONFIG_SUBRATING)
         if let name = unsafe config.device_name {
             guard let name = unsafe text(name, limit: 248) else { return nil }
             deviceName = name
@@ -40,7 +41,7 @@ extension HostConfiguration {
             guard unsafe (1...86_400).contains(config.private_address_seconds) else { return nil }
             privateAddressLifetime = .microseconds(unsafe Int64(config.private_address_seconds) * 1_000_000)
         }
-        if flags.has(JELLING_CONFIG_ENHANCED_BEARERS) {
+        if BuiltIn.enhancedBearers, flags.has(JELLING_CONFIG_ENHANCED_BEARERS) {
             guard unsafe config.opened_bearers <= 5 else { return nil }
             enhancedBearers = EnhancedBearerSettings(opened: unsafe Int(config.opened_bearers))
         }

@@ -20,6 +20,19 @@ private func phys(_ transmit: UInt8, _ receive: UInt8) -> LinkCommand? {
     return .procedure(.setPHY(transmit: PHYSet(rawValue: transmit), receive: PHYSet(rawValue: receive)))
 }
 
+private func subrate(_ request: UnsafePointer<jelling_subrate_request>?) -> LinkCommand? {
+    guard let request = unsafe request?.pointee, (1...500).contains(request.minimum_factor),
+        (request.minimum_factor...500).contains(request.maximum_factor), request.latency < 500,
+        request.continuation_number < request.maximum_factor, (10...3200).contains(request.supervision_timeout)
+    else { return nil }
+    return .procedure(
+        .setSubrate(
+            SubrateParameters(
+                minimumFactor: request.minimum_factor, maximumFactor: request.maximum_factor,
+                maximumLatency: request.latency, continuationNumber: request.continuation_number,
+                supervisionTimeout: SupervisionTimeout(rawValue: request.supervision_timeout))))
+}
+
 @c @implementation
 public func jelling_disconnect(
     _ engine: OpaquePointer?, _ link: jelling_link, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
@@ -77,4 +90,12 @@ public func jelling_set_phy(
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
     unsafe submit(engine, on: link, phys(transmit, receive), now, operation)
+}
+
+@c @implementation
+public func jelling_set_subrate(
+    _ engine: OpaquePointer?, _ link: jelling_link, _ request: UnsafePointer<jelling_subrate_request>?, _ now: Int64,
+    _ operation: UnsafeMutablePointer<jelling_operation>?
+) -> jelling_status {
+    unsafe submit(engine, on: link, subrate(request), now, operation)
 }

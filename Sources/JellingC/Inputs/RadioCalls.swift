@@ -17,6 +17,7 @@ extension ScanRequest {
         isActive = unsafe !request.flags.has(JELLING_SCAN_PASSIVE)
         allowsDuplicates = unsafe request.flags.has(JELLING_SCAN_DUPLICATES)
         isInBackground = unsafe request.flags.has(JELLING_SCAN_BACKGROUND)
+        scansCodedPHY = unsafe request.flags.has(JELLING_SCAN_CODED)
         serviceUUIDs = services
         solicitedServiceUUIDs = solicited.isEmpty ? nil : solicited
         if let pointer = unsafe request.name {
@@ -44,6 +45,23 @@ extension ConnectRequest {
             guard let parameters = unsafe ConnectionParameterRequest(wished.pointee) else { return nil }
             self.parameters = parameters
         }
+        guard unsafe request.phys <= 7 else { return nil }
+        if unsafe request.phys != 0 { phys = PHYSet(rawValue: unsafe request.phys) }
+        if BuiltIn.pace, let wished = unsafe request.pace {
+            guard let pace = unsafe LinkPace(wished) else { return nil }
+            self.pace = pace
+        }
+    }
+}
+
+extension LinkPace {
+    fileprivate init?(_ pointer: UnsafePointer<jelling_pace>) {
+        var pace = jelling_pace()
+        guard unsafe read(&pace, from: pointer), let busy = ConnectionParameterRequest(pace.busy),
+            let idle = ConnectionParameterRequest(pace.idle)
+        else { return nil }
+        self.init(busy: busy, idle: idle)
+        if pace.idle_ms != 0 { idleSpan = .microseconds(Int64(pace.idle_ms) * 1000) }
     }
 }
 
@@ -177,6 +195,14 @@ public func jelling_cancel(
     _ operation: UnsafeMutablePointer<jelling_operation>?
 ) -> jelling_status {
     unsafe submit(engine, .cancel(OperationID(rawValue: target)), now, operation)
+}
+
+@c @implementation
+public func jelling_classify_channels(
+    _ engine: OpaquePointer?, _ channels: UInt64, _ now: Int64, _ operation: UnsafeMutablePointer<jelling_operation>?
+) -> jelling_status {
+    unsafe submit(
+        engine, to: BuiltIn.links, .radio(.classifyChannels(ChannelMap(rawValue: channels))), now, operation)
 }
 
 @c @implementation

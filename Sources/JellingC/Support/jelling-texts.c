@@ -72,6 +72,8 @@ static const char *request_text(uint32_t code) {
     case 5: return "the advertisement has more than 31 octets";
     case 7: return "the advertising set contradicts itself, or the controller's limits";
     case 8: return "the train cannot be followed or passed on";
+    case 9: return "fewer than two channels would be left";
+    case 10: return "the zones of path loss overlap";
     default: return "the request is invalid";
     }
 }

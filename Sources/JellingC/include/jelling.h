@@ -158,7 +158,9 @@ enum {
     /* The radio's timing is that of an iPhone, not that of a gateway. */
     JELLING_CONFIG_TIMING_OF_IOS = 1 << 5,
     /* Enhanced attribute bearers on encrypted links: those that peers open, and `opened_bearers` that this side opens. */
-    JELLING_CONFIG_ENHANCED_BEARERS = 1 << 6
+    JELLING_CONFIG_ENHANCED_BEARERS = 1 << 6,
+    /* Links may use a share of their connection events: `jelling_set_subrate`, and what peers ask for. */
+    JELLING_CONFIG_SUBRATING = 1 << 7
 };
 
 /* What this device can show and its user can enter. */
@@ -271,6 +273,7 @@ uint32_t jelling_version(void);
 /*
  * Makes an engine. It does nothing before `jelling_transport_opened`.
  * `config` may be NULL: all defaults. Writes `*engine`, which the caller destroys with `jelling_destroy`.
+ * JELLING_ERROR_UNSUPPORTED: JELLING_CONFIG_ENHANCED_BEARERS, in a library that was built without them.
  */
 jelling_status jelling_create(const jelling_config *config, jelling_engine **engine);
 
@@ -323,7 +326,9 @@ enum {
     /* Report every packet instead of every change. */
     JELLING_SCAN_DUPLICATES = 1 << 1,
     /* The lower duty cycle is enough. */
-    JELLING_SCAN_BACKGROUND = 1 << 2
+    JELLING_SCAN_BACKGROUND = 1 << 2,
+    /* Also on the coded PHY, where the controller has it. */
+    JELLING_SCAN_CODED = 1 << 3
 };
 
 /* Which devices to report. */
@@ -354,6 +359,15 @@ jelling_status jelling_change_scan(
     jelling_engine *engine, jelling_operation scan, const jelling_scan_request *request, int64_t now,
     jelling_operation *operation);
 
+/* Connection parameters that follow what runs on a link: the central asks for them. */
+typedef struct jelling_pace {
+    uint32_t size;
+    /* How long little must be sent before the link counts as idle, in milliseconds; 0: 5 s. */
+    uint32_t idle_ms;
+    /* While much is sent, and at the beginning; and while the link is idle. */
+    jelling_connection_request busy, idle;
+} jelling_pace;
+
 /* Whom to connect to. */
 typedef struct jelling_connect_request {
     uint32_t size;
@@ -363,6 +377,11 @@ typedef struct jelling_connect_request {
     jelling_address peer;
     /* NULL: as configured. */
     const jelling_connection_request *parameters;
+    /* NULL: the parameters stay until somebody asks for others. */
+    const jelling_pace *pace;
+    /* PHYs on which the device is looked for and the link may begin: bits 1 for 1M, 2 for 2M, 4 for coded; 0: 1M. */
+    uint8_t phys;
+    uint8_t reserved[7];
 } jelling_connect_request;
 
 /*
@@ -379,6 +398,11 @@ jelling_status jelling_disconnect(
 /* Ends an operation that has not ended yet: it fails with JELLING_FAILURE_CANCELLED. */
 jelling_status jelling_cancel(
     jelling_engine *engine, jelling_operation target, int64_t now, jelling_operation *operation);
+
+/* Keeps links and trains off channels, such as those of a nearby Wi-Fi network: bit 0 is channel 0, and bits 0 to 36 that
+   are set may be used, two at least. In force until it is called again. Ends with JELLING_RESULT_DONE. */
+jelling_status jelling_classify_channels(
+    jelling_engine *engine, uint64_t channels, int64_t now, jelling_operation *operation);
 
 /* Stops everything, ends all links, then reports JELLING_EVENT_STOPPED. No command is accepted afterwards. */
 jelling_status jelling_stop(jelling_engine *engine, int64_t now, jelling_operation *operation);
@@ -706,6 +730,58 @@ jelling_status jelling_read_phy(jelling_engine *engine, jelling_link link, int64
 jelling_status jelling_set_phy(
     jelling_engine *engine, jelling_link link, uint8_t transmit, uint8_t receive, int64_t now,
     jelling_operation *operation);
+
+/* Which share of the connection events of a link is used. */
+typedef struct jelling_subrate_request {
+    /* One of so many events is used, 1 to 500. */
+    uint16_t minimum_factor, maximum_factor;
+    /* Used events that the peripheral may skip, 0 to 499. */
+    uint16_t latency;
+    /* Events that are used after one with data, 0 to 499. */
+    uint16_t continuation_number;
+    /* In units of 10 ms, 10 to 3200. */
+    uint16_t supervision_timeout;
+    uint16_t reserved;
+} jelling_subrate_request;
+
+/* Asks for a subrate, with JELLING_CONFIG_SUBRATING. Ends with JELLING_RESULT_SUBRATE. */
+jelling_status jelling_set_subrate(
+    jelling_engine *engine, jelling_link link, const jelling_subrate_request *request, int64_t now,
+    jelling_operation *operation);
+
+/* Measurements need a library that was built with them (`Tools/cross --features extended`). PHYs are 1 for 1M, 2 for 2M, 3
+   for coded with eight symbols a bit, 4 with two. */
+
+/* The power with which this side sends. Ends with JELLING_RESULT_TRANSMIT_POWER, as the next does. */
+jelling_status jelling_read_transmit_power(
+    jelling_engine *engine, jelling_link link, uint8_t phy, int64_t now, jelling_operation *operation);
+/* The power with which the peer sends. */
+jelling_status jelling_read_remote_transmit_power(
+    jelling_engine *engine, jelling_link link, uint8_t phy, int64_t now, jelling_operation *operation);
+/* Whether changes of either side's power are reported: JELLING_EVENT_TRANSMIT_POWER_CHANGED. Not 0 is yes. */
+jelling_status jelling_report_transmit_power(
+    jelling_engine *engine, jelling_link link, uint32_t local, uint32_t remote, int64_t now,
+    jelling_operation *operation);
+
+/* Zones of path loss, in dB. A zone begins and ends beyond its threshold by the hysteresis. */
+typedef struct jelling_path_loss_zones {
+    uint32_t size;
+    /* Below `low` less `low_hysteresis` lies the low zone, above `high` plus `high_hysteresis` the high one, which is
+       missing where `high` is 0. */
+    uint8_t low, low_hysteresis, high, high_hysteresis;
+    /* Connection events in a zone before it is reported; 0: 10. */
+    uint16_t minimum_events;
+    uint16_t reserved;
+} jelling_path_loss_zones;
+
+/* Reports when the path loss enters another zone: JELLING_EVENT_PATH_LOSS. NULL ends the reports. */
+jelling_status jelling_monitor_path_loss(
+    jelling_engine *engine, jelling_link link, const jelling_path_loss_zones *zones, int64_t now,
+    jelling_operation *operation);
+/* After how long without a packet that proves the peer's key an encrypted link is reported: JELLING_EVENT_UNAUTHENTICATED.
+   10 to 655350 ms. */
+jelling_status jelling_set_authenticated_payload_timeout(
+    jelling_engine *engine, jelling_link link, uint32_t milliseconds, int64_t now, jelling_operation *operation);
 
 /* ------------------------------------------------------------- GATT server */
 
@@ -1057,7 +1133,15 @@ typedef enum jelling_event_kind {
     /* Data of a train: `train_data`. */
     JELLING_EVENT_TRAIN_DATA = 52,
     /* The train was not received for too long, or the controller was reset: `train`, without interval and PHY. */
-    JELLING_EVENT_TRAIN_LOST = 53
+    JELLING_EVENT_TRAIN_LOST = 53,
+    /* The power of one side of a link changed: `transmit_power`. */
+    JELLING_EVENT_TRANSMIT_POWER_CHANGED = 54,
+    /* The path loss entered another zone: `path_loss`. */
+    JELLING_EVENT_PATH_LOSS = 55,
+    /* Nothing has proved the peer's key for too long: somebody else may keep the link alive. It stays. */
+    JELLING_EVENT_UNAUTHENTICATED = 56,
+    /* `subrate` */
+    JELLING_EVENT_SUBRATE_CHANGED = 57
 } jelling_event_kind;
 
 /* `jelling_completion.failure`: why an operation ended without its result. `code` and `detail` say more. */
@@ -1095,7 +1179,7 @@ typedef enum jelling_failure {
     /* `code` is a jelling_publish_failure, `detail` a handle. */
     JELLING_FAILURE_PUBLISHING = 21,
     /* `code`: 1 connection parameters, 2 parameters too long, 3 stopped, 4 shared controller, 5 advertisement too
-       long, 6 not permitted, 7 advertising set, 8 train. */
+       long, 6 not permitted, 7 advertising set, 8 train, 9 channels, 10 path loss zones. */
     JELLING_FAILURE_INVALID_REQUEST = 22,
     JELLING_FAILURE_PROCEDURE_TIMEOUT = 23,
     JELLING_FAILURE_REJECTED_BY_PEER = 24,
@@ -1172,7 +1256,9 @@ typedef enum jelling_result {
     JELLING_RESULT_DATA_LENGTH = 20,
     JELLING_RESULT_PHY = 21,
     JELLING_RESULT_HCI = 22,
-    JELLING_RESULT_CHANNELS = 23
+    JELLING_RESULT_CHANNELS = 23,
+    JELLING_RESULT_SUBRATE = 24,
+    JELLING_RESULT_TRANSMIT_POWER = 25
 } jelling_result;
 
 /* A service of a peer. */
@@ -1254,6 +1340,27 @@ typedef struct jelling_data_length {
     uint16_t transmit_octets, transmit_microseconds, receive_octets, receive_microseconds;
 } jelling_data_length;
 
+/* The share of its connection events that a link uses. */
+typedef struct jelling_subrate {
+    /* One of so many, and how many are used after one with data. */
+    uint16_t factor, continuation_number;
+    uint16_t latency;
+    /* In units of 10 ms. */
+    uint16_t supervision_timeout;
+} jelling_subrate;
+
+/* The power with which one side of a link sends. */
+typedef struct jelling_transmit_power {
+    /* For which it holds. */
+    uint8_t phy;
+    /* In dBm; 127: unknown. `maximum` is what the side could use. */
+    int8_t level, maximum;
+    uint8_t is_least, is_greatest;
+    /* Whether it is the peer's. */
+    uint8_t is_remote;
+    uint8_t reserved[2];
+} jelling_transmit_power;
+
 /* The end of an operation. */
 typedef struct jelling_completion {
     /* jelling_failure; 0: it succeeded. */
@@ -1309,6 +1416,8 @@ typedef struct jelling_completion {
         struct {
             uint8_t transmit, receive;
         } phy;
+        jelling_subrate subrate;
+        jelling_transmit_power transmit_power;
         /* The return parameters of Command Complete, or the status octet of Command Status. */
         jelling_bytes hci;
     };
@@ -1447,6 +1556,14 @@ typedef struct jelling_event {
         } identity;
         /* In dBm. */
         int32_t power;
+        jelling_transmit_power transmit_power;
+        jelling_subrate subrate;
+        struct {
+            /* 0: low, 1: middle, 2: high. */
+            uint8_t zone;
+            /* In dB; 255: unknown. */
+            uint8_t decibels;
+        } path_loss;
         struct {
             jelling_address address;
             /* In units of 1.25 ms. */
