@@ -110,6 +110,24 @@ struct GATTDiscoveryTests {
         #expect(bench.takeResults() == [.success(.services([]))])
     }
 
+    @Test("a service inside another one, as Bumble puts included services, is found; the search goes on behind both")
+    func nestedServices() {
+        var bench = ClientBench()
+        bench.start(.discoverServices(uuids: []))
+        bench.play(
+            """
+            > 10 0100 ffff 0028
+            < 11 06 0500 0900 0118 0700 0800 0d18
+            > 10 0a00 ffff 0028
+            < 01 10 0a00 0a
+            """)
+        let services = [
+            DiscoveredService(uuid: uuid(0x1801), range: .init(5, 9), isPrimary: true),
+            DiscoveredService(uuid: uuid(0x180D), range: .init(7, 8), isPrimary: true),
+        ]
+        #expect(bench.takeResults() == [.success(.services(services))])
+    }
+
     @Test("a long UUID of an included service is read from its declaration")
     func includes() {
         var bench = ClientBench()

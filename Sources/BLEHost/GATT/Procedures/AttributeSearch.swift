@@ -137,15 +137,21 @@ struct AttributeSearch {
         guard let width = width(ofUUIDWith: response.valueLength) else {
             return .invalid(.elementLength(response.valueLength + 4))
         }
+        var first = AttributeHandle.none
         var last = AttributeHandle.none
         while let element = response.next() {
-            if let objection = objection(to: element.range.first, after: last) { return .invalid(objection) }
+            // Some servers, Bumble's for one, have an included service inside the one that includes it.
+            let isNested = element.range.last <= last
+            if let objection = objection(to: element.range.first, after: isNested ? first : last) {
+                return .invalid(objection)
+            }
             guard element.range.isValid else { return .invalid(.handleOutOfRange(element.range.last)) }
             var reader = PacketReader(element.value)
             let uuid = try BluetoothUUID(decoding: &reader, width: width)
             services.append(
                 DiscoveredService(uuid: uuid, range: element.range, isPrimary: kind == .primaryServices))
-            last = element.range.last
+            first = element.range.first
+            last = max(last, element.range.last)
         }
         return .upTo(last)
     }
