@@ -26,6 +26,16 @@ def link_tells_path_loss(lab):
     tool.end()
 
 
+@case(('simulator',), peer=False)
+def link_is_subrated(lab):
+    """`link --subrate` agrees with a Bumble device on the share of the connection events that are used"""
+    lab.start_peer('--subrate')
+    tool = lab.start('link', 'BumblePeer', '--subrate', '4')
+    told = tool.wait_for(lambda l: l.get('event') == 'subrateChanged', 'subrateChanged')[0]
+    same('subrate', (told['factor'], told['continuation']), (4, 1))
+    tool.end()
+
+
 @case(('bumble', 'btvirt'))
 def link_refuses_what_is_unknown(lab):
     """`link --path-loss` says that the controller does not know the command"""

@@ -12,6 +12,7 @@ struct LinkCommand: ToolCommand {
 
               bletool link Lamp --phys 1m,2m --duration 10
               bletool link Lamp --path-loss 60-80 --avoid 0-10,36
+              bletool link Lamp --subrate 4
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
@@ -32,6 +33,12 @@ struct LinkCommand: ToolCommand {
     @Option(help: ArgumentHelp("Data channels to keep off, such as 0-10,36.", valueName: "list"))
     var avoid: ChannelList?
 
+    @Option(
+        help: ArgumentHelp(
+            "Use one of so many connection events, 1 to 500, and one more after each that carried data.",
+            valueName: "factor"))
+    var subrate: UInt16?
+
     @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
     var duration: Seconds?
 
@@ -42,11 +49,16 @@ struct LinkCommand: ToolCommand {
         if let ping, !(0.01...655.35).contains(ping.value) {
             throw ValidationError("--ping takes 0.01 to 655.35 seconds.")
         }
+        if let subrate, !(1...500).contains(subrate) { throw ValidationError("--subrate takes 1 to 500.") }
     }
 
     func run(in session: Session) async throws {
         let command = self
-        try await session.withAdapter(adjusting: session.knowBonds) { adapter in
+        func adjust(_ configuration: inout AdapterConfiguration) throws {
+            try session.knowBonds(&configuration)
+            configuration.timing.allowsSubrating = command.subrate != nil
+        }
+        try await session.withAdapter(adjusting: adjust) { adapter in
             if let avoid = command.avoid { try await adapter.useChannels(avoid.remaining) }
             let events = await adapter.events()
             let peripheral = try await session.connect(to: command.peer, through: adapter, command.connection.search)
@@ -65,6 +77,12 @@ struct LinkCommand: ToolCommand {
         let (adapter, link) = (peripheral.adapter, peripheral.link)
         try? await adapter.reportTransmitPower(link, local: true, remote: true)
         if let pathLoss { try await adapter.monitorPathLoss(link, zones: pathLoss.zones) }
+        if let subrate, let parameters = await peripheral.information?.parameters {
+            try await peripheral.setSubrate(
+                SubrateParameters(
+                    minimumFactor: subrate, maximumFactor: subrate, continuationNumber: min(1, subrate - 1),
+                    supervisionTimeout: parameters.supervisionTimeout))
+        }
         if let ping {
             try await peripheral.encrypt()
             try await adapter.setAuthenticatedPayloadTimeout(ping.duration, for: link)
@@ -139,6 +157,13 @@ struct LinkCommand: ToolCommand {
             console.print(
                 ["event": "physChanged", "transmit": .string(transmit.name), "receive": .string(receive.name)],
                 text: "\(transmit.name) out, \(receive.name) in")
+        case .subrateChanged(link, let subrate):
+            console.print(
+                [
+                    "event": "subrateChanged", "factor": JSONValue(subrate.factor),
+                    "continuation": JSONValue(subrate.continuationNumber), "latency": JSONValue(subrate.latency),
+                    "timeout": .number(subrate.supervisionTimeout.milliseconds),
+                ], text: "one of \(subrate.factor) connection events is used")
         case .linkReport, .connectionParametersChanged, .phyChanged, .recovering, .ready, .subrateChanged,
             .dataLengthChanged, .cleartextRefused:
             break
