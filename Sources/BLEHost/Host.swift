@@ -275,6 +275,9 @@ public struct Host: ~Copyable {
             case .disconnect(let link, _):
                 links[link]?.close(
                     reason: .remoteUserTerminatedConnection, &pairings.attempts, at: now, into: &effects)
+            case .broadcast(let structures):
+                radio.advertiser.broadcasts = structures
+                effects.needsConvergence = true
             case .computeHash(let message, let revision):
                 // The hash's key is all zeros (Core 5.4, Vol 3, Part G, 7.3.1).
                 effects.desk.ask(

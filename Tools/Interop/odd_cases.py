@@ -5,12 +5,18 @@ from cases import case, check, same
 from gatt_cases import ENCRYPTED, SERVICE
 from lab import PEER_SCRIPTS, PYTHON, Child
 from pairing_cases import PROFILE as SECRETS, SECRET, bonds
-from serve_cases import NAME, event, passed, profile, steps, stop
+from serve_cases import NAME, characteristic, event, passed, profile, steps, stop
 
 KINDS = ('bumble', 'btvirt', 'simulator')
 BASE = '6B7A%04X-9D1C-4F5E-8A2B-3C4D5E6F7081'
 LATE = BASE % 0x30
-FORMAT = '0400012701' + '0000'
+FORMAT = '04000127010000'
+SENSOR = {'services': [
+    {'uuid': '180F', 'primary': False},
+    {'uuid': BASE % 0x40, 'primary': False},
+    {'uuid': '181A', 'includes': [BASE % 0x40, '180F'], 'characteristics': [
+        characteristic('2A6E', ['read', 'write', 'broadcast'], ['readable', 'writeable'], value='3408', descriptors=[
+            {'uuid': '2904', 'value': FORMAT}, {'uuid': '2904', 'value': FORMAT}])]}]}
 
 
 def odd(lab, *arguments, endpoint=None):
@@ -24,6 +30,10 @@ def odd(lab, *arguments, endpoint=None):
 
 def has(name):
     return lambda line: line.get('ev') == name
+
+
+def values(child):
+    return {line['uuid']: line['value'] for line in child.lines if line.get('ev') == 'value'}
 
 
 @case(KINDS, peer=False)
@@ -58,6 +68,13 @@ def peer_changes_while_it_is_read(lab):
     again = lab.gatt('discover').lines[-1]['services']
     check(LATE in [s['uuid'] for s in again], f'{[s["uuid"] for s in again]}')
     same('exit status of the first', first.status, 0)
+
+
+@case(KINDS, peer=False)
+def peer_nests_services(lab):
+    """A peer with services inside a service, as Bumble makes them, is discovered and read"""
+    odd(lab, 'nests')
+    same('value', lab.gatt('read', '2A19').lines[-1]['value'], '57')
 
 
 @case(('bumble', 'btvirt'), peer=False)
@@ -110,6 +127,18 @@ def two_centrals_share_an_irk(lab):
 
 
 @case(KINDS, peer=False)
+def central_indicates_unasked(lab):
+    """A central whose server indicates, and that answers no request itself, is served as any other"""
+    tool = lab.start('serve', '--profile', profile(lab, SENSOR), '--name', NAME)
+    tool.wait_for(event('advertising'), 'advertising')
+    central = odd(lab, 'indicates', 'holds-att', '--central', NAME)
+    central.wait_for(has('done'), 'done')
+    same('confirmed', len([line for line in central.lines if has('confirmed')(line)]), 3)
+    same('value', [value for uuid, value in values(central).items() if '2A6E' in uuid], ['3408'])
+    stop(lab, tool)
+
+
+@case(KINDS, peer=False)
 def included_services_and_formats_are_found(lab):
     """Included services with long and short UUIDs, two formats of one value and the list of both, at a Bumble device"""
     odd(lab)
@@ -118,3 +147,25 @@ def included_services_and_formats_are_found(lab):
     temperature = services[SERVICE]['characteristics'][0]
     same('descriptors', [d['uuid'] for d in temperature['descriptors']], ['2904', '2904', '2905', '2902'])
     same('format', lab.gatt('read', '0x%04X' % temperature['descriptors'][0]['handle']).lines[-1]['value'], FORMAT)
+
+
+@case(KINDS, peer=False)
+def serve_broadcasts_a_value(lab):
+    """A central finds both formats and their list, and has a value broadcast: it is in the advertisement as long"""
+    tool = lab.start('serve', '--profile', profile(lab, SENSOR), '--name', NAME, '--address-resolution')
+    tool.wait_for(event('advertising'), 'advertising')
+    central = odd(lab, '--central', NAME, '--broadcast')
+    central.wait_for(has('done'), 'done')
+    found = {s['uuid']: s for s in central.wait_for(has('discovered'), 'discovered')[0]['services']}
+    sensor = next(s for name, s in found.items() if '181A' in name)
+    check(len(sensor['includes']) == 2 and BASE % 0x40 in sensor['includes'][0].upper() and '180F' in sensor['includes'][1],
+          f'includes: {sensor["includes"]}')
+    handles = [line['handle'] for line in central.lines if line.get('ev') == 'value' and '2904' in line['uuid']]
+    read = {uuid: value for name, value in values(central).items() for uuid in ('2A6E', '2AA6', '2903', '2905')
+            if uuid in name}
+    same('values', read, {'2A6E': '3408', '2AA6': '01', '2903': '0000',
+                          '2905': b''.join(h.to_bytes(2, 'little') for h in handles).hex()})
+    written = tool.wait_for(lambda l: l.get('event') == 'written', 'written')[0]
+    same('written', (written['uuid'], written['value']), ('2903', '0100'))
+    same('heard', central.wait_for(has('heard'), 'heard')[0]['data'], '1a183408')
+    stop(lab, tool)

@@ -103,7 +103,7 @@ class Habits:
     async def indicate(self, connection):
         server = self.device.gatt_server
         for number in range(3):
-            await server.notify_subscriber(connection, self.formatted, bytes([number]), force=True)
+            await server.notify_subscriber(connection, self.formatted, bytes([number, 0]), force=True)
             await server.indicate_subscriber(connection, self.formatted, bytes([number, 1]), force=True)
             event('confirmed', number=number)
 
@@ -146,14 +146,13 @@ async def be_central(device, args, own):
     if args.pair:
         await connection.pair()
     await peer.discover_services()
-    for service in peer.services:
-        await peer.discover_included_services(service)
+    includes = {service.handle: await included(connection.gatt_client, service) for service in peer.services}
     await peer.discover_characteristics()
     for service in peer.services:
         for characteristic in service.characteristics:
             await peer.discover_descriptors(characteristic)
     event('discovered', services=[{
-        'uuid': str(s.uuid), 'includes': [str(i.uuid) for i in s.included_services],
+        'uuid': str(s.uuid), 'includes': includes[s.handle],
         'characteristics': [{'uuid': str(c.uuid), 'descriptors': [str(d.type) for d in c.descriptors]}
                             for c in s.characteristics]} for s in peer.services])
     for service in peer.services:
@@ -176,6 +175,21 @@ async def be_central(device, args, own):
     if args.broadcast:
         event('heard', data=(await listen(device, own)).hex())
     event('done')
+
+
+async def included(client, service):
+    """The UUIDs of the included services. Bumble's own procedure cannot read long ones (0.0.236)."""
+    uuids, start = [], service.handle
+    while start <= service.end_group_handle:
+        answer = await client.send_request(att.ATT_Read_By_Type_Request(
+            starting_handle=start, ending_handle=service.end_group_handle, attribute_type=UUID('2802')))
+        if answer.op_code == att.Opcode.ATT_ERROR_RESPONSE:
+            break
+        for handle, value in answer.attributes:
+            uuids.append(str(UUID.from_bytes(
+                value[4:] or bytes(await client.read_value(struct.unpack_from('<H', value)[0])))))
+            start = handle + 1
+    return uuids
 
 
 async def listen(device, own):

@@ -5,6 +5,8 @@ extension LocalCharacteristic {
     /// The definition for the engine (SPEC PER-2 to PER-5, 2.1).
     var definition: GATTCharacteristicDefinition {
         var octet = CharacteristicProperties(rawValue: UInt8(truncatingIfNeeded: properties))
+        // Refused with the extended properties: the engine broadcasts, but not for apps of Core Bluetooth (SPEC PER-4).
+        if octet.contains(.broadcast) { octet.insert(.extendedProperties) }
         if properties & 0x100 != 0 { octet.insert(.notify) }
         if properties & 0x200 != 0 { octet.insert(.indicate) }
         var allowed: AttributePermissions = []

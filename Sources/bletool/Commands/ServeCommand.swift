@@ -15,8 +15,8 @@ struct ServeCommand: ToolCommand {
                   "descriptors":[{"uuid":"2901","value":"70756c7365"}]}]},
                 {"uuid":"180F"}]}
 
-            Properties are read, write, writeWithoutResponse, notify, indicate, authenticatedSignedWrites, \
-            notifyEncryptionRequired and indicateEncryptionRequired; permissions are readable, writeable, \
+            Properties are read, write, writeWithoutResponse, notify, indicate, broadcast, \
+            authenticatedSignedWrites, notifyEncryptionRequired and indicateEncryptionRequired; permissions are readable, writeable, \
             readEncryptionRequired and writeEncryptionRequired; without a list, everybody has the access that the \
             properties name. Centrals may pair; bonds, with the subscriptions of each central, are kept in the state \
             folder.

@@ -107,7 +107,9 @@ struct PeripheralRunner: Sendable {
             places[service.uuid] = places[service.uuid] ?? published.range.first
             for (characteristic, place) in zip(service.characteristics, published.characteristics) {
                 values[place.valueHandle] = ServedValues.Entry(
-                    uuid: characteristic.uuid, octets: characteristic.value, isNotifying: characteristic.isNotifying)
+                    uuid: characteristic.uuid, octets: characteristic.value,
+                    isSent: characteristic.isNotifying || characteristic.isBroadcast)
+                if characteristic.isBroadcast { await adapter.updateValue(characteristic.value, of: place.valueHandle) }
                 if let interval = characteristic.notifyEvery { timers.append((place.valueHandle, interval)) }
             }
         }

@@ -24,6 +24,7 @@ struct ServedProfile: Equatable, Sendable {
         var notifyEvery: Duration?
 
         var isNotifying: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
+        var isBroadcast: Bool { properties.contains(.broadcast) }
     }
 
     /// Each after the services that it includes; otherwise in the order of the file.
@@ -101,7 +102,7 @@ struct ServedProfile: Equatable, Sendable {
 
     private static let properties: [(String, CharacteristicProperties)] = [
         ("read", .read), ("writeWithoutResponse", .writeWithoutResponse), ("write", .write), ("notify", .notify),
-        ("indicate", .indicate), ("authenticatedSignedWrites", .authenticatedSignedWrites),
+        ("indicate", .indicate), ("broadcast", .broadcast), ("authenticatedSignedWrites", .authenticatedSignedWrites),
         ("notifyEncryptionRequired", .notify), ("indicateEncryptionRequired", .indicate),
     ]
 

@@ -5,7 +5,8 @@ struct ServedValues {
     struct Entry: Equatable {
         var uuid: BluetoothUUID
         var octets: [UInt8]
-        var isNotifying: Bool
+        /// Whether a new value is sent to subscribers, or broadcast.
+        var isSent: Bool
     }
 
     /// Octets of the longest value (Core 5.4, Vol 3, Part F, 3.2.9).

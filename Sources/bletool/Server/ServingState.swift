@@ -43,7 +43,10 @@ struct ServingState: Sendable {
             if let entry = values[subscription.handle] { log.subscription(subscription, entry.uuid) }
         case .readyToUpdate: await sendWaiting()
         case .fellBehind(let link): log.fellBehind(link)
-        case .confirmed, .requestExpired, .stored: break
+        // Of what this profile has, the server keeps no other value that can be written.
+        case .stored(let link, let write):
+            log.written(write.value, write.handle, .serverCharacteristicConfiguration, link)
+        case .confirmed, .requestExpired: break
         }
     }
 
@@ -54,7 +57,7 @@ struct ServingState: Sendable {
         for handle in written {
             guard let entry = values[handle] else { continue }
             log.written(entry.octets, handle, entry.uuid, request.link)
-            if entry.isNotifying { await update(handle, entry.octets) }
+            if entry.isSent { await update(handle, entry.octets) }
         }
     }
 

@@ -107,13 +107,38 @@ struct GATTDatabaseTests {
         #expect(refused(.of(0x180D, [cached])) == .valueTooLong(uuid))
     }
 
-    @Test("apps may not set broadcast and extended properties (SPEC PER-4)")
+    @Test("apps may not set the extended properties (SPEC PER-4)")
     func properties() {
-        for property in [CharacteristicProperties.broadcast, .extendedProperties] {
-            #expect(
-                refused(.of(0x180D, [.dynamic(0x2A37, [.read, property])]))
-                    == .propertyNotAllowed(.heartRateMeasurement))
+        #expect(
+            refused(.of(0x180D, [.dynamic(0x2A37, [.read, .extendedProperties])]))
+                == .propertyNotAllowed(.heartRateMeasurement))
+    }
+
+    @Test("several presentation formats get a list of their handles, unless the app has one (Vol 3, Part G, 3.3.3.6)")
+    func aggregateFormat() throws {
+        func format(_ unit: UInt8) -> GATTDescriptorDefinition {
+            GATTDescriptorDefinition(
+                uuid: .characteristicPresentationFormat, value: [4, 0, unit, 0x27, 1, 0, 0])
         }
+        let bench = ServerBench(mtu: 64)
+        var characteristic = GATTCharacteristicDefinition.dynamic(0x2A37, [.read, .notify])
+        characteristic.descriptors = [
+            format(1), GATTDescriptorDefinition(uuid: .characteristicUserDescription, value: [0x41]), format(2),
+        ]
+        let two = try bench.publish(.of(0x180D, [characteristic, .cached(0x2A38, [1])]))
+        #expect(two.characteristics[0].descriptors == [5, 6, 7])
+        #expect(bench.ask("0404000800") == ["0501" + "04000229" + "05000429" + "06000129" + "07000429" + "08000529"])
+        #expect(bench.ask("0a0800") == ["0b" + "05000700"])
+        #expect(bench.ask("120800" + "0500") == ["01" + "120800" + "03"])
+        #expect(bench.ask("080100ffff0328").first?.contains("0900020a00382a") == true)
+        characteristic.descriptors = [format(1)]
+        #expect(try bench.publish(.of(0x1900, [characteristic])).range == .init(11, 15))
+        characteristic.descriptors = [
+            format(1), format(2),
+            GATTDescriptorDefinition(uuid: .characteristicAggregateFormat, value: [5, 0, 7, 0]),
+        ]
+        #expect(try bench.publish(.of(0x1901, [characteristic])).range == .init(16, 22))
+        #expect(bench.ask("0a1600") == ["0b" + "05000700"])
     }
 
     @Test("services of the system, unknown includes and descriptors of the server are refused (SPEC PER-6, 2.4)")

@@ -59,6 +59,35 @@ struct GATTServerChangeTests {
         #expect(bench.events.isEmpty)
     }
 
+    @Test("of many bonds each is told of a change: who is there at once, who was away when it comes back")
+    func manyBonds() throws {
+        let bench = try bench()
+        let links = (1...60).map { ServerBench.link($0) }
+        var records: [GATTClientRecord] = []
+        for link in links.dropFirst() { bench.connect(link) }
+        // Every third one did not subscribe.
+        let subscribers = links.enumerated().filter { $0.offset % 3 != 0 }.map(\.element)
+        for link in subscribers { #expect(bench.ask("1209000200", from: link) == ["13"]) }
+        for link in links.suffix(30) { records.append(try #require(bench.disconnect(link, isBonded: true))) }
+        _ = try bench.publish(.of(0x180F, [.cached(0x2A19, [1])]))
+        for link in links.prefix(30) {
+            #expect(bench.take(link) == (subscribers.contains(link) ? ["1d0800" + "12001400"] : []))
+            if subscribers.contains(link) { #expect(bench.ask("1e", from: link).isEmpty) }
+        }
+        for (link, record) in zip(links.suffix(30), records) {
+            bench.connect(link, restoring: record)
+            #expect(bench.take(link) == (subscribers.contains(link) ? ["1d0800" + "0100ffff"] : []))
+        }
+        // Confirmed or not, nobody is told twice of the same change.
+        for link in subscribers {
+            _ = bench.ask("1e", from: link)
+            #expect(bench.take(link).isEmpty)
+        }
+        let again = try #require(bench.disconnect(links[31], isBonded: true))
+        bench.connect(links[31], restoring: again)
+        #expect(bench.take(links[31]).isEmpty == subscribers.contains(links[31]))
+    }
+
     @Test("Service Changed goes before waiting values")
     func priority() throws {
         let bench = try bench()

@@ -19,6 +19,8 @@ final class ServerBench {
     var sentOnBearers: [UInt32: [String]] = [:]
     /// Enhanced bearers that the server gave up.
     var closedBearers: [UInt32] = []
+    /// What was to be broadcast, from the first change on.
+    var broadcasts: [[String]] = []
     var hashes: [(message: [UInt8], revision: UInt64)] = []
     /// Whether the controller keeps what it gets until `release`.
     var holdsBack = false
@@ -160,6 +162,7 @@ final class ServerBench {
                 closedBearers.append(number)
             case .event(let event): events.append(event)
             case .disconnect(_, let fault): faults.append(fault)
+            case .broadcast(let structures): broadcasts.append(structures.map { hex($0) })
             case .computeHash(let message, let revision): hashes.append((message, revision))
             }
         }

@@ -10,6 +10,8 @@ struct Attribute: Equatable, Sendable {
         case dynamic
         /// Kept here, separately for each client (Core 5.4, Vol 3, Part G, 3.3.3.3).
         case clientConfiguration(ClientConfiguration)
+        /// Kept in the server's table of broadcasts, the same for every client (Core 5.4, Vol 3, Part G, 3.3.3.4).
+        case serverConfiguration
         /// Kept here, separately for each client (Core 5.4, Vol 3, Part G, 7.2).
         case clientSupportedFeatures
         /// A digest that the owner computes (Core 5.4, Vol 3, Part G, 7.3).
@@ -78,6 +80,8 @@ extension BluetoothUUID {
     static let characteristicExtendedProperties = BluetoothUUID(UInt16(0x2900))
     static let characteristicUserDescription = BluetoothUUID(UInt16(0x2901))
     static let serverCharacteristicConfiguration = BluetoothUUID(UInt16(0x2903))
+    static let characteristicPresentationFormat = BluetoothUUID(UInt16(0x2904))
+    static let characteristicAggregateFormat = BluetoothUUID(UInt16(0x2905))
     static let centralAddressResolution = BluetoothUUID(UInt16(0x2AA6))
     static let deviceName = BluetoothUUID(UInt16(0x2A00))
     static let appearance = BluetoothUUID(UInt16(0x2A01))

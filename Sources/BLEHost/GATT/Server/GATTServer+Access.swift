@@ -95,6 +95,7 @@ extension GATTServer {
             if let octets = entry?.octets { return .octets(octets) }
             let bits = (entry?.modes ?? configuration.initial).rawValue
             return .octets([UInt8(truncatingIfNeeded: bits), UInt8(truncatingIfNeeded: bits >> 8)])
+        case .serverConfiguration: return .octets(broadcasts.configuration(at: database.table[position].handle))
         case .clientSupportedFeatures: return .octets([clients[client].features])
         case .databaseHash: return database.hash.map { .octets($0) } ?? .unknownHash
         }

@@ -13,6 +13,7 @@ extension GATTServer {
         _ service: GATTServiceDefinition, owner: ClientID = .local, at now: Instant
     ) throws(GATTPublishError) -> GATTPublishedService {
         let published = try database.publish(service, owner: owner)
+        broadcasts.add(published, service, in: database)
         changed(published.range, now)
         return published
     }
@@ -24,6 +25,7 @@ extension GATTServer {
     public mutating func remove(_ handle: AttributeHandle, at now: Instant) throws(GATTPublishError) {
         let range = try database.remove(handle)
         for client in clients.handles { forget(range, client, now) }
+        if broadcasts.remove(range) { announceBroadcasts() }
         changed(range, now)
     }
 
@@ -245,7 +247,7 @@ extension GATTServer {
         guard let low = pdu.byte(at: 1), let high = pdu.byte(at: 2) else { return false }
         switch database.table[AttributeHandle(rawValue: UInt16(low) | UInt16(high) << 8)]?.value {
         case .clientConfiguration?, .clientSupportedFeatures?: return true
-        case .stored?, .dynamic?, .databaseHash?, nil: return false
+        case .stored?, .dynamic?, .serverConfiguration?, .databaseHash?, nil: return false
         }
     }
 

@@ -98,6 +98,7 @@ extension GATTServer {
         _ value: [UInt8], of handle: AttributeHandle, to links: [LinkID]? = nil,
         as allowed: SubscriptionModes = [.notifications, .indications], at now: Instant
     ) -> Bool {
+        if !broadcasts.isEmpty, links == nil, broadcasts.update(value, of: handle) { announceBroadcasts() }
         guard let (place, configuration) = configuration(of: handle) else { return true }
         let limit = max(1, settings.updateLimit)
         var isWaitedFor = false

@@ -82,6 +82,9 @@ extension GATTServer {
             guard configuration.isStrict else { return nil }
             guard octets.count == 2 else { return .invalidAttributeValueLength }
             return SubscriptionModes(octets: octets).isSubset(of: configuration.allowed) ? nil : .valueNotAllowed
+        case .serverConfiguration:
+            guard octets.count == 2 else { return .invalidAttributeValueLength }
+            return octets[0] > 1 || octets[1] > 0 ? .valueNotAllowed : nil
         case .clientSupportedFeatures:
             // A client cannot clear a feature bit that it has set (Core 5.4, Vol 3, Part G, 7.2).
             guard let features = octets.first else { return .invalidAttributeValueLength }
@@ -100,6 +103,9 @@ extension GATTServer {
             emit(.stored(clients[client].link, write))
         case .clientConfiguration(let configuration):
             configure(write.handle, configuration, write.value, client)
+        case .serverConfiguration:
+            emit(.stored(clients[client].link, write))
+            if broadcasts.configure(write.handle, isOn: write.value.first == 1) { announceBroadcasts() }
         case .clientSupportedFeatures: clients[client].features = (write.value.first ?? 0) & Self.knownFeatures
         case .dynamic, .databaseHash: break
         }

@@ -21,6 +21,7 @@ public struct GATTServer {
     /// Counts unusual events since the server was created.
     public internal(set) var counters = GATTServerCounters()
     var clients = ServerClients()
+    var broadcasts = BroadcastTable()
     /// Apps whose values and descriptors are currently disabled, and the error that clients get.
     var disabledOwners: [(owner: ClientID, error: ATTError)] = []
     /// The oldest action, if no other waits before it: most requests lead to a single action, which never needs the
@@ -292,6 +293,8 @@ public struct GATTServer {
         act(number == 0 ? .disconnect(link, fault) : .closeBearer(link, number, fault))
         announceReadiness(now)
     }
+
+    mutating func announceBroadcasts() { act(.broadcast(broadcasts.serviceData)) }
 
     // MARK: Questions to the app
 

@@ -15,6 +15,9 @@ public enum GATTServerAction: Equatable, Sendable {
     /// Compute AES-CMAC with a key of zeros over a message. Pass the 16 octets, in the order of the cipher, to
     /// `databaseHash(_:revision:at:)`, or `nil` if that fails (Core 5.4, Vol 3, Part G, 7.3).
     case computeHash(message: [UInt8], revision: UInt64)
+    /// Send these advertising-data structures, and no others of earlier actions, whenever this device advertises (Core
+    /// 5.4, Vol 3, Part G, 2.7).
+    case broadcast([[UInt8]])
 }
 
 /// Why a server gave up on a bearer.

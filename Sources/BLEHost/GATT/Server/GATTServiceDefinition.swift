@@ -26,14 +26,19 @@ public struct GATTServiceDefinition: Equatable, Sendable {
 public struct GATTCharacteristicDefinition: Equatable, Sendable {
     /// The type of the characteristic.
     public var uuid: BluetoothUUID
-    /// The properties in the declaration; an app cannot set `broadcast` and `extendedProperties` (SPEC PER-4).
+    /// The properties in the declaration; an app cannot set `extendedProperties` (SPEC PER-4).
+    ///
+    /// With `broadcast` the server adds a Server Characteristic Configuration, by which a client, for all clients, has
+    /// the value sent as service data of the service whenever this device advertises (Core 5.4, Vol 3, Part G, 2.7 and
+    /// 3.3.3.4): `value` or, if there is none, the last one given to `ServerCommand.updateValue` for all links.
     public var properties: CharacteristicProperties
     /// The permissions of the value; an access must be allowed by both properties and permissions (SPEC PER-2).
     public var permissions: AttributePermissions
     /// A value that never changes and that the server answers without the app, at most 512 octets; `nil` if the app is
     /// asked at each access (SPEC PER-3).
     public var value: [UInt8]?
-    /// Descriptors in addition to those that the server adds itself.
+    /// Descriptors in addition to those that the server adds itself: configurations, extended properties, and, for
+    /// several presentation formats (2904), the aggregate format (2905) that lists them.
     public var descriptors: [GATTDescriptorDefinition]
     /// The value of the Extended Properties descriptor, which is added if this is not empty.
     public var extendedProperties: CharacteristicExtendedProperties
@@ -166,7 +171,7 @@ public struct RawAttribute: Equatable, Sendable {
 public enum GATTPublishError: Error, Equatable, Sendable {
     /// The service is one that the stack keeps itself, or one of Apple's system (SPEC 2.4: `CBError.uuidNotAllowed`).
     case uuidNotAllowed(BluetoothUUID)
-    /// The properties contain `broadcast` or `extendedProperties` (SPEC PER-4).
+    /// The properties contain `extendedProperties` (SPEC PER-4).
     case propertyNotAllowed(BluetoothUUID)
     /// The server keeps this descriptor itself.
     case descriptorNotAllowed(BluetoothUUID)

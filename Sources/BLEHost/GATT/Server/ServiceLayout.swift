@@ -109,6 +109,11 @@ struct ServiceLayout {
             entry.configuration = addConfiguration(of: valueHandle, properties, characteristic)
             rows[index + 1].configuration = entry.configuration
         }
+        if properties.contains(.broadcast) {
+            add(
+                .serverCharacteristicConfiguration, characteristic.broadcastPermissions, .serverConfiguration,
+                keySize: characteristic.minimumKeySize)
+        }
         for descriptor in characteristic.descriptors {
             let value = descriptor.value.map { Attribute.Value.stored($0) } ?? .dynamic
             entry.descriptors.append(
@@ -116,8 +121,22 @@ struct ServiceLayout {
                     descriptor.uuid, GATTDatabase.withImplied(descriptor.permissions), value,
                     keySize: characteristic.minimumKeySize))
         }
+        addAggregateFormat(of: characteristic, entry.descriptors)
         rows[index].groupEnd = rows.last?.handle ?? valueHandle
         published.characteristics.append(entry)
+    }
+
+    /// A value with several formats needs a list of them (Core 5.4, Vol 3, Part G, 3.3.3.6), unless the app has its own.
+    private mutating func addAggregateFormat(
+        of characteristic: GATTCharacteristicDefinition, _ handles: [AttributeHandle]
+    ) {
+        var list = PacketWriter(reservingCapacity: 4)
+        for (descriptor, handle) in zip(characteristic.descriptors, handles) {
+            if descriptor.uuid == .characteristicAggregateFormat { return }
+            if descriptor.uuid == .characteristicPresentationFormat { list.write(handle.rawValue) }
+        }
+        guard list.count > 2 else { return }
+        add(.characteristicAggregateFormat, .readable, .stored(list.bytes))
     }
 
     private mutating func addConfiguration(
@@ -166,6 +185,20 @@ extension GATTCharacteristicDefinition {
     }
 }
 
+extension GATTCharacteristicDefinition {
+    /// The access to the Server Characteristic Configuration: what is broadcast everybody can read, so that switching it
+    /// on needs the security that reading or writing the value needs.
+    var broadcastPermissions: AttributePermissions {
+        let effective = effectivePermissions
+        var access: AttributePermissions = [.readable, .writeable]
+        access.formUnion(effective.intersection(.writeSecurity))
+        if effective.contains(.readEncryption) || needsEncryptionToSubscribe { access.insert(.writeEncryption) }
+        if effective.contains(.readAuthentication) { access.insert(.writeAuthentication) }
+        if effective.contains(.readAuthorization) { access.insert(.writeAuthorization) }
+        return access
+    }
+}
+
 extension GATTServiceDefinition {
     /// Apple Notification Center Service, which belongs to the system (SPEC 2.4).
     private static let notificationCenter = BluetoothUUID(high: 0x7905_F431_B5CE_4E99, low: 0xA40F_4B1E_122D_00D0)
@@ -177,9 +210,7 @@ extension GATTServiceDefinition {
             let uuid = characteristic.uuid
             // These concern the whole server; its own service has them.
             if uuid == .clientSupportedFeatures || uuid == .databaseHash { throw .uuidNotAllowed(uuid) }
-            if !characteristic.properties.isDisjoint(with: [.broadcast, .extendedProperties]) {
-                throw .propertyNotAllowed(uuid)
-            }
+            if characteristic.properties.contains(.extendedProperties) { throw .propertyNotAllowed(uuid) }
             if let value = characteristic.value {
                 guard value.count <= maximumAttributeLength else { throw .valueTooLong(uuid) }
                 guard characteristic.isReadOnly else { throw .cachedValueNotReadOnly(uuid) }

@@ -20,6 +20,10 @@ struct Advertiser {
 
     private var wishes: [Wish] = []
 
+    /// The structures that the packed advertisement carries in addition, as far as there is room (Core 5.4, Vol 3, Part G,
+    /// 2.7).
+    var broadcasts: [[UInt8]] = []
+
     var isWanted: Bool { !wishes.isEmpty }
 
     mutating func add(_ request: AdvertiseRequest, operation: OperationID, client: ClientID, at now: Instant) {
@@ -124,7 +128,15 @@ struct Advertiser {
                     localName: name, serviceUUIDs: uuids,
                     state: wish.request.isInBackground ? .background : .foreground)
             }, settings: settings)
-        return (packed.advertisement, packed.scanResponse)
+        var (advertisement, scanResponse) = (packed.advertisement, packed.scanResponse)
+        for structure in broadcasts {
+            if advertisement.count + structure.count <= AdvertisingDataWriter.legacyCapacity {
+                advertisement += structure
+            } else if scanResponse.count + structure.count <= AdvertisingDataWriter.legacyCapacity {
+                scanResponse += structure
+            }
+        }
+        return (advertisement, scanResponse)
     }
 
     /// When the advertising interval changes next.
