@@ -3,7 +3,7 @@ import os
 
 from cases import case, check, same
 from gatt_cases import ENCRYPTED, SERVICE
-from lab import PEER_SCRIPTS, PYTHON, Child
+from lab import PATIENCE, PEER_SCRIPTS, PYTHON, Child
 from pairing_cases import PROFILE as SECRETS, SECRET, bonds
 from serve_cases import NAME, characteristic, event, passed, profile, steps, stop
 
@@ -132,7 +132,7 @@ def central_indicates_unasked(lab):
     tool = lab.start('serve', '--profile', profile(lab, SENSOR), '--name', NAME)
     tool.wait_for(event('advertising'), 'advertising')
     central = odd(lab, 'indicates', 'holds-att', '--central', NAME)
-    central.wait_for(has('done'), 'done')
+    central.wait_for(has('done'), 'done', timeout=5 * PATIENCE)
     same('confirmed', len([line for line in central.lines if has('confirmed')(line)]), 3)
     same('value', [value for uuid, value in values(central).items() if '2A6E' in uuid], ['3408'])
     stop(lab, tool)
@@ -155,7 +155,7 @@ def serve_broadcasts_a_value(lab):
     tool = lab.start('serve', '--profile', profile(lab, SENSOR), '--name', NAME, '--address-resolution')
     tool.wait_for(event('advertising'), 'advertising')
     central = odd(lab, '--central', NAME, '--broadcast')
-    central.wait_for(has('done'), 'done')
+    central.wait_for(has('done'), 'done', timeout=5 * PATIENCE)
     found = {s['uuid']: s for s in central.wait_for(has('discovered'), 'discovered')[0]['services']}
     sensor = next(s for name, s in found.items() if '181A' in name)
     check(len(sensor['includes']) == 2 and BASE % 0x40 in sensor['includes'][0].upper() and '180F' in sensor['includes'][1],
