@@ -5,6 +5,7 @@ public struct AdvertiseRequest: Equatable, Sendable {
     /// The content of the advertisement.
     public enum Content: Equatable, Sendable {
         /// A name and services, which the packer fits into the 28 and 10 octets together with those of other clients.
+        /// Values that clients have broadcast (`CharacteristicProperties.broadcast`) follow as far as there is room.
         case packed(localName: String?, serviceUUIDs: [BluetoothUUID])
         /// Advertising data and scan response as they are, at most 31 octets each. They are not merged with others: the
         /// controller advertises the first such request alone, whatever other clients want.
