@@ -64,6 +64,13 @@ def unread(client, _):
         client.socket.sendall(frames(client, [NO_LINK] * 64))
 
 
+def spins(client, _):
+    "nothing of the daemon, but all of the processor"
+    client.socket.close()
+    while True:
+        pass
+
+
 def garbage(client, _):
     "garbage"
     client.greet()
