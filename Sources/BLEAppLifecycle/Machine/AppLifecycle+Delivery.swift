@@ -6,9 +6,9 @@ import BLEPackets
 extension AppLifecycle {
     mutating func deliver(_ event: ClientEvent, to client: ClientID) {
         let found = managers.withValue(of: client) { manager in
-            (manager.app, manager.id, manager.role, manager.queue.isEmpty && manager.hasRoom)
+            (manager.app, manager.id, manager.role, manager.hasRoom, manager.queue.isEmpty)
         }
-        guard let (app, id, role, isFree) = found else { return }
+        guard let (app, id, role, hasRoom, isNext) = found else { return }
         guard let id else {
             guard !event.isAnswer, event.wakesApp else { return }
             enqueue(event, for: client)
@@ -17,10 +17,11 @@ extension AppLifecycle {
         }
         let hears = apps[app].hears(role)
         if event.isAnswer { return emit(.event(event, to: id, of: apps[app].id)) }
-        if hears, isFree { return hand(event, to: id, client, app) }
+        if hears, hasRoom, isNext { return hand(event, to: id, client, app) }
         enqueue(event, for: client)
         if hears {
-            flush(app)
+            // Without room, nothing can go before it either.
+            if hasRoom { flush(app) }
         } else if apps[app].hasMode(role), event.wakesApp {
             wake(app)
         }
@@ -28,21 +29,19 @@ extension AppLifecycle {
 
     private mutating func enqueue(_ event: ClientEvent, for client: ClientID) {
         let sequence = nextSequence()
-        managers[client]?.queue.append(event, sequence: sequence)
+        managers.change(client) { $0.queue.append(event, sequence: sequence) }
     }
 
     /// Delivers the waiting events of all managers of an app, in their order.
     mutating func flush(_ app: Int) {
+        let (hearsCentral, hearsPeripheral) = (apps[app].hears(.central), apps[app].hears(.peripheral))
         while true {
             var next: (client: ClientID, id: ManagerID, sequence: UInt64)?
-            for client in managers.keys {
-                let waiting = managers.withValue(of: client) { manager -> (ManagerID, UInt64)? in
-                    guard manager.app == app, manager.hasRoom, apps[app].hears(manager.role), let id = manager.id,
-                        let sequence = manager.queue.nextSequence
-                    else { return nil }
-                    return (id, sequence)
-                }
-                guard case (let id, let sequence)?? = waiting else { continue }
+            managers.forEachInPlace { client, manager in
+                guard manager.app == app, manager.hasRoom,
+                    manager.role == .central ? hearsCentral : hearsPeripheral, let id = manager.id,
+                    let sequence = manager.queue.nextSequence
+                else { return }
                 if next.map({ sequence < $0.sequence }) ?? true { next = (client, id, sequence) }
             }
             guard let next, let event = managers[next.client]?.queue.popFirst() else { return }

@@ -1,24 +1,39 @@
 /// A dictionary that is iterated in the order in which its keys were added.
+///
+/// Values are read and changed where they are: a dictionary of values copies one of them at each look, with everything that
+/// it refers to.
 struct OrderedTable<Key: Hashable, Value>: Sequence {
     private(set) var keys: [Key] = []
-    private var values: [Key: Value] = [:]
+    /// In the order of `keys`; `nil` only while a value is being removed.
+    private var values: [Value?] = []
+    /// Only for lookup, never iterated.
+    private var places: [Key: Int] = [:]
 
     var count: Int { keys.count }
     var isEmpty: Bool { keys.isEmpty }
 
     /// A new key goes to the end; `nil` removes the key.
     subscript(key: Key) -> Value? {
-        get { values[key] }
+        get {
+            guard let place = places[key] else { return nil }
+            return values[place]
+        }
         set {
-            if newValue == nil { remove(key) } else { self.update(key, newValue) }
+            if let place = places[key] {
+                values[place] = newValue
+                if newValue == nil { remove(at: place) }
+            } else if let newValue {
+                append(key, newValue)
+            }
         }
         _modify {
-            let before = values.count
-            yield &values[key]
-            if values.count > before {
-                keys.append(key)
-            } else if values.count < before {
-                keys.removeAll { $0 == key }
+            if let place = places[key] {
+                yield &values[place]
+                if values[place] == nil { remove(at: place) }
+            } else {
+                var value: Value?
+                yield &value
+                if let value { append(key, value) }
             }
         }
     }
@@ -26,50 +41,65 @@ struct OrderedTable<Key: Hashable, Value>: Sequence {
     /// Reads a value in place: one that the subscript returns shares its arrays, so that changing them meanwhile would
     /// copy them.
     /// - Returns: `nil` if there is no value.
+    @inline(__always)
     func withValue<Result>(of key: Key, _ body: (Value) -> Result) -> Result? {
-        values.index(forKey: key).map { body(values.values[$0]) }
+        guard let place = places[key] else { return nil }
+        return values[place].map(body)
     }
 
-    private mutating func update(_ key: Key, _ value: Value?) {
-        guard let value else { return }
-        if values.updateValue(value, forKey: key) == nil { keys.append(key) }
+    /// Reads all values in place, in order.
+    @inline(__always)
+    func forEachInPlace(_ body: (Key, Value) -> Void) {
+        for place in keys.indices {
+            if let value = values[place] { body(keys[place], value) }
+        }
     }
 
     /// Changes a value in place; has no effect if there is none.
+    @inline(__always)
     mutating func change(_ key: Key, _ body: (inout Value) -> Void) {
-        if let index = values.index(forKey: key) { body(&values.values[index]) }
+        guard let place = places[key] else { return }
+        values[place].change(body)
     }
 
     @discardableResult
     mutating func remove(_ key: Key) -> Value? {
-        guard let value = values.removeValue(forKey: key) else { return nil }
-        keys.removeAll { $0 == key }
+        guard let place = places[key] else { return nil }
+        let value = values[place]
+        remove(at: place)
         return value
     }
 
     mutating func removeAll(where isUnwanted: (Value) -> Bool) {
-        for key in keys {
-            if let value = values[key], isUnwanted(value) { values[key] = nil }
+        for place in keys.indices.reversed() {
+            if let value = values[place], isUnwanted(value) { remove(at: place) }
         }
-        keys.removeAll { values[$0] == nil }
     }
 
-    mutating func removeAll() {
-        keys = []
-        values = [:]
+    mutating func removeAll() { self = Self() }
+
+    private mutating func append(_ key: Key, _ value: Value) {
+        places[key] = keys.count
+        keys.append(key)
+        values.append(value)
+    }
+
+    private mutating func remove(at place: Int) {
+        places[keys.remove(at: place)] = nil
+        values.remove(at: place)
+        for later in place..<keys.count { places[keys[later]] = later }
     }
 
     struct Iterator: IteratorProtocol {
-        fileprivate var keys: Array<Key>.Iterator
-        fileprivate let values: [Key: Value]
+        fileprivate var values: Array<Value?>.Iterator
 
-        mutating func next() -> Value? {
-            while let key = keys.next() {
-                if let value = values[key] { return value }
-            }
-            return nil
-        }
+        mutating func next() -> Value? { values.next() ?? nil }
     }
 
-    func makeIterator() -> Iterator { Iterator(keys: keys.makeIterator(), values: values) }
+    func makeIterator() -> Iterator { Iterator(values: values.makeIterator()) }
+}
+
+extension Optional {
+    @inline(__always)
+    fileprivate mutating func change(_ body: (inout Wrapped) -> Void) { if self != nil { body(&self!) } }
 }

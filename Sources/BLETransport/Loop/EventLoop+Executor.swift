@@ -37,8 +37,8 @@ extension EventLoop: SerialExecutor {
         confined.trailing.append(work)
     }
 
-    /// Runs `work` when everything that is ready or queued has been handled, right before the loop waits again: for
-    /// writing together what that has produced.
+    /// Runs `work` when everything that is ready or queued has been handled, before the work that waited for that and
+    /// before the loop waits again: for writing together what it has produced.
     /// - Precondition: called on the loop's thread.
     func runBeforeWait(_ work: @escaping () -> Void) {
         checkOnLoop()

@@ -105,6 +105,8 @@ extension EventLoop {
             for index in 0..<max(0, Int(count)) {
                 unsafe dispatch(events[2 * index], ready: UInt32(truncatingIfNeeded: events[2 * index + 1]))
             }
+            // What others wait for goes out before work that may take a while.
+            runClosingWork()
             runTrailingWork()
         }
         for registration in confined.registrations { registration?.cancel() }

@@ -8,7 +8,8 @@ public final class ByteStream {
     private let buffer: UnsafeMutableRawBufferPointer
     private var receive: ((RawSpan) -> Void)?
     private var loop: EventLoop?
-    /// What was sent since the loop last waited.
+    /// Whether something was written since the loop last waited: what is sent from then on waits in `unsent`.
+    private var isGathering = false
     private var unsent: [UInt8] = []
 
     private static let bufferByteCount = 16 * 1024
@@ -46,13 +47,25 @@ public final class ByteStream {
         self.loop = loop
     }
 
-    /// Writes before the loop waits again, together with all that is sent until then, or as soon as the kernel takes it.
-    /// Each write can wake the other side, which costs more than what is written.
+    /// Writes the first that is sent after the loop has waited at once, what follows together before the loop waits again,
+    /// or as soon as the kernel takes it. Each write can wake the other side, which costs more than what is written; with
+    /// the first one it can begin.
     public func send(_ bytes: RawSpan) {
-        guard let loop, port.isOpen else { return port.send(bytes) }
-        if unsent.isEmpty { loop.runBeforeWait { self.flush() } }
+        guard port.isOpen, isGathering else {
+            gather()
+            return port.send(bytes)
+        }
         unsafe bytes.withUnsafeBytes { unsafe unsent.append(contentsOf: $0) }
         if unsent.count >= Self.unsentByteCount { flush() }
+    }
+
+    private func gather() {
+        guard let loop, port.isOpen else { return }
+        isGathering = true
+        loop.runBeforeWait {
+            self.isGathering = false
+            self.flush()
+        }
     }
 
     private func flush() {

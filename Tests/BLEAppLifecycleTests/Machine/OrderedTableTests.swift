@@ -19,6 +19,12 @@ struct OrderedTableTests {
         #expect(table.remove(3) == "three" && table.remove(3) == nil)
         table.removeAll { $0.hasPrefix("5") }
         #expect(table.keys == [1, 9] && table.count == 2)
+        table[9]? = "nine"
+        table[3]?.append("?")
+        var seen: [String] = []
+        table.forEachInPlace { seen.append("\($0) \($1)") }
+        #expect(seen == ["1 1!", "9 nine"])
+        #expect(table.withValue(of: 9) { $0.count } == 4 && table.withValue(of: 3) { $0.count } == nil)
         table.removeAll()
         #expect(table.isEmpty && table[1] == nil)
     }

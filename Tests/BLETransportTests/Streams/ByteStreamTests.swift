@@ -36,34 +36,38 @@ struct ByteStreamTests {
 
     private static func send(_ octets: [UInt8], on stream: ByteStream) { stream.send(octets.span.bytes) }
 
-    @Test("what is sent before the loop waits is written together")
+    @Test("the first that is sent is written at once, what follows before the loop waits is written together")
     func together() async throws {
-        let written = try await records(2) { stream in
+        let written = try await records(3) { stream in
             Self.send([1], on: stream)
+            #expect(stream.waitingByteCount == 0)
             Self.send([2, 3], on: stream)
+            Self.send([4], on: stream)
             #expect(stream.waitingByteCount == 3)
         }
-        #expect(written == [[1, 2, 3]])
+        #expect(written == [[1], [2, 3, 4]])
     }
 
     @Test("what is much is written at once, in order")
     func much() async throws {
-        let written = try await records(3) { stream in
+        let written = try await records(4) { stream in
             Self.send([0], on: stream)
+            Self.send([3], on: stream)
             Self.send([UInt8](repeating: 1, count: 70_000), on: stream)
             #expect(stream.waitingByteCount == 0)
             Self.send([2], on: stream)
         }
-        #expect(written == [[0] + [UInt8](repeating: 1, count: 70_000), [2]])
+        #expect(written == [[0], [3] + [UInt8](repeating: 1, count: 70_000), [2]])
     }
 
     @Test("what was sent before the stream is closed is written")
     func closed() async throws {
-        let written = try await records(2) { stream in
+        let written = try await records(3) { stream in
             Self.send([7], on: stream)
-            stream.close()
             Self.send([8], on: stream)
+            stream.close()
+            Self.send([9], on: stream)
         }
-        #expect(written == [[7]])
+        #expect(written == [[7], [8]])
     }
 }
