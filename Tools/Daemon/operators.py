@@ -57,7 +57,7 @@ def status_of_the_daemon():
             file.write(profile)
         daemon.operate({2: RELAY.encode()})
         commands = [['lescan', '--passive', '--duration', '3600'], ['serve', '--profile', path, '--name', 'Here'],
-                    ['gatt', 'Jelling Heart', 'subscribe', '2A37']]
+                    ['gatt', 'C0:DE:00:00:00:01/random', 'subscribe', '2A37']]
         programs = [subprocess.Popen([BLETOOL, '-t', transport, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                      stderr=subprocess.DEVNULL) for words in commands]
         try:
