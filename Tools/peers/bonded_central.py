@@ -5,11 +5,12 @@
 
 The first connection pairs and writes the descriptor of the subscription. Each later one only encrypts with the stored key, so that
 values come only if the server still knows the subscription. Prints a JSON object a line: connected, paired, subscribed, encrypted,
-refused (the key is no longer known), value, disconnected. Ends with SIGTERM.
+refused (the key is no longer known), value, disconnected. Ends with SIGTERM. SIGUSR1: the link is dead, which a real controller
+notices by itself and Bumble's does not.
 """
-import argparse, asyncio, json, sys
+import argparse, asyncio, contextlib, json, signal, sys
 
-from bumble import att, hci
+from bumble import hci
 from bumble.core import AdvertisingData, UUID
 from bumble.device import Peer
 
@@ -71,6 +72,7 @@ async def main():
             continue
         gone = asyncio.Event()
         connection.on('disconnection', lambda reason: gone.set())
+        asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, gone.set)
         told('connected')
         peer = Peer(connection)
         heard = peer.gatt_client.on_att_handle_value_notification
@@ -87,12 +89,19 @@ async def main():
                 told('encrypted')
                 is_bonded = True
             elif not gone.is_set():
-                # The link stands, and the other side refused.
-                told('refused', reason=repr(work.exception()))
-                await connection.disconnect()
+                if isinstance(error := work.exception(), hci.HCI_Error) and error.error_code == hci.HCI_UNKNOWN_CONNECTION_IDENTIFIER_ERROR:
+                    # The controller has no such link any more.
+                    gone.set()
+                else:
+                    # The link stands, and the other side refused.
+                    told('refused', reason=f'{error!r} {error}')
+                    gone.set()
         else:
             work.cancel()
         await ended
+        # Also of a link whose end the controller has not told.
+        with contextlib.suppress(Exception):
+            await asyncio.wait_for(connection.disconnect(), 5)
         told('disconnected')
 
 
