@@ -16,6 +16,7 @@ final class LoggingObserver: AdapterObserver {
                 "adapter": "\(address)", "operation": "\(operation.rawValue)", "duration": "\(duration)",
             ]
             guard let error else { return logger.debug("an operation succeeded", metadata: metadata) }
+            if case .cancelled = error { return logger.debug("an operation was cancelled", metadata: metadata) }
             metadata["code"] = "\(error.code.rawValue)"
             logger.debug("an operation failed: \(error.cause)", metadata: metadata)
         case .closed(.closed): logger.info("the adapter was closed", metadata: ["adapter": "\(address)"])

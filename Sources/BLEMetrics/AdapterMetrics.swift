@@ -14,7 +14,7 @@ extension AdapterConfiguration {
     /// | `ble_connections_total` | counter | `role` |
     /// | `ble_disconnections_total` | counter | `reason`: `released`, `controllerLost`, or the status |
     /// | `ble_operation_seconds` | timer | `operation` |
-    /// | `ble_operation_errors_total` | counter | `operation`, `code` of the error |
+    /// | `ble_operation_errors_total` | counter, without cancelled operations | `operation`, `code` of the error |
     /// | `ble_recoveries_total` | counter | `step` |
     /// | `ble_pairings_total` | counter | `result` |
     /// | `ble_malformed_packets_total` | counter | |
@@ -49,6 +49,8 @@ final class MetricsObserver: AdapterObserver {
             Timer(label: "ble_operation_seconds", dimensions: dimensions, factory: factory)
                 .recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
             guard let error else { return }
+            // Ending a scan is no error.
+            if case .cancelled = error { return }
             count(
                 "ble_operation_errors_total", [adapter, operation.rawValue, error.code.rawValue],
                 ["adapter", "operation", "code"])

@@ -76,4 +76,9 @@ extension BLEError {
         }
     }
 }
+
+extension AdapterService: CustomStringConvertible {
+    /// For the log of the service group, which would otherwise write out the configuration, with its passkey.
+    public var description: String { "AdapterService(\(address))" }
+}
 #endif

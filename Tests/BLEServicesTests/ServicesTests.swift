@@ -86,6 +86,7 @@ struct ServicesTests {
             openings.add(1, ordering: .relaxed)
             for try await _ in adapter.scan(ScanRequest(allowsDuplicates: true)) {}
         }
+        #expect("\(service)" == "AdapterService(sim)")
         let group = ServiceGroup(
             configuration: .init(services: [.init(service: service)], logger: Logger(label: "test")))
         let running = Task {
