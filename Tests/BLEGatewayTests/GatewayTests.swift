@@ -24,6 +24,20 @@ struct GatewayTests {
                 + #""advertisement":"0201060a16d2fc4002c40903bf13","sequence":1}"#)
     }
 
+    @Test("a packet with hundreds of services makes a document with 64 of them")
+    func manyServices() throws {
+        var bench = Bench()
+        // Structures of 126 services each, as an extended advertisement can have.
+        var structures: [UInt8] = []
+        for group: UInt8 in 0..<6 {
+            structures += [0xFD, 0x03]
+            for number: UInt8 in 0..<126 { structures += [number, 0x18 + group] }
+        }
+        let document = try #require(bench.hear(sensor, Bench.hex(structures)).last)
+        #expect(document.text.split(separator: #"{"uuid":"#).count == 65)
+        #expect(document.payload.count < 10_000)
+    }
+
     @Test("a repeated packet is not reported until the refresh time has passed")
     func refresh() throws {
         var bench = Bench()

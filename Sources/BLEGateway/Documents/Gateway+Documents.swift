@@ -67,6 +67,9 @@ extension Gateway {
 
     private func adapterName(_ index: Int) -> String { adapters.indices.contains(index) ? adapters[index] : "" }
 
+    /// The maximum length of a list: a packet could have 800 services of two octets, whose names would make 60 kB.
+    private static let listLimit = 64
+
     private func document(_ device: HeardDevice, _ signal: SignalTrack?) -> JSONValue {
         var members: [JSONValue.Member] = []
         func add(_ key: String, _ value: JSONValue) { members.append(.init(key: key, value: value)) }
@@ -106,10 +109,12 @@ extension Gateway {
             add("appearance", JSONValue(AssignedNumbers.appearance(appearance)?.description))
         }
         if !device.data.manufacturerData.isEmpty {
-            add("companies", .array(device.data.manufacturerData.map(\.company).unique.map(company)))
+            add(
+                "companies",
+                .array(device.data.manufacturerData.map(\.company).unique.prefix(Self.listLimit).map(company)))
         }
         let services = (device.data.serviceUUIDs + device.data.serviceData.map(\.uuid)).unique
-        if !services.isEmpty { add("services", .array(services.map(service))) }
+        if !services.isEmpty { add("services", .array(services.prefix(Self.listLimit).map(service))) }
         if !device.reports.isEmpty { add("formats", .array(device.reports.map(format))) }
         add(
             "values",
@@ -165,7 +170,7 @@ extension DecimalNumber {
 
 extension Array where Element: Equatable {
     /// The elements without repetitions, in the order of their first occurrence. The arrays here have only a few
-    /// elements.
+    /// elements, and never more than a packet.
     fileprivate var unique: [Element] {
         var result: [Element] = []
         for element in self where !result.contains(element) { result.append(element) }
