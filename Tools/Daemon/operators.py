@@ -283,6 +283,7 @@ def system_services():
         with os.fdopen(output) as services:
             found = services.read().split()
         os.waitpid(process, 0)
+        assert found, 'it discovered nothing'
         return found
 
     def discovered(daemon, name, shown):
@@ -297,6 +298,9 @@ def system_services():
             raise AssertionError(f'no event {field}')
 
         app.send({3: {1: 1, 3: {}}})
+        # What is asked for before poweredOn is dropped.
+        while event(4)[1][0] != 5:
+            pass
         app.send({3: {1: 1, 6: {1: bytes.fromhex('180D')}}})
         peer = decode(event(7)[1][0])[1][0]
         app.send({3: {1: 1, 8: {1: peer}}})
