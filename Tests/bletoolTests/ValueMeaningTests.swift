@@ -23,7 +23,7 @@ struct ValueMeaningTests {
         #expect(try meaning("", 0x2A29).text == "(empty)")
         #expect(try meaning("4a1b5b", 0x2A29).text == "4a1b5b = J\\u{1b}[")
         #expect(try meaning("0640", 0x2A37).text == "0640 = Sensor Contact yes, Heart Rate 64 bpm")
-        #expect(try meaning("5758", 0x2A19).text == "5758  (1 bytes more than its characteristic has)")
+        #expect(try meaning("5758", 0x2A19).text == "5758  (1 byte more than its characteristic has)")
     }
 
     @Test("the format that the user names goes before that of the characteristic")
@@ -32,6 +32,7 @@ struct ValueMeaningTests {
         #expect(try meaning("ffff0100", 0x2A19, .int16).text == "-1, 1")
         #expect(try meaning("48c3b8", nil, .text).text == "Hø")
         #expect(try meaning("570102", nil, .uint16).text == "570102  (3 bytes are not of uint16)")
+        #expect(try meaning("57", nil, .uint16).text == "57  (1 byte is not of uint16)")
         #expect(ValueForm.uint16.octets(of: "600,0x10") == [0x58, 0x02, 0x10, 0x00])
         #expect(ValueForm.int8.octets(of: "-128 127") == [0x80, 0x7F])
         #expect(ValueForm.text.octets(of: "Hø") == [0x48, 0xC3, 0xB8])
@@ -62,6 +63,9 @@ struct ValueMeaningTests {
         #expect(TargetArgument(argument: "Current Time") == .uuid(BluetoothUUID(UInt16(0x2A2B)), service: nil))
         #expect(BluetoothUUID(argument: "Heart Rate") == BluetoothUUID(UInt16(0x180D)))
         #expect(BluetoothUUID(argument: "Nothing Rate") == nil)
+        #expect(TargetArgument.mistake(in: "Batery Level").hasSuffix("; did you mean ‘Battery Level’?"))
+        #expect(TargetArgument.mistake(in: "180F/batery level").hasSuffix("; did you mean ‘Battery Level’?"))
+        #expect(TargetArgument.mistake(in: "something else entirely").hasSuffix("or 0xHANDLE"))
     }
 
     @Test("several targets are read over one connection, each with its name")

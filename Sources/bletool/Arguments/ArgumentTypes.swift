@@ -191,4 +191,18 @@ enum TargetArgument: ExpressibleByArgument, Equatable, Sendable {
         else { return nil }
         self = .uuid(uuid, service: service)
     }
+
+    /// The target that the user wrote.
+    /// - Throws: `ValidationError`, with the name that was probably meant.
+    static func parse(_ text: String) throws -> TargetArgument {
+        guard let target = TargetArgument(argument: text) else { throw ValidationError(mistake(in: text)) }
+        return target
+    }
+
+    /// Why a text names no target.
+    static func mistake(in text: String) -> String {
+        let name = text.split(separator: "/", maxSplits: 1).last.map(String.init) ?? text
+        let names = (0x2900..<0x3000).compactMap { AssignedNumbers.uuid(UInt16($0))?.description }
+        return "not a UUID, an assigned name, SERVICE/UUID or 0xHANDLE\(Suggestion(for: name, among: names).text)"
+    }
 }

@@ -6,7 +6,7 @@ struct Suggestion {
 
     init(for mistake: String, among words: [String]) {
         let mistake = mistake.lowercased()
-        let distances = words.map { (word: $0, distance: Self.distance(mistake, $0)) }
+        let distances = words.map { (word: $0, distance: Self.distance(mistake, $0.lowercased())) }
         let nearest = distances.min { $0.distance < $1.distance }
         // Half of a short word, or three letters of a long one, may be wrong.
         word = nearest.flatMap { $0.distance <= min(3, ($0.word.count + 1) / 2) ? $0.word : nil }

@@ -155,8 +155,11 @@ struct GATTScript: Equatable, Sendable {
         mutating func form() -> ValueForm? { ValueForm.allCases.first { flag("--" + $0.rawValue) } }
 
         mutating func target() throws -> TargetArgument {
-            guard let text = popFirst(), let target = TargetArgument(argument: text) else {
-                throw Failure("a target is a UUID or its name, SERVICE/UUID or 0xHANDLE")
+            guard let text = popFirst() else {
+                throw Failure("a target is missing: a UUID or its name, SERVICE/UUID or 0xHANDLE")
+            }
+            guard let target = TargetArgument(argument: text) else {
+                throw Failure("‘\(text)’ is \(TargetArgument.mistake(in: text))")
             }
             return target
         }

@@ -28,7 +28,8 @@ struct ValueMeaning {
         isForced = form != nil
         if let form {
             fields = form.fields(of: value)
-            fault = fields == nil ? "\(value.count) bytes are not of \(form.rawValue)" : nil
+            let bytes = value.count == 1 ? "1 byte is" : "\(value.count) bytes are"
+            fault = fields == nil ? "\(bytes) not of \(form.rawValue)" : nil
             return
         }
         guard let uuid, let format = CharacteristicFormat(of: uuid) else {
@@ -99,7 +100,7 @@ extension DecodingError {
     fileprivate var text: String {
         switch self {
         case .truncated(let needed, let remaining): "cut off: a field of \(needed) bytes has \(remaining)"
-        case .trailingBytes(let count): "\(count) bytes more than its characteristic has"
+        case .trailingBytes(let count): "\(count) \(count == 1 ? "byte" : "bytes") more than its characteristic has"
         case .invalidValue(let value, field: _): "holds \(value), which has no meaning"
         case .lengthMismatch(let stated, let actual): "states \(stated) bytes and has \(actual)"
         }

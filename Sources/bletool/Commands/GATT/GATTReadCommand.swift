@@ -25,7 +25,7 @@ struct GATTReadCommand: GATTVerb {
     @Flag(exclusivity: .exclusive) var form: ValueForm?
 
     @Argument(help: peerHelp) var peer: PeerArgument
-    @Argument(help: targetHelp) var target: [TargetArgument]
+    @Argument(help: targetHelp, transform: TargetArgument.parse) var target: [TargetArgument]
 
     func validate() throws {
         if together, target.count < 2 { throw ValidationError("--together is for two values or more.") }

@@ -27,7 +27,7 @@ struct GATTSubscribeCommand: GATTVerb {
     @Flag(exclusivity: .exclusive) var form: ValueForm?
 
     @Argument(help: peerHelp) var peer: PeerArgument
-    @Argument(help: targetHelp) var target: [TargetArgument]
+    @Argument(help: targetHelp, transform: TargetArgument.parse) var target: [TargetArgument]
 
     func lines() -> [(number: Int?, step: GATTStep)] {
         target.map { (nil, .subscribe($0)) }

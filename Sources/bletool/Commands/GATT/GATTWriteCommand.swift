@@ -30,7 +30,7 @@ struct GATTWriteCommand: GATTVerb {
     @Flag(exclusivity: .exclusive) var form: ValueForm?
 
     @Argument(help: peerHelp) var peer: PeerArgument
-    @Argument(help: targetHelp) var target: TargetArgument
+    @Argument(help: targetHelp, transform: TargetArgument.parse) var target: TargetArgument
     @Argument(help: "The value in hexadecimal, or in the form of the option.") var value: String
 
     @Argument(help: ArgumentHelp("Further targets and values, with --reliable.", visibility: .hidden))
@@ -45,7 +45,7 @@ struct GATTWriteCommand: GATTVerb {
         var assignments = [GATTStep.Assignment(target: target, value: try octets(of: value))]
         for index in stride(from: 0, to: more.count, by: 2) {
             guard let target = TargetArgument(argument: more[index]) else {
-                throw ValidationError("‘\(more[index])’ is not a target.")
+                throw ValidationError("‘\(more[index])’: \(TargetArgument.mistake(in: more[index])).")
             }
             assignments.append(.init(target: target, value: try octets(of: more[index + 1])))
         }
