@@ -66,6 +66,15 @@ def wait_until(condition, what, seconds=180):
         time.sleep(0.1)
 
 
+def bring_up_adapters():
+    """Each adapter was up once and is down. On a busy machine the answer to the first HCI Reset can come after the kernel has given
+    the controller up (-110)."""
+    wait_until(lambda: all(os.path.exists(f'/sys/class/bluetooth/hci{i}') for i in (0, 1)), 'two adapters', 90)
+    for index in (0, 1):
+        wait_until(lambda: 'UP' in shell(f'hciconfig hci{index} up; hciconfig hci{index}', False).split(), f'hci{index} up', 90)
+        shell(f'hciconfig hci{index} down')
+
+
 def claim_user_channel(index):
     """A socket that holds the adapter's user channel, as another program would."""
     libc = ctypes.CDLL(None, use_errno=True)

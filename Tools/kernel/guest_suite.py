@@ -9,8 +9,8 @@ No test framework: the guest has no more Python than the interpreter and its cor
 import json, os, re, signal, subprocess, sys, time
 
 from guest_bluez import BLUEZ_ADDRESS, BLUEZ_NAME, BlueZ, paired_with_bluez, said, start_bluez, the_advertiser
-from guest_harness import (OUR_ADDRESS, PROFILE, TESTS, TOOL, Served, check, claim_user_channel, is_up, says, shell, test,
-                           tool, wait_until)
+from guest_harness import (OUR_ADDRESS, PROFILE, TESTS, TOOL, Served, bring_up_adapters, check, claim_user_channel, is_up, says,
+                           shell, test, tool, wait_until)
 
 NOBODY = 65534       # the user of this number
 NO_ADAPTERS = 75     # exit status; guest-tests knows it too
@@ -332,15 +332,6 @@ def gatt_over_raw():
     """`-t raw:1 gatt` is refused: the link's channels are the kernel's, and the message names the user channel"""
     says(tool('gatt', BLUEZ_ADDRESS, 'discover', transport='raw:1', status=1), 'user:')
     check(is_up(1), 'the adapter was taken down')
-
-
-def bring_up_adapters():
-    """Each adapter was up once and is down. On a busy machine the answer to the first HCI Reset can come after the kernel has given
-    the controller up (-110)."""
-    wait_until(lambda: all(os.path.exists(f'/sys/class/bluetooth/hci{i}') for i in (0, 1)), 'two adapters', 90)
-    for index in (0, 1):
-        wait_until(lambda: 'UP' in shell(f'hciconfig hci{index} up; hciconfig hci{index}', False).split(), f'hci{index} up', 90)
-        shell(f'hciconfig hci{index} down')
 
 
 def main():
