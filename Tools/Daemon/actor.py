@@ -11,9 +11,10 @@ cases of limits and scenarios install it, so that it is a process with a life (T
   signals     how often to read the signal strength at once, when it is connected
   allocate    how many MiB to use, when it may begin
   busy        handles nothing that it is told
+  rescan      scans for another service fifty times a second, so that what is preserved of it changes, and counts
 
 SIGUSR1: it lets go of the device."""
-import json, os, signal, sys
+import itertools, json, os, signal, sys, threading, time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from client import Client, decode, encode
@@ -61,6 +62,8 @@ def begin():
         if WISH.get('duplicates'):
             fields += bytes([2 << 3, 1])
         ask(CENTRAL, {6: fields})
+    if 'rescan' in WISH:
+        threading.Thread(target=rescan, daemon=True).start()
     if 'try' in WISH:
         ask(CENTRAL, {8: {1: bytes.fromhex(WISH['try']), 2: {}}})
     if WISH.get('allocate'):
@@ -69,6 +72,14 @@ def begin():
             say('allocated', megabytes=WISH['allocate'])
         except MemoryError:
             say('refused')
+
+
+def rescan():
+    for count in itertools.count():
+        ask(CENTRAL, {6: {1: uuid('feab' if count % 2 else 'feac')}})
+        if count % 50 == 0:
+            say('rescanned', count=count)
+        time.sleep(0.02)
 
 
 def serve():

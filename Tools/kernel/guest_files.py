@@ -22,7 +22,8 @@ def libraries(binary):
 
 
 SUITE = ['guest_suite.py', 'guest_harness.py', 'guest_bluez.py', 'guest_breadth.py']
-DAEMON = ['guest_daemon.py', 'guest_bled.py', '../Daemon/client.py', '../Daemon/actor.py']
+DAEMON = ['guest_daemon.py', 'guest_bled.py', 'guest_systemd.py', '../systemd/bled.service', '../systemd/bled.socket',
+          '../Daemon/client.py', '../Daemon/actor.py']
 
 
 def fill(share, binary, name='bletool', parts=SUITE):

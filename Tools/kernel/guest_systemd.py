@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""`bled` under a real systemd in the guest, with the units of Tools/systemd: process 1 of a namespace, so that the guest's own
+process 1 stays.
+
+  guest_systemd.py          makes systemd's folders, starts it, and prints what the tests say
+  guest_systemd.py tests    the tests, as a service of that systemd
+
+Prints a line a test and ends with `N passed, N failed`."""
+import json, os, re, shutil, signal, subprocess, sys, time
+
+import guest_bled
+from guest_bled import BACKGROUND, HOST, LIMIT, app, counted, events, number, run, said, sensor, shell, shown, tool, wait_until
+
+UNITS, APPS, ADDRESSES = '/etc/systemd/system', '/var/lib/jelling/apps.d', guest_bled.ADDRESSES
+DONE, OUTPUT = '/run/tests-done', '/run/tests-output'
+guest_bled.SOCKET, guest_bled.LOG = '/run/jelling/bled.sock', '/run/bled.log'
+RELAY, UNIT = 'org.example.relay', 'org.example.unit'
+# What a machine has and this namespace does not.
+MASKED = ['systemd-udevd.service', 'systemd-udevd-control.socket', 'systemd-udevd-kernel.socket', 'systemd-udev-trigger.service',
+          'sys-kernel-config.mount', 'sys-kernel-debug.mount', 'sys-kernel-tracing.mount', 'dev-hugepages.mount', 'dev-mqueue.mount',
+          'systemd-modules-load.service', 'systemd-firstboot.service', 'systemd-random-seed.service', 'systemd-update-utmp.service',
+          'kmod-static-nodes.service', 'systemd-remount-fs.service', 'systemd-hwdb-update.service', 'systemd-pstore.service',
+          # It would empty /tmp, with the programs.
+          'systemd-tmpfiles-setup.service', 'systemd-tmpfiles-setup-dev.service',
+          'systemd-timesyncd.service', 'proc-sys-fs-binfmt_misc.automount', 'bluetooth.service', 'dbus.socket', 'dbus.service']
+TESTS = f'''[Unit]
+DefaultDependencies=no
+[Service]
+Type=oneshot
+ExecStart=/usr/bin/python3 {HOST}/guest_systemd.py tests
+StandardOutput=file:{OUTPUT}
+StandardError=file:{OUTPUT}
+TimeoutStartSec=infinity
+ExecStopPost=/bin/sh -c 'touch {DONE}'
+'''
+# The guest is slow, and bled's log is read here.
+SETTINGS = '[Service]\nWatchdogSec=20\nStandardError=append:/run/bled.log\nStandardOutput=append:/run/bled.log\n'
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w') as file:
+        file.write(text)
+    os.chmod(path, 0o644)
+
+
+def boot():
+    for path in ('bled', 'heart-rate-relay', *(name for name in os.listdir('/tmp') if '.so' in name)):
+        shutil.copy(f'/tmp/{path}', '/usr/bin/')
+    with open('/etc/passwd', 'a') as users, open('/etc/group', 'a') as groups:
+        users.write('jelling:x:200:200::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n')
+        groups.write('jelling:x:200:\nnogroup:x:65534:\n')
+    shell('mkdir -p /sys/fs/cgroup; mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup')
+    for unit in 'bled.service', 'bled.socket':
+        write(f'{UNITS}/{unit}', open(f'{HOST}/{unit}').read())
+    write(f'{UNITS}/bled.service.d/tests.conf', SETTINGS)
+    write(f'{UNITS}/tests.service', TESTS)
+    write(f'{UNITS}/tests.target', '[Unit]\nDefaultDependencies=no\nWants=tests.service\n')
+    for unit in MASKED:
+        os.symlink('/dev/null', f'{UNITS}/{unit}')
+    adapters = guest_bled.plug(2)
+    log = open('/run/systemd.log', 'w')
+    manager = subprocess.Popen(['unshare', '-p', '-f', '-m', '--mount-proc', '/usr/lib/systemd/systemd', '--unit=tests.target',
+                                '--log-target=console', '--show-status=0'], env={**os.environ, 'container': 'jelling'},
+                               stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    ends = time.monotonic() + 4 * LIMIT
+    while not os.path.exists(DONE) and manager.poll() is None and time.monotonic() < ends:
+        time.sleep(0.5)
+    output = open(OUTPUT).read() if os.path.exists(OUTPUT) else ''
+    print(output, end='')
+    if ' passed, ' not in output:
+        print(open('/run/systemd.log').read()[-3000:])
+    for process in adapters, manager:
+        process.kill()
+    return 0 if re.search(r'^[1-9]\d* passed, 0 failed$', output, re.M) else 1
+
+
+# Tests
+
+def control(*words):
+    done = subprocess.run(['systemctl', *words], capture_output=True, text=True, timeout=LIMIT)
+    return done.stdout.strip() if done.returncode == 0 else f'status {done.returncode}: {done.stdout}{done.stderr}'
+
+
+def state(name):
+    return control('show', '--value', '-p', name, 'bled.service')
+
+
+def tell_of_units():
+    """What systemd knows of bled, for a test that has failed."""
+    return shell('systemctl status --no-pager --full bled.service bled.socket; journalctl --no-pager -u bled.service | tail -20')
+
+
+def verdict():
+    """systemd-analyze security finds that the unit is exposed little"""
+    done = subprocess.run(['systemd-analyze', 'security', '--offline=true', '--threshold=30', f'{UNITS}/bled.service'],
+                          capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == 0, done.stdout[-300:] + done.stderr
+    return done.stdout.strip().splitlines()[-1]
+
+
+def socket_activation():
+    """the first program that connects to systemd's socket starts bled, which is ready when it says so, as a plain user with two capabilities"""
+    control('start', 'bled.socket')
+    assert state('ActiveState') == 'inactive', state('ActiveState')
+    status, _, words = tool('lescan', '--duration', '1')
+    assert status == 0, words
+    assert (state('ActiveState'), state('Type')) == ('active', 'notify')
+    with open(f'/proc/{state("MainPID")}/status') as file:
+        fields = dict(line.split(':\t', 1) for line in file.read().splitlines() if ':\t' in line)
+    assert fields['Uid'].split() == ['200'] * 4 and fields['Seccomp'] == '2' and fields['NoNewPrivs'] == '1', fields
+    # CAP_NET_ADMIN and CAP_NET_RAW.
+    assert int(fields['CapEff'], 16) == 0x3000, fields['CapEff']
+
+
+def install(name, **manifest):
+    write(f'{APPS}/{name}.json', json.dumps({'BundleIdentifier': name, 'UIBackgroundModes': BACKGROUND, **manifest}))
+
+
+def frozen(path):
+    with open(f'{path}/cgroup.events') as file:
+        return 'frozen 1' in file.read()
+
+
+def group_of(name):
+    with open(f'/proc/{shown(name)["process"]}/cgroup') as file:
+        return '/sys/fs/cgroup' + file.read().split('::')[1].strip()
+
+
+def reload():
+    """SIGHUP reads a new manifest, and the app runs in a cgroup below bled's, is frozen there and thawed for each value of its sensor"""
+    install(RELAY, user='jelling', command=['/usr/bin/heart-rate-relay'])
+    assert control('reload', 'bled') == ''
+    wait_until(lambda: tool('app', 'show', RELAY)[0] == 0, 'the manifest is read')
+    sensor(ADDRESSES[1])
+    app('launch', RELAY)
+    wait_until(lambda: len(events('beat')) > 1, 'it has values')
+    group = group_of(RELAY)
+    assert '/bled.service/' in group, group
+    app('background', RELAY)
+    app('suspend', RELAY)
+    wait_until(lambda: frozen(group), 'it is frozen')
+    before = len(events('beat'))
+    wait_until(lambda: len(events('beat')) > before + 1, 'values thaw it')
+    return group
+
+
+def watchdog():
+    """a bled that hangs is ended by the watchdog and started again, and the app it had launched goes on with its values"""
+    process = shown(RELAY)['process']
+    hung = int(state('MainPID'))
+    os.kill(hung, signal.SIGSTOP)
+    wait_until(lambda: state('NRestarts') == '1', 'systemd starts it again')
+    wait_until(lambda: state('ActiveState') == 'active' and state('MainPID') not in ('0', str(hung)), 'it is active again')
+    before = len(events('beat'))
+    wait_until(lambda: len(events('beat')) > before + 1, 'the app has values again')
+    assert shown(RELAY)['process'] == process, 'the app was started again'
+    app('quit', RELAY)
+
+
+def unit():
+    """an app that is a unit is started by systemd, connects by itself, and is frozen with the unit's cgroup"""
+    write(f'{UNITS}/bled.service.d/root.conf', '[Service]\nUser=root\nGroup=root\n')
+    write(f'{UNITS}/relay.service', '[Service]\nExecStart=/usr/bin/heart-rate-relay\nStandardOutput=append:/run/bled.log\n'
+          f'Environment=JELLING_SOCKET={guest_bled.SOCKET} JELLING_APP={UNIT}\n')
+    install(UNIT, unit='relay.service')
+    control('daemon-reload')
+    assert control('restart', 'bled') == ''
+    before = len(events('beat'))
+    app('launch', UNIT)
+    wait_until(lambda: shown(UNIT)['place'] == 'foreground', 'it runs')
+    wait_until(lambda: len(events('beat')) > before + 1, 'it has values')
+    app('background', UNIT)
+    app('suspend', UNIT)
+    wait_until(lambda: frozen('/sys/fs/cgroup/system.slice/relay.service'), 'the unit is frozen')
+    assert control('stop', 'bled.service', 'bled.socket') == ''
+    return state('Result')
+
+
+def tests():
+    try:
+        for test in verdict, socket_activation, reload, watchdog, unit:
+            run(test)
+    except SystemExit:
+        print(tell_of_units())
+        raise
+
+
+sys.exit(counted(tests) if sys.argv[1:] == ['tests'] else boot())
