@@ -93,8 +93,8 @@ struct ServedValuesTests {
 
     private var values: ServedValues {
         var values = ServedValues()
-        values[handle] = ServedValues.Entry(uuid: BluetoothUUID(UInt16(0x2A37)), octets: [1, 2, 3], isNotifying: true)
-        values[other] = ServedValues.Entry(uuid: BluetoothUUID(UInt16(0x2A38)), octets: [9], isNotifying: false)
+        values[handle] = ServedValues.Entry(uuid: BluetoothUUID(UInt16(0x2A37)), octets: [1, 2, 3], isSent: true)
+        values[other] = ServedValues.Entry(uuid: BluetoothUUID(UInt16(0x2A38)), octets: [9], isSent: false)
         return values
     }
 
