@@ -1,7 +1,7 @@
 """The main job: devices, documents, topics, delivery."""
-import collections, json, os, signal, time
+import collections, json, os, signal, subprocess, time
 
-from bench import Failure, PYTHON, count_of, free_port, wait_until
+from bench import GATEWAY, PATIENCE, PYTHON, Failure, count_of, free_port, wait_until
 
 Case = collections.namedtuple('Case', 'name sentence test')
 CASES = []
@@ -59,6 +59,26 @@ def printing(b):
     child = b.run('-t', 'sim', '--print', '--count', '3')
     need(len(child.lines) == 3 and not child.strays, f'{child.lines} {child.strays}')
     need(all('values' in l and 'advertisement' in l for l in child.lines), f'{child.lines}')
+
+
+@case('a reader of --print that stops reading: the gateway goes on, tells it, and ends when it is told to')
+def stalled_reader(b):
+    radio = b.radio('--devices', '20', '--rate', '400')
+    port = free_port()
+    file = b.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\npublish: {{interval: 0}}\nhttp: {{listen: "127.0.0.1:{port}"}}\n')
+    said = open(b.path('stalled.err'), 'w+', encoding='utf-8')
+    gateway = subprocess.Popen([GATEWAY, '--state', b.path('state'), '--config', file, '--print'], stdout=subprocess.PIPE, stderr=said)
+    try:
+        # A pipe takes 64 KiB.
+        wait_until(lambda: (b.metric(port, 'documents_total') or 0) > 3000, 'documents')
+        gateway.terminate()
+        need(gateway.wait(PATIENCE) == 0, f'exit status {gateway.returncode}')
+        said.seek(0)
+        need(said.read().count('not read fast enough') == 1, 'the loss is not told')
+    finally:
+        gateway.kill()
+        gateway.stdout.close()
+        said.close()
 
 
 @case('MQTT 5, quality 0 and 2')

@@ -1,27 +1,60 @@
 import BLEGateway
+import Dispatch
 import Glibc
+import Logging
 import Synchronization
 
-/// Prints documents to standard output, one per line.
+/// Prints documents to standard output, one per line, on a thread of its own: a reader that does not read must not stop
+/// the gateway.
 final class DocumentPrinter: Sendable {
-    private let printed = Mutex(0)
+    private struct State {
+        var accepted = 0
+        var waiting = 0
+        var hasToldLoss = false
+    }
+
+    private let state = Mutex(State())
+    private let thread = DispatchQueue(label: "print")
     private let limit: Int?
+    private let logger: Logger
     /// Called when enough documents were printed, or standard output is closed.
     private let onEnd: @Sendable () -> Void
 
-    init(limit: Int?, onEnd: @escaping @Sendable () -> Void) {
+    /// The maximum number of documents that wait for the reader.
+    private static let waitingLimit = 1000
+
+    init(limit: Int?, logger: Logger, onEnd: @escaping @Sendable () -> Void) {
         self.limit = limit
+        self.logger = logger
         self.onEnd = onEnd
     }
 
     func print(_ message: GatewayMessage) {
         guard message.kind == .document else { return }
-        let isEnd = printed.withLock { printed in
-            if let limit, printed >= limit { return false }
-            printed += 1
-            return !Self.write(message.payload + [UInt8(ascii: "\n")]) || printed == limit
+        let (isPrinted, isLast, isFirstLoss) = state.withLock { state in
+            if let limit, state.accepted >= limit { return (false, false, false) }
+            if state.waiting >= Self.waitingLimit {
+                defer { state.hasToldLoss = true }
+                return (false, false, !state.hasToldLoss)
+            }
+            state.accepted += 1
+            state.waiting += 1
+            return (true, state.accepted == limit, false)
         }
-        if isEnd { onEnd() }
+        if isFirstLoss { logger.warning("standard output is not read fast enough: documents are not printed") }
+        guard isPrinted else { return }
+        thread.async { [self] in
+            let isWritten = Self.write(message.payload + [UInt8(ascii: "\n")])
+            state.withLock { $0.waiting -= 1 }
+            if !isWritten || isLast { onEnd() }
+        }
+    }
+
+    /// Waits a short time until everything is printed.
+    func finish() {
+        let done = DispatchSemaphore(value: 0)
+        thread.async { done.signal() }
+        _ = done.wait(timeout: .now() + 2)
     }
 
     private static func write(_ octets: [UInt8]) -> Bool {

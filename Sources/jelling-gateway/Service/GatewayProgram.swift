@@ -15,6 +15,7 @@ final class GatewayProgram: Sendable {
     private let core: GatewayCore
     private let pool: AdapterPool
     private let delivery: Delivery?
+    private let printer: DocumentPrinter?
     private let ending: Ending
     private let bonds: BondedDevices
 
@@ -81,7 +82,9 @@ final class GatewayProgram: Sendable {
         } else {
             delivery = nil
         }
-        let printer = options.print ? DocumentPrinter(limit: options.count) { ending.request() } : nil
+        let printer =
+            options.print ? DocumentPrinter(limit: options.count, logger: logger) { ending.request() } : nil
+        self.printer = printer
         core = GatewayCore(settings.gateway, logger: logger) { [delivery] messages in
             if let printer { for message in messages { printer.print(message) } }
             guard let delivery else { return }
@@ -140,7 +143,7 @@ final class GatewayProgram: Sendable {
             logger: logger, manager: manager
         ) { await self.reload() }
         services.append(reload)
-        services.append(WatchdogService(manager: manager, pool: pool, delivery: delivery))
+        services.append(WatchdogService(manager: manager, core: core, pool: pool, delivery: delivery))
         if let duration = options.duration {
             let ending = ending
             Task {
@@ -158,6 +161,7 @@ final class GatewayProgram: Sendable {
             logger.error("\(error)")
             return false
         }
+        printer?.finish()
         if let reason = ending.reason {
             logger.error("\(reason); giving up")
             return false

@@ -4,6 +4,7 @@ import ServiceLifecycle
 /// Notifies systemd's watchdog as long as the threads of the engines and of the queue respond.
 struct WatchdogService: Service {
     let manager: ServiceManager
+    let core: GatewayCore
     let pool: AdapterPool
     let delivery: Delivery?
 
@@ -16,6 +17,7 @@ struct WatchdogService: Service {
             }
             while !Task.isCancelled {
                 // If a thread hangs, this waits, and systemd ends the service.
+                _ = core.deviceCount
                 for runner in pool.runners { await runner.refreshCounters() }
                 if delivery?.answers(within: 5) ?? true { manager.notify("WATCHDOG=1") }
                 try? await Task.sleep(for: .microseconds(interval) / 3)
