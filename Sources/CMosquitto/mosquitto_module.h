@@ -1,2 +1,3 @@
 /* libmosquitto-dev: the MQTT client library. */
 #include <mosquitto.h>
+#include <mqtt_protocol.h>

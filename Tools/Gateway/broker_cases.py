@@ -168,6 +168,35 @@ def slow_broker(b):
     need(gateway.process.returncode == 0, gateway.stderr()[-300:])
 
 
+@case('a broker that accepts the session only after the settings name another one: its session ends, and is never online')
+def late_broker(b):
+    server = socket.create_server(('127.0.0.1', 0))
+    server.settimeout(180)
+    radio = b.radio('--devices', '5', '--rate', '50')
+    text = f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "mqtt://127.0.0.1:PORT"}}\n'
+    gateway = b.start('--config', b.write('gateway.yaml', text.replace('PORT', str(server.getsockname()[1]))))
+    peer, _ = server.accept()
+    peer.settimeout(180)
+    need(b'offline' in peer.recv(65536), 'no CONNECT with a last will')
+    b.start_broker()
+    heard = b.subscribe('jelling/#')
+    b.write('gateway.yaml', text.replace('PORT', str(b.port)))
+    b.wait_stderr(gateway, 'the settings were loaded again')
+    said = b''
+    try:
+        peer.sendall(b'\x20\x02\x00\x00')
+        while octets := peer.recv(65536):
+            said += octets
+    except ConnectionError:
+        pass
+    need(b'online' not in said, f'{said}')
+    heard.wait(lambda t, p, r: '/devices/' in t, 'documents at the other broker')
+    peer.close()
+    server.close()
+    gateway.end()
+    need(gateway.process.returncode == 0, gateway.stderr()[-300:])
+
+
 PAHO = '''
 import json, sys
 import paho.mqtt.client as mqtt

@@ -1,5 +1,5 @@
 """Who means harm: advertisers that invent names and addresses, clients of the broker, of the HTTP server, and odd files."""
-import json, os, socket, time
+import json, os, socket, subprocess, time
 
 from bench import Failure, free_port, wait_until
 from gateway_cases import case, check_order, need
@@ -34,6 +34,26 @@ def poison(b):
     devices, documents, repeats = check_order(heard.documents())
     need((devices, documents) == (5, made - refused), f'{devices} devices, {documents} of {made} documents, {refused} refused')
     return f'{documents} documents arrived, {refused:.0f} refused, {repeats} repeated'
+
+
+@case('a message of 50 MB that is retained where the gateway listens for Home Assistant: with MQTT 5 the broker does not send it')
+def huge_message(b):
+    b.start_broker('max_queued_messages 1000\n')
+    with open(b.path('huge'), 'wb') as f:
+        f.write(b'online' * 8_000_000)
+    sent = subprocess.run(['mosquitto_pub', '-h', '127.0.0.1', '-p', str(b.port), '-t', 'homeassistant/status', '-r', '-f', b.path('huge')],
+                          capture_output=True, text=True, timeout=400)
+    need(sent.returncode == 0, sent.stderr)
+    heard = b.subscribe('jelling/#')
+    radio = b.radio('--devices', '5', '--rate', '50')
+    file = b.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{b.url}", version: "5"}}\nhomeAssistant: {{}}\n')
+    gateway = b.start('--config', file)
+    heard.wait(lambda t, p, r: '/devices/' in t, 'documents', 100)
+    peak = int(next(l for l in open(f'/proc/{gateway.process.pid}/status') if l.startswith('VmHWM')).split()[1])
+    need(peak < 45_000, f'{peak} kB at most')
+    gateway.end()
+    need(gateway.process.returncode == 0 and 'no session' not in gateway.stderr(), gateway.stderr()[-300:])
+    return f'{peak // 1024} MB at most'
 
 
 @case('names with wildcards, levels and control characters stay within the topic of their device')

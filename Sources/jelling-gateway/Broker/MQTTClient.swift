@@ -25,7 +25,9 @@ import Synchronization
     }
 
     private struct State {
-        var isStopped = false
+        /// When the session was told to end.
+        var stopped: ContinuousClock.Instant?
+        var isStopped: Bool { stopped != nil }
         var isConnected = false
         /// When the broker accepted the session; `nil` if it has not.
         var greeted: ContinuousClock.Instant?
@@ -45,6 +47,11 @@ import Synchronization
     private let state = Mutex(State())
     private let wakeUp = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
+
+    /// The longest message that is looked at, in octets.
+    private static let longestPayload: Int32 = 64
+    /// The longest packet that a broker with MQTT 5 may send, in octets; the largest it needs is the CONNACK.
+    private static let longestPacket: UInt32 = 16_384
 
     private static let isLibraryReady: Bool = mosquitto_lib_init() == 0
 
@@ -107,7 +114,10 @@ import Synchronization
         }
         unsafe mosquitto_message_callback_set(handle) { _, object, message in
             guard let client = unsafe MQTTClient.of(object), let message = unsafe message?.pointee else { return }
+            // Nothing that a subscriber waits for is longer, and anybody at the broker may send 256 MB.
+            guard unsafe message.payloadlen <= MQTTClient.longestPayload else { return }
             let topic = unsafe String(cString: message.topic)
+            guard client.subscriptions.contains(topic) else { return }
             let bytes = unsafe UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
             client.delegate?.received(topic: topic, payload: unsafe Array(bytes))
         }
@@ -151,11 +161,11 @@ import Synchronization
 
     /// Publishes `offline` and ends the session; waits a short time for that.
     func stop() {
-        let wasConnected = state.withLock { state in
-            state.isStopped = true
-            return state.isConnected
+        let isGreeted = state.withLock { state in
+            state.stopped = .now
+            return state.greeted != nil
         }
-        if wasConnected {
+        if isGreeted {
             let offline = Array("offline".utf8)
             unsafe mosquitto_publish(handle, nil, statusTopic, Int32(offline.count), offline, 1, true)
             // After everything that waits to be written.
@@ -174,9 +184,7 @@ import Synchronization
             let code = connect(isFirst: isFirst)
             isFirst = false
             if code == 0 {
-                var result: Int32 = 0
-                // libmosquitto returns for keep-alive by itself; a new message wakes it.
-                repeat { result = unsafe mosquitto_loop(handle, 60_000, 1) } while result == 0
+                let result = serve()
                 // Another client of the same name, or a broker that breaks, would otherwise be met every second.
                 if lasted >= Self.shortSession { attempt = 0 }
                 lost(result)
@@ -192,6 +200,23 @@ import Synchronization
         ended.signal()
     }
 
+    /// Serves the session until it ends.
+    private func serve() -> Int32 {
+        while true {
+            let (isGreeted, stopped) = state.withLock { ($0.greeted != nil, $0.stopped) }
+            // What waits is still sent, but only to a broker that takes it; the last will says `offline` otherwise.
+            if let stopped, !isGreeted || ContinuousClock.now - stopped > Self.farewell {
+                return Int32(MOSQ_ERR_NO_CONN.rawValue)
+            }
+            // libmosquitto returns for keep-alive by itself; a new message wakes it. Before the broker has accepted the
+            // session, nothing tells it of the end.
+            let result = unsafe mosquitto_loop(handle, isGreeted && stopped == nil ? 60_000 : 200, 1)
+            if result != 0 { return result }
+        }
+    }
+
+    /// How long a session that was told to end may go on.
+    private static let farewell = Duration.seconds(3)
     private static let shortSession = Duration.seconds(10)
 
     /// How long the current session has lasted since the broker accepted it.
@@ -211,7 +236,16 @@ import Synchronization
             if code != 0 { return code }
         }
         if isFirst {
-            return unsafe mosquitto_connect(handle, settings.host, Int32(settings.port), Int32(settings.keepAlive))
+            var properties: OpaquePointer?
+            defer { unsafe mosquitto_property_free_all(&properties) }
+            if settings.version == .v5 {
+                let code = unsafe mosquitto_property_add_int32(
+                    &properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue), Self.longestPacket)
+                if code != 0 { return code }
+            }
+            // The library keeps the properties for the sessions after it.
+            return unsafe mosquitto_connect_bind_v5(
+                handle, settings.host, Int32(settings.port), Int32(settings.keepAlive), nil, properties)
         }
         return unsafe mosquitto_reconnect(handle)
     }
@@ -245,6 +279,8 @@ import Synchronization
         for topic in subscriptions { unsafe mosquitto_subscribe(handle, nil, topic, 1) }
         let online = Array("online".utf8)
         state.withLock { state in
+            // After a reload another session, or none, is in charge of the status.
+            guard !state.isStopped else { return }
             state.connections += 1
             state.greeted = .now
             var message: Int32 = 0
