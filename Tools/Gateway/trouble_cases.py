@@ -1,5 +1,5 @@
 """What goes wrong: it is told and tried again, and nothing else stops."""
-import json, os, re, signal, socket, subprocess, tempfile, threading, time
+import json, os, re, signal, socket, sqlite3, subprocess, tempfile, threading, time
 
 from bench import GATEWAY, PYTHON, Failure, free_port, wait_until
 from gateway_cases import case, check_order, need
@@ -89,7 +89,7 @@ def full_disk(b):
                 pass
         except OSError:
             os.close(others)
-        b.wait_stderr(gateway, 'cannot write the queue')
+        b.wait_stderr(gateway, 'cannot use the queue')
         need(b.get(port, '/health')[0] == 503, 'the gateway counts as healthy')
         time.sleep(2)
         b.resume_broker()
@@ -115,7 +115,7 @@ def full_disk(b):
 def broken_queue(b):
     b.start_broker()
     b.write('q.sqlite', 'this is no database, and long enough to be looked at as one' * 20)
-    for path, said in ((b.path('q.sqlite'), None), ('/proc/nowhere/q.sqlite', 'cannot write the queue')):
+    for path, said in ((b.path('q.sqlite'), None), ('/proc/nowhere/q.sqlite', 'cannot use the queue')):
         heard = b.subscribe('jelling/#')
         file = b.write('gateway.yaml', f'name: g\nadapters: [sim]\nmqtt: {{url: "{b.url}"}}\nqueue: {{path: "{path}"}}\n')
         gateway = b.start('--config', file)
@@ -125,6 +125,68 @@ def broken_queue(b):
         gateway.end()
         heard.end()
     need([n for n in os.listdir(b.dir) if n.startswith('q.sqlite.broken-')], 'the broken file is gone')
+
+
+@case('the broker is away and the queue has its size on disk: the oldest messages go, the newest arrive')
+def large_queue(b):
+    path = b.path('q.sqlite')
+    radio = b.radio('--devices', '20', '--rate', '400')
+    port = free_port()
+    file = b.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{b.url}", longestBackoff: 1}}\n'
+                                   f'publish: {{interval: 0}}\nqueue: {{path: "{path}", megabytes: 1}}\n'
+                                   f'http: {{listen: "127.0.0.1:{port}"}}\n')
+    gateway = b.start('--config', file)
+    wait_until(lambda: (b.metric(port, 'queue_dropped_total') or 0) > 2000, 'messages are dropped', 400)
+    size = os.path.getsize(path)
+    need(size < 3 << 20, f'{size} octets')
+    need(200 < b.metric(port, 'queue_messages') < 4000, f'{b.metric(port, "queue_messages")} messages')
+    radio.end()
+    last = b.metric(port, 'documents_total')
+    b.start_broker()
+    heard = b.subscribe('jelling/g/devices/#', options=('-c', '-i', 'judge'))
+    b.wait_empty(port)
+    documents = heard.documents()
+    need(last / 20 - 1 <= max(d['sequence'] for d in documents), 'the newest documents are missing')
+    check_order(documents, lossless=False)
+    gateway.end()
+    return f'{size >> 10} kB, {len(documents)} of {last:.0f} documents'
+
+
+@case('a queue with pages that became unreadable: told, replaced, and new messages arrive')
+def damaged_queue(b):
+    path = b.path('q.sqlite')
+    radio = b.radio('--devices', '20', '--rate', '200')
+    port = free_port()
+    file = b.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{b.url}", longestBackoff: 1}}\n'
+                                   f'publish: {{interval: 0}}\nqueue: {{path: "{path}"}}\nhttp: {{listen: "127.0.0.1:{port}"}}\n')
+    gateway = b.start('--config', file)
+    wait_until(lambda: (b.metric(port, 'queue_messages') or 0) > 500, 'messages wait')
+    gateway.end()
+    with sqlite3.connect(path) as store:
+        size = store.execute('PRAGMA page_size').fetchone()[0]
+        roots = {page for page, in store.execute('SELECT rootpage FROM sqlite_master')}
+    store.close()
+    octets = bytearray(open(path, 'rb').read())
+    # The leaves of the table of messages.
+    pages = [n for n in range(2, len(octets) // size + 1) if octets[(n - 1) * size] == 13 and n not in roots]
+    need(len(pages) > 10, f'{len(pages)} pages')
+    for page in pages:
+        octets[(page - 1) * size:page * size] = b'\xff' * size
+    with open(path, 'wb') as f:
+        f.write(octets)
+    b.start_broker()
+    heard = b.subscribe('jelling/g/devices/#')
+    gateway = b.start('--config', file)
+    b.wait_stderr(gateway, 'cannot use the queue')
+    heard.wait(lambda t, p, r: True, 'documents from memory')
+    b.wait_stderr(gateway, f'the queue was damaged and is now {path}.broken-')
+    b.wait_stderr(gateway, 'the queue can be written again')
+    count = len(heard.messages)
+    heard.wait(lambda t, p, r: True, 'documents from the new queue', count + 200)
+    need(b.metric(port, 'queue_failures_total') >= 1, 'the failure is not counted')
+    gateway.end()
+    need(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    need([n for n in os.listdir(b.dir) if n.startswith('q.sqlite.broken-')], 'the damaged file is gone')
 
 
 @case('/health tells what fails, /metrics is read by the library of Prometheus, and a token is asked for')

@@ -29,7 +29,7 @@ final class Delivery: MQTTClient.Delegate {
     }
 
     private struct State {
-        var incoming: [QueuedMessage] = []
+        var incoming = WaitingMessages()
         var acknowledged: [Int64] = []
         /// Messages in flight, by libmosquitto's identifiers.
         var onTheWay: [Int32: SentMessage] = [:]
@@ -57,8 +57,6 @@ final class Delivery: MQTTClient.Delegate {
     /// Called for every message of the subscribed topics.
     private let onMessage: @Sendable (String, [UInt8]) -> Void
 
-    /// The maximum number of messages in memory that wait for the disk.
-    private static let memoryLimit = 20_000
     /// The maximum number of messages that are read from disk at once.
     private static let windowLimit = 512
     private static let retryPause = DispatchTimeInterval.seconds(5)
@@ -73,6 +71,8 @@ final class Delivery: MQTTClient.Delegate {
         var lastSent: Int64 = 0
         /// Whether the disk has messages after the window.
         var hasMore = false
+        /// Whether the file on disk has to be replaced.
+        var isDamaged = false
     }
 
     private let own = Mutex(Worker())
@@ -109,13 +109,7 @@ final class Delivery: MQTTClient.Delegate {
         guard !messages.isEmpty else { return }
         state.withLock { state in
             state.counters.enqueued += UInt64(messages.count)
-            state.incoming += messages
-            let excess = state.incoming.count - Self.memoryLimit
-            // Many at once, because each removal moves all the others.
-            if excess > Self.memoryLimit / 16 {
-                state.incoming.removeFirst(excess)
-                state.counters.dropped += UInt64(excess)
-            }
+            state.counters.dropped += UInt64(state.incoming.add(messages))
         }
         schedule()
     }
@@ -284,13 +278,18 @@ final class Delivery: MQTTClient.Delegate {
     private func openStore(_ own: inout Worker) {
         guard own.store == nil, let path, !state.withLock({ $0.retryIsScheduled }) else { return }
         do {
-            let store = try MessageStore(path: path, limit: settings.limit, overflow: settings.overflow)
+            let store = try MessageStore(
+                path: path, settings: settings, isDamaged: own.isDamaged)
+            own.isDamaged = false
             own.store = store
+            if let file = store.damagedFile {
+                logger.error("the queue was damaged and is now \(file); the messages in it were not sent")
+            }
             own.hasMore = store.count > 0
             if store.count > 0 { logger.info("\(store.count) messages wait in \(path)") }
             storeWorks(store)
         } catch {
-            storeFailed(error)
+            storeFailed(error, &own)
         }
     }
 
@@ -303,7 +302,28 @@ final class Delivery: MQTTClient.Delegate {
         if hadProblem { logger.info("the queue can be written again") }
     }
 
-    private func storeFailed(_ error: any Error) {
+    private func storeFailed(_ error: any Error, _ own: inout Worker) {
+        if MessageStore.needsOpening(error) {
+            own.store?.close()
+            own.store = nil
+        }
+        if !own.isDamaged, MessageStore.isDamage(error) {
+            own.isDamaged = true
+            // The positions are those of the old file; what was read of it can still be sent.
+            let window = own.window
+            own.window = []
+            (own.windowEnd, own.lastSent, own.hasMore) = (0, 0, false)
+            state.withLock { state in
+                state.acknowledged = []
+                for number in state.onTheWay.keys { state.onTheWay[number]?.id = 0 }
+                let rescued = window.map { message in
+                    var message = message
+                    message.id = nil
+                    return message
+                }
+                state.incoming.putBack(rescued)
+            }
+        }
         let text = "\(error)"
         let (isNews, schedules) = state.withLock { state in
             defer {
@@ -314,7 +334,7 @@ final class Delivery: MQTTClient.Delegate {
             return (state.storeProblem != text, !state.retryIsScheduled)
         }
         if isNews {
-            logger.error("cannot write the queue: \(text); messages wait in memory; trying again every 5 s")
+            logger.error("cannot use the queue: \(text); messages wait in memory; trying again every 5 s")
         }
         guard schedules else { return }
         worker.asyncAfter(deadline: .now() + Self.retryPause) {
@@ -335,12 +355,9 @@ final class Delivery: MQTTClient.Delegate {
             guard !state.retryIsScheduled, !state.incoming.isEmpty || !(state.acknowledged.isEmpty || isEarly) else {
                 return nil
             }
-            defer {
-                state.beingWritten = state.incoming.count
-                state.incoming = []
-                state.acknowledged = []
-            }
-            return (state.incoming, state.acknowledged)
+            defer { state.acknowledged = [] }
+            state.beingWritten = state.incoming.count
+            return (state.incoming.take(), state.acknowledged)
         }
         guard let (incoming, acknowledged) = taken else { return }
         let durable = incoming.filter { $0.qualityOfService > 0 }
@@ -365,10 +382,10 @@ final class Delivery: MQTTClient.Delegate {
         } catch {
             state.withLock { state in
                 state.beingWritten = 0
-                state.incoming.insert(contentsOf: incoming, at: 0)
+                state.incoming.putBack(incoming)
                 state.acknowledged.insert(contentsOf: acknowledged, at: 0)
             }
-            storeFailed(error)
+            storeFailed(error, &own)
         }
     }
 
@@ -384,7 +401,11 @@ final class Delivery: MQTTClient.Delegate {
     private func send(_ own: inout Worker) {
         while let room = room(), room > 0 {
             if own.window.isEmpty, own.hasMore, let store = own.store {
-                guard let next = try? store.messages(after: own.windowEnd, limit: Self.windowLimit) else { return }
+                let next: [QueuedMessage]
+                do { next = try store.messages(after: own.windowEnd, limit: Self.windowLimit) } catch {
+                    storeFailed(error, &own)
+                    return sendFromMemory(room)
+                }
                 own.window = next
                 own.windowEnd = next.last?.id ?? own.windowEnd
                 own.hasMore = next.count == Self.windowLimit
@@ -406,13 +427,9 @@ final class Delivery: MQTTClient.Delegate {
     /// Sends from memory: while the disk cannot be written, or if there is no queue on disk.
     private func sendFromMemory(_ room: Int) {
         guard path == nil || state.withLock({ $0.retryIsScheduled }) else { return }
-        let messages = state.withLock { state in
-            let messages = Array(state.incoming.prefix(room))
-            state.incoming.removeFirst(messages.count)
-            return messages
-        }
+        let messages = state.withLock { $0.incoming.take(room) }
         for (index, message) in messages.enumerated() where !transmit(message) {
-            state.withLock { $0.incoming.insert(contentsOf: messages[index...], at: 0) }
+            state.withLock { $0.incoming.putBack(messages[index...]) }
             return
         }
     }

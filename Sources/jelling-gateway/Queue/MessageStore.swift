@@ -8,15 +8,17 @@ import GRDB
 /// however it ends; a power failure may lose the last transactions.
 final class MessageStore {
     private let database: DatabaseQueue
-    let limit: Int
-    let overflow: QueueSettings.Overflow
+    private let settings: QueueSettings
     private(set) var count: Int
 
+    /// Where a file that was damaged, or no database, is now; `nil` if it was neither.
+    private(set) var damagedFile: String?
+
     /// Opens the queue; a file that is not a database is moved aside.
+    /// - Parameter isDamaged: whether an earlier operation found that the file is damaged: it is moved aside.
     /// - Throws: an error of SQLite.
-    init(path: String, limit: Int, overflow: QueueSettings.Overflow) throws {
-        self.limit = limit
-        self.overflow = overflow
+    init(path: String, settings: QueueSettings, isDamaged: Bool) throws {
+        self.settings = settings
         var configuration = Configuration()
         configuration.busyMode = .timeout(2)
         configuration.prepareDatabase { database in
@@ -25,18 +27,34 @@ final class MessageStore {
             try database.execute(sql: "PRAGMA journal_mode = WAL")
             try database.execute(sql: "PRAGMA synchronous = NORMAL")
         }
+        if isDamaged { damagedFile = try Self.putAside(path) }
         do {
-            database = try Self.open(path, configuration)
-        } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
-            try FileManager.default.moveItem(
-                atPath: path, toPath: "\(path).broken-\(UInt64(Date().timeIntervalSince1970))")
-            for ending in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + ending) }
-            database = try Self.open(path, configuration)
+            (database, count) = try Self.open(path, configuration)
+        } catch let error where Self.isDamage(error) {
+            damagedFile = try Self.putAside(path)
+            (database, count) = try Self.open(path, configuration)
         }
-        count = try database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM message") ?? 0 }
     }
 
-    private static func open(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
+    /// Whether an error means that the file has to be replaced.
+    static func isDamage(_ error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return false }
+        return [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode)
+    }
+
+    /// Whether the file has to be opened again after an error: afterwards it may be readable, or is replaced.
+    static func needsOpening(_ error: any Error) -> Bool {
+        isDamage(error) || (error as? DatabaseError)?.resultCode == .SQLITE_IOERR
+    }
+
+    private static func putAside(_ path: String) throws -> String {
+        let aside = "\(path).broken-\(UInt64(Date().timeIntervalSince1970))"
+        try FileManager.default.moveItem(atPath: path, toPath: aside)
+        for ending in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + ending) }
+        return aside
+    }
+
+    private static func open(_ path: String, _ configuration: Configuration) throws -> (DatabaseQueue, Int) {
         let database = try DatabaseQueue(path: path, configuration: configuration)
         try database.write {
             try $0.execute(
@@ -47,7 +65,7 @@ final class MessageStore {
                     CREATE INDEX IF NOT EXISTS message_topic ON message (topic, id);
                     """)
         }
-        return database
+        return (database, try database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM message") ?? 0 })
     }
 
     /// The result of a commit.
@@ -79,18 +97,30 @@ final class MessageStore {
                 outcome.messages[index].id = database.lastInsertedRowID
                 newCount += 1
             }
-            if newCount > limit {
-                outcome.dropped = try drop(newCount - limit, database)
+            if newCount > settings.limit {
+                outcome.dropped = try drop(newCount - settings.limit, database)
                 newCount -= outcome.dropped
+            }
+            // Pages become free only when all that is in them has gone, so a block at a time.
+            while newCount > 0, try used(database) > settings.sizeLimit {
+                let dropped = try drop(max(64, newCount / 16), database)
+                outcome.dropped += dropped
+                newCount -= dropped
             }
         }
         count = newCount
         return outcome
     }
 
+    /// The octets of the pages that are not free.
+    private func used(_ database: Database) throws -> Int {
+        func number(_ name: String) throws -> Int { try Int.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 }
+        return (try number("page_count") - number("freelist_count")) * (try number("page_size"))
+    }
+
     private func drop(_ number: Int, _ database: Database) throws -> Int {
         var dropped = 0
-        if overflow == .superseded {
+        if settings.overflow == .superseded {
             try database.execute(
                 sql: """
                     DELETE FROM message WHERE id IN (

@@ -6,4 +6,7 @@ struct QueuedMessage: Equatable, Sendable {
     var payload: [UInt8]
     var qualityOfService: Int
     var isRetained: Bool
+
+    /// The octets of topic and payload.
+    var size: Int { topic.utf8.count + payload.count }
 }

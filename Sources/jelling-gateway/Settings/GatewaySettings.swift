@@ -81,6 +81,8 @@ struct QueueSettings: Equatable, Sendable {
     /// Whether messages are only in memory, and lost when the process ends.
     var isInMemory = false
     var limit = 100_000
+    /// The maximum size on disk, in octets.
+    var sizeLimit = 1000 << 20
     var overflow = Overflow.oldest
 }
 

@@ -25,11 +25,14 @@ enum SettingsFile {
         if let part = try object.object("topics", keys: ["device", "status", "presence"]) {
             try topics(part, into: &settings.gateway.topics)
         }
-        if let part = try object.object("queue", keys: ["path", "memory", "messages", "drop"]) {
+        if let part = try object.object("queue", keys: ["path", "memory", "messages", "megabytes", "drop"]) {
             settings.queue.path = try part.text("path") ?? settings.queue.path
             settings.queue.isInMemory = try part.boolean("memory") ?? false
             settings.queue.limit =
                 try part.integer("messages", in: 100...10_000_000, "messages") ?? settings.queue.limit
+            if let size = try part.integer("megabytes", in: 1...1_000_000, "megabytes") {
+                settings.queue.sizeLimit = size << 20
+            }
             settings.queue.overflow = try part.choice("drop", QueueSettings.Overflow.self) ?? .oldest
         }
         let paceKeys = ["interval", "refresh", "rssi", "changes", "valueLifetime", "retain"]
