@@ -253,7 +253,7 @@ def another_index():
 
 
 def before():
-    shell(f'mkfs.ext4 -q /dev/vda; mkdir -p {DISK} /sys/fs/cgroup; mount /dev/vda {DISK}; mkdir -p {STATE}')
+    shell(f'mkfs.ext4 -q /dev/vda; mkdir -p {DISK} /sys/fs/cgroup; modprobe ext4; mount -t ext4 /dev/vda {DISK}; mkdir -p {STATE}')
     assert os.path.ismount(DISK), 'the guest has no disk'
     shell('mount -t cgroup2 none /sys/fs/cgroup; echo "+memory" >/sys/fs/cgroup/cgroup.subtree_control; '
           f'mkdir -p {GROUPS}; echo "+memory" >{GROUPS}/cgroup.subtree_control')
@@ -269,7 +269,7 @@ def before():
 
 
 def after():
-    shell(f'mkdir -p {DISK}; mount /dev/vda {DISK}')
+    shell(f'mkdir -p {DISK}; modprobe ext4; mount -t ext4 /dev/vda {DISK}')
     assert os.path.ismount(DISK), 'the guest has no disk'
     run(after_reboot)
     run(another_index)
