@@ -12,8 +12,9 @@
 
 #include "../jelling-posix/json-lines.h"
 #include "profile.h"
+#include "updates.h"
 
-enum { exit_failed = 1, exit_usage = 2, exit_transport = 3, maximum_links = 64, maximum_services = 16, maximum_waiting = 64 };
+enum { exit_failed = 1, exit_usage = 2, exit_transport = 3, maximum_links = 64, maximum_services = 16 };
 
 static const char usage[] =
     "usage: ble-beacon -t TRANSPORT [--name NAME] [--advertise UUID]… [--background] [--emit-overflow] [--interval MS]\n"
@@ -29,15 +30,6 @@ struct link {
     jelling_address peer;
 };
 
-/* An update for which there was no room. */
-struct update {
-    uint16_t handle;
-    uint8_t value[maximum_value];
-    size_t length;
-    /* It was refused, and waits with those of the same characteristic for JELLING_EVENT_SERVER_READY_TO_UPDATE. */
-    int is_refused;
-};
-
 struct beacon {
     jelling_loop *loop;
     jelling_engine *engine;
@@ -51,11 +43,7 @@ struct beacon {
     jelling_operation publishing, advertising;
     struct served_service *published;
     struct link links[maximum_links];
-    struct update waiting[maximum_waiting];
-    size_t waiting_count;
-    /* The update under way, and its place; one at a time, so that their order is kept. */
-    jelling_operation updating;
-    size_t updating_place;
+    struct updates updates;
 };
 
 /* ----------------------------------------------------------------- Output */
@@ -164,64 +152,14 @@ static void tell_advertising(struct beacon *beacon) {
 
 /* ----------------------------------------------------------------- Values */
 
-static int waits(const struct beacon *beacon, uint16_t handle, size_t before) {
-    for (size_t i = 0; i < before; i++)
-        if (beacon->waiting[i].handle == handle) return 1;
-    return 0;
-}
-
-static void drop_at(struct beacon *beacon, size_t place) {
-    struct update *update = &beacon->waiting[place];
-    memmove(update, update + 1, (--beacon->waiting_count - place) * sizeof *update);
-    if (beacon->updating_place > place) beacon->updating_place--;
-}
-
-/* One characteristic whose centrals take nothing does not hold up the others. */
-static void send_next(struct beacon *beacon) {
-    for (size_t i = 0; i < beacon->waiting_count && !beacon->updating; i++) {
-        struct update *update = &beacon->waiting[i];
-        if (update->is_refused || waits(beacon, update->handle, i)) continue;
-        beacon->updating_place = i;
-        if (jelling_update_value(beacon->engine, update->handle, update->value, update->length, NULL, 0,
-                                 jelling_loop_now(), &beacon->updating))
-            drop_at(beacon, i--);
-    }
-}
-
-/* The oldest makes room, first of all one that was refused; not the one under way. */
-static void make_room(struct beacon *beacon) {
-    for (size_t i = 0; i < beacon->waiting_count; i++)
-        if (beacon->waiting[i].is_refused) return drop_at(beacon, i);
-    drop_at(beacon, beacon->updating && beacon->updating_place == 0);
-}
-
 static void update(struct beacon *beacon, const struct served_characteristic *characteristic) {
-    if (beacon->waiting_count == maximum_waiting) make_room(beacon);
-    struct update *update = &beacon->waiting[beacon->waiting_count++];
-    update->handle = characteristic->handle;
-    update->length = characteristic->length;
-    update->is_refused = 0;
-    memcpy(update->value, characteristic->value, characteristic->length);
-    send_next(beacon);
-}
-
-static void updated(struct beacon *beacon, const jelling_completion *completion) {
-    beacon->updating = 0;
-    if (!completion->failure && !completion->is_accepted) beacon->waiting[beacon->updating_place].is_refused = 1;
-    else drop_at(beacon, beacon->updating_place);
-    send_next(beacon);
-}
-
-static void ready_to_update(struct beacon *beacon) {
-    for (size_t i = 0; i < beacon->waiting_count; i++) beacon->waiting[i].is_refused = 0;
-    send_next(beacon);
+    updates_add(&beacon->updates, beacon->engine, characteristic->handle, characteristic->value, characteristic->length);
 }
 
 static void tick(void *context, jelling_loop *loop) {
     struct served_characteristic *characteristic = context;
-    struct beacon *beacon = characteristic->beacon;
     jelling_loop_after(loop, characteristic->notify_every, tick, characteristic);
-    if (!waits(beacon, characteristic->handle, beacon->waiting_count)) update(beacon, characteristic);
+    if (!updates_wait(&characteristic->beacon->updates, characteristic->handle)) update(characteristic->beacon, characteristic);
 }
 
 static void read_value(struct beacon *beacon, const jelling_event *event) {
@@ -371,7 +309,7 @@ static void completed(struct beacon *beacon, const jelling_event *event) {
     if (beacon->is_stopping) return;
     if (event->operation == beacon->publishing) published(beacon, &event->completed);
     else if (event->operation == beacon->advertising) fail_with(beacon, "advertise", &event->completed);
-    else if (event->operation == beacon->updating) updated(beacon, &event->completed);
+    else updates_ended(&beacon->updates, beacon->engine, event);
 }
 
 static void on_event(void *context, jelling_loop *loop, const jelling_event *event) {
@@ -394,7 +332,7 @@ static void on_event(void *context, jelling_loop *loop, const jelling_event *eve
     case JELLING_EVENT_SERVER_WRITE: return write_values(beacon, event);
     case JELLING_EVENT_SERVER_SUBSCRIBED:
     case JELLING_EVENT_SERVER_UNSUBSCRIBED: return subscription(beacon, event);
-    case JELLING_EVENT_SERVER_READY_TO_UPDATE: return ready_to_update(beacon);
+    case JELLING_EVENT_SERVER_READY_TO_UPDATE: return updates_ready(&beacon->updates, beacon->engine);
     case JELLING_EVENT_PAIRING_DISPLAY_PASSKEY: return digits(beacon, "passkey", "passkey", event->value, event->link);
     case JELLING_EVENT_PAIRING_QUESTION: return asked(beacon, event);
     case JELLING_EVENT_PAIRED: return paired(beacon, event);
