@@ -15,6 +15,10 @@ struct BenchServer: Sendable {
     /// How long the peer has to take the last acknowledgement.
     private static let farewell = Duration.seconds(10)
 
+    /// How long a peer has to get ready after it has opened a channel or subscribed: Bumble loses what comes before it has
+    /// been told that its channel is open.
+    private static let greeting = Duration.seconds(1)
+
     private enum Input: Sendable {
         case event(ServerEvent)
         case channel(Channel)
@@ -167,6 +171,7 @@ struct BenchServer: Sendable {
         return Task {
             do {
                 if let scenario, scenario.isActive {
+                    try await Task.sleep(for: Self.greeting)
                     queue.yield(.ended(link, try await run.run(scenario)))
                 } else {
                     try await run.answer(scenario) { result in
