@@ -136,7 +136,8 @@ public enum DaemonOperator {
                 case .answer(let answer): for alert in answer.alerts { continuation.yield(.alert(alert)) }
                 case .event(let event): continuation.yield(event)
                 case .ended(let failure):
-                    continuation.finish(throwing: failure)
+                    // Who has cancelled the sequence hears its end, whichever thread is first.
+                    continuation.finish(throwing: failure == .cancelled ? nil : failure)
                     return false
                 }
                 return true
