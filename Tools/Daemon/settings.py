@@ -55,7 +55,7 @@ def configuration():
                              ({'limits': {'services': '9'}}, '‘limits.services’ is not a whole number'),
                              ({'users': ['no such user']}, 'no such user'), ({'log': {'level': 'all'}}, '‘log.level’')]:
             daemon.reload(wrong)
-            daemon.wait_for(words, lambda: any(words in line['message'] and line['level'] == 'warning' for line in lines()))
+            daemon.wait_for(words, lambda: any(words in line['message'] and line['level'] == 'error' for line in lines()))
         daemon.reload({'limits': {'services': 3}, 'log': {'level': 'warning'}})
         daemon.wait_for('it is read', lambda: can_greet(daemon, 20))
         before = daemon.said().count('launched')
