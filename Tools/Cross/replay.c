@@ -343,6 +343,12 @@ static jelling_status run(void) {
                          : jelling_read_transmit_power(engine, link, (uint8_t)number(4), now, NULL);
     if (IS("reports"))
         return jelling_report_transmit_power(engine, link, (uint32_t)number(3), (uint32_t)number(4), now, NULL);
+    if (IS("subrate")) {
+        jelling_subrate_request subrate = {
+            .minimum_factor = (uint16_t)number(3), .maximum_factor = (uint16_t)number(4), .latency = (uint16_t)number(5),
+            .continuation_number = (uint16_t)number(6), .supervision_timeout = (uint16_t)number(7)};
+        return jelling_set_subrate(engine, link, &subrate, now, NULL);
+    }
     if (IS("pathloss")) return watch_path_loss(link, now);
     if (IS("enhanced")) return open_enhanced(link, now);
     if (IS("send")) {
