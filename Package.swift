@@ -84,10 +84,14 @@ let package = Package(
         .target(name: "BLESensors", dependencies: ["BLEPackets", "BLEAssignedNumbers"], swiftSettings: strict),
         // Pure: imports nothing but the modules below it and the standard library.
         .target(
-            name: "BLEDecoder", dependencies: ["BLEPackets", "BLECapture", "BLEAssignedNumbers", "BLEText"],
+            name: "BLEDecoder",
+            dependencies: ["BLEPackets", "BLECapture", "BLEAssignedNumbers", "BLESensors", "BLEText"],
             swiftSettings: strict),
         .target(name: "BLETransport", dependencies: ["BLELinux", "BLEPackets"], swiftSettings: strict),
-        .target(name: "BLESimulator", dependencies: ["BLEPackets", "BLEJSON"], swiftSettings: strict),
+        // Rounds numbers and imports no C library: a program of nothing but this module would lack libm.
+        .target(
+            name: "BLESimulator", dependencies: ["BLEPackets", "BLEJSON"], swiftSettings: strict,
+            linkerSettings: [.linkedLibrary("m")]),
         .target(name: "BLEHost", dependencies: ["BLEPackets"], swiftSettings: strict),
         .target(
             name: "BLESecurity",
@@ -180,8 +184,8 @@ let package = Package(
         .executableTarget(
             name: "bletool",
             dependencies: [
-                "BLE", "BLEAssignedNumbers", "BLECapture", "BLEDaemonClient", "BLEDecoder", "BLEJSON", "BLERecording",
-                "BLESecurity", "BLESensors", "BLEStateFiles", "BLEText", "BLEVirtualTransports",
+                "BLE", "BLEAssignedNumbers", "BLECapture", "BLEDaemonClient", "BLEDecoder", "BLEJSON", "BLELinux",
+                "BLERecording", "BLESecurity", "BLESensors", "BLEStateFiles", "BLEText", "BLEVirtualTransports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -299,7 +303,8 @@ let package = Package(
     ]
 )
 
-// The gateway needs libraries that nobody else should have to fetch or install: JELLING_GATEWAY=1 adds it to the package.
+// The gateway needs libraries that nobody else should have to fetch or install: JELLING_GATEWAY=1 adds it to the
+// package.
 if Context.environment["JELLING_GATEWAY"] == "1" {
     package.products.append(.executable(name: "jelling-gateway", targets: ["jelling-gateway"]))
     package.dependencies += [

@@ -21,7 +21,8 @@ public enum AssignedNumbers {
         find(value, appearanceLines) ?? find(value & 0xFFC0, appearanceLines)
     }
 
-    /// The services, characteristics, descriptors and declarations of a name, by their 16-bit UUIDs; case does not matter.
+    /// The services, characteristics, descriptors and declarations of a name, by their 16-bit UUIDs; case does not
+    /// matter.
     public static func uuids(named name: String) -> [UInt16] {
         let wanted = Array(name.utf8)
         let text = unsafe UnsafeBufferPointer(start: uuid16Lines.utf8Start, count: uuid16Lines.utf8CodeUnitCount)
@@ -45,8 +46,8 @@ public enum AssignedNumbers {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(character) ? character | 0x20 : character
     }
 
-    /// What follows a key in a table of the same form as those here: lines in order, each with four lower-case hexadecimal
-    /// digits before its text.
+    /// What follows a key in a table of the same form as those here: lines in order, each with four lower-case
+    /// hexadecimal digits before its text.
     public static func line(of key: UInt16, in lines: StaticString) -> AssignedName? { find(key, lines) }
 
     /// Looks for the line that begins with four digits.

@@ -11,6 +11,13 @@ public struct ClientLimits: Hashable, Sendable {
     public var waitingDiscoveryOctets = 128 * 1024
     /// Octets that may wait for a client to read; beyond this, its connection ends.
     public var waitingOctets = 512 * 1024
+    /// Octets of packets that may wait for an operator to read; further packets are dropped and counted.
+    var waitingTrafficOctets: Int { heardOctets / 5 * 4 }
+    /// Octets that may wait for a client whose requests are heard: more than what it is told unasked alone fills, so
+    /// that a client that reads it too slowly can still end it. `UnreadShare` says how often.
+    var heardOctets: Int { (waitingDiscoveryOctets + waitingOctets) / 2 }
+    /// Scans of one tool at a time: each report of a device is compared with all of them.
+    public var scans = 8
     /// Advertisements of one tool at a time.
     public var advertisements = 8
     /// Published services of one tool.
@@ -25,7 +32,7 @@ public struct ClientLimits: Hashable, Sendable {
     public var trains = 8
     /// Managers that one app may have at a time.
     public var managers = 16
-    /// Different app names of one user that the daemon has ever accepted.
+    /// Different app names of one user that run or have left something.
     public var appsOfUser = 64
     /// Connections of all users together.
     public var clients = 128

@@ -23,10 +23,16 @@ final class Connection {
     /// Packets that it has not been sent, as frames, and those that found no room.
     var traffic: [UInt8] = []
     var lostPackets: UInt32 = 0
-    /// Discoveries that wait for others, as frames.
+    /// Whether messages for it are being collected: what it is told meanwhile comes behind them.
+    var isCollecting = false
+    /// Discoveries, and ends of write commands, that wait for others, as frames.
     var held: [UInt8] = []
-    /// When discoveries were last sent to it, in microseconds.
-    var discoveriesSentAt: UInt64 = 0
+    /// How many ends of write commands are among them.
+    var heldEnds = 0
+    /// Whether it is in the daemon's list of connections for which something may wait.
+    var isHolding = false
+    /// When such frames were last sent to it, in microseconds.
+    var heldSentAt: UInt64 = 0
     /// The device name that it has set.
     var deviceName: String?
     /// The client's request to leave, and the operations whose ends it waits for.
@@ -39,18 +45,22 @@ final class Connection {
     var pairing: PairingOptions?
     /// The time by which it must send its greeting.
     let greetingDeadline: UInt64
+    /// How many octets may wait for a program that is heard.
+    private let heardOctets: Int
     /// Whether it is in the daemon's list of pending connections.
     var isPending = false
     /// Whether it waits for its turn.
     var isInLine = false
     var share = TurnShare()
+    private var unread = UnreadShare()
     /// Whether the program has closed its end while requests of it wait for their turn.
     var isClosed = false
 
     init(
         _ stream: ByteStream, _ peer: PeerCredentials, isOperator: Bool, isOfAllowedUser: Bool,
-        _ tool: ToolSession, greetingDeadline: UInt64
+        _ tool: ToolSession, greetingDeadline: UInt64, limits: ClientLimits
     ) {
+        heardOctets = limits.heardOctets
         self.stream = stream
         self.peer = peer
         self.isOperator = isOperator
@@ -70,7 +80,19 @@ final class Connection {
     }
 
     /// Whether a request waits that can be carried out.
-    var hasRequest: Bool { awaited == nil && hasMessage }
+    var hasRequest: Bool { awaited == nil && hasMessage && isHeard }
+
+    /// Whether it reads what it is told, or has asked for little meanwhile.
+    private var isHeard: Bool {
+        let refused = stream.refusedByteCount
+        return refused <= heardOctets && unread.isHeard(taken: stream.takenByteCount, refused: refused)
+    }
+
+    /// Its requests have been carried out.
+    func hasAsked(_ cost: Int, of programs: Int, at now: UInt64) {
+        share.spend(cost, of: programs, at: now)
+        unread.spend(cost, taken: stream.takenByteCount, refused: stream.refusedByteCount)
+    }
 
     private var hasMessage: Bool { app?.hasMessage ?? operating?.hasMessage ?? tool.hasMessage }
 

@@ -65,7 +65,7 @@ extension Daemon {
             stream, peer, isOperator: isOperator, isOfAllowedUser: isAllowed,
             ToolSession(
                 client: ClientID(rawValue: lastTool), isOperator: isOperator, mayBeTool: isAllowed, limits: limits),
-            greetingDeadline: loop.nowMicroseconds + UInt64(limits.greetingMicroseconds))
+            greetingDeadline: loop.nowMicroseconds + UInt64(limits.greetingMicroseconds), limits: limits)
         do throws(TransportError) {
             try stream.start(
                 on: loop,
@@ -77,10 +77,16 @@ extension Daemon {
                 closed: { [weak self, weak connection] _ in
                     guard let self, let connection else { return }
                     // What it had asked for before it closed its end still counts.
-                    if connection.hasRequest { connection.isClosed = true } else { left(connection) }
+                    guard connection.hasRequest else { return left(connection) }
+                    connection.isClosed = true
+                    // It may have been out of the line, because it did not read its answers.
+                    lineUp(connection)
                 })
         } catch {
             return configuration.warn("a client could not be served: \(error)")
+        }
+        stream.flushed = { [weak self, weak connection] in
+            if let self, let connection { lineUp(connection) }
         }
         connection.allowance = 0
         connection.tool.settings.acceptsEnhancedBearers = configuration.adapter.enhancedBearers != nil
@@ -101,8 +107,8 @@ extension Daemon {
         pump()
     }
 
-    /// Programs that have closed their ends, and whose last requests wait for their turns, keep others of their user out
-    /// only in a crowd, and those of other users never.
+    /// Programs that have closed their ends, and whose last requests wait for their turns, keep others of their user
+    /// out only in a crowd, and those of other users never.
     /// - Returns: whether another program of the user may connect.
     private func makeRoom(for user: UInt32, isOperator: Bool) -> Bool {
         let limits = configuration.limits
@@ -171,6 +177,15 @@ extension Daemon {
         var pending = Set(connection.tool.leaving().map { runner.submit($0, from: client) })
         pending.formUnion(releaseShared(of: client))
         if hadServed { pending.formUnion(releaseCentrals(for: client)) }
+        // What it demanded of pairings, and the name it gave the device, were for what it did.
+        if connection.pairing != nil {
+            connection.pairing = nil
+            setPairing()
+        }
+        if connection.deviceName != nil {
+            connection.deviceName = nil
+            setDeviceName()
+        }
         if let earlier = connection.leaving {
             // It was asked again before it had left: the first request ends with the second.
             pending.formUnion(earlier.pending)
@@ -205,24 +220,42 @@ extension Daemon {
     func carryOut(_ connection: Connection) {
         var octets: [UInt8] = []
         var isClosing = false
+        // The ends of write commands, and their octets.
+        var (ends, endOctets) = (0, 0)
         while let output = connection.tool.nextOutput() {
             switch output {
-            case .submit(let command, let number):
-                guard let command = shared(command, from: connection.tool.client) else {
-                    connection.tool.complete(number, .failure(.limitReached))
+            case .submit(let wanted, let number):
+                guard !exceedsShare(wanted, of: connection),
+                    let command = shared(wanted, from: connection.tool.client)
+                else {
+                    connection.tool.notSubmitted(number)
                     break
                 }
+                let peer = giveOutOfBandData(for: command, of: connection)
                 let operation = runner.submit(command, from: connection.tool.client)
+                if let peer {
+                    outOfBandUses.append(
+                        OutOfBandUse(operation: operation, client: connection.tool.client, peer: peer))
+                }
+                noteShared(wanted, as: command, operation, from: connection.tool.client)
                 port.ledger.note(command, as: operation, from: connection.tool.client)
                 asked[operation] = connection.tool.client
                 connection.tool.submitted(number, as: operation)
             case .send(let message): octets += message.framed()
+            case .written(let number):
+                let frame = WriteCommandFrame.written(number)
+                octets += frame
+                ends += 1
+                endOctets += frame.count
+            case .notified(let frame): frame.append(to: &octets)
             case .isApp(let hello, let frames): begin(connection, as: hello, frames)
             case .isOperator(let frames):
                 connection.operating = OperatorSession(frames: frames)
                 connection.operating?.allowance = connection.tool.allowance
                 octets += WireFromDaemon.with { $0.welcome.version = BledProtocol.version }.framed()
-            case .serves: connection.tool.serves(among: links.centrals)
+            case .serves:
+                routes.serves(connection.tool.client) { tools[$0] != nil }
+                connection.tool.serves(among: links.centrals)
             case .advertises: connection.tool.controllerAdvertises(isAdvertising)
             case .pairing(let options):
                 connection.pairing = options
@@ -241,71 +274,99 @@ extension Daemon {
             while case .send(let message)? = connection.tool.nextOutput() { octets += message.framed() }
             look(at: connection)
         }
+        if !isPowered, connection.isTool {
+            // It would wait in vain.
+            connection.tool.controllerIsLost(trouble)
+            while let output = connection.tool.nextOutput() {
+                if case .send(let message) = output { octets += message.framed() }
+                if case .close = output { isClosing = true }
+            }
+        }
         do throws(WireError) {
-            while connection.awaited == nil, let request = try connection.operating?.next() {
+            // Answers may be long: a program that reads them must not have too many at once.
+            while connection.awaited == nil,
+                octets.count + connection.stream.waitingByteCount <= configuration.limits.heardOctets,
+                let request = try connection.operating?.next()
+            {
                 guard let answer = answer(request, to: connection) else { continue }
                 octets += WireFromDaemon.with { $0.operatorAnswer = answer }.framed()
                 drain()
-                if octets.count + connection.stream.waitingByteCount > configuration.limits.waitingOctets {
-                    configuration.warn("an operator (process \(connection.peer.process)) does not read its answers")
-                    isClosing = true
-                    break
-                }
             }
         } catch {
             isClosing = true
         }
-        var mayWait = octets.isEmpty
+        connection.isCollecting = true
+        defer { connection.isCollecting = false }
         while let output = connection.app?.nextOutput() {
             switch output {
-            case .send(let message):
-                octets += message.framed()
-                mayWait = false
-            case .sendSoon(let frame): octets += frame
+            case .send(let message): octets += message.framed()
             case .close: isClosing = true
             case .request, .returned, .move, .pairing, .answer: carryOut(output, connection)
             }
         }
-        if !octets.isEmpty { send(octets, to: connection, mayWait: mayWait && !isClosing) }
+        if ends > 0, octets.count == endOctets, !isClosing {
+            sendEnds(octets, ends, to: connection)
+        } else if !octets.isEmpty {
+            send(octets, to: connection)
+        }
         if isClosing { connection.stream.close() }
     }
 
-    /// Many apps may get thousands of discoveries a second; each of them written by itself would cost more than all else
-    /// about it. The first one after a pause is sent at once.
-    private static let holdingMicroseconds: UInt64 = 10_000
-    private static let heldOctets = 4096
+    /// Many apps may get thousands of discoveries a second; each of them written by itself would cost more than all
+    /// else about it. The first one after a pause is sent at once.
+    private static let holdingMicroseconds: UInt64 = 20_000
+    private static let heldOctets = 8192
 
-    private func send(_ octets: [UInt8], to connection: Connection, mayWait: Bool) {
-        guard mayWait || !connection.held.isEmpty else { return connection.stream.send(octets.span.bytes) }
-        guard !mayWait else { return hold(for: connection) { $0 += octets } }
+    /// Sends messages, behind the discoveries that wait.
+    private func send(_ octets: [UInt8], to connection: Connection) {
+        guard !connection.held.isEmpty else {
+            connection.heldEnds = 0
+            return connection.stream.send(octets.span.bytes)
+        }
         connection.held += octets
         sendHeld(to: connection)
     }
 
-    /// Adds discoveries to those that wait to be sent.
+    /// Ends of write commands wait for each other while the program has more on their way: each one sent by itself
+    /// wakes it, and costs more than what it says.
+    private func sendEnds(_ octets: [UInt8], _ ends: Int, to connection: Connection) {
+        connection.heldEnds += ends
+        guard connection.tool.hasManyCommands, connection.heldEnds < Self.endsAtOnce else {
+            return send(octets, to: connection)
+        }
+        hold(for: connection) { $0 += octets }
+    }
+
+    private static let endsAtOnce = 8
+
+    /// Adds frames to those that wait to be sent.
     func hold(for connection: Connection, _ add: (inout [UInt8]) -> Void) {
-        let isFirst = connection.held.isEmpty
         add(&connection.held)
         if connection.held.count >= Self.heldOctets { return sendHeld(to: connection) }
         // Otherwise the deadline is set.
-        guard isFirst else { return }
+        guard !connection.isHolding else { return }
         let now = loop.nowMicroseconds
-        if connection.discoveriesSentAt + Self.holdingMicroseconds <= now { return sendHeld(to: connection) }
+        if connection.heldSentAt + Self.holdingMicroseconds <= now { return sendHeld(to: connection) }
         if holding.isEmpty { holdingDeadline?.set(atMicroseconds: now + Self.holdingMicroseconds) }
+        connection.isHolding = true
         holding.append(connection)
     }
 
     private func sendHeld(to connection: Connection) {
+        connection.heldEnds = 0
         guard !connection.held.isEmpty else { return }
         connection.stream.send(connection.held.span.bytes)
-        connection.held.removeAll(keepingCapacity: true)
-        connection.discoveriesSentAt = loop.nowMicroseconds
+        connection.held.removeAll(keepingCapacity: connection.held.count <= 2 * Self.heldOctets)
+        connection.heldSentAt = loop.nowMicroseconds
     }
 
     func sendHeld() {
         let due = holding
         holding.removeAll(keepingCapacity: true)
-        for connection in due { sendHeld(to: connection) }
+        for connection in due {
+            connection.isHolding = false
+            sendHeld(to: connection)
+        }
     }
 
     func armGreetings() {

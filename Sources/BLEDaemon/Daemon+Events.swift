@@ -14,6 +14,8 @@ extension Daemon {
             // The engine reports that advertising stopped only if the controller did it by itself.
             if !port.ledger.wantsAdvertising { isAdvertising = false }
             if let client, isLostTool(client), case .success(let success) = result { undo(success, of: client) }
+            hearAdvertisingSets(operation, result)
+            takeOutOfBandData(after: operation, result)
             operatorHears(operation, result)
             leaverHears(operation)
         case .advertisingChanged(let isOn): isAdvertising = isOn
@@ -26,7 +28,9 @@ extension Daemon {
         case .bondChanged, .bondRemoved:
             if let error = runner.takeStoreError() { configuration.logError("a bond could not be saved: \(error)") }
         case .pairing(let link, let progress): pairing(progress, on: link)
-        case .recovering, .discovered, .connected, .disconnected, .gatt, .stopped,
+        // Bluetooth is off.
+        case .stopped: runner.close()
+        case .recovering, .discovered, .connected, .disconnected, .gatt,
             .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
             .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
             .malformedPacket, .advertisingSet, .train, .subrateChanged, .linkReport:
@@ -56,16 +60,37 @@ extension Daemon {
     /// Tells the tools whom an event concerns: one that many events concern must not cost the others time.
     private func tell(_ event: HostEvent) {
         switch event {
-        case .completed(let operation, _):
+        case .completed(let operation, let result):
             guard let client = asked.removeValue(forKey: operation) else { return }
+            routes.completed(result, for: client)
             tell(event, to: tools[client])
-        case .discovered(let discovery): tell(event, to: tools[discovery.client])
+        case .discovered(let discovery):
+            for seeker in discovery.seekers where seeker.client.isTool {
+                tell(.discovered(discovery.addressed(to: seeker)), to: tools[seeker.client])
+            }
         case .connected(_, let client), .disconnected(_, let client, _): tell(event, to: tools[client])
         case .gatt(_, .notification(let value)): for client in value.clients { tell(event, to: tools[client]) }
         case .advertisingSet(_, let client, _), .train(_, let client, _): tell(event, to: tools[client])
         case .linkReport(let link, let report):
             for client in watches.clients(for: report, on: link) { tell(event, to: tools[client]) }
-        default: for connection in connections { tell(event, to: connection) }
+        case .gatt(let link, _), .encryptionChanged(let link, _), .cleartextRefused(let link, _),
+            .connectionParametersChanged(let link, _), .phyChanged(let link, _, _), .dataLengthChanged(let link, _),
+            .subrateChanged(let link, _):
+            let holders = links.holders(of: link)
+            for client in holders { tell(event, to: tools[client]) }
+            // A tool that serves hears of every central's link.
+            for client in routes.servers where !holders.contains(client) { tell(event, to: tools[client]) }
+        case .centralConnected, .centralDisconnected:
+            for client in routes.servers { tell(event, to: tools[client]) }
+        case .server(let happened):
+            if let owner = happened.owner { return tell(event, to: tools[owner]) }
+            for client in routes.servers { tell(event, to: tools[client]) }
+        case .channel(let happened):
+            if let owner = routes.owner(of: happened) { tell(event, to: tools[owner]) }
+        case .ready, .recovering, .advertisingChanged, .pairing, .bondChanged, .bondRemoved:
+            for connection in connections { tell(event, to: connection) }
+        // The protocol does not carry these.
+        case .failed, .reopenTransport, .stopped, .identityFound, .ambiguousIdentity, .malformedPacket: break
         }
     }
 
@@ -83,7 +108,11 @@ extension Daemon {
         case .channel(let channel): _ = runner.submit(.channel(.close(channel.id)), from: client)
         case .channels(let opened):
             for channel in opened { _ = runner.submit(.channel(.close(channel.id)), from: client) }
-        default: break
+        // The link ends with the event of its connection.
+        case .connected: break
+        case .done, .gatt, .accepted, .paired, .outOfBandData, .rssi, .remoteVersion, .remoteFeatures,
+            .connectionParameters, .dataLength, .phy, .subrate, .transmitPower, .hciAnswer:
+            break
         }
     }
 
@@ -98,5 +127,5 @@ extension ClientID {
 }
 
 extension Result {
-    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
+    var isSuccess: Bool { if case .success = self { true } else { false } }
 }

@@ -16,8 +16,23 @@ extension Daemon {
             channelMaps.removeAll { $0.client == client }
             channelMaps.append((client, map))
             return command
-        default: return command
+        case .radio(.scan), .radio(.changeScan), .radio(.advertise), .radio(.changeAdvertising), .radio(.connect),
+            .radio(.advertiseSet), .radio(.changeAdvertisingSet), .radio(.followTrain), .radio(.receiveTrains),
+            .radio(.transferTrain), .radio(.sendSubevents), .radio(.respondInTrain), .link(_, .disconnect),
+            .link(_, .gatt), .channel, .server, .security, .cancel,
+            .holdIndications, .sendHCICommand, .stop:
+            return command
         }
+    }
+
+    /// The engine has accepted a tool's command, `submitted` in place of `asked`.
+    func noteShared(
+        _ asked: HostCommand, as submitted: HostCommand, _ operation: OperationID, from client: ClientID
+    ) {
+        guard case .link(let link, .procedure(let asked)) = asked,
+            case .link(_, .procedure(let submitted)) = submitted
+        else { return }
+        watches.began(asked, as: submitted, on: link, from: client, operation)
     }
 
     /// A tool has left: nothing that it wanted of links and channels holds any more.
@@ -43,6 +58,10 @@ extension Daemon {
             released(link, by: client)
             if !links.entries.contains(where: { $0.information.id == link }) { watches.ended(link) }
         case .centralDisconnected(let link, _): watches.ended(link)
+        case .completed(let operation, let result):
+            if let (link, procedure) = watches.completed(operation, isSuccess: result.isSuccess) {
+                _ = runner.submit(.link(link, .procedure(procedure)), from: .local)
+            }
         default: break
         }
     }

@@ -6,8 +6,7 @@ extension Daemon {
     /// A program has sent something, or can go on: its requests wait for its turn.
     func lineUp(_ connection: Connection) {
         // What it sends until its turn waits in the kernel.
-        guard !connection.isInLine else { return connection.readIfEmpty() }
-        guard connection.hasRequest else { return }
+        guard !connection.isInLine, connection.hasRequest else { return connection.readIfEmpty() }
         connection.isInLine = true
         let now = loop.nowMicroseconds
         line.append(connection.tool.client, isBusy: connection.share.isBusy(at: now))
@@ -55,7 +54,7 @@ extension Daemon {
         let cost = max(1, TurnLine.turn - connection.allowance)
         connection.allowance = 0
         let asked = cost - (connection.app?.takeAcknowledgements() ?? 0)
-        connection.share.spend(asked, of: connections.count, at: loop.nowMicroseconds)
+        connection.hasAsked(asked, of: connections.count, at: loop.nowMicroseconds)
         return cost
     }
 

@@ -16,84 +16,6 @@ public typealias RefusalReason = WireRefusal.Reason
 ///     socket ──▶ Connection ──▶ ToolSession ──command──▶ engine ──event──▶ every ToolSession
 ///                          └──▶ AppSession ──request──▶ life of apps ──event──▶ the AppSession of its app
 public final class Daemon {
-    /// The settings of a daemon.
-    public struct Configuration {
-        /// The transport to the controller.
-        public var transport: TransportAddress
-        /// The address of the kernel's adapter, which is used whatever its index; `nil`: the address of the adapter that
-        /// `transport` names once it has been there.
-        public var adapterAddress: DeviceAddress?
-        /// Whether this is the first of several daemons: it has the apps whose manifest names no adapter.
-        public var isFirst = true
-        /// The adapters of all daemons of the process.
-        public var adapters = AdapterBook()
-        /// Gets what crosses HCI, and the number of this adapter in it; `nil`: nothing is written down.
-        public var capture: (file: DaemonCapture, adapter: UInt16)?
-        /// The configuration of the engine.
-        public var adapter: AdapterConfiguration
-        /// The path of the socket to which programs connect.
-        public var socketPath: String
-        /// A socket that already listens, to use instead of a new one at `socketPath`.
-        public var listeningSocket: Int32?
-        /// The permissions of the socket file.
-        public var socketMode: UInt32 = 0o600
-        /// The numeric IDs of the users who may connect, besides root.
-        public var users: Set<UInt32>
-        /// The numeric ID of the group whose members are operators, besides root and the daemon's own user.
-        public var operatorGroup: UInt32?
-        /// The limits of each client.
-        public var limits = ClientLimits()
-        /// The settings of the life of apps.
-        public var lifecycle = LifecycleSettings()
-        /// The path of the journal with what outlives the daemon; `nil`: nothing does.
-        public var journalPath: String?
-        /// The folder with the manifests of installed apps; `nil`: there are none.
-        public var appsFolder: String?
-        /// The path of the file that lists the running processes of installed apps; `nil`: no file.
-        public var processesPath: String?
-        /// The cgroup of version 2, as a path, in which each app that the daemon launches gets a group of its own;
-        /// `nil`: they get none.
-        public var appsGroup: String?
-        /// Where the kernel reports that memory is short, or a named pipe that reports it; `nil`: suspended apps never
-        /// make room.
-        public var memoryPressurePath: String? = "/proc/pressure/memory"
-        /// The program that passes requests to systemd.
-        public var systemctlPath = "/usr/bin/systemctl"
-        /// How long an app that was launched or has reconnected runs at least before it is suspended, in microseconds.
-        public var settlingMicroseconds: UInt64 = 2_000_000
-        /// How often `alive` is called on the loop, in microseconds; `nil`: never.
-        public var aliveMicroseconds: UInt64?
-        /// Called on the loop every `aliveMicroseconds`, for a watchdog.
-        public var alive: @Sendable () -> Void = {}
-        /// How long saving a bond may take before `alive` is no longer called, in microseconds.
-        public var savingMicroseconds: UInt64 = 10_000_000
-        /// Gets log lines for people.
-        public var logged: @Sendable (DaemonSettings.LogLevel, String) -> Void = { _, _ in }
-        /// Whether log lines of a level are wanted: others need not be composed.
-        public var isLogged: @Sendable (DaemonSettings.LogLevel) -> Bool = { $0 >= .info }
-
-        var log: @Sendable (String) -> Void { { [logged] in logged(.info, $0) } }
-        /// For what does not work.
-        var warn: @Sendable (String) -> Void { { [logged] in logged(.warning, $0) } }
-        /// For what will be lost.
-        var logError: @Sendable (String) -> Void { { [logged] in logged(.error, $0) } }
-
-        func debug(_ line: @autoclosure () -> String) { if isLogged(.debug) { logged(.debug, line()) } }
-        func trace(_ line: @autoclosure () -> String) { if isLogged(.trace) { logged(.trace, line()) } }
-
-        public init(
-            transport: TransportAddress, adapter: AdapterConfiguration, socketPath: String, users: Set<UInt32>
-        ) {
-            self.transport = transport
-            self.adapter = adapter
-            self.socketPath = socketPath
-            self.users = users
-            // Events that wait in a socket are no longer under the lifecycle's control.
-            lifecycle.unhandledEventLimit = 256
-            lifecycle.unhandledOctetLimit = 64 * 1024
-        }
-    }
-
     private(set) var configuration: Configuration
     let loop: EventLoop
     let runner: HostRunner
@@ -106,7 +28,9 @@ public final class Daemon {
     var connections: [Connection] = []
     /// The connections by their client numbers as tools, and those of apps by name. Only for lookup.
     var tools: [ClientID: Connection] = [:]
-    var running: [AppID: Connection] = [:]
+    var running: [AppID: Connection] = [:] { didSet { latestTold = [] } }
+    /// The apps that the latest discovery was for.
+    var latestTold: [(app: AppID, connection: Connection)] = []
     /// The tools whose operations the engine carries out. Only for lookup.
     var asked: [OperationID: ClientID] = [:]
     /// The programs whose requests wait.
@@ -125,8 +49,9 @@ public final class Daemon {
     var lastTool: UInt32 = 0x8000_0000
     /// When the log last said that a user may not connect, in microseconds. Only for lookup.
     var refusals: [UInt32: UInt64] = [:]
-    /// The names of apps, by user.
-    var knownApps: [UInt32: Set<AppID>] = [:]
+    /// The names of apps that are not installed, by user: those that run, and those that have left something. Those that
+    /// began or ended last come last.
+    var knownApps: [UInt32: [AppID]] = [:]
     var installed = InstalledApps()
     var owners: AppOwners
     var hasReadApps = false
@@ -145,13 +70,26 @@ public final class Daemon {
     var partners: [LinkID: PairingPartner] = [:]
     private(set) var isReady = false
     private var hasBeenReady = false
+    /// Whether operators want Bluetooth to be on, and whether rfkill forbids it.
+    var isPowered = true
+    private var isBlocked = false
+    /// The kernel has taken the adapter to open it, could not, and so reports that it has come: no reason to try again
+    /// at once.
+    private var wasGivenBack = false
+    /// Whether an operator has switched Bluetooth off since it was on.
+    var wasSwitched = false
     /// Why the controller cannot be used, for people.
     private(set) var trouble = "the controller starts"
     var isAdvertising = false
     var links = LinkBook()
+    var routes = ToolRoutes()
     var watches = LinkWatches()
     /// The channels that operators' tools have chosen; the last one holds.
     var channelMaps: [(client: ClientID, map: ChannelMap)] = []
+    var outOfBandUses: [OutOfBandUse] = []
+    /// How many advertising sets the controller has, and the operation that asks for it.
+    var advertisingSetCount: Int?
+    var setCountRequest: OperationID?
     /// Alerts that no operator has answered, oldest first.
     var alerts: [Alert] = []
     let traffic = TrafficTap()
@@ -199,6 +137,7 @@ public final class Daemon {
         self.configuration = configuration
         self.loop = loop
         runner = try Self.runner(configuration, on: loop)
+        runner.joinsDiscoveries = true
         port = EnginePort(runner)
         let journal = configuration.journalPath.map { JournalFile(path: $0, log: configuration.logError) }
         self.journal = journal
@@ -227,11 +166,16 @@ public final class Daemon {
         holdingDeadline = loop.makeDeadline { [unowned self] in sendHeld() }
         traffic.onPacket = { [unowned self] in show($0, $1, $2) }
         absence = loop.makeDeadline { [unowned self] in logAbsentAdapters() }
-        configuration.adapters.add("\(configuration.transport)")
+        if configuration.isNamedByTransport { configuration.adapters.add("\(configuration.transport)") }
         tellAlive()
         adapterAddress = configuration.adapterAddress
         // Observers do not see what an initializer sets.
         if let adapterAddress { configuration.adapters.add(adapterAddress.addressText) }
+        if configuration.takesFirstAdapter {
+            configuration.adapters.awaitsFirst()
+        } else if adapterAddress == nil, case .userChannel(let index) = configuration.transport {
+            configuration.adapters.awaits(index)
+        }
         watchAdapters()
         readInstalledApps()
         findProcesses()
@@ -265,8 +209,8 @@ public final class Daemon {
         aliveDeadline?.set(atMicroseconds: loop.nowMicroseconds + interval)
     }
 
-    /// Changes who may connect and what new clients may have, and reads the manifests of apps again. Programs that may no
-    /// longer do what they do are refused.
+    /// Changes who may connect and what new clients may have, and reads the manifests of apps again. Programs that may
+    /// no longer do what they do are refused.
     public func change(users: Set<UInt32>, operatorGroup: UInt32?, limits: ClientLimits) {
         configuration.users = users
         configuration.operatorGroup = operatorGroup
@@ -287,13 +231,19 @@ public final class Daemon {
 
     // MARK: The controller
 
-    private func openController() {
-        guard !runner.isOpen else { return }
+    func openController() {
+        guard !runner.isOpen, isPowered else { return }
+        wasGivenBack = false
         do throws(TransportError) {
             if let problem = try findAdapter() { return controllerIsLost(problem) }
             try runner.open(
                 .init(step: { [unowned self] in step() }, ended: { [unowned self] in controllerEnded($0) }))
         } catch {
+            switch error {
+            case .adapterBlocked: (isBlocked, wasGivenBack) = (true, true)
+            case .system: wasGivenBack = true
+            default: break
+            }
             controllerIsLost("\(error)")
         }
     }
@@ -301,13 +251,28 @@ public final class Daemon {
     /// Finds the kernel's adapter by its address, whatever its index is now.
     /// - Returns: why it cannot be opened.
     private func findAdapter() throws(TransportError) -> String? {
-        guard case .userChannel(let index) = runner.address else { return nil }
+        guard case .userChannel(var index) = runner.address else { return nil }
         guard let wanted = adapterAddress else {
+            if configuration.takesFirstAdapter {
+                let present = Self.usableAdapters(try AdapterList.adapters())
+                let choices = present.map { (address: $0.address.addressText, index: $0.index) }
+                guard let first = configuration.adapters.chooseFirst(among: choices) else {
+                    return "no adapter is there; plug one in"
+                }
+                index = first
+                runner.address = .userChannel(adapter: index)
+            }
             let address = try AdapterList.adapter(index).address
             if address.value != 0 {
                 adapterAddress = address
-                // Manifests may name their adapter by it. The first reading is still to come if nothing was opened before.
-                if hasReadApps { readInstalledApps() }
+                configuration.adapters.hasCome(index)
+                configuration.adapterAppeared(address)
+                // Manifests may name their adapter by it. The first reading is still to come if nothing was opened
+                // before.
+                if hasReadApps {
+                    readInstalledApps()
+                    forgetUninstalledApps()
+                }
             }
             return nil
         }
@@ -321,12 +286,24 @@ public final class Daemon {
         return nil
     }
 
+    /// Those with LE whose address is known.
+    static func usableAdapters(_ adapters: [KernelAdapter]) -> [KernelAdapter] {
+        adapters.filter { $0.kind != .amp && $0.address.value != 0 }
+    }
+
+    /// Whether every name of the adapter is known: the kernel tells the address of one that is there only.
+    var isAdapterKnown: Bool {
+        if case .userChannel = runner.address { adapterAddress != nil } else { true }
+    }
+
     /// An adapter that is plugged in again is opened at once.
     private func watchAdapters() {
         guard case .userChannel = runner.address else { return }
+        // One that is not there yet is looked for again when it is opened.
+        _ = try? findAdapter()
         do throws(TransportError) {
-            _ = try findAdapter()
             arrivals = try AdapterArrivals(on: loop) { [unowned self] _ in
+                guard !wasGivenBack else { return }
                 reopeningPause = Self.shortestReopening
                 if !isStopping { openController() }
             }
@@ -336,11 +313,14 @@ public final class Daemon {
     }
 
     func controllerIsReady(_ information: ControllerInformation) {
+        // It was switched off meanwhile.
+        guard isPowered else { return }
         isReady = true
         hasBeenReady = true
         reopeningPause = Self.shortestReopening
         complaint = nil
         configuration.debug("the controller is ready")
+        askForAdvertisingSets(information)
         if installed.all.contains(where: { !$0.mayPair }) { setPairing() }
         // Clients that have sent their greeting wait for this.
         for connection in connections where connection.isTool { look(at: connection) }
@@ -348,14 +328,18 @@ public final class Daemon {
             connection.app?.controllerIsReady(isExtended: information.usesExtendedCommands)
             look(at: connection)
         }
+        guard isBlocked || wasSwitched else { return }
+        let (now, byUser) = (now, wasSwitched)
+        (isBlocked, wasSwitched) = (false, false)
+        lifecycle.withApps(at: now) { $0.setPower(true, byUser: byUser, at: now) }
     }
 
     private func controllerEnded(_ error: TransportError?) {
         guard !isStopping else { return finish() }
-        controllerIsLost(error.map { "\($0)" } ?? "the controller was closed")
+        controllerIsLost(isPowered ? error.map { "\($0)" } ?? "the controller was closed" : Self.powerIsOff)
     }
 
-    private func controllerIsLost(_ reason: String) {
+    func controllerIsLost(_ reason: String) {
         let (wasReady, now) = (isReady, now)
         isReady = false
         isAdvertising = false
@@ -367,15 +351,20 @@ public final class Daemon {
             look(at: connection)
         }
         lifecycle.withApps(at: now) { apps in
+            if !isPowered || isBlocked { apps.setPower(false, byUser: !isPowered, at: now) }
             if wasReady {
                 apps.transportClosed(at: now)
-            } else if !hasBeenReady {
+            } else if !hasBeenReady, isPowered, !isBlocked {
                 // Only an adapter that was never there is unsupported: one that is lost is waited for.
                 apps.transportFailed(at: now)
             }
         }
-        reopening?.set(atMicroseconds: loop.nowMicroseconds + reopeningPause)
-        reopeningPause = min(2 * reopeningPause, Self.longestReopening)
+        if isPowered {
+            reopening?.set(atMicroseconds: loop.nowMicroseconds + reopeningPause)
+            reopeningPause = min(2 * reopeningPause, Self.longestReopening)
+        } else {
+            reopening?.clear()
+        }
         pump()
     }
 
@@ -485,6 +474,7 @@ public final class Daemon {
         switch output {
         case .submit: break  // the engine handles these
         case .event(let event, let manager, let app): tell(event, to: manager, of: app)
+        case .discovered(let shared): tell(shared)
         case .process(let action, let app): carryOut(action, app)
         case .alert(let alert): show(alert)
         case .alertWithdrawn(let id): withdraw(id)

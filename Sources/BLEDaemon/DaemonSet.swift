@@ -1,3 +1,4 @@
+import BLEAppLifecycle
 import BLEPackets
 import BLETransport
 import Synchronization
@@ -9,7 +10,6 @@ public final class DaemonSet: Sendable {
         // @unchecked Sendable holds because the daemon is used on the thread of its loop only.
         let loop: EventLoop
         let daemon: Daemon
-        let address: DeviceAddress?
     }
 
     private struct State: Sendable {
@@ -37,32 +37,47 @@ public final class DaemonSet: Sendable {
         let loop = try EventLoop(name: number == 1 ? "bled" : "bled-\(number)")
         let daemon = try Daemon(configuration, on: loop)
         daemon.onStopped = { loop.stop() }
-        let member = Member(loop: loop, daemon: daemon, address: daemon.adapterAddress)
+        let member = Member(loop: loop, daemon: daemon)
         try loop.start()
         state.withLock { $0.members.append(member) }
     }
 
     /// Starts a daemon for each adapter of the kernel that has none, now and when one is plugged in.
     /// - Parameters:
-    ///   - make: the configuration for an adapter; gets how many daemons there are.
+    ///   - book: the adapters that the daemons have, as their configurations name it.
+    ///   - make: the configuration for an adapter; gets how many daemons there are. Without an adapter it is for one
+    ///     that is to come, so that programs are answered until then.
     ///   - failed: gets what went wrong with an adapter; the others continue.
+    /// - Throws: the error that prevents the first daemon from listening or reading its bonds.
     public func addAll(
-        _ make: @escaping @Sendable (KernelAdapter, Int) throws -> Daemon.Configuration,
+        _ book: AdapterBook, _ make: @escaping @Sendable (KernelAdapter?, Int) throws -> Daemon.Configuration,
         failed: @escaping @Sendable (KernelAdapter, any Error) -> Void
     ) throws {
         let loop = try EventLoop(name: "bled-adapters")
-        let arrivals = try AdapterArrivals(on: loop) { [weak self] _ in self?.addMissing(make, failed) }
-        addMissing(make, failed)
+        let arrivals = try AdapterArrivals(on: loop) { [weak self] _ in self?.addMissing(book, make, failed) }
+        var problems: [any Error] = []
+        addMissing(book, make) { adapter, error in
+            problems.append(error)
+            failed(adapter, error)
+        }
+        if count == 0 {
+            // What is wrong with all of them is no matter of an adapter.
+            if let problem = problems.first { throw problem }
+            try add(make(nil, 0))
+        }
         let watch = Watch(loop: loop, arrivals: arrivals)
         try loop.start()
         state.withLock { $0.watching = watch }
     }
 
     private func addMissing(
-        _ make: (KernelAdapter, Int) throws -> Daemon.Configuration, _ failed: (KernelAdapter, any Error) -> Void
+        _ book: AdapterBook, _ make: (KernelAdapter?, Int) throws -> Daemon.Configuration,
+        _ failed: (KernelAdapter, any Error) -> Void
     ) {
-        for adapter in (try? AdapterList.adapters()) ?? [] where adapter.kind != .amp && adapter.address.value != 0 {
-            guard !state.withLock({ $0.members.contains { $0.address == adapter.address } }) else { continue }
+        let present = Daemon.usableAdapters((try? AdapterList.adapters()) ?? [])
+        book.chooseFirst(among: present.map { ($0.address.addressText, $0.index) })
+        for adapter in present {
+            guard !book.isTaken(address: adapter.address.addressText, index: adapter.index) else { continue }
             do { try add(make(adapter, count)) } catch { failed(adapter, error) }
         }
     }
@@ -72,6 +87,14 @@ public final class DaemonSet: Sendable {
     public func reload(_ read: @escaping @Sendable (Daemon) -> Void = { $0.readInstalledApps() }) {
         for member in state.withLock({ $0.members }) {
             member.loop.run { read(member.daemon) }
+        }
+    }
+
+    /// Forgets an app whose manifest has been deleted.
+    public func forget(_ app: AppID, keepsState: Bool) {
+        reload {
+            $0.readInstalledApps()
+            $0.forget(app, keepsState: keepsState)
         }
     }
 

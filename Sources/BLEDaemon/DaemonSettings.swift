@@ -35,6 +35,15 @@ public struct DaemonSettings: Equatable, Sendable {
     /// The settings without a file.
     public init() {}
 
+    /// The keys of the file that have changed since the start, and that hold from the next start on.
+    public func keysForRestart(since started: DaemonSettings) -> [String] {
+        [
+            adapters == started.adapters ? nil : "adapters",
+            enhancedBearers == started.enhancedBearers ? nil : "enhancedBearers",
+            addressResolution == started.addressResolution ? nil : "addressResolution",
+        ].compactMap { $0 }
+    }
+
     /// - Throws: an error that names the file, the line or the key, and what is right.
     public init(path: String) throws {
         do {
@@ -116,6 +125,7 @@ public struct DaemonSettings: Equatable, Sendable {
         },
         Limit(key: "requests", range: 1...10_000) { $0.requests = $1 },
         Limit(key: "managers", range: 1...1000) { $0.managers = $1 },
+        Limit(key: "scans", range: 1...64) { $0.scans = $1 },
         Limit(key: "advertisements", range: 1...64) { $0.advertisements = $1 },
         Limit(key: "services", range: 1...1000) { $0.services = $1 },
         Limit(key: "attributes", range: 1...60_000) { $0.attributes = $1 },

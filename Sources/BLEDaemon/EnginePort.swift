@@ -27,8 +27,12 @@ final class EnginePort: LifecycleHost {
     func nextEvent() -> HostEvent? {
         guard let event = runner.nextEvent() else { return nil }
         // Each app that scans may get thousands of discoveries a second, which concern nothing but its own manager.
-        if case .discovered(let discovery) = event, !discovery.client.isTool { return event }
+        if case .discovered(let discovery) = event, !discovery.concernsTools { return event }
         told.append(event)
         return event
     }
+}
+
+extension Discovery {
+    fileprivate var concernsTools: Bool { client.isTool || others.contains { $0.client.isTool } }
 }

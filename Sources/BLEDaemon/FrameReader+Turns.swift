@@ -6,9 +6,15 @@ extension FrameReader {
     /// The next message of a program, and its cost, see `TurnLine`; `nil` if more octets are needed, or nothing of the
     /// allowance is left.
     mutating func nextMessage(_ allowance: inout Int) throws(WireError) -> WireFromClient? {
+        guard let octets = try nextOctets(&allowance) else { return nil }
+        return try WireFromClient(octets: octets)
+    }
+
+    /// The same without decoding it.
+    mutating func nextOctets(_ allowance: inout Int) throws(WireError) -> ArraySlice<UInt8>? {
         guard allowance > 0, let octets = try next() else { return nil }
         allowance -= TurnLine.cost(of: octets)
-        return try WireFromClient(octets: octets)
+        return octets
     }
 }
 

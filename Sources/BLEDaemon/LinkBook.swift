@@ -15,6 +15,8 @@ struct LinkBook {
     /// The links on which this side is the peripheral.
     var centrals: [LinkInformation] { entries.map(\.information).filter { $0.role == .peripheral } }
 
+    func holders(of link: LinkID) -> [ClientID] { entries.first { $0.information.id == link }?.holders ?? [] }
+
     mutating func hear(_ event: HostEvent) {
         switch event {
         case .connected(let information, let client): change(information) { $0.holders.append(client) }
@@ -29,7 +31,13 @@ struct LinkBook {
         case .connectionParametersChanged(let link, let parameters):
             change(link) { $0.information.parameters = parameters }
         case .gatt(let link, .mtuChanged(let mtu)): change(link) { $0.information.attMTU = Int(mtu) }
-        default: break
+        // Nobody asks the book for the rest.
+        case .ready, .recovering, .failed, .reopenTransport, .stopped, .discovered, .advertisingChanged,
+            .advertisingSet,
+            .train, .completed, .gatt, .server, .pairing, .cleartextRefused, .bondChanged, .bondRemoved, .channel,
+            .subrateChanged, .linkReport, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
+            .malformedPacket:
+            break
         }
     }
 

@@ -10,9 +10,19 @@ struct LinkWatches {
         var remote: Bool
     }
 
+    /// What the controller has accepted for a client.
     private struct Timeout {
         var client: ClientID
         var span: Microseconds
+    }
+
+    /// A procedure of a client that the engine has not completed.
+    private struct Pending {
+        var link: LinkID
+        var client: ClientID
+        var asked: LinkProcedure
+        /// As the engine carries it out.
+        var submitted: LinkProcedure
     }
 
     private struct Entry {
@@ -20,7 +30,11 @@ struct LinkWatches {
         var power: [Power] = []
         /// There is one set of zones.
         var pathLoss: ClientID?
+        /// Whether the controller has accepted zones of this client.
+        var hasZones = false
         var timeouts: [Timeout] = []
+
+        var leastTimeout: Microseconds? { timeouts.map { $0.span }.min() }
 
         var wantedPower: LinkProcedure {
             .reportTransmitPower(local: power.contains { $0.local }, remote: power.contains { $0.remote })
@@ -31,6 +45,7 @@ struct LinkWatches {
 
     /// The links that somebody watches.
     private var entries: [Entry] = []
+    private var pending: [OperationID: Pending] = [:]
 
     /// A client's procedure as the engine carries it out for all of them.
     /// - Returns: `nil` if another client has what it asks for.
@@ -46,15 +61,57 @@ struct LinkWatches {
             return change(link) { entry in
                 guard entry.pathLoss == nil || entry.pathLoss == client else { return nil }
                 entry.pathLoss = zones == nil ? nil : client
+                entry.hasZones = entry.hasZones && zones != nil
                 return procedure
             }
         case .setAuthenticatedPayloadTimeout(let span):
-            return change(link) { entry in
-                entry.timeouts.removeAll { $0.client == client }
-                entry.timeouts.append(Timeout(client: client, span: span))
-                return entry.timeouts.map { $0.span }.min().map { .setAuthenticatedPayloadTimeout($0) }
+            // One that the controller refuses must not count for the others.
+            let others = entries.first { $0.link == link }?.timeouts.filter { $0.client != client } ?? []
+            return .setAuthenticatedPayloadTimeout(others.reduce(span) { min($0, $1.span) })
+        case .readRSSI, .readRemoteVersion, .readRemoteFeatures, .updateParameters, .setDataLength, .readPHY, .setPHY,
+            .setSubrate, .readTransmitPower, .readRemoteTransmitPower:
+            return procedure
+        }
+    }
+
+    /// The engine has accepted a client's procedure, `submitted` in place of `asked`.
+    mutating func began(
+        _ asked: LinkProcedure, as submitted: LinkProcedure, on link: LinkID, from client: ClientID,
+        _ operation: OperationID
+    ) {
+        switch asked {
+        case .monitorPathLoss, .setAuthenticatedPayloadTimeout:
+            pending[operation] = Pending(link: link, client: client, asked: asked, submitted: submitted)
+        case .reportTransmitPower, .readRSSI, .readRemoteVersion, .readRemoteFeatures, .updateParameters,
+            .setDataLength, .readPHY, .setPHY, .setSubrate, .readTransmitPower, .readRemoteTransmitPower:
+            break
+        }
+    }
+
+    /// An operation has ended.
+    /// - Returns: what has to be set instead for all clients of a link.
+    mutating func completed(_ operation: OperationID, isSuccess: Bool) -> (LinkID, LinkProcedure)? {
+        guard let ended = pending.removeValue(forKey: operation) else { return nil }
+        switch ended.asked {
+        case .monitorPathLoss(let zones):
+            _ = change(ended.link) { entry in
+                guard entry.pathLoss == ended.client else { return nil }
+                if isSuccess { entry.hasZones = zones != nil } else if !entry.hasZones { entry.pathLoss = nil }
+                return nil
             }
-        default: return procedure
+            return nil
+        case .setAuthenticatedPayloadTimeout(let span):
+            guard isSuccess else { return nil }
+            let wanted = change(ended.link) { entry in
+                entry.timeouts.removeAll { $0.client == ended.client }
+                entry.timeouts.append(Timeout(client: ended.client, span: span))
+                return entry.leastTimeout.map { .setAuthenticatedPayloadTimeout($0) }
+            }
+            // What another client asked for meanwhile may be less.
+            return wanted == ended.submitted ? nil : wanted.map { (ended.link, $0) }
+        case .reportTransmitPower, .readRSSI, .readRemoteVersion, .readRemoteFeatures, .updateParameters,
+            .setDataLength, .readPHY, .setPHY, .setSubrate, .readTransmitPower, .readRemoteTransmitPower:
+            return nil
         }
     }
 
@@ -66,24 +123,33 @@ struct LinkWatches {
             let before = entries[index]
             entries[index].power.removeAll { $0.client == client }
             entries[index].timeouts.removeAll { $0.client == client }
+            let isLate = pending.contains { _, one in
+                guard one.client == client, one.link == before.link else { return false }
+                if case .setAuthenticatedPayloadTimeout = one.asked { return true }
+                return false
+            }
             if before.wantedPower != entries[index].wantedPower {
                 changes.append((before.link, entries[index].wantedPower))
             }
             if before.pathLoss == client {
                 entries[index].pathLoss = nil
+                entries[index].hasZones = false
                 changes.append((before.link, .monitorPathLoss(zones: nil)))
             }
-            if let span = entries[index].timeouts.map({ $0.span }).min(), span != before.timeouts.map({ $0.span }).min()
-            {
+            if let span = entries[index].leastTimeout, isLate || span != before.leastTimeout {
                 changes.append((before.link, .setAuthenticatedPayloadTimeout(span)))
             }
         }
+        pending = pending.filter { _, one in one.client != client || link != nil && one.link != link }
         entries.removeAll { $0.isEmpty }
         return changes
     }
 
     /// The link has ended for everybody.
-    mutating func ended(_ link: LinkID) { entries.removeAll { $0.link == link } }
+    mutating func ended(_ link: LinkID) {
+        entries.removeAll { $0.link == link }
+        pending = pending.filter { $0.value.link != link }
+    }
 
     /// Who asked for this report.
     func clients(for report: LinkReport, on link: LinkID) -> [ClientID] {

@@ -14,14 +14,25 @@ struct RequestLedger {
 
     mutating func note(_ command: HostCommand, as operation: OperationID, from client: ClientID) {
         switch command {
-        case .radio(.changeScan(let scan, let request)): entries[scan]?.command = .radio(.scan(request))
-        case .radio(.changeAdvertising(let advertising, let request)):
-            entries[advertising]?.command = .radio(.advertise(request))
-        case .radio(.changeAdvertisingSet(let set, let request)):
-            entries[set]?.command = .radio(.advertiseSet(request))
+        case .radio(.changeScan(let scan, let request)): change(scan, to: .scan(request))
+        case .radio(.changeAdvertising(let advertising, let request)): change(advertising, to: .advertise(request))
+        case .radio(.changeAdvertisingSet(let set, let request)): change(set, to: .advertiseSet(request))
         case .radio, .server(.publish), .channel(.listen), .channel(.open), .channel(.openEnhanced):
             entries[operation] = Entry(client: client, command: command)
             if case .radio(.advertise) = command { advertisements += 1 }
+        // What these leave behind is the client's own, or nothing.
+        case .server(.removeService), .server(.disableServices), .server(.setDeviceName), .server(.respond),
+            .server(.updateValue), .channel(.stopListening), .channel(.reconfigure), .channel(.send),
+            .channel(.consume), .channel(.close), .link, .security, .cancel, .holdIndications, .sendHCICommand, .stop:
+            break
+        }
+    }
+
+    /// A client may name any of its operations; the engine makes no request another kind of request.
+    private mutating func change(_ operation: OperationID, to command: RadioCommand) {
+        switch (entries[operation]?.command, command) {
+        case (.radio(.scan), .scan), (.radio(.advertise), .advertise), (.radio(.advertiseSet), .advertiseSet):
+            entries[operation]?.command = .radio(command)
         default: break
         }
     }

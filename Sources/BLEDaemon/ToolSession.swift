@@ -18,6 +18,10 @@ public struct ToolSession {
         case submit(HostCommand, number: OperationID)
         /// Send this.
         case send(WireFromDaemon)
+        /// Report that a write command has been sent. While `hasManyCommands`, the report may wait for others.
+        case written(OperationID)
+        /// Report what a device has sent.
+        case notified(NotificationFrame)
         /// The client is an app: an `AppSession` continues with its messages, and this session returns nothing more.
         case isApp(WireAppHello, FrameReader)
         /// The client is an operator: an `OperatorSession` continues with its messages, and this session returns
@@ -58,18 +62,21 @@ public struct ToolSession {
     /// The engine's operations by the client's numbers, and the reverse. Only for lookup, never iterated.
     private var operations: [OperationID: OperationID] = [:]
     private var numbers: [OperationID: OperationID] = [:]
+    /// Its write commands that have not been sent. Only for lookup, never iterated.
+    private var writeCommands: Set<OperationID> = []
     /// The client's latest number: each is used once.
     private var lastNumber: UInt64 = 0
     /// The links that the client holds.
     private(set) var links: [LinkID] = []
     /// What it offers to centrals.
     var serving = ToolServing()
-    /// Its advertising sets and trains.
+    /// Its scans, advertising sets and trains.
     var radio = ToolRadio()
+    var outOfBand = ToolOutOfBand()
     /// Its pairings in progress, with its numbers for them.
     private var pairings: [(number: OperationID, link: LinkID)] = []
-    /// The open questions of these pairings, and whether each is about replacing a bond.
-    var questions: [PairingQuestionID: Bool] = [:]
+    /// The open questions of these pairings, and of those that centrals began.
+    var questions = PairingQuestions()
     private(set) var lostDiscoveries: UInt32 = 0
 
     /// - Parameters:
@@ -91,6 +98,9 @@ public struct ToolSession {
     private var isTool: Bool { phase != .ended && phase != .handedOver }
     /// Its requests that have not completed.
     public var requestCount: Int { operations.count }
+    /// Whether several of its write commands are still to be sent, so that it does not wait for the end of a single
+    /// one.
+    var hasManyCommands: Bool { writeCommands.count >= 4 }
 
     static let notOperator =
         "only root, this daemon's own user and the group of its operators (bled --operators) may do this"
@@ -118,8 +128,12 @@ public struct ToolSession {
     /// Whether there was a message.
     private mutating func receiveNext() -> Bool {
         do throws(WireError) {
-            guard let message = try frames.nextMessage(&allowance) else { return false }
-            try receive(message)
+            guard let octets = try frames.nextOctets(&allowance) else { return false }
+            if phase == .open, let command = WriteCommandFrame(message: octets) {
+                try receive(command)
+            } else {
+                try receive(try WireFromClient(octets: octets))
+            }
         } catch {
             refuse(error.refusalReason, "\(error)")
         }
@@ -167,6 +181,16 @@ public struct ToolSession {
         }
         let command = try HostCommand(request)
         lastNumber = request.operation
+        receive(command, number)
+    }
+
+    private mutating func receive(_ frame: WriteCommandFrame) throws(WireError) {
+        guard frame.operation.rawValue > lastNumber else { throw .invalidField }
+        lastNumber = frame.operation.rawValue
+        receive(HostCommand.link(frame.link, .gatt(.writeCommand(frame.handle, value: frame.value))), frame.operation)
+    }
+
+    private mutating func receive(_ command: HostCommand, _ number: OperationID) {
         // What makes room is never refused for want of it; a cancellation ends at once.
         let isCancellation = if case .cancel = command { true } else { false }
         guard operations.count < limits.requests || isCancellation && operations.count < 2 * limits.requests else {
@@ -181,7 +205,10 @@ public struct ToolSession {
         case .sendHCICommand(let opcode, let parameters): askController(opcode, parameters, number)
         case .server(let command): receive(command, number)
         case .channel(let command): receive(command, number)
-        case .security(.removeBond), .security(.nameBond):
+        case .security(.setOutOfBandData(let peer, let data)):
+            complete(number, outOfBand.set(data, for: peer).map { .failure($0) } ?? .success(.done))
+        // Unlocking after each failure would reveal the passkey, also another client's.
+        case .security(.removeBond), .security(.nameBond), .security(.unlockPasskey):
             guard isOperator else { return complete(number, .failure(.invalidRequest(.notPermitted))) }
             submit(command, number)
         case .link(let link, .procedure):
@@ -203,10 +230,14 @@ public struct ToolSession {
             guard links.contains(link) else { return complete(number, .failure(.notConnected)) }
             submit(command, number)
         case .security(.answerPairing(let question, let answer)):
-            guard let isAboutBond = questions[question] else { return complete(number, .success(.accepted(false))) }
-            let mayNot = isAboutBond && !isOperator && answer == .confirm(true)
-            submit(.security(.answerPairing(question, mayNot ? .confirm(false) : answer)), number)
-        default: submit(command, number)
+            guard let answer = questions.allowed(answer, to: question, isOperator: isOperator) else {
+                return complete(number, .success(.accepted(false)))
+            }
+            submit(.security(.answerPairing(question, answer)), number)
+        case .security(.createOutOfBandData): submit(command, number)
+        // The protocol does not carry these: they are the daemon's own.
+        case .security(.setSecurity), .security(.restoreBonds), .holdIndications, .stop:
+            complete(number, .failure(.invalidRequest(.notAvailableOnSharedController)))
         }
     }
 
@@ -218,6 +249,7 @@ public struct ToolSession {
     func number(of operation: OperationID) -> OperationID? { numbers[operation] }
 
     mutating func submit(_ command: HostCommand, _ number: OperationID) {
+        if case .link(_, .gatt(.writeCommand)) = command { writeCommands.insert(number) }
         outputs.append(.submit(command, number: number))
     }
 
@@ -229,6 +261,24 @@ public struct ToolSession {
     public mutating func submitted(_ number: OperationID, as operation: OperationID) {
         operations[number] = operation
         numbers[operation] = number
+    }
+
+    /// The owner did not submit the command with this number: it would be too much for all clients, or for those of one
+    /// user.
+    mutating func notSubmitted(_ number: OperationID) {
+        let failure = Result<HostResult, HostFailure>.failure(.limitReached)
+        _ = ended(number, failure)
+        complete(number, failure)
+    }
+
+    /// Forgets a request that has ended.
+    /// - Returns: whether it was a write command.
+    private mutating func ended(_ number: OperationID, _ result: Result<HostResult, HostFailure>) -> Bool {
+        // Its questions end with the pairing itself: another one may go on, if this was one too many.
+        pairings.removeAll { $0.number == number }
+        serving.completed(number, result)
+        radio.completed(number)
+        return writeCommands.remove(number) != nil
     }
 
     // MARK: From the engine
@@ -285,11 +335,12 @@ public struct ToolSession {
         case .completed(let operation, let result):
             guard let number = numbers.removeValue(forKey: operation) else { return }
             operations[number] = nil
-            pairings.removeAll { $0.number == number }
-            serving.completed(number, result)
-            radio.completed(number)
-            if pairings.isEmpty { questions = [:] }
-            complete(number, result)
+            if case .success(.outOfBandData(let data)) = result { outOfBand.keep(data) }
+            if ended(number, result), result == .success(.gatt(.written)) {
+                outputs.append(.written(number))
+            } else {
+                complete(number, result)
+            }
         case .discovered(let discovery):
             guard discovery.client == client, let number = numbers[discovery.scan] else { return }
             guard waiting < limits.waitingDiscoveryOctets else {
@@ -307,17 +358,20 @@ public struct ToolSession {
             pass(event)
         case .gatt(let link, .notification(let value)):
             guard links.contains(link), value.clients.contains(client) else { return }
-            pass(event)
+            outputs.append(
+                .notified(
+                    NotificationFrame(link, value.handle, value: value.value, isIndication: value.isIndication)))
         case .gatt(let link, _): if holds(link) { pass(event) }
         case .pairing(let link, let progress):
             guard isPairing(link) else { return }
-            note(progress)
+            questions.hear(progress, on: link)
             pass(event)
         case .encryptionChanged(let link, _), .connectionParametersChanged(let link, _), .phyChanged(let link, _, _),
             .dataLengthChanged(let link, _), .subrateChanged(let link, _), .linkReport(let link, _),
             .cleartextRefused(let link, _):
             if holds(link) { pass(event) }
-        case .advertisingSet(let operation, client, let event): hear(event, of: operation)
+        case .advertisingSet(let operation, client, let event):
+            hear(event, of: operation, isSlow: waiting >= limits.waitingDiscoveryOctets)
         case .train(let operation, client, let event):
             hear(event, of: operation, isSlow: waiting >= limits.waitingDiscoveryOctets)
         case .advertisingChanged(let isAdvertising): controllerAdvertises(isAdvertising)
@@ -338,12 +392,6 @@ public struct ToolSession {
 
     /// Whether the client started a pairing on this link, so that it answers the questions.
     public func isPairing(_ link: LinkID) -> Bool { pairings.contains { $0.link == link } }
-
-    /// Remembers a question, so that the client may answer it.
-    mutating func note(_ progress: PairingEvent) {
-        guard case .question(let question) = progress else { return }
-        questions[question.id] = question.kind.isAboutBond
-    }
 
     mutating func pass(_ event: HostEvent) {
         if let message = WireFromDaemon(event) { outputs.append(.send(message)) }
@@ -375,7 +423,8 @@ public struct ToolSession {
     /// What ends when the client leaves.
     /// - Returns: commands for the engine.
     mutating func leaving() -> [HostCommand] {
-        serving.left() + operations.values.sorted().map { .cancel($0) } + links.map { .link($0, .disconnect) }
+        outOfBand = ToolOutOfBand()
+        return serving.left() + operations.values.sorted().map { .cancel($0) } + links.map { .link($0, .disconnect) }
     }
 
     /// The connection has ended, so all operations and links of the client end.
@@ -386,10 +435,11 @@ public struct ToolSession {
         let commands = leaving()
         operations = [:]
         numbers = [:]
+        writeCommands = []
         links = []
         radio = ToolRadio()
         pairings = []
-        questions = [:]
+        questions = PairingQuestions()
         return commands
     }
 }

@@ -7,14 +7,14 @@ import BLEPackets
 ///                              ▲          └──▶ more are left ──┐
 ///                              └───────────────────────────────┘
 ///
-/// Programs take turns of a few requests each, so that one that sends as much as it can delays another by a turn and not by
-/// everything that it has sent. Between rounds of turns the loop serves its descriptors: packets of the controller wait for
-/// no more than one round.
+/// Programs take turns of a few requests each, so that one that sends as much as it can delays another by a turn and
+/// not by everything that it has sent. Between rounds of turns the loop serves its descriptors: packets of the
+/// controller wait for no more than one round.
 ///
-/// A program that asks for more than its share is busy for a while and goes behind those that are not (`TurnShare`). One
-/// busy program may have all the time that others leave. Several get an eighth of the loop's time together, which is more
-/// than any radio needs: every answer wakes the program that it is for, so they would otherwise take the processor from the
-/// programs that ask for little, and from this one, which would no longer be in time for them.
+/// A program that asks for more than its share is busy for a while and goes behind those that are not (`TurnShare`).
+/// One busy program may have all the time that others leave. Several get an eighth of the loop's time together, which
+/// is more than any radio needs: every answer wakes the program that it is for, so they would otherwise take the
+/// processor from the programs that ask for little, and from this one, which would no longer be in time for them.
 struct TurnLine {
     /// What a program's requests may cost in one turn.
     static let turn = 8

@@ -29,7 +29,44 @@ public enum DaemonClient {
         if let path = ProcessInfo.processInfo.environment["JELLING_SOCKET"], !path.isEmpty {
             return path == "none" ? nil : path
         }
-        return [defaultSocketPath, systemPath].first { isSocket($0) }
+        return sharedSocketPath(of: defaultSocketPath, systemPath)
+    }
+
+    /// One of two sockets: the first one, unless nobody listens there.
+    static func sharedSocketPath(of own: String, _ system: String) -> String? {
+        let paths = [own, system].filter(isSocket)
+        // A daemon that was killed leaves its socket. It may start again, unless there is another one.
+        guard let own = paths.first, let other = paths.last, own != other else { return paths.first }
+        return (try? UnixListener.isAbandoned(own)) == true ? other : own
+    }
+
+    /// The sockets of all adapters of a daemon: the second one listens at `PATH.2`, and so on.
+    /// - Parameter path: the socket of its first adapter.
+    /// - Returns: `path`, and the others in their order.
+    public static func adapterSocketPaths(of path: String) -> [String] {
+        let folder = path.lastIndex(of: "/").map { path[..<$0].isEmpty ? "/" : String(path[..<$0]) } ?? "."
+        // In a folder such as /tmp anybody can make a socket with this name.
+        let trusted = [0, owner(of: path), owner(of: folder)]
+        return [path]
+            + (2...greatestAdapterCount).map { "\(path).\($0)" }.filter { next in
+                // An earlier daemon with more adapters may have been killed.
+                guard let owner = ownerOfSocket(next), trusted.contains(owner) else { return false }
+                return (try? UnixListener.isAbandoned(next)) != true
+            }
+    }
+
+    private static let greatestAdapterCount = 16
+
+    private static func owner(of path: String) -> UInt32? {
+        var information = stat()
+        return unsafe stat(path, &information) == 0 ? information.st_uid : nil
+    }
+
+    /// `nil` for what is no socket, also for a link to one: everybody can link to the sockets of others.
+    private static func ownerOfSocket(_ path: String) -> UInt32? {
+        var information = stat()
+        guard unsafe lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFSOCK else { return nil }
+        return information.st_uid
     }
 
     private static let systemPath = "/run/jelling/bled.sock"

@@ -25,6 +25,16 @@ extension DaemonOperator {
         /// The program and its arguments; empty if the daemon does not launch it. This and what follows is only known
         /// from `show`.
         public var command: [String]
+        /// The systemd unit that is the app; `nil` if it is none.
+        public var unit: String?
+        /// The adapter that its manifest names; `nil` if it names none.
+        public var adapter: String?
+        /// The memory that it may use, in megabytes of 2²⁰ octets; `nil` if its manifest limits none.
+        public var memoryMegabytes: UInt32?
+        /// How long it may run when it is woken.
+        public var wakeSeconds: Int
+        /// `allowed`, `denied` or `restricted`: whether it may use Bluetooth.
+        public var authorization: String
         /// Its environment, `NAME=VALUE`.
         public var environment: [String]
         /// The folder in which it runs.
@@ -39,6 +49,18 @@ extension DaemonOperator {
         public var preservedCentrals: [String]
         /// Restore identifiers of peripheral managers that continue without it.
         public var preservedPeripherals: [String]
+    }
+
+    /// What was done to remove an app.
+    public struct RemovedApp: Hashable, Sendable {
+        /// The manifests that were deleted; empty if only something was left of the app.
+        public var files: [String]
+        /// The process of the app at the adapter that answers; `nil` if none ran there.
+        public var process: UInt32?
+        /// Whether that process could not be ended, because it belongs to another user: it goes on without the daemon.
+        public var isRunning: Bool
+        /// Whether the devices that the app knew are kept.
+        public var keepsState: Bool
     }
 
     /// An alert for the user (SPEC ALR-1 to ALR-5).
@@ -62,10 +84,12 @@ extension DaemonOperator {
 
 extension DaemonOperator.Answer {
     init(_ wire: WireOperatorAnswer) throws(WireError) {
+        adapter = wire.adapter
         apps = wire.apps.map { DaemonOperator.App($0) }
         if wire.hasStatus { status = try DaemonStatus(wire.status) }
         alerts = wire.alerts.map { DaemonOperator.Alert($0) }
         for bond in wire.bonds { bonds.append(try Bond(bond)) }
+        if wire.hasRemoved { removed = DaemonOperator.RemovedApp(wire.removed) }
     }
 }
 
@@ -86,6 +110,11 @@ extension DaemonOperator.App {
         backgroundModes = app.backgroundModes
         strikes = Int(app.strikes)
         command = app.command
+        unit = app.unit.isEmpty ? nil : app.unit
+        adapter = app.adapter.isEmpty ? nil : app.adapter
+        memoryMegabytes = app.memoryMegabytes == 0 ? nil : app.memoryMegabytes
+        wakeSeconds = Int(app.wakeSeconds)
+        authorization = app.authorization
         environment = app.environment
         directory = app.directory
         roles = app.roles
@@ -93,6 +122,15 @@ extension DaemonOperator.App {
         showsSystemServices = app.showsSystemServices
         preservedCentrals = app.preservedCentrals
         preservedPeripherals = app.preservedPeripherals
+    }
+}
+
+extension DaemonOperator.RemovedApp {
+    init(_ wire: WireRemovedApp) {
+        files = wire.files
+        process = wire.process == 0 ? nil : wire.process
+        isRunning = wire.isRunning
+        keepsState = wire.keepsState
     }
 }
 

@@ -25,6 +25,9 @@ public enum DaemonOperator {
         case show(String)
         /// Installs an app: the octets of its manifest.
         case install([UInt8])
+        /// Removes an installed app: ends it as `quit` does, deletes its manifest, and forgets what the daemon knows of
+        /// it. `keepsState`: the devices that it knows are kept, for when it is installed again. Bonds stay.
+        case remove(String, keepsState: Bool)
         /// The state of the daemon, its controller and its clients.
         case status
         /// The alerts that nobody has answered.
@@ -35,10 +38,15 @@ public enum DaemonOperator {
         case bonds
         /// Removes a bond, and ends a link to its device.
         case removeBond(DeviceAddress)
+        /// Switches Bluetooth off or on (SPEC SPR-30). Off, links end and managers become `poweredOff`; on, they become
+        /// `poweredOn` as soon as the controller can be used. It lasts until the daemon ends.
+        case power(Bool)
     }
 
     /// The answer to a request; what the request does not ask for is empty.
     public struct Answer: Sendable {
+        /// The transport of the adapter that answers; empty if the daemon is older than this library.
+        public var adapter = ""
         /// Of `list`, `reload` and `show`.
         public var apps: [App] = []
         /// Of `status`.
@@ -47,6 +55,8 @@ public enum DaemonOperator {
         public var alerts: [Alert] = []
         /// Of `bonds`; without keys.
         public var bonds: [Bond] = []
+        /// Of `remove`.
+        public var removed: RemovedApp?
     }
 
     /// What an operator watches.
@@ -91,8 +101,8 @@ public enum DaemonOperator {
         }
     }
 
-    /// No request needs long: what takes long, such as the start of an app, is only begun. An operator waits for its turn
-    /// behind other programs, and on a busy machine for the processor.
+    /// No request needs long: what takes long, such as the start of an app, is only begun. An operator waits for its
+    /// turn behind other programs, and on a busy machine for the processor.
     public static let patience: Duration = .seconds(60)
 
     /// Sends a request to the daemon at a socket, and waits for the answer.
@@ -122,6 +132,20 @@ public enum DaemonOperator {
     /// Watches until the loop over the sequence ends or its task is cancelled.
     /// - Returns: a sequence that throws `Failure`; if it is read too slowly, the oldest events are dropped.
     public static func watch(_ watched: Watched, at path: String) -> AsyncThrowingStream<Event, any Error> {
+        watch(watched, at: [path]) { $1 }
+    }
+
+    /// Watches several adapters of a daemon, each with a socket of its own, until the first of them ends.
+    /// - Returns: a sequence as that of one adapter, with the place in `paths` of the adapter that reports.
+    public static func watch(
+        _ watched: Watched, at paths: [String]
+    ) -> AsyncThrowingStream<(place: Int, event: Event), any Error> {
+        watch(watched, at: paths) { (place: $0, event: $1) }
+    }
+
+    private static func watch<Element: Sendable>(
+        _ watched: Watched, at paths: [String], as element: @escaping @Sendable (Int, Event) -> Element
+    ) -> AsyncThrowingStream<Element, any Error> {
         var request = WireOperatorRequest()
         switch watched {
         case .alerts: request.followAlerts = WireNothing()
@@ -129,18 +153,22 @@ public enum DaemonOperator {
         }
         let asked = request
         return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(65536)) { continuation in
-            let conversation = OperatorConversation(path, asked)
-            continuation.onTermination = { _ in conversation.end(with: .cancelled) }
-            conversation.begin { event in
-                switch event {
-                case .answer(let answer): for alert in answer.alerts { continuation.yield(.alert(alert)) }
-                case .event(let event): continuation.yield(event)
-                case .ended(let failure):
-                    // Who has cancelled the sequence hears its end, whichever thread is first.
-                    continuation.finish(throwing: failure == .cancelled ? nil : failure)
-                    return false
+            let conversations = paths.map { OperatorConversation($0, asked) }
+            continuation.onTermination = { _ in for conversation in conversations { conversation.end(with: .cancelled) }
+            }
+            for (place, conversation) in conversations.enumerated() {
+                conversation.begin { event in
+                    switch event {
+                    case .answer(let answer):
+                        for alert in answer.alerts { continuation.yield(element(place, .alert(alert))) }
+                    case .event(let event): continuation.yield(element(place, event))
+                    case .ended(let failure):
+                        // Who has cancelled the sequence hears its end, whichever thread is first.
+                        continuation.finish(throwing: failure == .cancelled ? nil : failure)
+                        return false
+                    }
+                    return true
                 }
-                return true
             }
         }
     }
@@ -158,6 +186,9 @@ extension WireOperatorRequest {
         case .quit(let name): quit = name
         case .show(let name): show = name
         case .install(let file): install = Data(file)
+        case .remove(let name, let keepsState):
+            remove.app = name
+            remove.keepsState = keepsState
         case .status: status = WireNothing()
         case .alerts: alerts = WireNothing()
         case .answerAlert(let alert, let accepts):
@@ -165,6 +196,7 @@ extension WireOperatorRequest {
             answerAlert.accepts = accepts
         case .bonds: bonds = WireNothing()
         case .removeBond(let identity): removeBond = WireAddress(identity)
+        case .power(let isOn): power = isOn
         }
     }
 }

@@ -44,7 +44,8 @@ final class DaemonRunner: EngineRunner {
     private(set) var bonds: [Bond] = []
     let identityResolvingKey: Key128? = nil
 
-    /// - Parameter configuration: its pairing options, agent, enhanced bearers, device name and packet observer are used.
+    /// - Parameter configuration: its pairing options, agent, enhanced bearers, device name and packet observer are
+    ///   used.
     init(_ address: TransportAddress, _ configuration: AdapterConfiguration, loop: EventLoop) {
         self.address = address
         self.configuration = configuration
@@ -104,6 +105,8 @@ final class DaemonRunner: EngineRunner {
         let operation = nextOperation()
         if command == .stop {
             leave(operation)
+        } else if hasBegun, case .link(let link, .gatt(.writeCommand(let handle, let value))) = command {
+            stream?.send(WriteCommandFrame(operation, link, handle, value: value).framed().span.bytes)
         } else if hasBegun, let request = WireRequest(withOptions(command), operation: operation),
             request.revision <= revision
         {
@@ -199,7 +202,15 @@ final class DaemonRunner: EngineRunner {
     private func receive(_ bytes: RawSpan) {
         frames.append(bytes)
         do throws(WireError) {
-            while let octets = try frames.next() { try take(try WireFromDaemon(octets: octets)) }
+            while let octets = try frames.next() {
+                if let operation = WriteCommandFrame.writtenOperation(in: octets), !ownRequests.contains(operation) {
+                    events.append(.completed(operation, .success(.gatt(.written))))
+                } else if let notified = NotificationFrame(message: octets) {
+                    events.append(.gatt(notified.link, .notification(GATTNotification(notified, for: .local))))
+                } else {
+                    try take(try WireFromDaemon(octets: octets))
+                }
+            }
         } catch {
             reason = .daemonEnded(reason: "it speaks another protocol: \(error)")
             close()
@@ -268,13 +279,18 @@ final class DaemonRunner: EngineRunner {
     /// What its owner has configured and the daemon decides at its start.
     private func missing(of welcome: WireWelcome) -> String? {
         if let bearers = configuration.enhancedBearers, bearers.opened == 0, !welcome.acceptsEnhancedBearers {
-            return "it accepts no enhanced bearers: set \"enhancedBearers\": true in the file of bled --config"
+            return "it does not accept enhanced bearers (EATT): \(Self.remedy("enhancedBearers"))"
         }
         if configuration.tellsAddressResolution, !welcome.tellsAddressResolution {
-            return
-                "it does not tell of address resolution: set \"addressResolution\": true in the file of bled --config"
+            return "it does not offer Central Address Resolution: \(Self.remedy("addressResolution"))"
         }
         return nil
+    }
+
+    /// Bonded centrals may keep the attribute table, so it does not change while the daemon runs.
+    private static func remedy(_ key: String) -> String {
+        "set \"\(key)\": true in the configuration file of bled (bled --config FILE), then restart bled; "
+            + "SIGHUP is not enough"
     }
 
     /// A request of this object itself has ended: one that is refused ends the connection, because what its owner has

@@ -4,7 +4,8 @@ import Synchronization
 
 /// One request of an operator and what follows, on a loop of its own.
 final class OperatorConversation: @unchecked Sendable {
-    // @unchecked Sendable is correct because only the loop uses the mutable state once it runs, apart from `control`.
+    // @unchecked Sendable is correct because the caller of `begin` uses the mutable state before the loop runs, and
+    // only the loop afterwards; `control` has a lock.
     enum Event: Sendable {
         case answer(DaemonOperator.Answer)
         case event(DaemonOperator.Event)
@@ -21,7 +22,7 @@ final class OperatorConversation: @unchecked Sendable {
     private var patience: EventLoop.Deadline?
 
     private struct Control {
-        /// `nil` before the loop runs.
+        /// `nil` until there is something to stop.
         var loop: EventLoop?
         /// Why the conversation ends as soon as it has begun.
         var end: DaemonOperator.Failure?
@@ -63,11 +64,12 @@ final class OperatorConversation: @unchecked Sendable {
                 patience?.set(
                     atMicroseconds: loop.nowMicroseconds + UInt64(max(0, limit.components.seconds)) * 1_000_000)
             }
-            try loop.start()
             let end = control.withLock { control in
                 control.loop = loop
                 return control.end
             }
+            // `loop` is known before it runs: a conversation that ends at once stops it.
+            try loop.start()
             if let end { self.end(with: end) }
         } catch {
             tell(.ended(.transport(error)))

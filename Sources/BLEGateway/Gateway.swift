@@ -24,7 +24,7 @@ public struct Gateway: Sendable {
     private var thresholdsOfSettings: [[String: Double]?] = []
     private var resolver: IdentityResolver
     private var keys: SensorKeys?
-    private let encrypt: SensorKeys.Encrypt?
+    let encrypt: SensorKeys.Encrypt?
 
     var messages: [GatewayMessage] = []
     var notices: [GatewayNotice] = []

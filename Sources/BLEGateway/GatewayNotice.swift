@@ -27,7 +27,7 @@ extension GatewayNotice: CustomStringConvertible {
         case .replayed(let counter, let last, let isUsed):
             """
             \(address) sent a packet with counter \(counter) after \(last): somebody may be sending recorded packets\
-            \(isUsed ? "" : "; its values are not used. After a change of the device’s battery restart the gateway")
+            \(isUsed ? "" : "; its values are not used. If its battery was changed, remove its key from the settings, and add it again")
             """
         case .restarted(let counter, let last):
             "\(address) counts its packets from \(counter) again, after \(last): was its battery changed?"

@@ -1,8 +1,8 @@
 /// Which rooms of the engine are in this build.
 ///
 /// Firmware with little flash leaves rooms out with a compile condition (`Tools/cross --features`). The doors of a room
-/// ask here; behind a door that is closed in every call, the compiler and the linker find code that nothing reaches, and
-/// drop it. Every other build has all rooms.
+/// ask here; behind a door that is closed in every call, the compiler and the linker find code that nothing reaches,
+/// and drop it. Every other build has all rooms.
 ///
 /// An engine without a room behaves as one whose owner did not ask for it: without links there is none to command,
 /// without pairing there is no toolbox.
@@ -67,6 +67,16 @@ package enum BuiltIn {
         #endif
     }
 
+    /// Periodic trains with responses.
+    @inline(__always)
+    package static var responses: Bool {
+        #if JELLING_WITHOUT_RESPONSES
+        false
+        #else
+        sets && trains
+        #endif
+    }
+
     /// Measurements of links: transmit power, path loss, and whether an encrypted link still lives.
     @inline(__always)
     package static var linkReports: Bool {
@@ -108,6 +118,7 @@ extension HostCommand {
         case .radio(.advertise), .radio(.changeAdvertising), .server: BuiltIn.server
         case .radio(.advertiseSet), .radio(.changeAdvertisingSet): BuiltIn.sets
         case .radio(.followTrain): BuiltIn.trains
+        case .radio(.sendSubevents), .radio(.respondInTrain): BuiltIn.responses
         case .radio(.receiveTrains), .radio(.transferTrain): BuiltIn.links && BuiltIn.trains
         case .security: BuiltIn.pairing
         }

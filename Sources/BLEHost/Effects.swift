@@ -24,6 +24,10 @@ struct Effects {
 
     private var lastOperation: UInt64 = 0
 
+    /// Compiled into whoever makes these, as `Radio.init`.
+    @inline(__always)
+    init() {}
+
     /// The identifier of a new operation.
     mutating func nextOperation() -> OperationID {
         lastOperation += 1

@@ -80,7 +80,8 @@ struct EventQueue {
             (.value, request.writes.first?.value.count ?? 0)
         case .server(.stored(_, let write)): (.value, write.value.count)
         case .train(_, _, .report(let report)): (.value, report.data.count)
-        case .malformedPacket, .linkReport: (.value, 0)
+        case .advertisingSet(_, _, .response(let response)): (.value, response.data?.count ?? 0)
+        case .malformedPacket, .linkReport, .advertisingSet(_, _, .dataRequested): (.value, 0)
         case .ready, .recovering, .failed, .reopenTransport, .stopped, .advertisingChanged, .advertisingSet, .train,
             .completed, .connected, .disconnected, .gatt, .centralConnected, .centralDisconnected, .server, .pairing,
             .encryptionChanged, .cleartextRefused, .bondRemoved, .channel, .connectionParametersChanged,

@@ -9,7 +9,13 @@ extension Host {
         case .failed:
             return effects.complete(operation, .failure(.controllerUnresponsive))
         case .stopping, .stopped:
-            guard case .stop = command else { return effects.complete(operation, .failure(.invalidRequest(.stopped))) }
+            switch command {
+            // The database, bonds, what pairings demand and who accepts channels need no controller, and outlive it.
+            case .stop, .server, .channel(.stopListening), .security(.setSecurity), .security(.setOutOfBandData),
+                .security(.removeBond), .security(.nameBond), .security(.restoreBonds):
+                break
+            default: return effects.complete(operation, .failure(.invalidRequest(.stopped)))
+            }
         case .closed, .awaitingTransport, .starting, .ready: break
         }
         switch command {

@@ -68,6 +68,10 @@ extension Host {
             radio.setAnswered(handle, status, opcode, parameters, at: now, into: &effects)
         case .train: radio.trainAnswered(status, opcode, at: now, into: &effects)
         case .trainReceiver(let operation, _): radio.trainReceiverAnswered(operation, status, opcode, into: &effects)
+        case .trainSubevents(let handle):
+            // A train that was just lost has none.
+            guard !status.isSuccess, status != .unknownAdvertisingIdentifier else { return }
+            radio.subeventsRefused(handle, .controller(status, opcode), into: &effects)
         case .plain(let operation), .trainTransfer(let operation, _):
             let failure = HostFailure.controller(status, opcode)
             effects.complete(operation, status.isSuccess ? .success(.done) : .failure(failure))
@@ -117,7 +121,8 @@ extension Host {
         case .startup(let step):
             if step.isRequired { recover(at: now) } else { continueStartup(at: now) }
         case .scan, .initiate, .advertise, .ownAddress: recover(at: now)
-        // Some controllers swallow commands that they do not know: that ends what the command was for, and nothing else.
+        // Some controllers swallow commands that they do not know: that ends what the command was for, and nothing
+        // else.
         case .advertisingSetCapacity:
             guard BuiltIn.sets else { return }
             let none: [UInt8] = []
@@ -128,6 +133,8 @@ extension Host {
         case .train: radio.trainTimedOut(command.opcode, at: now, into: &effects)
         case .trainReceiver(let operation, _):
             radio.trainReceiverAnswered(operation, .connectionTimeout, command.opcode, into: &effects)
+        case .trainSubevents(let handle):
+            radio.subeventsRefused(handle, .commandTimeout(command.opcode), into: &effects)
         case .plain(let operation), .trainTransfer(let operation, _):
             effects.complete(operation, .failure(.commandTimeout(command.opcode)))
         case .resolvingList: radio.resolvingListTimedOut(into: &effects)

@@ -115,6 +115,11 @@ extension Host {
             .periodicAdvertisingSyncTransferReceived:
             guard BuiltIn.trains else { return }
             try receiveTrain(subevent, &reader, at: now)
+        case .periodicAdvertisingSyncEstablishedV2, .periodicAdvertisingReportV2,
+            .periodicAdvertisingSyncTransferReceivedV2, .periodicAdvertisingSubeventDataRequest,
+            .periodicAdvertisingResponseReport:
+            guard BuiltIn.responses else { return }
+            try receiveTrainWithResponses(subevent, &reader, at: now)
         case .scanTimeout:
             radio.scanTimedOut(into: &effects)
         default:
@@ -136,6 +141,24 @@ extension Host {
             radio.received(try LEPeriodicAdvertisingSyncLost(decoding: &reader), into: &effects)
         default:
             radio.received(try LEPeriodicAdvertisingSyncTransferReceived(decoding: &reader), into: &effects)
+        }
+    }
+
+    @inline(never)
+    private mutating func receiveTrainWithResponses(
+        _ subevent: LESubeventCode, _ reader: inout PacketReader, at now: Instant
+    ) throws(DecodingError) {
+        switch subevent {
+        case .periodicAdvertisingSyncEstablishedV2:
+            radio.received(try LEPeriodicAdvertisingSyncEstablishedV2(decoding: &reader), into: &effects)
+        case .periodicAdvertisingReportV2:
+            radio.received(try LEPeriodicAdvertisingReportV2(decoding: &reader), at: now, into: &effects)
+        case .periodicAdvertisingSyncTransferReceivedV2:
+            radio.received(try LEPeriodicAdvertisingSyncTransferReceivedV2(decoding: &reader), into: &effects)
+        case .periodicAdvertisingSubeventDataRequest:
+            radio.received(try LEPeriodicAdvertisingSubeventDataRequest(decoding: &reader), into: &effects)
+        default:
+            radio.received(try LEPeriodicAdvertisingResponseReport(decoding: &reader), into: &effects)
         }
     }
 

@@ -23,6 +23,7 @@ extension Host {
         }
         let pending = Connector.Pending(
             operation: operation, client: client, request: request, retriesLeft: request.establishmentRetries)
+        link.follow(request.parameterPolicy, of: client)
         link.join([pending], &pairings.bonds, into: &effects)
         link.wantBearers(request.enhancedBearers)
         link.openBearers(at: now, into: &effects)
@@ -93,9 +94,10 @@ extension Host {
             localAddress: new.privateAddresses.local ?? information.ownAddress
                 ?? DeviceAddress(value: 0, kind: .public),
             peerAddress: new.privateAddresses.peer ?? peer.withoutIdentityMark, gatt: gattSettings)
-        link.parameterPolicy = configuration.timing.parameterPolicy
+        link.usualParameterPolicy = configuration.timing.parameterPolicy
         link.reassembler.limit = configuration.limits.reassembledBytes
         link.waiting = waiting
+        for pending in waiting { link.follow(pending.request.parameterPolicy, of: pending.client) }
         link.gatt.holdingClients = holdingClients
         link.bearers.settings = configuration.usedEnhancedBearers
         if BuiltIn.enhancedBearers { for request in waiting { link.wantBearers(request.request.enhancedBearers) } }

@@ -16,7 +16,7 @@ extension Host {
             radio.transferTrain(
                 of: source, to: link, serviceData: serviceData, operation: operation, into: &effects)
         case .scan, .changeScan, .advertise, .changeAdvertising, .connect, .advertiseSet, .changeAdvertisingSet,
-            .followTrain, .classifyChannels:
+            .followTrain, .classifyChannels, .sendSubevents, .respondInTrain:
             // These concern no link.
             radio.perform(
                 command, operation: operation, client: client, isPresent: false, at: now, into: &effects)

@@ -17,7 +17,9 @@ import BLEPackets
 /// Upwards: controller event or ACL data → link → L2CAP channel → ATT bearer → GATT client → `HostEvent`. Downwards:
 /// `HostCommand` → the state machine concerned → packets, within the controller's credits.
 public struct Host: ~Copyable {
-    let configuration: HostConfiguration
+    private let shared: SharedConfiguration
+    @inline(__always)
+    var configuration: HostConfiguration { shared.value }
     var session: ControllerSession
     var radio: Radio
     /// The effects of the input that is being handled.
@@ -34,17 +36,21 @@ public struct Host: ~Copyable {
     var stopOperations: [OperationID] = []
 
     /// Creates an engine without a transport; it starts with `transportOpened(at:)`.
+    ///
+    /// Compiled into who makes it: then the parts are made where they stay, and the whole is not on the stack.
+    @inline(__always)
     public init(configuration: HostConfiguration = HostConfiguration()) {
-        self.configuration = configuration
+        shared = SharedConfiguration(configuration)
         server = Self.server(configuration)
         pairings = Pairings(configuration: configuration)
-        session = ControllerSession(configuration: configuration)
-        radio = Radio(configuration: configuration)
+        session = ControllerSession(configuration: shared)
+        radio = Radio(configuration: shared)
         links = LinkTable(limit: configuration.limits.links)
         parked = ParkedPackets(limit: configuration.limits.parkedPackets)
     }
 
-    /// A server with the services that every device has. Apart from `init`, so that its memory is not needed twice there.
+    /// A server with the services that every device has. Apart from `init`, so that its memory is not needed twice
+    /// there.
     @inline(never)
     private static func server(_ configuration: HostConfiguration) -> GATTServer {
         var settings = GATTServerSettings()
@@ -59,6 +65,13 @@ public struct Host: ~Copyable {
                 tellsAddressResolution: configuration.tellsAddressResolution, at: .zero)
         } catch {}
         return server
+    }
+
+    /// Whether an advertising packet that several clients want is one event, with all of them in `Discovery.others`,
+    /// instead of one for each. What goes to the controller is the same.
+    package var joinsDiscoveries: Bool {
+        get { radio.scanner.joinsDiscoveries }
+        set { radio.scanner.joinsDiscoveries = newValue }
     }
 
     // MARK: Inputs
@@ -184,7 +197,8 @@ public struct Host: ~Copyable {
     /// Counters since the creation of the engine.
     public var counters: HostCounters { effects.counters }
 
-    /// Mutating, as `isQuiet`: what only reads is compiled for a whole copy of the engine on the stack in other modules.
+    /// Mutating, as `isQuiet`: what only reads is compiled for a whole copy of the engine on the stack in other
+    /// modules.
     var isDeaf: Bool {
         mutating get { session.isDeaf(effects.commands) }
     }
@@ -334,7 +348,8 @@ public struct Host: ~Copyable {
 
     mutating func finishStopping(at now: Instant) {
         guard !stopOperations.isEmpty else { return }
-        session.phase = .stopped
+        // Without a transport it is as before the first one: the next one starts it again.
+        session.phase = phase == .closed || phase == .awaitingTransport ? .closed : .stopped
         // Do not wait any longer for what the controller did not confirm in time.
         loseController(at: now)
         radio.endRequests(with: .cancelled, into: &effects)

@@ -162,6 +162,9 @@ public enum HostFailure: Error, Equatable, Sendable {
         case advertisingSet(AdvertisingSetRequest.Fault)
         /// A train that cannot be followed or transferred: parameters out of range, or the operation has none.
         case train
+        /// Subevents that a train does not have, too much data for one, a response slot that does not exist, or the
+        /// operation has no train with responses.
+        case subevents
         /// Zones of path loss that overlap or do not exist.
         case pathLossZones
         /// Channels that do not exist, or fewer than two.
@@ -222,8 +225,20 @@ public struct Discovery: Hashable, Sendable {
     public var secondaryPHY: PHY?
     /// The interval of the device's periodic advertising; `nil` if it has none.
     public var periodicInterval: PeriodicAdvertisingInterval?
+    /// The private address that the advertising is directed to, if the controller could not resolve it: only with
+    /// `ScanRequest.includesUnresolvedTargets`.
+    public var unresolvedTarget: DeviceAddress?
     /// When it was received.
     public var time: Instant
+    /// The other scans that found the device with the same packet, in the order in which they began; only if the owner
+    /// of the engine wants one event for all of them (`Host.joinsDiscoveries`).
+    package var others: [Seeker] = []
+
+    /// A scan and its client.
+    package struct Seeker: Hashable, Sendable {
+        package var scan: OperationID
+        package var client: ClientID
+    }
 
     public init(
         scan: OperationID, client: ClientID, address: DeviceAddress?, rssi: Int8, isConnectable: Bool,
@@ -241,6 +256,16 @@ public struct Discovery: Hashable, Sendable {
         self.txPower = txPower
         self.isExtended = isExtended
         self.time = time
+    }
+
+    /// All scans that it is for.
+    package var seekers: [Seeker] { [Seeker(scan: scan, client: client)] + others }
+
+    /// The same for one of the scans alone.
+    package func addressed(to seeker: Seeker) -> Discovery {
+        var discovery = self
+        (discovery.scan, discovery.client, discovery.others) = (seeker.scan, seeker.client, [])
+        return discovery
     }
 }
 

@@ -75,11 +75,12 @@ private func strength(_ isAuthenticated: Bool, _ isSecureConnections: Bool, _ ke
 }
 
 extension PairingEvent: CustomStringConvertible {
+    /// What happened. It does not show the passkey, so that events can be logged.
     public var description: String {
         switch self {
         case .started: "pairing has started"
         case .securityRequested: "the device asks for a secure link"
-        case .displayPasskey(let passkey): "enter \(digits(passkey)) on the other device"
+        case .displayPasskey: "a passkey must be entered on the other device"
         case .question(let question): question.kind.text
         case .paired(let summary): summary.description
         case .failed(let failure): "pairing failed: \(failure)"
@@ -131,6 +132,31 @@ extension HostCounters: CustomStringConvertible {
 extension Adapter: CustomStringConvertible {
     /// Such as `adapter user:0`.
     nonisolated public var description: String { "adapter \(address)" }
+}
+
+extension Adapter: CustomReflectable {
+    /// Empty: the parts belong to the adapter's own thread, and there are keys among them.
+    nonisolated public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension AdapterConfiguration: CustomStringConvertible, CustomReflectable {
+    /// Such as `adapter configuration “Jelling”: resolvable private addresses, bonds kept, pairing asks`.
+    public var description: String {
+        var words = ["\(ownAddress)"]
+        if toolbox == nil {
+            words.append("no pairing")
+        } else {
+            words.append(bondStore == nil ? "bonds until closed" : "bonds kept")
+            words.append(pairingAgent == nil ? "pairing asks nobody" : "pairing asks")
+        }
+        if enhancedBearers != nil { words.append("enhanced bearers") }
+        if tap != nil { words.append("captured") }
+        if recorder != nil { words.append("recorded") }
+        return "adapter configuration “\(deviceName)”: " + words.joined(separator: ", ")
+    }
+
+    /// Empty: a description of the parts would be long, and may be written into logs.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension AdapterConfiguration.OwnAddress: CustomStringConvertible {

@@ -73,82 +73,108 @@ public enum TransportError: Error, Equatable, Sendable {
 }
 
 extension TransportError: CustomStringConvertible {
-    /// The cause, then the remedy.
-    public var description: String {
+    /// The cause, and after a semicolon the remedy, if one is known.
+    public var description: String { remedy.map { "\(cause); \($0)" } ?? cause }
+
+    /// What went wrong, without the remedy.
+    public var cause: String {
         switch self {
         case .invalidAddress(let text):
-            "‘\(text)’ is not a transport; use one of: " + TransportAddress.forms.joined(separator: ", ")
+            "‘\(text)’ is not a transport"
         case .unusableFile(let path, let reason):
             "‘\(path)’: \(reason)"
         case .notOffered(let address):
             "the transport \(address) is not supported by this program"
         case .noBluetoothInKernel:
-            "this kernel has no Bluetooth: load it with ‘modprobe bluetooth’ (and the adapter's driver, e.g. ‘btusb’),"
-                + " or use a kernel built with CONFIG_BT; a container uses the host's kernel"
+            "this kernel has no Bluetooth"
         case .noSuchAdapter(let index, let present):
             "there is no adapter hci\(index): "
-                + (present.isEmpty
-                    ? "there are no adapters; plug one in, or check ‘rfkill list’ and ‘dmesg’"
-                    : "there is " + present.joined(separator: ", "))
+                + (present.isEmpty ? "there are no adapters" : "there is " + present.joined(separator: ", "))
         case .noAdapter:
-            "there is no Bluetooth adapter: plug one in, check ‘rfkill list’ and ‘dmesg’, or choose another transport"
-        case .permissionDenied(let address, let capability, let program):
-            "no permission to open \(address): this needs \(capability.rawValue); run as root, or grant the "
-                + "capability with ‘sudo setcap \(capability.setcapName)+ep \(program)’"
+            "there is no Bluetooth adapter"
+        case .permissionDenied(let address, let capability, _):
+            "no permission to open \(address): this needs \(capability.rawValue)"
         case .adapterUp(let index, let daemon):
-            "hci\(index) is up, but the user channel needs it down: "
-                + (daemon.map {
-                    "\($0) is running and powers adapters; power this one off with ‘bluetoothctl power off’ or"
-                        + " ‘btmgmt --index \(index) power off’, or stop it with ‘systemctl stop bluetooth’"
-                } ?? "take it down with ‘hciconfig hci\(index) down’ or ‘btmgmt --index \(index) power off’")
-                + ", or share it through raw:\(index)"
+            "hci\(index) is up, but the user channel needs it down"
+                + (daemon.map { ": \($0) is running and powers adapters" } ?? "")
         case .adapterBusy(let index, let holders):
             "hci\(index) is busy: a process holds its user channel"
-                + (holders.isEmpty
-                    ? "; stop it first (run as root to see which one)"
-                    : "; HCI sockets are open in \(list(holders)): stop it first")
+                + (holders.isEmpty ? "" : ", and HCI sockets are open in \(list(holders))")
         case .adapterInSetup(let index):
-            "hci\(index) is busy: the kernel is still setting it up; try again in a few seconds"
+            "hci\(index) is busy: the kernel is still setting it up"
         case .adapterDown(let index):
-            "hci\(index) is down, but the raw channel needs it up: bring it up with"
-                + " ‘hciconfig hci\(index) up’ or ‘bluetoothctl power on’ (see ‘rfkill list’ if that fails),"
-                + " or use it exclusively with user:\(index)"
+            "hci\(index) is down, but the raw channel needs it up"
         case .adapterBlocked(let index):
-            "the radio of hci\(index) is switched off: see ‘rfkill list’, switch it on with ‘rfkill unblock bluetooth’"
+            "the radio of hci\(index) is switched off"
         case .adapterRemoved(let index):
             "the adapter hci\(index) disappeared: it was unplugged, reset by its driver, or taken down"
         case .hostNotFound(let host, let reason):
             "the host ‘\(host)’ was not found: \(reason)"
         case .connectionRefused(let address):
-            "nothing is listening at \(address): start the controller's program first, or correct the address"
+            "nothing is listening at \(address)"
         case .connectionTimedOut(let address):
-            "\(address) did not answer within \(Transports.connectTimeoutSeconds) seconds: check host, port and firewall"
+            "\(address) did not answer within \(Transports.connectTimeoutSeconds) seconds"
         case .pathNotFound(let path):
-            "‘\(path)’ does not exist: start the controller's program or plug the device in, or correct the path"
+            "‘\(path)’ does not exist"
         case .pathForbidden(let path):
-            "no permission to use ‘\(path)’: see its mode with ‘ls -l’; serial ports often belong to the group dialout"
+            "no permission to use ‘\(path)’"
         case .notASerialPort(let path):
             "‘\(path)’ is not a serial port"
         case .serialPortBusy(let path, let holders):
             "the serial port ‘\(path)’ is in use by "
-                + (holders.isEmpty
-                    ? "the kernel's Bluetooth or another program; stop ‘btattach’ or the program that uses it"
-                    : list(holders) + "; stop it first")
-        case .unsupportedBaud(let path, let requested, let nearest):
-            "the serial port ‘\(path)’ does not support \(requested) baud; the nearest supported speed is \(nearest)"
+                + (holders.isEmpty ? "the kernel's Bluetooth or another program" : list(holders))
+        case .unsupportedBaud(let path, let requested, _):
+            "the serial port ‘\(path)’ does not support \(requested) baud"
         case .noDaemon(let path):
-            "no daemon listens at ‘\(path)’: start one with ‘bled --socket \(path)’, or name a controller of your own (user:0)"
+            "no daemon listens at ‘\(path)’"
         case .daemonEnded(let reason):
             "the daemon ended the connection: \(reason)"
         case .closedByPeer:
             "the controller closed the connection"
         case .framingLost(let packetType):
-            "lost synchronisation: \(hexadecimal(packetType)) is not an H4 packet type; check the baud rate, the "
-                + "flow control, and that a controller is connected"
+            "lost synchronisation: \(hexadecimal(packetType)) is not an H4 packet type"
         case .sendQueueFull(let byteCount):
-            "the controller stopped accepting data; \(byteCount) bytes are waiting"
+            "the controller stopped accepting data, and \(byteCount) bytes are waiting"
         case .system(let call, let code):
             "\(call) failed: \(describeSystemError(code))"
+        }
+    }
+
+    /// What to do about it; `nil` if no remedy is known.
+    public var remedy: String? {
+        switch self {
+        case .invalidAddress: "use one of: " + TransportAddress.forms.joined(separator: ", ")
+        case .noBluetoothInKernel:
+            "load it with ‘modprobe bluetooth’ (and the adapter's driver, e.g. ‘btusb’), or use a kernel built with "
+                + "CONFIG_BT (a container uses the host's kernel)"
+        case .noSuchAdapter(_, let present):
+            present.isEmpty ? "plug one in, or check ‘rfkill list’ and ‘dmesg’" : nil
+        case .noAdapter: "plug one in, check ‘rfkill list’ and ‘dmesg’, or choose another transport"
+        case .permissionDenied(_, let capability, let program):
+            "run as root, or grant the capability with ‘sudo setcap \(capability.setcapName)+ep \(program)’"
+        case .adapterUp(let index, let daemon):
+            (daemon == nil
+                ? "take it down with ‘hciconfig hci\(index) down’ or ‘btmgmt --index \(index) power off’"
+                : "power this one off with ‘bluetoothctl power off’ or ‘btmgmt --index \(index) power off’, or stop it "
+                    + "with ‘systemctl stop bluetooth’") + ", or share it through raw:\(index)"
+        case .adapterBusy(_, let holders): "stop it first" + (holders.isEmpty ? " (run as root to see which one)" : "")
+        case .adapterInSetup: "try again in a few seconds"
+        case .adapterDown(let index):
+            "bring it up with ‘hciconfig hci\(index) up’ or ‘bluetoothctl power on’ (see ‘rfkill list’ if that fails), "
+                + "or use it exclusively with user:\(index)"
+        case .adapterBlocked: "see ‘rfkill list’, switch it on with ‘rfkill unblock bluetooth’"
+        case .connectionRefused: "start the controller's program first, or correct the address"
+        case .connectionTimedOut: "check host, port and firewall"
+        case .pathNotFound: "start the controller's program or plug the device in, or correct the path"
+        case .pathForbidden: "see its mode with ‘ls -l’; serial ports often belong to the group dialout"
+        case .serialPortBusy(_, let holders):
+            holders.isEmpty ? "stop ‘btattach’ or the program that uses it" : "stop it first"
+        case .unsupportedBaud(_, _, let nearest): "use \(nearest), the nearest speed that it supports"
+        case .noDaemon(let path): "start one with ‘bled --socket \(path)’, or name a controller of your own (user:0)"
+        case .framingLost: "check the baud rate, the flow control, and that a controller is connected"
+        case .unusableFile, .notOffered, .adapterRemoved, .hostNotFound, .notASerialPort, .daemonEnded, .closedByPeer,
+            .sendQueueFull, .system:
+            nil
         }
     }
 

@@ -23,8 +23,8 @@ public struct CharacteristicKey<Value: Sendable>: Sendable {
     }
 
     /// Reads the octets of a value.
-    /// - Throws: `BLEError.malformedValue` if they are not a value of this characteristic, `BLEError.unknownValue` if the
-    ///   device reports that it does not know the value.
+    /// - Throws: `BLEError.malformedValue` if they are not a value of this characteristic, `BLEError.unknownValue` if
+    ///   the device reports that it does not know the value.
     public func decode(_ octets: [UInt8]) throws(BLEError) -> Value {
         do {
             return try reading(octets)

@@ -1,26 +1,38 @@
 import BLECapture
 import BLEPackets
 import BLESimulator
+import BLETransport
 import Glibc
 
 /// A capture that plays the controller.
 ///
 /// What the recorded controller said of itself, its address, version, features and buffers, becomes a simulated
 /// controller. While the host scans, the recorded advertising reports come at their recorded distances, in the form of
-/// its scan; while it does not, the capture waits. A device whose GATT session is in the capture can be connected to: it
-/// has the recorded database, the values that were read, and sends by itself what it sent then, at the recorded
+/// its scan; while it does not, the capture waits. A device whose GATT session is in the capture can be connected to:
+/// it has the recorded database, the values that were read, and sends by itself what it sent then, at the recorded
 /// distances, to clients that have subscribed. What the capture lacks is told. Other recorded events are not played.
 struct PlayedCapture {
     var configuration = SimulatedControllerConfiguration()
     /// In their order; the time counts from the first of them.
     private(set) var reports: [(time: Int64, report: LEExtendedAdvertisingReport.Report)] = []
     private(set) var sessions: [PlayedSession] = []
+    /// Links to devices beyond those that are played.
+    private var omitted = 0
 
     /// `FILE@RATE` plays RATE times faster, unless a file has exactly that name.
-    static func pathAndRate(_ text: String) -> (path: String, rate: Double) {
-        guard let mark = text.lastIndex(of: "@"), let rate = Double(text[text.index(after: mark)...]),
-            PlayedPace.rates.contains(rate), unsafe access(text, F_OK) != 0
-        else { return (text, 1) }
+    /// - Throws: `TransportError.unusableFile` if what follows the last `@` is no such rate. An `@` in the name of a
+    ///   folder is none of a rate.
+    static func pathAndRate(_ text: String) throws(TransportError) -> (path: String, rate: Double) {
+        guard unsafe access(text, F_OK) != 0, let mark = text.lastIndex(of: "@"), !text[mark...].contains("/") else {
+            return (text, 1)
+        }
+        guard let rate = Double(text[text.index(after: mark)...]), PlayedPace.rates.contains(rate) else {
+            throw .unusableFile(
+                text,
+                reason:
+                    "no file has this name, and what follows ‘@’ is not a speed: write FILE@RATE with a number from "
+                    + "0.001 to 1000000, such as @10 to play ten times faster")
+        }
         return (String(text[..<mark]), rate)
     }
 
@@ -71,6 +83,7 @@ struct PlayedCapture {
             configuration.features.remove(.extendedAdvertising)
         }
         sessions = collector.finish()
+        omitted = collector.omitted
     }
 
     private static func event(_ packet: RawSpan) -> HCIEventPacket? {
@@ -153,6 +166,11 @@ struct PlayedCapture {
                         + "discovered before is missing")
             }
             session.join(air, pace, tell: tell)
+        }
+        if omitted > 0 {
+            tell(
+                "of the devices with GATT sessions, the first \(sessions.count) are played: \(omitted) links are left "
+                    + "out")
         }
         if sessions.isEmpty, !reports.isEmpty {
             tell("the capture has no GATT session of a device: there are only its advertisements")

@@ -3,8 +3,8 @@ import BLESimulator
 
 /// The attributes of a recorded device, as far as its requests and answers tell of them.
 ///
-/// What was used and not discovered in the capture gets a place too, with a UUID that says only its handle, so that it can be read,
-/// written and subscribed to; `gaps` says so.
+/// What was used and not discovered in the capture gets a place too, with a UUID that says only its handle, so that it
+/// can be read, written and subscribed to; `gaps` says so.
 struct PlayedDatabase {
     struct Attribute {
         var type: BluetoothUUID
@@ -156,6 +156,14 @@ struct PlayedDatabase {
 
     // MARK: What is missing
 
+    /// A service in the range of which the capture has nothing but its declaration.
+    func emptyService(in range: ClosedRange<UInt16>) -> UInt16? {
+        handles.first { handle in
+            guard range.contains(handle), let end = attributes[handle]?.groupEnd, end > handle else { return false }
+            return !handles.contains { $0 > handle && $0 <= end }
+        }
+    }
+
     private mutating func complete() {
         let used = isRead.union(isWritten).union(isCommanded).union(isNotified).union(isIndicated)
         var unnamed: [UInt16] = []
@@ -171,9 +179,7 @@ struct PlayedDatabase {
             attributes[handle, default: Attribute(type: Self.placeholder(handle))].properties = properties(of: handle)
         }
         declare(unnamed)
-        for (handle, attribute) in attributes where !attribute.properties.isDisjoint(with: [.notify, .indicate]) {
-            addConfiguration(behind: handle)
-        }
+        addConfigurations()
         encloseAll()
         guard !unnamed.isEmpty else { return }
         gaps.append(
@@ -208,17 +214,26 @@ struct PlayedDatabase {
         }
     }
 
-    private mutating func addConfiguration(behind handle: UInt16) {
-        var next = handle
-        while next < .max {
-            next += 1
-            guard let attribute = attributes[next] else { break }
-            if attribute.type == Self.configuration { return }
-            if [Self.characteristic, Self.primaryService, Self.secondaryService].contains(attribute.type) { return }
-        }
-        // The place right behind the value is where most devices have it.
-        if handle < .max, attributes[handle + 1] == nil {
-            attributes[handle + 1] = Attribute(type: Self.configuration, values: [[0, 0]])
+    /// Puts a configuration behind each value that is sent and has none. It goes from the end: what stands behind an
+    /// attribute is what stands behind the next one.
+    private mutating func addConfigurations() {
+        var later: UInt16?
+        var isConfigured = false
+        for handle in attributes.keys.sorted().reversed() {
+            guard let attribute = attributes[handle] else { continue }
+            let next = handle < .max ? handle + 1 : nil
+            if later != next { isConfigured = false }
+            // The place right behind the value is where most devices have it.
+            if !attribute.properties.isDisjoint(with: [.notify, .indicate]), !isConfigured, let next, later != next {
+                attributes[next] = Attribute(type: Self.configuration, values: [[0, 0]])
+                isConfigured = true
+            }
+            later = handle
+            switch attribute.type {
+            case Self.configuration: isConfigured = true
+            case Self.characteristic, Self.primaryService, Self.secondaryService: isConfigured = false
+            default: break
+            }
         }
     }
 

@@ -157,7 +157,14 @@ final class PlayedServer {
             length = entry.count
             response += entry
         }
-        guard let length else { return .failure(Refusal(error: .attributeNotFound, handle: first)) }
+        guard let length else {
+            if opcode == 0x08, let service = database.emptyService(in: first...last), missing.insert(service).inserted {
+                tell(
+                    "the capture has no discovery of the service at 0x"
+                        + "\(String(0x10000 + Int(service), radix: 16).dropFirst()) of \(peer)")
+            }
+            return .failure(Refusal(error: .attributeNotFound, handle: first))
+        }
         return finished(opcode, response, length)
     }
 
@@ -297,6 +304,8 @@ final class PlayedServer {
             let pdu = timeline[place].pdu
             place += 1
             if isWanted(pdu), let device { air.sendAttributePDU(Array(pdu.prefix(mtu)), from: device) }
+            // Nothing ends by itself: who waits for more has to know.
+            if place == timeline.count { tell("the capture ends: it has no more notifications of \(peer)") }
             planNext()
         }
     }

@@ -32,17 +32,26 @@ struct PlayedSession {
 
 /// Follows the links of a capture and puts their ATT traffic together.
 struct SessionCollector {
-    private struct Open {
-        var handle: UInt16
+    fileprivate struct Open {
+        /// Counts the links in the order in which they began.
+        var number: Int
         var session: PlayedSession
         var fromHost: [UInt8] = []
         var fromPeer: [UInt8] = []
+        /// The exchange that a response belongs to.
+        var lastRequest: Int?
     }
 
     private static let unknownLinkLimit = 64
+    /// The most devices that are played: each of them advertises all the time.
+    static let deviceLimit = 1000
 
-    private var open: [Open] = []
+    /// By handle.
+    private var open: [UInt16: Open] = [:]
+    private var begun = 0
     private var finished: [PlayedSession] = []
+    /// Devices beyond the limit.
+    private(set) var omitted = 0
 
     mutating func take(_ event: HCIEventPacket) {
         switch event {
@@ -67,23 +76,32 @@ struct SessionCollector {
     private mutating func begin(_ handle: ConnectionHandle, _ peer: DeviceAddress) {
         endedUnknown.remove(handle.rawValue)
         end(handle.rawValue)
-        open.append(Open(handle: handle.rawValue, session: PlayedSession(peer: peer.withoutIdentityMark)))
+        begin(handle.rawValue, PlayedSession(peer: peer.withoutIdentityMark))
+    }
+
+    private mutating func begin(_ handle: UInt16, _ session: PlayedSession) {
+        begun += 1
+        open[handle] = Open(number: begun, session: session)
     }
 
     private mutating func end(_ handle: UInt16) {
-        guard let position = open.firstIndex(where: { $0.handle == handle }) else { return }
-        finished.append(open.remove(at: position).session)
+        if let ended = open.removeValue(forKey: handle) { finished.append(ended.session) }
     }
 
     /// - Returns: One session for each peer with ATT traffic, its links one after the other.
     mutating func finish() -> [PlayedSession] {
-        while let link = open.first { end(link.handle) }
+        finished += open.values.sorted { $0.number < $1.number }.map(\.session)
+        open = [:]
         var sessions: [PlayedSession] = []
+        var places: [DeviceAddress: Int] = [:]
         for session in finished where !session.exchanges.isEmpty {
-            if let position = sessions.firstIndex(where: { $0.peer == session.peer }) {
-                sessions[position].exchanges += session.exchanges
-            } else {
+            if let place = places[session.peer] {
+                sessions[place].exchanges += session.exchanges
+            } else if sessions.count < Self.deviceLimit {
+                places[session.peer] = sessions.count
                 sessions.append(session)
+            } else {
+                omitted += 1
             }
         }
         return sessions
@@ -93,7 +111,7 @@ struct SessionCollector {
         do throws(DecodingError) {
             let data = try ACLDataPacket(decoding: packet)
             let handle = data.connectionHandle.rawValue
-            if !open.contains(where: { $0.handle == handle }) {
+            if open[handle] == nil {
                 // A link that stood before the capture began: nobody knows with whom.
                 guard data.boundary.isFirst, isAttributeFrame(data.data), open.count < Self.unknownLinkLimit,
                     !endedUnknown.contains(handle)
@@ -101,39 +119,41 @@ struct SessionCollector {
                 let address = DeviceAddress(value: 0xC000_0000_0000 | UInt64(handle), kind: .random)
                 var session = PlayedSession(peer: address)
                 session.begunBefore = true
-                open.append(Open(handle: handle, session: session))
+                begin(handle, session)
             }
-            guard let position = open.firstIndex(where: { $0.handle == handle }) else { return }
-            let isFromHost = direction == .hostToController
-            var frame = data.boundary.isFirst ? [] : isFromHost ? open[position].fromHost : open[position].fromPeer
-            frame += data.data.copied()
-            let isWhole = frame.count >= 4 && frame.count >= 4 + Int(frame[0]) + Int(frame[1]) << 8
-            if isWhole, frame[2] == 4, frame[3] == 0 {
-                take(Array(frame[4...]), isFromHost: isFromHost, at: time, &open[position].session)
-            }
-            if isWhole || frame.count > 0xFFFF + 4 { frame = [] }
-            if isFromHost { open[position].fromHost = frame } else { open[position].fromPeer = frame }
+            open[handle]?.take(data, isFromHost: direction == .hostToController, at: time)
         } catch {}
     }
 
     private func isAttributeFrame(_ data: RawSpan) -> Bool {
         data.byteCount > 4 && data.byte(at: 2) == 4 && data.byte(at: 3) == 0
     }
+}
 
-    private func take(_ pdu: [UInt8], isFromHost: Bool, at time: Int64, _ session: inout PlayedSession) {
+extension SessionCollector.Open {
+    fileprivate mutating func take(_ data: ACLDataPacket, isFromHost: Bool, at time: Int64) {
+        var frame: [UInt8] = []
+        // Taken out, so that it is not copied for each fragment.
+        if isFromHost { swap(&frame, &fromHost) } else { swap(&frame, &fromPeer) }
+        if data.boundary.isFirst { frame = [] }
+        frame += data.data.copied()
+        let isWhole = frame.count >= 4 && frame.count >= 4 + Int(frame[0]) + Int(frame[1]) << 8
+        if isWhole, frame[2] == 4, frame[3] == 0 { take(Array(frame[4...]), isFromHost: isFromHost, at: time) }
+        if isWhole || frame.count > 0xFFFF + 4 { frame = [] }
+        if isFromHost { fromHost = frame } else { fromPeer = frame }
+    }
+
+    private mutating func take(_ pdu: [UInt8], isFromHost: Bool, at time: Int64) {
         guard let octet = pdu.first else { return }
-        switch ATTOpcode(rawValue: octet).kind {
+        let kind = ATTOpcode(rawValue: octet).kind
+        switch kind {
         case .request, .command:
             guard isFromHost else { return }
+            if kind == .request { lastRequest = session.exchanges.count }
             session.exchanges.append(.init(request: pdu, time: time))
         case .response:
-            guard !isFromHost,
-                let position = session.exchanges.lastIndex(where: {
-                    ATTOpcode(rawValue: $0.request.first ?? 0).kind == .request
-                }),
-                session.exchanges[position].response == nil
-            else { return }
-            session.exchanges[position].response = pdu
+            guard !isFromHost, let place = lastRequest, session.exchanges[place].response == nil else { return }
+            session.exchanges[place].response = pdu
         case .notification, .indication:
             guard !isFromHost else { return }
             // What came before any request stands behind one that means nothing.

@@ -29,7 +29,7 @@ public enum VirtualTransports {
             return (air, air.addController())
         case .simulator(let path?): return try scenario(path).makeAir()
         case .replay(let text):
-            let (path, rate) = PlayedCapture.pathAndRate(text)
+            let (path, rate) = try PlayedCapture.pathAndRate(text)
             let capture: PlayedCapture
             do throws(CaptureError) { capture = try PlayedCapture(path: path) } catch {
                 throw .unusableFile(path, reason: "\(error)")

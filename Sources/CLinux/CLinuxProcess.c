@@ -29,6 +29,18 @@ int clinux_limit_data(int32_t process, uint64_t octets) {
     return prlimit(process, RLIMIT_DATA, &limit, NULL);
 }
 
+// What is typed at a terminal is not for other users. In a session of its own, nothing else stops a process that reads it.
+static void keep_from_reading_terminals(void) {
+    static const char *const paths[] = {"/proc/self/fd/1", "/proc/self/fd/2"};
+    for (int output = STDOUT_FILENO; output <= STDERR_FILENO; output++) {
+        if (!isatty(output)) continue;
+        int writing = open(paths[output - 1], O_WRONLY | O_NOCTTY);
+        if (writing < 0) writing = open("/dev/null", O_WRONLY);
+        if (writing < 0 || dup2(writing, output) < 0) close(output);
+        if (writing > STDERR_FILENO) close(writing);
+    }
+}
+
 // Where a new process says why it failed.
 enum { FAILURE = 3 };
 
@@ -44,6 +56,7 @@ static void run(const char *const *arguments, const char *const *environment, co
     setsid();
     int input = open("/dev/null", O_RDONLY);
     if (input > STDIN_FILENO) dup2(input, STDIN_FILENO);
+    if (user->is_set) keep_from_reading_terminals();
     // "0" is the writing process itself.
     if (group >= 0 && write(group, "0", 1) != 1) return;
     if (failure != FAILURE && dup2(failure, FAILURE) < 0) _exit(127);

@@ -11,50 +11,28 @@
 #include <unistd.h>
 
 #include "../jelling-posix/json-lines.h"
-#include "profile.h"
-#include "updates.h"
+#include "requests.h"
 
-enum { exit_failed = 1, exit_usage = 2, exit_transport = 3, maximum_links = 64, maximum_services = 16 };
+enum { exit_failed = 1, exit_usage = 2, exit_transport = 3 };
 
 static const char usage[] =
     "usage: ble-beacon -t TRANSPORT [--name NAME] [--advertise UUID]… [--background] [--emit-overflow] [--interval MS]\n"
     "                  [--state FILE] [--io none|display|yesno|keyboard|kbdisp] [--passkey N] [--mitm] [--no-sc] [--yes]\n"
-    "                  [--static-address] [--eatt] [FILE]\n"
+    "                  [--static-address] [--address-resolution] [--eatt] [FILE]\n"
     "\n"
     "TRANSPORT is user:N, unix:PATH, tcp:ADDRESS:PORT or uart:DEVICE@BAUD. FILE is a profile as for bletool serve:\n"
     "  {\"services\":[{\"uuid\":\"180F\",\"characteristics\":[{\"uuid\":\"2A19\",\"properties\":[\"read\",\"notify\"],\"value\":\"64\"}]}]}\n"
     "Without it, only advertises. Runs until ^C.\n";
 
-struct link {
-    jelling_link id;
-    jelling_address peer;
-};
-
-struct beacon {
-    jelling_loop *loop;
-    jelling_engine *engine;
-    struct profile profile;
-    const char *name;
-    jelling_uuid services[maximum_services];
-    size_t service_count;
-    uint32_t flags;
-    uint16_t interval;
-    int confirms, is_stopping;
-    jelling_operation publishing, advertising;
-    struct served_service *published;
-    struct link links[maximum_links];
-    struct updates updates;
-};
-
 /* ----------------------------------------------------------------- Output */
 
-static struct link *link_of(struct beacon *beacon, jelling_link id) {
+struct link *link_of(struct beacon *beacon, jelling_link id) {
     for (int i = 0; i < maximum_links; i++)
         if (beacon->links[i].id == id) return &beacon->links[i];
     return NULL;
 }
 
-static void begin(struct beacon *beacon, const char *event, jelling_link id) {
+void begin(struct beacon *beacon, const char *event, jelling_link id) {
     struct link *link = link_of(beacon, id);
     json_begin(event);
     if (link && id) {
@@ -63,13 +41,6 @@ static void begin(struct beacon *beacon, const char *event, jelling_link id) {
         json_null("address");
         json_null("addressType");
     }
-}
-
-static void begin_value(
-    struct beacon *beacon, const char *event, jelling_link link, const struct served_characteristic *characteristic) {
-    begin(beacon, event, link);
-    json_number("handle", characteristic->handle);
-    json_uuid("uuid", &characteristic->uuid);
 }
 
 static void fail_with(struct beacon *beacon, const char *what, const jelling_completion *completion) {
@@ -120,8 +91,6 @@ static void publish_next(struct beacon *beacon) {
     jelling_loop_quit(beacon->loop, exit_failed);
 }
 
-static void tick(void *context, jelling_loop *loop);
-
 static void published(struct beacon *beacon, const jelling_completion *completion) {
     struct served_service *service = beacon->published;
     if (completion->failure) return fail_with(beacon, "publish", completion);
@@ -131,8 +100,7 @@ static void published(struct beacon *beacon, const jelling_completion *completio
         struct served_characteristic *characteristic = &service->characteristics[i];
         characteristic->handle = completion->published.characteristics[i].value_handle;
         characteristic->beacon = beacon;
-        if (characteristic->notify_every &&
-            jelling_loop_after(beacon->loop, characteristic->notify_every, tick, characteristic) < 0) {
+        if (!values_begin(beacon, characteristic)) {
             json_error("usage", "too many characteristics with notifyEvery: at most 64");
             return jelling_loop_quit(beacon->loop, exit_failed);
         }
@@ -150,95 +118,6 @@ static void tell_advertising(struct beacon *beacon) {
     json_end();
 }
 
-/* ----------------------------------------------------------------- Values */
-
-static void update(struct beacon *beacon, const struct served_characteristic *characteristic) {
-    updates_add(&beacon->updates, beacon->engine, characteristic->handle, characteristic->value, characteristic->length);
-}
-
-static void tick(void *context, jelling_loop *loop) {
-    struct served_characteristic *characteristic = context;
-    jelling_loop_after(loop, characteristic->notify_every, tick, characteristic);
-    if (!updates_wait(&characteristic->beacon->updates, characteristic->handle)) update(characteristic->beacon, characteristic);
-}
-
-static void read_value(struct beacon *beacon, const jelling_event *event) {
-    int64_t now = jelling_loop_now();
-    struct served_characteristic *characteristic = profile_at(&beacon->profile, event->request.writes[0].handle);
-    size_t offset = event->request.offsets[0];
-    if (!characteristic) {
-        jelling_respond_error(beacon->engine, event->request.id, 0x0E, now, NULL);
-        return;
-    }
-    if (offset > characteristic->length)
-        jelling_respond_error(beacon->engine, event->request.id, 0x07, now, NULL);
-    else
-        jelling_respond_value(
-            beacon->engine, event->request.id, characteristic->value + offset, characteristic->length - offset, now, NULL);
-    begin_value(beacon, "read", event->link, characteristic);
-    json_number("offset", (int64_t)offset);
-    json_end();
-}
-
-/* What a central is told where it cannot write all; 0 where it can. */
-static uint8_t check_writes(struct beacon *beacon, const jelling_event *event) {
-    for (size_t i = 0; i < event->request.count; i++) {
-        const jelling_attribute_value *write = &event->request.writes[i];
-        struct served_characteristic *characteristic = profile_at(&beacon->profile, write->handle);
-        if (!characteristic) return 0x0E;
-        size_t offset = event->request.offsets[i], length = characteristic->length;
-        for (size_t k = 0; k < i; k++)
-            if (event->request.writes[k].handle == write->handle) {
-                size_t end = event->request.offsets[k] + event->request.writes[k].value.length;
-                length = event->request.offsets[k] == 0 || end > length ? end : length;
-            }
-        if (offset > length) return 0x07;
-        if (offset + write->value.length > maximum_value) return 0x0D;
-    }
-    return 0;
-}
-
-static void write_values(struct beacon *beacon, const jelling_event *event) {
-    uint8_t error = check_writes(beacon, event);
-    int64_t now = jelling_loop_now();
-    if (error) {
-        jelling_respond_error(beacon->engine, event->request.id, error, now, NULL);
-        return;
-    }
-    for (size_t i = 0; i < event->request.count; i++) {
-        const jelling_attribute_value *write = &event->request.writes[i];
-        struct served_characteristic *characteristic = profile_at(&beacon->profile, write->handle);
-        size_t offset = event->request.offsets[i], end = offset + write->value.length;
-        if (write->value.length) memcpy(characteristic->value + offset, write->value.data, write->value.length);
-        if (offset == 0 || end > characteristic->length) characteristic->length = end;
-    }
-    jelling_respond_written(beacon->engine, event->request.id, now, NULL);
-    for (size_t i = 0; i < event->request.count; i++) {
-        int is_last = 1;
-        for (size_t k = i + 1; k < event->request.count; k++)
-            is_last &= event->request.writes[k].handle != event->request.writes[i].handle;
-        if (!is_last) continue;
-        struct served_characteristic *characteristic = profile_at(&beacon->profile, event->request.writes[i].handle);
-        begin_value(beacon, "written", event->link, characteristic);
-        json_hex("value", characteristic->value, characteristic->length);
-        json_end();
-        if (characteristic->properties & 0x30) update(beacon, characteristic);
-    }
-}
-
-static void subscription(struct beacon *beacon, const jelling_event *event) {
-    struct served_characteristic *characteristic = profile_at(&beacon->profile, event->subscription.handle);
-    if (!characteristic) return;
-    int modes = event->subscription.modes;
-    begin_value(beacon, modes ? "subscribed" : "unsubscribed", event->link, characteristic);
-    if (modes) {
-        json_bool("notifications", modes & 1);
-        json_bool("indications", modes & 2);
-        json_number("maximumUpdateLength", event->subscription.maximum_length);
-    }
-    json_end();
-}
-
 /* ------------------------------------------------------- Links, security */
 
 static void connected(struct beacon *beacon, const jelling_event *event) {
@@ -249,10 +128,9 @@ static void connected(struct beacon *beacon, const jelling_event *event) {
 }
 
 static void disconnected(struct beacon *beacon, const jelling_event *event) {
-    char reason[8];
-    snprintf(reason, sizeof reason, "0x%02X", event->disconnected.reason & 0xFF);
     begin(beacon, "disconnected", event->link);
-    json_string("reason", event->disconnected.is_controller_lost ? "controller lost" : reason);
+    json_reason(
+        event->disconnected.reason, event->disconnected.is_released != 0, event->disconnected.is_controller_lost != 0);
     json_end();
     struct link *link = link_of(beacon, event->link);
     if (link) link->id = 0;
@@ -329,6 +207,7 @@ static void on_event(void *context, jelling_loop *loop, const jelling_event *eve
         json_end();
         break;
     case JELLING_EVENT_SERVER_READ: return read_value(beacon, event);
+    case JELLING_EVENT_SERVER_STORED: return stored(beacon, event);
     case JELLING_EVENT_SERVER_WRITE: return write_values(beacon, event);
     case JELLING_EVENT_SERVER_SUBSCRIBED:
     case JELLING_EVENT_SERVER_UNSUBSCRIBED: return subscription(beacon, event);
@@ -383,10 +262,8 @@ static int parse_io(const char *text, uint32_t *io) {
 }
 
 static int parse_passkey(char *text, jelling_pairing_options *pairing) {
-    char *end;
-    unsigned long passkey = strtoul(text, &end, 10);
-    if (end == text || *end || passkey > 999999) return 0;
-    pairing->passkey = (uint32_t)passkey;
+    if (strlen(text) != 6 || strspn(text, "0123456789") != 6) return 0;
+    pairing->passkey = (uint32_t)strtoul(text, NULL, 10);
     pairing->flags |= JELLING_PAIRING_HAS_PASSKEY;
     /* Every user can read the command line. */
     memset(text, '*', strlen(text));
@@ -429,6 +306,7 @@ int main(int count, char **arguments) {
         else if (strcmp(word, "--yes") == 0) beacon.confirms = 1;
         else if (strcmp(word, "--eatt") == 0) config.flags |= JELLING_CONFIG_ENHANCED_BEARERS;
         else if (strcmp(word, "--static-address") == 0) config.own_address = JELLING_ADDRESS_RANDOM;
+        else if (strcmp(word, "--address-resolution") == 0) config.flags |= JELLING_CONFIG_ADDRESS_RESOLUTION;
         else if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) return fputs(usage, stdout) < 0;
         else if (*word != '-' && !file) file = word;
         else return fputs(usage, stderr), exit_usage;

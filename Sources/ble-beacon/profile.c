@@ -44,7 +44,7 @@ static const struct json_value *at(const struct context *c, size_t index) { retu
 
 static const char *const service_keys[] = {"uuid", "primary", "includes", "characteristics", NULL};
 static const char *const characteristic_keys[] = {"uuid",  "properties",  "permissions", "value",
-                                                  "descriptors", "notifyEvery", NULL};
+                                                  "descriptors", "notifyEvery", "answerAfter", NULL};
 static const char *const descriptor_keys[] = {"uuid", "value", NULL};
 
 static int check_object(struct context *c, size_t index, const char *what, const char *const *keys) {
@@ -89,8 +89,9 @@ struct name {
 };
 
 static const struct name properties[] = {
-    {"read", 0x02}, {"writeWithoutResponse", 0x04}, {"write", 0x08}, {"notify", 0x10}, {"indicate", 0x20},
-    {"authenticatedSignedWrites", 0x40}, {"notifyEncryptionRequired", 0x110}, {"indicateEncryptionRequired", 0x120},
+    {"broadcast", 0x01}, {"read", 0x02}, {"writeWithoutResponse", 0x04}, {"write", 0x08}, {"notify", 0x10},
+    {"indicate", 0x20}, {"authenticatedSignedWrites", 0x40}, {"notifyEncryptionRequired", 0x110},
+    {"indicateEncryptionRequired", 0x120},
     {NULL, 0},
 };
 static const struct name permissions[] = {
@@ -166,6 +167,14 @@ static int read_characteristic(struct context *c, size_t index, struct served_ch
         if (!(seconds >= 0.001 && seconds <= 86400)) return wrong(c, "notifyEvery is a number of seconds, 0.001 to 86400");
         if (!(bits & 0x30)) return wrong(c, "notifyEvery needs the property notify or indicate");
         characteristic->notify_every = (int64_t)(seconds * 1000000);
+    }
+    member = json_member(&c->document, index, "answerAfter");
+    if (member) {
+        double seconds = at(c, member)->kind == json_number_value ? at(c, member)->number : 0;
+        /* Centrals give up after 30 s (Core 5.4, Vol 3, Part F, 3.3.3). */
+        if (!(seconds >= 0.001 && seconds < 30)) return wrong(c, "answerAfter is a number of seconds, 0.001 to below 30");
+        if (!(bits & 0x02)) return wrong(c, "answerAfter needs the property read");
+        characteristic->answer_after = (int64_t)(seconds * 1000000);
     }
     return read_descriptors(c, index, characteristic);
 }

@@ -15,6 +15,8 @@ struct served_characteristic {
     size_t descriptor_count;
     /* Microseconds; 0: only when it changes. */
     int64_t notify_every;
+    /* Microseconds from a read to its answer; 0: at once. */
+    int64_t answer_after;
     /* Once it is published. */
     uint16_t handle;
     uint8_t value[maximum_value];

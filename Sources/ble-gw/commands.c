@@ -7,8 +7,9 @@
 #include "discovery-output.h"
 #include "gateway.h"
 #include "pairing.h"
+#include "values.h"
 
-static const int64_t second = 1000000;
+const char count_usage[] = "count= needs a number, 1 to 1000000";
 
 long number(const char *text, long limit) {
     char *end;
@@ -16,15 +17,20 @@ long number(const char *text, long limit) {
     return end == text || *end || value < 0 || value > limit ? -1 : value;
 }
 
-/* What stands behind `KEY=` in a word, or NULL. */
-static const char *value_of(const char *word, const char *key) {
+long six_digits(const char *text) {
+    return strlen(text) == 6 && strspn(text, "0123456789") == 6 ? number(text, 999999) : -1;
+}
+
+const char *value_of(const char *word, const char *key) {
     size_t length = strlen(key);
     return strncmp(word, key, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
 }
 
 static int needs_link(struct gateway *gateway) {
     if (gateway->link) return 1;
-    finish_with_error(gateway, "not connected: connect ADDRESS or connect NAME comes first");
+    finish_with_code(
+        gateway, gateway->was_connected ? "linkLost" : "usage",
+        "not connected: connect ADDRESS or connect NAME comes first");
     return 0;
 }
 
@@ -48,8 +54,10 @@ static void end_scan(void *context, jelling_loop *loop) {
 static void scan(struct gateway *gateway) {
     jelling_scan_request request = {.size = sizeof request};
     jelling_uuid services[maximum_words];
+    jelling_address devices[maximum_words];
     long seconds = 10;
     request.services = services;
+    request.accept_list = devices;
     for (int i = 1; i < gateway->word_count; i++) {
         const char *word = gateway->words[i], *value;
         if ((value = value_of(word, "name"))) {
@@ -57,17 +65,27 @@ static void scan(struct gateway *gateway) {
         } else if ((value = value_of(word, "service"))) {
             if (jelling_parse_uuid(value, &services[request.service_count++]))
                 return finish_with_error(gateway, "service= needs a UUID, such as 180D");
+        } else if ((value = value_of(word, "address"))) {
+            if (!strchr(value, '/') || jelling_parse_address(value, &devices[request.accept_count++]))
+                return finish_with_error(gateway, "address= needs an address with its type, such as F2:F1:F0:00:00:02/random");
         } else if ((value = value_of(word, "rssi"))) {
-            request.minimum_rssi = (int32_t)strtol(value, NULL, 10);
+            long strength = *value == '-' ? number(value + 1, 127) : -1;
+            if (strength < 1) return finish_with_error(gateway, "rssi= needs -127 to -1 dBm, such as rssi=-70");
+            request.minimum_rssi = (int32_t)-strength;
         } else if ((value = value_of(word, "count"))) {
-            gateway->limit = (unsigned)(number(value, 1000000) < 0 ? 0 : number(value, 1000000));
+            long count = number(value, 1000000);
+            if (count < 1) return finish_with_error(gateway, count_usage);
+            gateway->limit = (unsigned)count;
         } else if (strcmp(word, "passive") == 0) {
             request.flags |= JELLING_SCAN_PASSIVE;
         } else if (strcmp(word, "duplicates") == 0) {
             request.flags |= JELLING_SCAN_DUPLICATES;
+        } else if (strcmp(word, "unresolved-targets") == 0) {
+            request.flags |= JELLING_SCAN_UNRESOLVED_TARGETS;
         } else if ((seconds = number(word, 1000000)) < 0) {
             return finish_with_error(
-                gateway, "usage: scan [SECONDS] [name=…] [service=UUID]… [rssi=MINIMUM] [count=N] [passive] [duplicates]");
+                gateway, "usage: scan [SECONDS] [name=…] [service=UUID]… [address=ADDRESS/TYPE]… [rssi=MINIMUM] [count=N] "
+                         "[passive] [duplicates] [unresolved-targets]");
         }
     }
     await(gateway, jelling_scan(gateway->engine, &request, jelling_loop_now(), &gateway->operation), scan_ended);
@@ -92,8 +110,28 @@ static void too_late(void *context, jelling_loop *loop) {
     jelling_cancel(gateway->engine, gateway->operation, jelling_loop_now(), NULL);
 }
 
+/* The command lasts until the end of the link, because the next one may connect again. */
+static void new_link_ended(struct gateway *gateway, const jelling_completion *completion) {
+    (void)completion;
+    if (gateway->failure.failure == JELLING_FAILURE_CANCELLED)
+        return finish_with_code(gateway, "deviceNotReached", "connect: the device did not answer in time");
+    finish_with_failure(gateway, "connect", &gateway->failure);
+}
+
 static void mtu_known(struct gateway *gateway, const jelling_completion *completion) {
-    if (!completion->failure) gateway->mtu = completion->mtu;
+    if (!completion->failure) {
+        gateway->mtu = completion->mtu;
+    } else if (completion->failure != JELLING_FAILURE_ATT && completion->failure != JELLING_FAILURE_INVALID_RESPONSE) {
+        /* A device may refuse to change its MTU. Otherwise the link is lost, or nothing more can be asked on it. */
+        gateway->failure = *completion;
+        if (gateway->timer) jelling_loop_cancel(gateway->loop, gateway->timer);
+        gateway->timer = 0;
+        return await(
+            gateway, jelling_disconnect(gateway->engine, gateway->new_link, jelling_loop_now(), &gateway->operation),
+            new_link_ended);
+    }
+    gateway->link = gateway->new_link;
+    gateway->was_connected = 1;
     json_begin("connected");
     json_address("address", &gateway->peer);
     json_number("mtu", gateway->mtu);
@@ -105,9 +143,10 @@ static void connect_ended(struct gateway *gateway, const jelling_completion *com
     if (completion->failure == JELLING_FAILURE_CANCELLED)
         return finish_with_code(gateway, "deviceNotReached", "connect: the device was not heard in time; is it on, and in range?");
     if (completion->failure) return finish_with_failure(gateway, "connect", completion);
-    gateway->link = completion->link;
+    gateway->new_link = completion->link;
+    gateway->mtu = default_mtu;
     await(
-        gateway, jelling_exchange_mtu(gateway->engine, gateway->link, 0, jelling_loop_now(), &gateway->operation),
+        gateway, jelling_exchange_mtu(gateway->engine, gateway->new_link, 0, jelling_loop_now(), &gateway->operation),
         mtu_known);
 }
 
@@ -186,185 +225,13 @@ static void let_go(struct gateway *gateway, const jelling_completion *completion
     finish(gateway);
 }
 
-/* ------------------------------------------------------ discover, targets */
+/* ------------------------------------------- discover, rssi, disconnect, quit */
 
 static void database_known(struct gateway *gateway, const jelling_completion *completion) {
     (void)completion;
     database_print(&gateway->database, gateway->mtu);
     finish(gateway);
 }
-
-/* Goes on with `next` once the handle of `words[1]` is known. */
-static void resolve(struct gateway *gateway, step next) {
-    const char *target = gateway->words[1];
-    gateway->has_uuid = 0;
-    if (strncmp(target, "0x", 2) == 0 && strlen(target) <= 6) {
-        char *end;
-        unsigned long handle = strtoul(target + 2, &end, 16);
-        if (!*end && handle >= 1 && handle <= 0xFFFF) {
-            gateway->handle = (uint16_t)handle;
-            return discover(gateway, next);
-        }
-    }
-    gateway->handle = 0;
-    discover(gateway, next);
-}
-
-static const struct characteristic *resolved(struct gateway *gateway) {
-    const struct characteristic *characteristic =
-        gateway->handle ? database_at(&gateway->database, gateway->handle)
-                        : database_find(&gateway->database, gateway->words[1]);
-    if (characteristic) {
-        gateway->handle = characteristic->found.value_handle;
-        gateway->uuid = characteristic->found.uuid;
-        gateway->has_uuid = 1;
-    } else if (!gateway->handle) {
-        char message[128];
-        snprintf(message, sizeof message, "the device has no characteristic %.64s", gateway->words[1]);
-        finish_with_code(gateway, "attributeNotFound", message);
-        return NULL;
-    }
-    return characteristic;
-}
-
-static void begin_event(struct gateway *gateway, const char *event) {
-    json_begin(event);
-    json_number("handle", gateway->handle);
-    if (gateway->has_uuid) json_uuid("uuid", &gateway->uuid);
-    else json_null("uuid");
-}
-
-/* ------------------------------------------------------------- read, write */
-
-static void value_read(struct gateway *gateway, const jelling_completion *completion) {
-    if (completion->failure) return finish_with_failure(gateway, "read", completion);
-    begin_event(gateway, "value");
-    json_hex("value", completion->value.data, completion->value.length);
-    json_end();
-    finish(gateway);
-}
-
-static void read_target(struct gateway *gateway, const jelling_completion *completion) {
-    (void)completion;
-    if (!resolved(gateway) && !gateway->handle) return;
-    await(
-        gateway,
-        jelling_read(gateway->engine, gateway->link, gateway->handle, jelling_loop_now(), &gateway->operation),
-        value_read);
-}
-
-static void value_written(struct gateway *gateway, const jelling_completion *completion) {
-    if (completion->failure) return finish_with_failure(gateway, "write", completion);
-    begin_event(gateway, "written");
-    json_end();
-    finish(gateway);
-}
-
-static int digit(char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-static void write_target(struct gateway *gateway, const jelling_completion *completion) {
-    (void)completion;
-    if (!resolved(gateway) && !gateway->handle) return;
-    uint8_t value[512];
-    const char *text = gateway->word_count > 2 && strcmp(gateway->words[2], "command") ? gateway->words[2] : "";
-    size_t length = strlen(text);
-    if (length % 2 || length > 1024) return finish_with_error(gateway, "write: a value is at most 512 pairs of hexadecimal digits");
-    for (size_t i = 0; i < length; i += 2) {
-        int high = digit(text[i]), low = digit(text[i + 1]);
-        if (high < 0 || low < 0) return finish_with_error(gateway, "write: a value is made of hexadecimal digits");
-        value[i / 2] = (uint8_t)(high << 4 | low);
-    }
-    int is_command = strcmp(gateway->words[gateway->word_count - 1], "command") == 0;
-    jelling_status (*write)(jelling_engine *, jelling_link, uint16_t, const uint8_t *, size_t, int64_t,
-                            jelling_operation *) = is_command ? jelling_write_command : jelling_write;
-    await(
-        gateway,
-        write(
-            gateway->engine, gateway->link, gateway->handle, value, length / 2, jelling_loop_now(), &gateway->operation),
-        value_written);
-}
-
-/* --------------------------------------------------------- subscribe, wait */
-
-static void subscribed(struct gateway *gateway, const jelling_completion *completion) {
-    if (completion->failure) return finish_with_failure(gateway, "subscribe", completion);
-    begin_event(gateway, "subscribed");
-    json_end();
-    finish(gateway);
-}
-
-static void subscribe_target(struct gateway *gateway, const jelling_completion *completion) {
-    (void)completion;
-    const struct characteristic *characteristic = resolved(gateway);
-    if (!characteristic) {
-        if (gateway->handle) finish_with_code(gateway, "attributeNotFound", "subscribe: there is no characteristic with this value handle");
-        return;
-    }
-    uint16_t configuration = characteristic_configuration(characteristic);
-    int notifies = characteristic->found.properties & 0x10, indicates = characteristic->found.properties & 0x20;
-    if (!configuration || !(notifies || indicates))
-        return finish_with_code(gateway, "notSubscribable", "subscribe: the characteristic neither notifies nor indicates");
-    await(
-        gateway,
-        jelling_subscribe(
-            gateway->engine, gateway->link, gateway->handle, configuration, !notifies, jelling_loop_now(),
-            &gateway->operation),
-        subscribed);
-}
-
-static void unsubscribed(struct gateway *gateway, const jelling_completion *completion) {
-    if (completion->failure) return finish_with_failure(gateway, "unsubscribe", completion);
-    begin_event(gateway, "unsubscribed");
-    json_end();
-    finish(gateway);
-}
-
-static void unsubscribe_target(struct gateway *gateway, const jelling_completion *completion) {
-    (void)completion;
-    if (!resolved(gateway) && !gateway->handle) return;
-    await(
-        gateway,
-        jelling_unsubscribe(gateway->engine, gateway->link, gateway->handle, jelling_loop_now(), &gateway->operation),
-        unsubscribed);
-}
-
-static void waited(void *context, jelling_loop *loop) {
-    (void)loop;
-    struct gateway *gateway = context;
-    gateway->timer = 0;
-    if (gateway->limit) finish_with_code(gateway, "timeout", "wait: fewer values came in time");
-    else finish(gateway);
-}
-
-static void wait_for_values(struct gateway *gateway) {
-    long seconds = 10, count = 0;
-    for (int i = 1; i < gateway->word_count; i++) {
-        const char *value = value_of(gateway->words[i], "count");
-        long *place = value ? &count : &seconds;
-        *place = number(value ? value : gateway->words[i], 1000000);
-        if (*place < 0) return finish_with_error(gateway, "usage: wait [SECONDS] [count=N]");
-    }
-    gateway->limit = (unsigned)count;
-    gateway->operation = 0;
-    gateway->timer = jelling_loop_after(gateway->loop, seconds * second, waited, gateway);
-}
-
-static void notified(struct gateway *gateway, const jelling_event *event) {
-    const struct characteristic *characteristic = database_at(&gateway->database, event->notification.handle);
-    json_begin(event->notification.is_indication ? "indicated" : "notified");
-    json_number("handle", event->notification.handle);
-    if (characteristic) json_uuid("uuid", &characteristic->found.uuid);
-    else json_null("uuid");
-    json_hex("value", event->notification.value.data, event->notification.value.length);
-    json_end();
-    if (!gateway->is_busy || strcmp(gateway->words[0], "wait")) return;
-    gateway->count++;
-    if (gateway->limit && gateway->count == gateway->limit) finish(gateway);
-}
-
-/* ---------------------------------------------------------------- The table */
 
 static void rssi_read(struct gateway *gateway, const jelling_completion *completion) {
     if (completion->failure) return finish_with_failure(gateway, "rssi", completion);
@@ -375,10 +242,6 @@ static void rssi_read(struct gateway *gateway, const jelling_completion *complet
 }
 
 static void discover_command(struct gateway *gateway) { discover(gateway, database_known); }
-static void read_command(struct gateway *gateway) { resolve(gateway, read_target); }
-static void write_command(struct gateway *gateway) { resolve(gateway, write_target); }
-static void subscribe_command(struct gateway *gateway) { resolve(gateway, subscribe_target); }
-static void unsubscribe_command(struct gateway *gateway) { resolve(gateway, unsubscribe_target); }
 
 static void rssi(struct gateway *gateway) {
     await(gateway, jelling_read_rssi(gateway->engine, gateway->link, jelling_loop_now(), &gateway->operation), rssi_read);
@@ -394,32 +257,35 @@ static void quit(struct gateway *gateway) {
     finish(gateway);
 }
 
+/* ---------------------------------------------------------------- The table */
+
 static const struct {
     const char *name;
     void (*run)(struct gateway *gateway);
-    int needs_link, minimum_words;
+    int needs_link, minimum_words, maximum_words;
     const char *usage;
 } commands[] = {
-    {"scan", scan, 0, 1, ""},
-    {"connect", connect, 0, 1, ""},
-    {"disconnect", disconnect, 1, 1, ""},
-    {"discover", discover_command, 1, 1, ""},
-    {"read", read_command, 1, 2, "usage: read UUID | SERVICE/UUID | 0xHANDLE"},
-    {"write", write_command, 1, 2, "usage: write TARGET [HEX] [command]"},
-    {"subscribe", subscribe_command, 1, 2, "usage: subscribe TARGET"},
-    {"unsubscribe", unsubscribe_command, 1, 2, "usage: unsubscribe TARGET"},
-    {"wait", wait_for_values, 0, 1, ""},
-    {"pair", pair, 1, 1, ""},
-    {"unpair", unpair, 0, 1, ""},
-    {"bonds", bonds, 0, 1, ""},
-    {"rssi", rssi, 1, 1, ""},
-    {"quit", quit, 0, 1, ""},
+    {"scan", scan, 0, 1, maximum_words, ""},
+    {"connect", connect, 0, 1, maximum_words, ""},
+    {"disconnect", disconnect, 1, 1, 1, "usage: disconnect"},
+    {"discover", discover_command, 1, 1, 1, "usage: discover"},
+    {"read", read_command, 1, 2, 2, "usage: read UUID | SERVICE/UUID | 0xHANDLE"},
+    {"write", write_command, 1, 2, 4, "usage: write TARGET [HEX] [command]"},
+    {"subscribe", subscribe_command, 1, 2, 2, "usage: subscribe TARGET"},
+    {"unsubscribe", unsubscribe_command, 1, 2, 2, "usage: unsubscribe TARGET"},
+    {"wait", wait_for_values, 0, 1, 3, "usage: wait [SECONDS] [count=N]"},
+    {"pair", pair, 1, 1, 2, "usage: pair [PASSKEY], a number of six digits"},
+    {"unpair", unpair, 0, 1, maximum_words, ""},
+    {"bonds", bonds, 0, 1, 1, "usage: bonds"},
+    {"rssi", rssi, 1, 1, 1, "usage: rssi"},
+    {"quit", quit, 0, 1, 1, "usage: quit"},
 };
 
 void run_command(struct gateway *gateway) {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(gateway->words[0], commands[i].name)) continue;
-        if (gateway->word_count < commands[i].minimum_words) return finish_with_error(gateway, commands[i].usage);
+        if (gateway->word_count < commands[i].minimum_words || gateway->word_count > commands[i].maximum_words)
+            return finish_with_error(gateway, commands[i].usage);
         if (!commands[i].needs_link || needs_link(gateway)) commands[i].run(gateway);
         return;
     }
@@ -432,8 +298,8 @@ static void disconnected(struct gateway *gateway, const jelling_event *event) {
     if (event->link != gateway->link) return;
     json_begin("disconnected");
     json_address("address", &gateway->peer);
-    if (event->disconnected.is_released) json_null("reason");
-    else json_number("reason", event->disconnected.reason);
+    json_reason(
+        event->disconnected.reason, event->disconnected.is_released != 0, event->disconnected.is_controller_lost != 0);
     json_end();
     gateway->link = 0;
     gateway->question = 0;

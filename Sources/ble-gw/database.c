@@ -119,7 +119,7 @@ static void print_characteristic(const struct characteristic *characteristic) {
 }
 
 void database_print(const struct database *database, uint16_t mtu) {
-    json_begin(NULL);
+    json_begin("database");
     json_number("mtu", mtu);
     json_open("services", '[');
     for (size_t s = 0; s < database->service_count; s++) {

@@ -129,5 +129,10 @@ void discovery_print(const jelling_discovery *discovery) {
     else json_null("txPower");
     json_hex("advertisement", discovery->advertisement.data, discovery->advertisement.length);
     json_hex("scanResponse", discovery->scan_response.data, discovery->scan_response.length);
+    if (discovery->has_target) {
+        char target[18];
+        jelling_format_address(&discovery->target, target, sizeof target);
+        json_string("target", target);
+    }
     json_end();
 }

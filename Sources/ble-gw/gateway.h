@@ -5,6 +5,11 @@
 #include "database.h"
 
 enum { maximum_line = 4096, maximum_words = 32, maximum_waiting = 1 << 16 };
+/* ATT_MTU until a device has answered an exchange (Core 5.4, Vol 3, Part G, 5.2.1). */
+enum { default_mtu = 23 };
+
+/* Of the time of the loop. */
+static const int64_t second = 1000000;
 
 struct gateway;
 
@@ -48,9 +53,14 @@ struct gateway {
     jelling_uuid uuid;
     int has_uuid;
 
+    /* The link that was reported as `connected`; 0: none. */
     jelling_link link;
+    /* A link before that, while the MTU is exchanged, and why the exchange failed. */
+    jelling_link new_link;
+    jelling_completion failure;
     jelling_address peer;
     uint16_t mtu;
+    int was_connected;
     struct database database;
     /* Where a discovery stands. */
     size_t at_service, at_characteristic;
@@ -64,8 +74,10 @@ struct gateway {
 
 /* Waits for an operation; says what failed where it was not even accepted. */
 void await(struct gateway *gateway, jelling_status status, step next);
-/* Ends the command under way, and begins the next. */
+/* Ends the command under way. The next begins when the event has been handled. */
 void finish(struct gateway *gateway);
+/* Begins the next command, if none is under way. What ends a command in its own time, such as a timer, calls it. */
+void go_on(struct gateway *gateway);
 /* The command was not what the program takes. */
 void finish_with_error(struct gateway *gateway, const char *message);
 /* As above, with another of the codes of `bletool --json`. */
@@ -74,6 +86,12 @@ void finish_with_failure(struct gateway *gateway, const char *what, const jellin
 
 /* A number of at most `limit`, or -1. */
 long number(const char *text, long limit);
+/* What stands behind `KEY=` in a word, or NULL. */
+const char *value_of(const char *word, const char *key);
+/* What is said of a `count=` that is no such number. */
+extern const char count_usage[];
+/* A passkey with all its digits, or -1: a shorter number may be one that was cut off. */
+long six_digits(const char *text);
 /* Runs the command of `gateway->words`. */
 void run_command(struct gateway *gateway);
 /* Events that belong to the command under way, or to none. */

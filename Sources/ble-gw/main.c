@@ -20,12 +20,13 @@ enum { exit_failed = 1, exit_usage = 2, exit_transport = 3 };
 
 static const char usage[] =
     "usage: ble-gw -t TRANSPORT [--state FILE] [--io none|display|yesno|keyboard|kbdisp] [--mitm] [--no-sc] [--yes]\n"
-    "              [--static-address] [--eatt N] [-e]\n"
+    "              [--static-address] [--address-resolution] [--eatt N] [-e]\n"
     "       ble-gw --state FILE --bonds\n"
     "\n"
     "-e: the first command that fails ends the program. TRANSPORT is user:N, unix:PATH, tcp:ADDRESS:PORT or\n"
     "uart:DEVICE@BAUD. Commands on standard input, a line each:\n"
-    "  scan [SECONDS] [name=…] [service=UUID]… [rssi=MINIMUM] [count=N] [passive] [duplicates]\n"
+    "  scan [SECONDS] [name=…] [service=UUID]… [address=ADDRESS/TYPE]… [rssi=MINIMUM] [count=N]\n"
+    "       [passive] [duplicates] [unresolved-targets]\n"
     "  connect ADDRESS[/TYPE] | NAME [timeout=SECONDS]\n"
     "  discover · read TARGET · write TARGET [HEX] [command] · subscribe TARGET · unsubscribe TARGET\n"
     "  wait [SECONDS] [count=N] · pair [PASSKEY] · bonds · unpair ADDRESS[/random] · rssi · disconnect · quit\n"
@@ -33,8 +34,6 @@ static const char usage[] =
     "JSON objects on standard output, a line each, with the keys of bletool --json.\n";
 
 /* ------------------------------------------------------------- Commands */
-
-static void next_line(struct gateway *gateway);
 
 static void reset(struct gateway *gateway) {
     if (gateway->timer) jelling_loop_cancel(gateway->loop, gateway->timer);
@@ -84,13 +83,14 @@ static void stop(struct gateway *gateway) {
     jelling_stop(gateway->engine, jelling_loop_now(), NULL);
 }
 
-/* Words stand between spaces; what stands in double quotes is one word. */
-static void split(struct gateway *gateway) {
+/* Words stand between spaces; what stands in double quotes is one word. 0, or -1: there are too many. */
+static int split(struct gateway *gateway) {
     char *at = gateway->line;
     gateway->word_count = 0;
     for (;;) {
         while (*at == ' ' || *at == '\t' || *at == '\r') at++;
-        if (!*at || gateway->word_count == maximum_words) return;
+        if (!*at) return 0;
+        if (gateway->word_count == maximum_words) return -1;
         char *out = at;
         gateway->words[gateway->word_count++] = at;
         for (int is_quoted = 0; *at && (is_quoted || !strchr(" \t\r", *at)); at++) {
@@ -102,40 +102,60 @@ static void split(struct gateway *gateway) {
     }
 }
 
-/* Answers to an open question are taken while a command runs. 1 where the line was one. */
+/* Answers the open question. 1 where the line is an answer; one that cannot be is an error, and the question stays. */
 static int take_answer(struct gateway *gateway, const char *line) {
-    if (!gateway->question) return 0;
-    int is_passkey = strncmp(line, "passkey ", 8) == 0, is_yes = strcmp(line, "yes") == 0;
+    int is_passkey = strncmp(line, "passkey", 7) == 0 && (line[7] == ' ' || !line[7]);
+    int is_yes = strcmp(line, "yes") == 0, is_no = strcmp(line, "no") == 0;
+    if (!is_passkey && !is_yes && !is_no) return 0;
+    int asks_for_passkey = gateway->question_kind == JELLING_QUESTION_PASSKEY;
     int64_t now = jelling_loop_now();
-    if (is_passkey) {
-        long passkey = number(line + 8, 999999);
+    if (asks_for_passkey && is_no) {
+        jelling_answer_cancel(gateway->engine, gateway->question, now, NULL);
+    } else if (asks_for_passkey) {
+        long passkey = is_passkey && line[7] ? six_digits(line + 8) : -1;
         if (passkey < 0 || jelling_answer_passkey(gateway->engine, gateway->question, (uint32_t)passkey, now, NULL)) {
-            json_error("usage", "a passkey is a number of six digits");
+            json_error("usage", "the answer is passkey and a number of six digits, or no");
             return 1;
         }
-    } else if (strcmp(line, "no") == 0 && gateway->question_kind == JELLING_QUESTION_PASSKEY) {
-        jelling_answer_cancel(gateway->engine, gateway->question, now, NULL);
-    } else if (is_yes || strcmp(line, "no") == 0) {
-        jelling_answer_confirm(gateway->engine, gateway->question, (uint32_t)is_yes, now, NULL);
+    } else if (is_passkey) {
+        json_error("usage", "the answer is yes or no");
+        return 1;
     } else {
-        return 0;
+        jelling_answer_confirm(gateway->engine, gateway->question, (uint32_t)is_yes, now, NULL);
     }
     gateway->question = 0;
     return 1;
 }
 
-/* The first line that waits, without its end: how many octets it takes with its end; 0: it is not there as a whole. */
-static size_t first_line(struct gateway *gateway, char *line, size_t *length) {
-    const char *start = gateway->lines + gateway->lines_start;
-    const char *end = memchr(start, '\n', gateway->lines_length);
-    if (!end && !(gateway->is_at_end && gateway->lines_length)) return 0;
-    *length = end ? (size_t)(end - start) : gateway->lines_length;
+/* The first line that waits behind so many octets, without its end: how many octets it takes with its end; 0: it is not
+   there as a whole. */
+static size_t first_line(struct gateway *gateway, size_t skipped, char *line, size_t *length) {
+    const char *start = gateway->lines + gateway->lines_start + skipped;
+    size_t left = gateway->lines_length - skipped;
+    const char *end = memchr(start, '\n', left);
+    if (!end && !(gateway->is_at_end && left)) return 0;
+    *length = end ? (size_t)(end - start) : left;
     if (*length < maximum_line) {
         memcpy(line, start, *length);
         line[*length] = 0;
         if (*length && line[*length - 1] == '\r') line[*length - 1] = 0;
     }
     return *length + (end ? 1 : 0);
+}
+
+/* Answers are taken while a command runs, and from among the commands that wait: scripts write ahead, and people mistype. */
+static void take_answers(struct gateway *gateway) {
+    size_t skipped = 0, length, taken;
+    char line[maximum_line];
+    while (gateway->question && (taken = first_line(gateway, skipped, line, &length))) {
+        if (length >= maximum_line || !take_answer(gateway, line)) {
+            skipped += taken;
+            continue;
+        }
+        char *place = gateway->lines + gateway->lines_start + skipped;
+        gateway->lines_length -= taken;
+        memmove(place, place + taken, gateway->lines_length - skipped);
+    }
 }
 
 static void readable(void *context, jelling_loop *loop, int fd);
@@ -172,7 +192,7 @@ static void watch_lines(struct gateway *gateway) {
     if (jelling_loop_watch(gateway->loop, STDIN_FILENO, readable, gateway) == 0) return;
     gateway->is_watching = 0;
     gateway->is_file = 1;
-    next_line(gateway);
+    go_on(gateway);
 }
 
 static void drop(struct gateway *gateway, size_t count) {
@@ -188,11 +208,12 @@ static void skip_line(struct gateway *gateway) {
     finish_with_error(gateway, "the line is too long");
 }
 
-static void next_line(struct gateway *gateway) {
+void go_on(struct gateway *gateway) {
     while (!gateway->is_stopping) {
         char line[maximum_line];
         size_t length;
-        size_t taken = gateway->lines_length ? first_line(gateway, line, &length) : 0;
+        take_answers(gateway);
+        size_t taken = gateway->lines_length ? first_line(gateway, 0, line, &length) : 0;
         if (!taken) {
             if (gateway->lines_length == maximum_waiting && !gateway->is_busy) {
                 skip_line(gateway);
@@ -206,10 +227,6 @@ static void next_line(struct gateway *gateway) {
             break;
         }
         int is_too_long = length >= maximum_line;
-        if (!is_too_long && take_answer(gateway, line)) {
-            drop(gateway, taken);
-            continue;
-        }
         if (gateway->is_busy) break;
         drop(gateway, taken);
         gateway->line_number++;
@@ -218,8 +235,12 @@ static void next_line(struct gateway *gateway) {
             continue;
         }
         strcpy(gateway->line, line);
-        split(gateway);
+        int has_too_many_words = split(gateway);
         if (gateway->word_count == 0 || gateway->words[0][0] == '#') continue;
+        if (has_too_many_words) {
+            finish_with_error(gateway, "a command has at most 32 words");
+            continue;
+        }
         gateway->is_busy = 1;
         run_command(gateway);
     }
@@ -232,7 +253,7 @@ static void readable(void *context, jelling_loop *loop, int fd) {
     struct gateway *gateway = context;
     (void)loop, (void)fd;
     read_lines(gateway);
-    next_line(gateway);
+    go_on(gateway);
 }
 
 static void interrupted(void *context, jelling_loop *loop, int fd) {
@@ -270,7 +291,7 @@ static void on_event(void *context, jelling_loop *loop, const jelling_event *eve
         break;
     default: handle_event(gateway, event); break;
     }
-    next_line(gateway);
+    go_on(gateway);
 }
 
 static int parse_io(const char *text, uint32_t *io) {
@@ -322,6 +343,7 @@ int main(int count, char **arguments) {
             config.flags |= JELLING_CONFIG_ENHANCED_BEARERS;
             config.opened_bearers = (uint32_t)(*value - '0'), i++;
         } else if (strcmp(word, "--static-address") == 0) config.own_address = JELLING_ADDRESS_RANDOM;
+        else if (strcmp(word, "--address-resolution") == 0) config.flags |= JELLING_CONFIG_ADDRESS_RESOLUTION;
         else if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) return fputs(usage, stdout) < 0;
         else return fputs(usage, stderr), exit_usage;
     }
@@ -333,7 +355,7 @@ int main(int count, char **arguments) {
         return exit_transport;
     }
     gateway.engine = jelling_loop_engine(gateway.loop);
-    int status = watch_signals(&gateway) ? -1 : (next_line(&gateway), jelling_loop_run(gateway.loop));
+    int status = watch_signals(&gateway) ? -1 : (go_on(&gateway), jelling_loop_run(gateway.loop));
     if (status < 0) {
         fprintf(stderr, "ble-gw: %s\n", jelling_loop_error());
         status = exit_failed;

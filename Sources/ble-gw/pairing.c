@@ -30,7 +30,7 @@ static void paired(struct gateway *gateway, const jelling_completion *completion
 void pair(struct gateway *gateway) {
     jelling_pairing_options options = gateway->pairing;
     if (gateway->word_count > 1) {
-        long passkey = number(gateway->words[1], 999999);
+        long passkey = six_digits(gateway->words[1]);
         if (passkey < 0) return finish_with_error(gateway, "usage: pair [PASSKEY], a number of six digits");
         options.passkey = (uint32_t)passkey;
         options.flags |= JELLING_PAIRING_HAS_PASSKEY;

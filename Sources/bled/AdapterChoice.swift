@@ -15,6 +15,9 @@ enum AdapterChoice: Equatable {
             self = .all
         } else if text.utf8.count == 17, let address = DeviceAddress(text + "/public") {
             self = .address(address)
+        } else if text.hasPrefix("hci"), let address = try? TransportAddress("user:" + text.dropFirst(3)) {
+            // As bletool and other programs call the kernel's adapters.
+            self = .transport(address)
         } else {
             self = .transport(try TransportAddress(text))
         }
@@ -29,9 +32,14 @@ enum AdapterChoice: Equatable {
             case .address(let address):
                 let found = try AdapterList.adapters().first { $0.address == address }
                 return .userChannel(adapter: found?.index ?? 0)
-            case .all: return .userChannel(adapter: try AdapterList.first().index)
+            // Whichever comes first.
+            case .all: return .userChannel(adapter: 0)
             }
         }
+    }
+
+    var isTransport: Bool {
+        if case .transport = self { true } else { false }
     }
 
     /// As log lines name it.
@@ -43,8 +51,14 @@ enum AdapterChoice: Equatable {
         }
     }
 
-    /// Its name as the name of a folder.
-    var fileName: String {
-        String(name.map { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "." ? $0 : "_" }.drop { $0 == "." })
+    /// The address of the kernel's adapter; `nil`: it is another transport, has no address, or is not there.
+    var kernelAddress: DeviceAddress? {
+        switch self {
+        case .address(let address): return address
+        case .transport(.userChannel(let index)):
+            guard let address = try? AdapterList.adapter(index).address, address.value != 0 else { return nil }
+            return address
+        case .transport, .all: return nil
+        }
     }
 }

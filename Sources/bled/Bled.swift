@@ -11,11 +11,11 @@ import BLEVirtualTransports
 import Glibc
 import Logging
 
-@main
 struct Bled: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bled",
         abstract: "Share one Bluetooth controller among programs.",
+        usage: "bled [--adapter <transport> ...] [--socket <path>] [--state <dir>] [<options>]",
         discussion: """
             Programs connect to a Unix socket: bletool -t bled lescan. Runs in the foreground until SIGINT or SIGTERM, and \
             writes its log to standard error. Under systemd it takes the socket that a socket unit has opened, says when it \
@@ -23,6 +23,9 @@ struct Bled: ParsableCommand {
 
               bled --adapter user:0
               bled --adapter sim --socket /tmp/bled.sock
+
+            The exit status is 0 after SIGINT or SIGTERM, 1 if bled cannot begin, 2 for wrong options or a wrong \
+            configuration file, and 3 when the kernel's adapters cannot be listed.
             """)
 
     @Option(
@@ -67,7 +70,14 @@ struct Bled: ParsableCommand {
     @Option(help: ArgumentHelp("The program that starts the units of apps.", valueName: "path"))
     var systemctl = "/usr/bin/systemctl"
 
-    @Option(help: ArgumentHelp("A user who may connect, besides root and this one; may be repeated.", valueName: "uid"))
+    @Option(
+        help: ArgumentHelp("A user who may connect, besides root and this one; may be repeated.", valueName: "uid"),
+        transform: { text in
+            guard let user = UInt32(text) else {
+                throw ValidationError("use the number of a user (‘id -u NAME’); ‘users’ of --config takes names, too")
+            }
+            return user
+        })
     var allow: [UInt32] = []
 
     @Option(
@@ -88,7 +98,7 @@ struct Bled: ParsableCommand {
                 + "info.", valueName: "level"),
         transform: { name in
             guard let level = DaemonSettings.LogLevel(rawValue: name) else {
-                throw ValidationError("It is one of \(DaemonSettings.LogLevel.names).")
+                throw ValidationError("use one of \(DaemonSettings.LogLevel.names)")
             }
             return level
         })
@@ -98,11 +108,19 @@ struct Bled: ParsableCommand {
         name: [.customShort("w"), .customLong("write")],
         help: ArgumentHelp(
             "A file for what crosses HCI of all adapters, with zeros in place of keys; its ending chooses the format "
-                + "(.btsnoop, .pcap, .pcapng, .pklg). If it is renamed, SIGHUP begins a new one.", valueName: "file"),
+                + "(.btsnoop, .pcap, .pcapng, .pklg). One that is there becomes NAME.1.ENDING, to .9. If it is renamed, SIGHUP "
+                + "begins a new one.", valueName: "file"),
         completion: .file())
     var capture: String?
 
     func validate() throws {
+        let paths = [
+            ("--socket", socket), ("--state", state), ("--apps", apps), ("--cgroup", cgroup), ("--config", config),
+            ("--write", capture), ("--operators", operators),
+        ]
+        for (option, value) in paths where value?.isEmpty == true {
+            throw ValidationError("the value of \(option) is empty: name one, or leave the option out")
+        }
         for choice in adapter {
             if case .transport(.daemon) = choice {
                 throw ValidationError("A daemon has a controller of its own; name that.")
@@ -111,6 +129,7 @@ struct Bled: ParsableCommand {
         if adapter.contains(.all), adapter.count > 1 {
             throw ValidationError("‘--adapter all’ takes every adapter; name no other.")
         }
+        if let capture, let complaint = DaemonCapture.complaint(ofEnding: capture) { throw ValidationError(complaint) }
     }
 
     func run() throws {
@@ -121,22 +140,33 @@ struct Bled: ParsableCommand {
         unsafe sigaddset(&signals, SIGTERM)
         unsafe sigaddset(&signals, SIGHUP)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-        let settings = try settings()
+        let settings: DaemonSettings
+        do { settings = try self.settings() } catch { throw ValidationError("\(error)") }
+        if let problem = apps.flatMap({ Daemon.problem(ofAppsFolder: $0) }) { throw ValidationError(problem) }
         let output = LogOutput(settings)
         let log = output.logger()
-        let capture = try capture.map { path in try DaemonCapture(path: path) { log.error("\($0)") } }
         let adapter = try adapters(settings)
+        for case .transport(let address) in adapter { try Self.check(address) }
+        // First: another bled may be writing what follows would move away.
+        let lock = try state.map { path in try StateLock(path: path) }
+        defer { lock?.release() }
+        let capture = try capture.map { path in try DaemonCapture(path: path) { log.error("\($0)") } }
         let manager = ServiceManager()
         let daemons = DaemonSet()
         let process = Process(
-            output: output, capture: capture, manager: manager, pulse: Pulse { manager.notify("WATCHDOG=1") })
+            daemons: daemons, output: output, capture: capture, manager: manager,
+            pulse: Pulse { manager.notify("WATCHDOG=1") },
+            folders: try state.map { path in try AdapterFolders(path: path) { log.warning("\($0)") } })
         if adapter == [.all] {
-            try daemons.addAll { kernel, count in
+            try daemons.addAll(process.adapters) { kernel, count in
                 // What was changed since the start counts for it, too.
                 let settings = (try? self.settings()) ?? settings
-                return try configuration(.address(kernel.address), true, count, settings, process)
+                let found = kernel.map { AdapterChoice.transport(.userChannel(adapter: $0.index)) }
+                let choice = found ?? awaited(process, log)
+                return try configuration(choice, true, takesAll: true, count, settings, process)
             } failed: { adapter, error in
                 log.warning("\(adapter.name) is not taken: \(error)")
+                process.folders?.release("\(TransportAddress.userChannel(adapter: adapter.index))")
             }
         } else {
             let first = try adapter.isEmpty ? [.transport(Self.firstAdapter(log))] : adapter
@@ -145,23 +175,41 @@ struct Bled: ParsableCommand {
             }
         }
         manager.notify("READY=1")
+        let started = settings
         var signal: Int32 = 0
         while unsafe sigwait(&signals, &signal) != 0 || signal == SIGHUP {
             if signal == SIGHUP {
                 capture?.reopen()
-                reload(daemons, output)
+                reload(daemons, output, since: started)
             }
         }
         manager.notify("STOPPING=1")
         daemons.stop()
     }
 
+    /// A controller may come later, but a file that cannot be played stays as it is.
+    private static func check(_ address: TransportAddress) throws {
+        switch address {
+        case .simulator(_?), .replay: break
+        default: return
+        }
+        do throws(TransportError) { _ = try VirtualTransports.open(address) } catch {
+            if case .pathNotFound(let path) = error {
+                throw ValidationError("‘\(path)’ does not exist; correct ‘--adapter’")
+            }
+            throw ValidationError("\(error)")
+        }
+    }
+
     /// What the daemons of all adapters share.
     private struct Process: Sendable {
+        let daemons: DaemonSet
         let output: LogOutput
         let capture: DaemonCapture?
         let manager: ServiceManager
         let pulse: Pulse
+        /// `nil`: no state is kept.
+        let folders: AdapterFolders?
         let adapters = AdapterBook()
     }
 
@@ -171,6 +219,16 @@ struct Bled: ParsableCommand {
         settings.add(
             users: allow, operatorGroup: try operators.map { try Self.group($0) }, logLevel: logLevel)
         return settings
+    }
+
+    /// The adapter to wait for if there is none: the first one that there was, otherwise the first one that comes.
+    private func awaited(_ process: Process, _ log: Logger) -> AdapterChoice {
+        guard let first = process.folders?.first else {
+            log.warning("no adapter is there yet; bled takes those that appear")
+            return .all
+        }
+        log.warning("no adapter is there yet; bled waits for \(first.addressText), and takes others that appear")
+        return .address(first)
     }
 
     /// The kernel's first adapter. At the start of a machine it may come later.
@@ -198,10 +256,14 @@ struct Bled: ParsableCommand {
     }
 
     /// A file with an error changes nothing.
-    private func reload(_ daemons: DaemonSet, _ output: LogOutput) {
+    /// - Parameter started: the settings at the start.
+    private func reload(_ daemons: DaemonSet, _ output: LogOutput, since started: DaemonSettings) {
         do {
             let settings = try settings()
             output.change(settings)
+            for key in settings.keysForRestart(since: started) where key != "adapters" || adapter.isEmpty {
+                output.logger().warning("‘\(key)’ of ‘\(config ?? "")’ changes when bled is restarted, not at SIGHUP")
+            }
             daemons.reload {
                 $0.change(
                     users: settings.users.union([geteuid()]), operatorGroup: settings.operatorGroup,
@@ -215,9 +277,11 @@ struct Bled: ParsableCommand {
 
     /// - Parameters:
     ///   - isOneOfMany: whether its state has a folder of its own.
+    ///   - takesAll: whether adapters come in any order.
     ///   - count: how many daemons there are already.
     private func configuration(
-        _ choice: AdapterChoice, _ isOneOfMany: Bool, _ count: Int, _ settings: DaemonSettings, _ process: Process
+        _ choice: AdapterChoice, _ isOneOfMany: Bool, takesAll: Bool = false, _ count: Int, _ settings: DaemonSettings,
+        _ process: Process
     ) throws -> Daemon.Configuration {
         let base = socket ?? DaemonClient.defaultSocketPath
         // No one else makes the folder of the usual path.
@@ -230,9 +294,12 @@ struct Bled: ParsableCommand {
         if settings.enhancedBearers { engine.enhancedBearers = EnhancedBearerSettings() }
         engine.tellsAddressResolution = settings.addressResolution
         engine.keepsSharedAdvertisement = true
+        engine.timing.allowsSubrating = true
         var journalPath: String?
-        // One adapter keeps its state in the folder itself, so that it may be given another name.
-        let state = isOneOfMany ? state.map { "\($0)/adapters/\(choice.fileName)" } : state
+        let transport = choice.name
+        let state = process.folders?.folder(
+            of: choice.kernelAddress?.addressText, transport: transport,
+            present: Set(((try? AdapterList.adapters()) ?? []).map(\.address.addressText)), isOnly: !isOneOfMany)
         if let state {
             let folder = StateFolder(path: state)
             engine.bondStore = FileBondStore(path: state + "/security") { log.error("\($0)") }
@@ -242,8 +309,13 @@ struct Bled: ParsableCommand {
         var configuration = Daemon.Configuration(
             transport: try choice.transport, adapter: engine, socketPath: path, users: settings.users.union([geteuid()])
         )
-        if case .address(let address) = choice { configuration.adapterAddress = address }
+        configuration.adapterAddress = choice.kernelAddress
+        configuration.takesFirstAdapter = choice == .all
+        configuration.isNamedByTransport = choice.isTransport && !takesAll
+        configuration.adapterAppeared = { process.folders?.appeared($0.addressText, as: transport) }
         configuration.isFirst = count == 0
+        // Which of them appears first may be different at each start.
+        if takesAll { configuration.defaultAdapter = process.folders?.first?.addressText }
         configuration.journalPath = journalPath
         configuration.appsFolder = apps
         configuration.appsGroup = try cgroup.map { try Daemon.controlGroup($0) }
@@ -254,6 +326,8 @@ struct Bled: ParsableCommand {
         configuration.aliveMicroseconds = process.manager.watchdogMicroseconds.map { max(1, $0 / 2) }
         configuration.alive = process.pulse.member()
         configuration.adapters = process.adapters
+        configuration.manifestsChanged = { [weak daemons = process.daemons] in daemons?.reload() }
+        configuration.appRemoved = { [weak daemons = process.daemons] in daemons?.forget($0, keepsState: $1) }
         configuration.capture = process.capture.map { ($0, UInt16(clamping: count)) }
         configuration.processesPath = state.map { $0 + "/processes" }
         // Other users can open the socket only if some of them are allowed; the daemon then checks who they are.

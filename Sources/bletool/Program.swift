@@ -1,4 +1,5 @@
 import ArgumentParser
+import BLELinux
 import Glibc
 
 /// Where the program begins and ends.
@@ -6,6 +7,8 @@ import Glibc
 enum Program {
     /// The first thread waits for signals; the work is done by others, which it makes after it has blocked them.
     static func main() {
+        // What the loader and the language's start have used is not needed again; below, what the parser has used.
+        clinux_release_code()
         holdStandardDescriptors()
         let interruption = Interruption()
         interruption.prepare()
@@ -34,7 +37,7 @@ enum Program {
         let command: any ToolCommand
         let (arguments, wantsAll) = HelpText.parserArguments(arguments)
         do {
-            var parsed = try BLETool.parseAsRoot(
+            var parsed = try CommandTable.parse(
                 try ArgumentOrder.arranged(arguments, isInteractive: output == 1 && TerminalMode.isPossible))
             switch parsed {
             case let found as any ToolCommand: command = found
@@ -46,6 +49,7 @@ enum Program {
         } catch {
             return end(withParsing: error, of: arguments, showsAll: wantsAll, on: help)
         }
+        clinux_release_code()
         let console = Console(
             isJSON: command.global.json, output: output, errors: errors, interruption: interruption)
         let session = Session(command.global, console: console)
@@ -56,7 +60,11 @@ enum Program {
         if let lost = console.outputFailure { return end(with: lost, on: console) }
         switch result {
         case .success: return 0
-        case .failure(let error): return end(with: Failure(error), on: console)
+        case .failure(let error):
+            let failure = Failure(error)
+            // The reader wanted no more: nothing has failed, and nobody has interrupted anything.
+            if console.outputHasEnded, failure.code == .interrupted { return 0 }
+            return end(with: failure, on: console)
         }
     }
 
@@ -80,7 +88,7 @@ enum Program {
         if isWanted {
             if !message.isEmpty { console.printHelp(HelpText.arranged(message, showsAll: showsAll)) }
         } else {
-            let complaint = HelpText.complaint(message)
+            let complaint = HelpText.complaint(HelpText.withoutKeys(message, arguments), of: arguments)
             console.explain(complaint)
             if arguments.contains("--json") { console.printUsageError(HelpText.cause(of: complaint)) }
         }

@@ -15,11 +15,13 @@ struct GatewayCommand: AsyncParsableCommand {
               jelling-gateway -t user:0 --mqtt mqtt://localhost
               jelling-gateway -t sim --print
               jelling-gateway --config /etc/jelling-gateway.yaml
+              jelling-gateway --mqtt mqtts://user@broker --mqtt-password-file /etc/jelling-gateway/password
 
             Topics: jelling/NAME/devices/ADDRESS, with the decoded values under "values", and jelling/NAME/status, \
             "online" or "offline". Without -t, the gateway uses the controller of bled if it listens, otherwise the first \
             adapter through the HCI user channel. Messages wait on disk while the broker is away. SIGHUP, or a change \
-            of the file, loads the configuration again. The exit status is 0 on success, 1 if the gateway failed, and \
+            of the file, loads the configuration again. A password belongs in a file, also in the credential \
+            "mqtt-password" of systemd: arguments can be read by other users. The exit status is 0 on success, 1 if the gateway failed, and \
             2 for wrong usage or configuration.
             """,
         version: gatewayVersion)
@@ -36,6 +38,10 @@ struct GatewayCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The broker, mqtt://[USER[:PASSWORD]@]HOST[:PORT] or mqtts://….", valueName: "url"))
     var mqtt: String?
 
+    @Option(
+        help: ArgumentHelp("A file with the password for the broker, read at each connection.", valueName: "file"))
+    var mqttPasswordFile: String?
+
     @Option(help: ArgumentHelp("The gateway's name in topics; by default that of the machine.", valueName: "name"))
     var name: String?
 
@@ -48,10 +54,14 @@ struct GatewayCommand: AsyncParsableCommand {
     @Flag(help: "Print the documents, one in a line.")
     var print = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after printing this many documents.", valueName: "n"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after printing this many documents.", valueName: "n"),
+        transform: NumberArgument.count)
     var count: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
+        transform: NumberArgument.seconds)
     var duration: Double?
 
     @Flag(help: "Announce devices to Home Assistant.")
@@ -64,17 +74,18 @@ struct GatewayCommand: AsyncParsableCommand {
     var state: String?
 
     func validate() throws {
-        if let count, count < 1 { throw ValidationError("--count must be at least 1.") }
         if count != nil, !print { throw ValidationError("--count needs --print.") }
-        if let duration, !(0.01...1e9).contains(duration) { throw ValidationError("--duration must be positive.") }
-        let isSet = ["MQTT", "CONFIG"].contains { Self.environment("JELLING_GATEWAY_" + $0) != nil }
-        if !print, !check, mqtt == nil, config == nil, !isSet {
-            throw ValidationError(
-                "Nowhere to publish: name a broker with --mqtt mqtt://HOST, or use --print to see the documents.")
-        }
     }
 
     func run() async throws {
+        hidePassword()
+        // Not in `validate`, which comes before the complaint about a mistyped --mqtt.
+        let isSet = ["MQTT", "CONFIG"].contains { Self.environment("JELLING_GATEWAY_" + $0) != nil }
+        if !print, !check, mqtt == nil, config == nil, !isSet {
+            Self.say(
+                "error: nowhere to publish: name a broker with --mqtt mqtt://HOST, or use --print to see the documents")
+            throw ExitCode(2)
+        }
         let source = SettingsSource(arguments: self)
         let settings: GatewaySettings
         do {
@@ -93,6 +104,14 @@ struct GatewayCommand: AsyncParsableCommand {
         }
         let program = GatewayProgram(source: source, settings: settings, options: self)
         guard await program.run() else { throw ExitCode(1) }
+    }
+
+    private func hidePassword() {
+        guard let mqtt, let password = BrokerURL.password(in: mqtt) else { return }
+        let isHidden = VisibleArguments.hide(password, in: mqtt)
+        Self.say(
+            "warning: other users could read the password in --mqtt \(isHidden ? "until now" : "while this runs"), and "
+                + "the shell may keep it; use --mqtt-password-file")
     }
 
     static func environment(_ name: String) -> String? {

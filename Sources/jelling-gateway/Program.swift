@@ -14,10 +14,16 @@ enum Program {
         } catch {
             let status = GatewayCommand.exitCode(for: error)
             if status == .validationFailure {
-                GatewayCommand.say("error: " + GatewayCommand.message(for: error))
+                GatewayCommand.say("error: " + withoutPassword(GatewayCommand.message(for: error)))
                 exit(2)
             }
             GatewayCommand.exit(withError: error)
         }
+    }
+
+    /// What the parser says of a word that it cannot place, without the password of a broker in it.
+    static func withoutPassword(_ message: String) -> String {
+        guard let password = BrokerURL.password(in: message) else { return message }
+        return message.replacing(password, with: "***")
     }
 }

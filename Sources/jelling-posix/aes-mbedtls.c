@@ -1,4 +1,6 @@
 /* AES with mbedtls 2.28 or 3. */
+#include <string.h>
+
 #include <mbedtls/aes.h>
 
 #include "crypto.h"
@@ -38,7 +40,7 @@ int crypto_authenticate(const uint8_t key[16], const uint8_t *message, size_t le
     for (int i = 0; i < 16; i++) block[i] ^= subkey[i];
     if (!status) status = mbedtls_aes_crypt_ecb(&aes, MBEDTLS_AES_ENCRYPT, block, result);
     mbedtls_aes_free(&aes);
-    crypto_forget(subkey, sizeof subkey);
-    crypto_forget(block, sizeof block);
+    explicit_bzero(subkey, sizeof subkey);
+    explicit_bzero(block, sizeof block);
     return status;
 }

@@ -4,11 +4,6 @@
 #include "crypto.h"
 #include "include/jelling-posix.h"
 
-void crypto_forget(void *octets, size_t count) {
-    memset(octets, 0, count);
-    __asm__ volatile("" : : "r"(octets) : "memory");
-}
-
 int jelling_crypto_answer(jelling_engine *engine, const jelling_question *question, int64_t now) {
     if (!question) return 1;
     uint8_t result[64], private_key[32];
@@ -30,7 +25,7 @@ int jelling_crypto_answer(jelling_engine *engine, const jelling_question *questi
     case JELLING_CRYPTO_KEY_PAIR:
         status = crypto_make_pair(private_key, result);
         if (!status) jelling_answer_key_pair(engine, question->id, private_key, result, now);
-        crypto_forget(private_key, sizeof private_key);
+        explicit_bzero(private_key, sizeof private_key);
         length = 0;
         break;
     case JELLING_CRYPTO_SHARED_SECRET:
@@ -42,6 +37,6 @@ int jelling_crypto_answer(jelling_engine *engine, const jelling_question *questi
     }
     if (status) jelling_answer_failure(engine, question->id, status == 1, now);
     else if (length) jelling_answer(engine, question->id, result, length, now);
-    crypto_forget(result, sizeof result);
+    explicit_bzero(result, sizeof result);
     return 1;
 }

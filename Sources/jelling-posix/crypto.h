@@ -13,7 +13,5 @@ int crypto_authenticate(const uint8_t key[16], const uint8_t *message, size_t le
 int crypto_make_pair(uint8_t private_key[32], uint8_t public_key[64]);
 /* The x coordinate of the shared point. 1 where the peer's key is no point of the curve. */
 int crypto_share(const uint8_t *private_key, const uint8_t *public_key, uint8_t result[32]);
-/* Forgets what is secret; the compiler may not leave it out. */
-void crypto_forget(void *octets, size_t count);
 
 #endif

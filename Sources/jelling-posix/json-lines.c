@@ -135,14 +135,30 @@ void json_set_adapter(const char *transport) {
     snprintf(adapter, sizeof adapter, "%s%s", is_kernel ? "hci" : "", is_kernel ? transport + 5 : transport);
 }
 
-/* RFC 3339, with microseconds. */
+static int is_leap_year(int year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; }
+
+/*
+ * RFC 3339, with microseconds. Not with gmtime_r and strftime: they bring time zones, whose files are read with scanf,
+ * 100 kB of a static program with glibc.
+ */
 static void put_time(void) {
+    static const uint8_t lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     struct timespec now;
-    struct tm parts;
-    char day[32], text[64];
+    char text[96];
     clock_gettime(CLOCK_REALTIME, &now);
-    if (!gmtime_r(&now.tv_sec, &parts) || !strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &parts)) return;
-    snprintf(text, sizeof text, "%s.%06ldZ", day, (long)(now.tv_nsec / 1000));
+    /* From 1970 to the end of 9999. */
+    int64_t time = now.tv_sec;
+    if (time < 0 || time >= 253402300800) return;
+    int day = (int)(time / 86400), second = (int)(time % 86400), year = 1970, month = 0;
+    for (; day >= 365 + is_leap_year(year); year++) day -= 365 + is_leap_year(year);
+    for (;; month++) {
+        int length_of_month = lengths[month] + (month == 1 && is_leap_year(year));
+        if (day < length_of_month) break;
+        day -= length_of_month;
+    }
+    snprintf(
+        text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%06ldZ", year, month + 1, day + 1, second / 3600,
+        second / 60 % 60, second % 60, (long)(now.tv_nsec / 1000));
     json_string("time", text);
 }
 
@@ -213,6 +229,40 @@ void json_address(const char *key, const jelling_address *address) {
     json_string(key, text);
     snprintf(type, sizeof type, "%sType", key);
     json_string(type, address->is_random ? "random" : "public");
+}
+
+/* Of the codes of Core 5.4, Vol 1, Part F, 1.3 those that end links. */
+static const char *meaning_of(uint32_t reason) {
+    switch (reason) {
+    case 0x05: return "authentication failure";
+    case 0x06: return "PIN or key missing";
+    case 0x08: return "connection timeout";
+    case 0x13: return "remote user terminated the connection";
+    case 0x14: return "remote device is low on resources";
+    case 0x15: return "remote device powers off";
+    case 0x16: return "connection terminated by the local host";
+    case 0x1A: return "unsupported remote feature";
+    case 0x1F: return "unspecified error";
+    case 0x22: return "link layer response timeout";
+    case 0x28: return "instant passed";
+    case 0x29: return "pairing with unit key not supported";
+    case 0x2A: return "different transaction collision";
+    case 0x3B: return "unacceptable connection parameters";
+    case 0x3D: return "connection terminated due to MIC failure";
+    case 0x3E: return "connection failed to be established";
+    default: return NULL;
+    }
+}
+
+void json_reason(uint32_t reason, int is_released, int is_controller_lost) {
+    char text[64];
+    const char *meaning = meaning_of(reason);
+    unsigned code = reason & 0xFF;
+    if (is_released) return json_string("reason", "closed by this side");
+    if (is_controller_lost) return json_string("reason", "the controller was reset or lost");
+    if (meaning) snprintf(text, sizeof text, "%s (0x%02X)", meaning, code);
+    else snprintf(text, sizeof text, "0x%02X", code);
+    json_string("reason", text);
 }
 
 void json_open(const char *key, char bracket) {

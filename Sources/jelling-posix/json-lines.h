@@ -33,6 +33,9 @@ void json_address(const char *key, const jelling_address *address);
 void json_open(const char *key, char bracket);
 void json_close(char bracket);
 
+/* `reason` of a link that ended, in the words of `bletool --json`: a controller's code, or 0 with one of the others. */
+void json_reason(uint32_t reason, int is_released, int is_controller_lost);
+
 /* `{"event":"error","message":…}` with what a failed operation says, and on standard error. */
 void json_failure(const char *what, const jelling_completion *completion);
 void json_error(const char *code, const char *message);

@@ -62,6 +62,6 @@ int crypto_share(const uint8_t *private_key, const uint8_t *public_key, uint8_t 
             &c.group, &c.point, MBEDTLS_ECP_PF_UNCOMPRESSED, &length, octets, sizeof octets);
     if (!status) memcpy(result, octets + 1, 32);
     close_curve(&c);
-    crypto_forget(octets, sizeof octets);
+    explicit_bzero(octets, sizeof octets);
     return is_invalid ? 1 : status ? -1 : 0;
 }

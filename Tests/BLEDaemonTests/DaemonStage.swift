@@ -97,6 +97,36 @@ final class RawClient {
         return true
     }
 
+    /// Sends frames, numbered from 1, until the other side has not read for a second.
+    /// - Parameter expected: before so many, it is waited for longer: the machine may stand still.
+    /// - Returns: the number of the last one.
+    func sendUntilFull(atLeast expected: UInt64 = 0, _ frame: (UInt64) -> [UInt8]) -> UInt64 {
+        var last: UInt64 = 0
+        var rest: [UInt8] = []
+        var pauses = 0
+        while pauses < (last > expected ? 100 : 3000) {
+            if rest.isEmpty {
+                last += 1
+                rest = frame(last)
+            }
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            }
+            if count > 0 {
+                rest.removeFirst(count)
+                pauses = 0
+            } else if errno == EAGAIN {
+                usleep(10_000)
+                pauses += 1
+            } else {
+                return last
+            }
+        }
+        // The rest of one that is sent in part.
+        if rest.count < frame(last).count { send(rest) } else if !rest.isEmpty { last -= 1 }
+        return last
+    }
+
     @discardableResult
     func send(_ fill: (inout WireFromClient) -> Void) -> Bool {
         var message = WireFromClient()

@@ -35,9 +35,16 @@ struct DiscoveryEncoderTests {
                         for known in [peripheral, other, peripheral] {
                             encoder.append(known, content, rssi: rssi, to: id, into: &octets)
                         }
+                        let app = AppID(rawValue: "app")
+                        let shared = SharedDiscovery(
+                            name, content, rssi: rssi,
+                            for: [other, peripheral].map {
+                                .init(app: app, manager: id, identifier: $0.identifier, state: state)
+                            })
+                        for recipient in shared.recipients { encoder.append(shared, to: recipient, into: &octets) }
                         var reader = FrameReader(limit: BledProtocol.eventLimit)
                         reader.append(octets.span.bytes)
-                        for known in [peripheral, other, peripheral] {
+                        for known in [peripheral, other, peripheral, other, peripheral] {
                             let message = try WireFromDaemon(octets: try #require(try reader.next()))
                             var expected = WireFromDaemon()
                             expected.appEvent = WireAppEvent(.discovered(known, content, rssi: rssi), to: id)

@@ -157,8 +157,8 @@ struct HostileAppTests {
         let peripheral = PeripheralDescription(
             identifier: PeerIdentifier(high: 1, low: 2), name: nil, state: .disconnected)
         let discovery = ClientEvent.discovered(peripheral, AdvertisementContent(), rssi: -60)
-        session.count(discovery, for: manager)
-        session.count(discovery, for: ManagerID(rawValue: 77))
+        session.count(octets: discovery.approximateOctets, for: manager)
+        session.count(octets: discovery.approximateOctets, for: ManagerID(rawValue: 77))
         #expect(session.unhandledCount == 2)
         session.refuse(.stuck, "")
         #expect(!session.mayBeTold)

@@ -1,3 +1,4 @@
+import BLEAppLifecycle
 import BLEDaemonProtocol
 import BLEHost
 import BLEPackets
@@ -24,7 +25,7 @@ extension RawClient {
 }
 
 /// Waits until `isSo`, for up to a minute.
-private func comesTrue(_ isSo: () throws -> Bool) rethrows -> Bool {
+func comesTrue(_ isSo: () throws -> Bool) rethrows -> Bool {
     for _ in 0..<1200 {
         if try isSo() { return true }
         usleep(50_000)
@@ -61,6 +62,38 @@ struct LaunchTests {
         #expect(kill(Int32(first), 0) != 0)
         #expect(try client.operate(.quit("slow")).error.isEmpty)
         #expect(try comesTrue { try process() == 0 })
+    }
+}
+
+@Suite("The cgroup of an app")
+struct AppGroupTests {
+    /// A folder with the files of a group, to which nobody belongs.
+    @Test("an app belongs to the group that was made for it, also before it has joined that: never to the daemon's own")
+    func beforeJoining() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("groups-\(UUID())")
+        let group = folder.appendingPathComponent("app-slow")
+        try FileManager.default.createDirectory(at: group, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for name in ["cgroup.procs", "cgroup.kill", "cgroup.freeze"] {
+            try Data().write(to: group.appendingPathComponent(name))
+        }
+        let manifest = #"{"BundleIdentifier": "slow", "command": ["/bin/sleep", "1000"], "user": "\#(geteuid())"}"#
+        let process = try AppProcess.launch(
+            InstalledApp(file: Data(manifest.utf8)), socket: "@none", groups: folder.path, LaunchOptions())
+        defer {
+            process.kill()
+            var status: Int32 = 0
+            unsafe waitpid(process.number, &status, 0)
+        }
+        #expect(process.kind == .cgroup)
+        func frozen() throws -> String {
+            try String(contentsOf: group.appendingPathComponent("cgroup.freeze"), encoding: .utf8)
+        }
+        #expect(try frozen() == "0")
+        #expect(process.stop())
+        #expect(try frozen() == "1")
+        process.resume()
+        #expect(try frozen() == "0")
     }
 }
 

@@ -1,70 +1,45 @@
 import BLEDaemonProtocol
 import BLEHost
 import BLEPackets
+import Foundation
 import Testing
 
 @testable import BLEDaemon
 
 @Suite("Sets, trains and the controller of a tool")
 struct ToolRadioTests {
-    private static let client = ClientID(rawValue: 7)
+    private static let client = ToolStage.client
 
-    /// A session that is open, and what it made of requests.
-    private struct Stage {
-        var session: ToolSession
-        var submitted: [HostCommand] = []
-        var sent: [WireFromDaemon.OneOf_Message] = []
-        private var number: UInt64 = 0
+    @Test("of a thousand scans a client gets eight, and another one when one has ended")
+    func manyScans() {
+        var stage = ToolStage()
+        for _ in 0..<1000 { stage.request { $0.scan.allowsDuplicates = true } }
+        #expect(stage.submitted.count == 8)
+        #expect(stage.failures.count == 992 && Set(stage.failures.values) == [.limitReached])
+        stage.session.hear(.completed(OperationID(rawValue: 1002), .failure(.cancelled)), waiting: 0)
+        stage.request { $0.scan.isActive = true }
+        #expect(stage.submitted.count == 9)
+    }
 
-        init(isOperator: Bool = false) {
-            session = ToolSession(client: ToolRadioTests.client, isOperator: isOperator, limits: ClientLimits())
-            session.receive(
-                WireFromClient.with {
-                    $0.hello.version = 1
-                    $0.hello.session = .tool
-                }.framed().span.bytes)
-            _ = session.nextOutput()
-            session.controllerIsReady(ControllerInformation())
-            pump()
+    @Test("a request names at most 512 UUIDs: what is found is compared with all of them")
+    func manyUUIDs() {
+        let uuids = (0..<513 as Range<UInt16>).map { Data([UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)]) }
+        var stage = ToolStage()
+        stage.request { $0.scan.services = Array(uuids.dropLast()) }
+        #expect(stage.submitted.count == 1 && !stage.session.hasEnded)
+        stage.request {
+            $0.scan.hasSolicitedServices_p = true
+            $0.scan.solicitedServices = uuids
         }
-
-        /// The engine numbers operations from 1000 on.
-        mutating func pump() {
-            while let output = session.nextOutput() {
-                switch output {
-                case .submit(let command, let number):
-                    submitted.append(command)
-                    session.submitted(number, as: OperationID(rawValue: 1000 + number.rawValue))
-                case .send(let message): if let message = message.message { sent.append(message) }
-                default: break
-                }
-            }
-        }
-
-        @discardableResult
-        mutating func request(_ fill: (inout WireRequest) -> Void) -> UInt64 {
-            number += 1
-            var message = WireFromClient()
-            message.request.operation = number
-            fill(&message.request)
-            session.receive(message.framed().span.bytes)
-            pump()
-            return number
-        }
-
-        /// Why requests failed, by their numbers.
-        var failures: [UInt64: WireFailure.Reason] {
-            var found: [UInt64: WireFailure.Reason] = [:]
-            for case .completed(let end) in sent {
-                if case .failure(let failure)? = end.result { found[end.operation] = failure.reason }
-            }
-            return found
-        }
+        #expect(stage.submitted.count == 1 && stage.session.hasEnded)
+        var second = ToolStage()
+        second.request { $0.scan.services = uuids }
+        #expect(second.submitted.isEmpty && second.session.hasEnded)
     }
 
     @Test("of a thousand sets a client gets four; a new one when one has ended, and all end with it")
     func manySets() {
-        var stage = Stage()
+        var stage = ToolStage()
         for _ in 0..<1000 { stage.request { $0.advertiseSet.data = .init([2, 1, 6]) } }
         #expect(stage.submitted.count == 4)
         // Requests that are under way come first: the others are refused, each once.
@@ -80,7 +55,7 @@ struct ToolRadioTests {
 
     @Test("a client knows only its own sets and trains, and transfers them on its own links alone")
     func strangers() {
-        var stage = Stage()
+        var stage = ToolStage()
         let change = stage.request { $0.changeAdvertisingSet.operation = 99 }
         let transfer = stage.request { $0.transferTrain.link = 1 }
         let receive = stage.request { $0.receiveTrains.link = 1 }
@@ -106,7 +81,7 @@ struct ToolRadioTests {
 
     @Test("eight trains at most, of at most sixteen devices each; reports for a slow client are dropped and counted")
     func trains() throws {
-        var stage = Stage()
+        var stage = ToolStage()
         let advertiser = WireTrainAdvertiser.with {
             $0.address.value = 0xC0DE_0000_0001
             $0.address.kind = 1
@@ -137,7 +112,7 @@ struct ToolRadioTests {
 
     @Test("the controller can be asked, not changed; what may be about another's link is for operators")
     func questions() {
-        var plain = Stage()
+        var plain = ToolStage()
         let version = plain.request { $0.hciCommand.opcode = 0x1001 }
         let sets = plain.request { $0.hciCommand.opcode = 0x203B }
         let rssi = plain.request {
@@ -149,7 +124,7 @@ struct ToolRadioTests {
         #expect(plain.failures[version] == nil && plain.failures[sets] == nil)
         #expect(plain.failures[rssi] == .notPermitted && plain.failures[channels] == .notPermitted)
         #expect(plain.failures[reset] == .notAvailable && plain.submitted.count == 2)
-        var person = Stage(isOperator: true)
+        var person = ToolStage(isOperator: true)
         let allowed = person.request {
             $0.hciCommand.opcode = 0x1405
             $0.hciCommand.parameters = .init([0x40, 0])
@@ -177,6 +152,7 @@ struct ToolRadioTests {
         (connect.phys, connect.pace, connect.enhancedBearers) = ([.le1M, .leCoded], .lowPower, 3)
         var scan = ScanRequest()
         (scan.scansCodedPHY, scan.includesUnresolvedTargets) = (true, true)
+        scan.acceptList = [address]
         let procedures: [LinkProcedure] = [
             .readRSSI, .readRemoteVersion, .readRemoteFeatures, .setDataLength(octets: 251, microseconds: 2120),
             .readPHY,
@@ -233,6 +209,52 @@ struct ToolRadioTests {
         for event in events {
             let wire = try #require(WireFromDaemon(event)?.message)
             #expect(try HostEvent(wire, for: .local) == event)
+        }
+    }
+
+    @Test("a daemon that does not know lists of devices is not asked for a scan with one")
+    func revisionOfLists() {
+        var scan = ScanRequest()
+        let operation = OperationID(rawValue: 1)
+        #expect(WireRequest(.radio(.scan(scan)), operation: operation)?.revision == 0)
+        scan.acceptList = [DeviceAddress(value: 1, kind: .random)]
+        #expect(WireRequest(.radio(.scan(scan)), operation: operation)?.revision == 2)
+        #expect(WireRequest(.radio(.changeScan(operation, scan)), operation: operation)?.revision == 2)
+    }
+
+    @Test("a policy for what peripherals ask for crosses the socket, to daemons that know it")
+    func parameterPolicies() throws {
+        let operation = OperationID(rawValue: 1)
+        var connect = ConnectRequest(peer: DeviceAddress(value: 1, kind: .random))
+        #expect(WireRequest(.radio(.connect(connect)), operation: operation)?.revision == 0)
+        let intervals = ConnectionInterval.milliseconds(15)...ConnectionInterval.milliseconds(50)
+        let policies: [ParameterPolicy] = [
+            .accept, .reject, .within(intervals, latency: 0),
+            .within(
+                intervals, latency: 499,
+                supervisionTimeout: .milliseconds(2000)...SupervisionTimeout.milliseconds(6000)),
+        ]
+        for policy in policies {
+            connect.parameterPolicy = policy
+            let wire = try #require(WireRequest(.radio(.connect(connect)), operation: operation))
+            #expect(wire.revision == 3)
+            #expect(try HostCommand(wire) == .radio(.connect(connect)))
+        }
+    }
+
+    @Test("a policy whose bounds are none, or that a later revision has added, is refused")
+    func brokenPolicies() {
+        let changes: [(inout WireParameterPolicy) -> Void] = [
+            { _ in }, { $0.within.minimumInterval = 7 }, { $0.within.maximumInterval = 0x10000 },
+            { $0.within.maximumLatency = 0x10000 }, { $0.within.minimumTimeout = 7 },
+            { $0.within.maximumTimeout = .max },
+        ]
+        for change in changes {
+            var wire = WireRequest()
+            wire.connect = WireConnect(ConnectRequest(peer: DeviceAddress(value: 1, kind: .random)))
+            wire.connect.parameterPolicy = WireParameterPolicy()
+            change(&wire.connect.parameterPolicy)
+            #expect(throws: WireError.invalidField) { try HostCommand(wire) }
         }
     }
 }

@@ -62,6 +62,32 @@ struct TurnTests {
         #expect(try #require(try handle(watcher, 2)) > first + 40)
     }
 
+    @Test("a program that does not read its answers is not heard until it does; then it gets all of them, in order")
+    func backedUp() throws {
+        let stage = try DaemonStage()
+        let silent = try stage.connect()
+        #expect(try silent.isWelcome())
+        // Ends at once: there is no such operation.
+        func cancel(_ operation: UInt64) -> [UInt8] {
+            WireFromClient.with {
+                $0.request.operation = operation
+                $0.request.cancel.operation = 1 << 40
+            }.framed()
+        }
+        let last = silent.sendUntilFull(atLeast: 2000) { cancel($0) }
+        // Far more than what may wait for a program, if it were heard.
+        #expect(last > 2000)
+        for operation in 1...last {
+            guard case .completed(let end)? = try silent.next() else {
+                Issue.record("no answer to \(operation) of \(last)")
+                return
+            }
+            #expect(end.operation == operation)
+        }
+        silent.send(cancel(last + 1))
+        #expect(try silent.end(of: last + 1) != nil)
+    }
+
     @Test("a long message costs more of a turn than a short one")
     func costs() {
         #expect(TurnLine.cost(of: [1, 2, 3]) == 1)

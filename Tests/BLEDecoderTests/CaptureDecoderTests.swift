@@ -179,6 +179,36 @@ struct CaptureDecoderTests {
         }
     }
 
+    @Test("in text, the data of beacons and sensors is followed by what it says, packet by packet")
+    func sensors() throws {
+        func report(_ data: [UInt8]) -> [UInt8] {
+            [4, 0x3E, UInt8(12 + data.count), 2, 1, 0, 1, 1, 2, 3, 4, 5, 6, UInt8(data.count)] + data + [0xC0]
+        }
+        let beacon: [UInt8] =
+            [2, 1, 6, 26, 0xFF, 0x4C, 0, 2, 21] + [UInt8](repeating: 0xAB, count: 16) + [0, 1, 0, 2, 0xC5]
+        let sensor: [UInt8] = [2, 1, 6, 10, 0x16, 0xD2, 0xFC, 0x40, 2, 0xC4, 9, 3, 0xBF, 0x13]
+        let packets = [report(beacon), report(sensor), report(beacon), report([2, 1, 6])]
+        let said = try lines(packets).filter { $0.hasPrefix("        Says: ") }
+        #expect(said.count == 3 && said.first == said.last)
+        #expect(said.first?.hasPrefix("        Says: iBeacon: uuid ABABABAB-ABAB-") == true, "\(said)")
+        #expect(said.dropFirst().first == "        Says: BTHome v2: temperature 25 °C, humidity 50.55 %")
+        // Programs read them with `ad decode`.
+        #expect(try lines(packets, style: .json).allSatisfy { !$0.contains("iBeacon") })
+        // Data that breaks the rules says nothing.
+        #expect(try !lines([report(beacon.dropLast())]).contains { $0.contains("Says: ") })
+    }
+
+    @Test("what a sensor says cannot harm a terminal, or end a line")
+    func hostileSensor() throws {
+        let text = Array("\u{1B}[2J\n\u{202E}x".utf8)
+        let data: [UInt8] = [UInt8(text.count + 6), 0x16, 0xD2, 0xFC, 0x40, 0x53, UInt8(text.count)] + text
+        let report: [UInt8] =
+            [4, 0x3E, UInt8(12 + data.count), 2, 1, 0, 1, 1, 2, 3, 4, 5, 6, UInt8(data.count)] + data + [0xC0]
+        let said = try lines([report]).filter { $0.contains("Says: ") }
+        #expect(said.count == 1 && said[0].hasSuffix("x"))
+        #expect(said.allSatisfy { $0.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E } }, "\(said)")
+    }
+
     @Test("the data of a page never ends its script element, whatever a name contains")
     func page() throws {
         let name = Array("</script><b>".utf8)

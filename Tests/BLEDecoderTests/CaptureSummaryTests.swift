@@ -84,6 +84,16 @@ struct CaptureSummaryTests {
             ])
     }
 
+    @Test("names are without the zeros that fill a field")
+    func paddedNames() throws {
+        func report(_ address: UInt8, _ data: [UInt8]) -> [UInt8] {
+            [4, 0x3E, UInt8(12 + data.count), 2, 1, 0, 1, address, 2, 3, 4, 5, 0xC6, UInt8(data.count)] + data + [0xC0]
+        }
+        var summary = CaptureSummary()
+        try summary.countAll([report(1, [5, 9, 0x48, 0x69, 0, 0]), report(2, [4, 9, 0, 0, 0])])
+        #expect(summary.advertisers.map(\.name) == ["Hi", nil])
+    }
+
     @Test("the set of addresses holds each address once, also after it has grown")
     func addressSet() {
         var addresses = AdvertiserTable()
@@ -103,7 +113,8 @@ extension CaptureSummary {
 
 /// Capture files in memory.
 enum CaptureBytes {
-    /// A btsnoop file of H4 packets, a microsecond apart; commands from the host, events to it, data as `isReceived` says.
+    /// A btsnoop file of H4 packets, a microsecond apart; commands from the host, events to it, data as `isReceived`
+    /// says.
     static func btsnoop(_ packets: [[UInt8]], isReceived: (Int) -> Bool = { _ in false }) -> [UInt8] {
         var file = Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 3, 0xEA]
         for (index, packet) in packets.enumerated() {

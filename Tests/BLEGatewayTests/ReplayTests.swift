@@ -164,6 +164,71 @@ struct ReplayTests {
         #expect(try temperature(bench.hear(sensor, Self.degrees30InClear)) == "30")
     }
 
+    /// A gateway that was started again, with what the text of the counters says.
+    func startedAgain(_ bench: Bench, _ text: String? = nil) throws -> Bench {
+        var next = Bench(bench.gateway.configuration)
+        let counters = ReplayCounter.counters(in: text ?? ReplayCounter.text(of: bench.gateway.replayCounters))
+        next.gateway.restore(try #require(counters), at: next.now)
+        return next
+    }
+
+    @Test(
+        "a packet that was recorded before the program was started again is refused; the same one and newer ones are not"
+    )
+    func restartedProgram() throws {
+        var bench = try bench()
+        #expect(bench.gateway.replayCounters.isEmpty)
+        try bench.hear(sensor, Self.pressAt1003)
+        var next = try startedAgain(bench)
+        #expect(try next.hear(sensor, Self.degrees20At1000).isEmpty)
+        #expect(next.gateway.takeNotices().map(\.kind) == [.replayed(counter: 1000, last: 1003, isUsed: false)])
+        #expect(try next.hear(sensor, Self.pressAt1003).allSatisfy { !$0.text.contains("press") })
+        _ = next.wait(2)
+        #expect(try temperature(next.hear(sensor, Self.degrees23At1004)) == "23")
+        #expect(next.gateway.replayCounters.map(\.seal.counter) == [1004])
+    }
+
+    @Test("a battery that was changed while the program did not run begins a new count")
+    func batteryMeanwhile() throws {
+        var bench = try bench()
+        try bench.hear(sensor, Self.degrees22At1002)
+        var next = try startedAgain(bench)
+        #expect(try temperature(next.hear(sensor, Self.degrees23At5)) == "23")
+        #expect(next.gateway.takeNotices().map(\.kind) == [.restarted(counter: 5, last: 1002)])
+    }
+
+    @Test("a counter of another key, or of a device without one, is not taken over")
+    func counterOfOtherKey() throws {
+        var bench = try bench()
+        try bench.hear(sensor, Self.degrees22At1002)
+        let text = ReplayCounter.text(of: bench.gateway.replayCounters)
+        bench.gateway = Gateway(configuration: bench.gateway.configuration)
+        #expect(bench.gateway.replayCounters.isEmpty)
+        var other = try self.bench()
+        var configuration = other.gateway.configuration
+        configuration.devices[0].key = [UInt8](repeating: 7, count: 16)
+        other.gateway.configure(configuration)
+        #expect(try startedAgain(other, text).gateway.replayCounters.isEmpty)
+        configuration.devices = []
+        other.gateway.configure(configuration)
+        #expect(try startedAgain(other, text).gateway.replayCounters.isEmpty)
+    }
+
+    @Test(
+        "a text of counters that is damaged is no text",
+        arguments: [
+            "", "jelling-gateway counters 1", "jelling-gateway counters 2\n", "jelling-gateway counters 1\n1 2 3\n",
+            "jelling-gateway counters 1\n1 2 3 4 5\n", "jelling-gateway counters 1\n1000000000000 2 3 4\n",
+            "jelling-gateway counters 1\n1 100000000 3 4\n", "jelling-gateway counters 1\n1 2 3 x\n",
+            "jelling-gateway counters 1\n1 2 3 4", "jelling-gateway counters 1\n1 2 3 -4\n",
+        ])
+    func damagedCounters(text: String) {
+        #expect(ReplayCounter.counters(in: text) == nil)
+    }
+
+    @Test("a text of no counters")
+    func noCounters() { #expect(ReplayCounter.counters(in: ReplayCounter.text(of: [])) == []) }
+
     @Test("MiBeacon’s frame counter may begin again; what went back is told, and used")
     func frameCounter() throws {
         var bench = try bench()

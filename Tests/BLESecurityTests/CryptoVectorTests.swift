@@ -77,7 +77,8 @@ struct CryptoVectorTests {
         default:
             let request = ToolboxRequest.authenticationCode(
                 key: Array(repeating: 0, count: 16), message: vector.input("m_wire_order"))
-            // Whatever the field's name says, the octets stand as the cipher gives them (Core 5.4, Vol 3, Part G, 7.3.1).
+            // Whatever the field's name says, the octets stand as the cipher gives them (Core 5.4, Vol 3, Part G,
+            // 7.3.1).
             #expect(toolbox.answer(request) == .octets(vector.output("hash_lsb_first")))
         }
     }

@@ -177,6 +177,8 @@ struct SensorReportTests {
         #expect(layouts.allSatisfy { !$0.fields.isEmpty })
         #expect(BTHome.objectCount == 90)
         #expect(SensorField("voltage_2", .number(3)).deviceClass == "voltage")
+        #expect(SensorField("power", .number(3), unit: "W").deviceClass == "power")
+        #expect(SensorField("power", .number(-59), unit: "dBm").deviceClass == "signal_strength")
         #expect(SensorField("battery_low", .boolean(true)).deviceClass == "battery")
         #expect(SensorField("packet_id", .number(3)).deviceClass == nil)
     }
@@ -217,5 +219,20 @@ struct SensorReportTests {
                 }
             }
         }
+    }
+}
+
+@Suite("Keys of sensors")
+struct SensorKeysTests {
+    @Test("keys are neither printed nor shown in parts")
+    func staySecret() {
+        var keys = SensorKeys { _, _ in nil }
+        keys.add([UInt8](0xA1...0xB0), for: nil)
+        var parts = ""
+        dump(keys, to: &parts)
+        for text in ["\(keys)", String(reflecting: [keys]), parts] {
+            #expect(!text.contains("161") && !text.lowercased().contains("a1a2"))
+        }
+        #expect("\(keys)" == "sensor keys: 1")
     }
 }

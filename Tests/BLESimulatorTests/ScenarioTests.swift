@@ -35,6 +35,16 @@ struct ScenarioTests {
         #expect(host.frames.last?.payload.last == 128)
     }
 
+    @Test("collisions and drift are the air's, within their limits")
+    func conditions() throws {
+        let json = #"{"collisions": true, "clockDrift": 40}"#
+        let air = try SimulatedScenario(json: Array(json.utf8)).air
+        #expect(air.advertisementsCollide && air.clockDriftPartsPerMillion == 40)
+        #expect(throws: SimulatedScenario.Problem.self) {
+            _ = try SimulatedScenario(json: Array(#"{"clockDrift": 501}"#.utf8))
+        }
+    }
+
     @Test("devices come and go at their times")
     func comesAndGoes() throws {
         let host = try open(

@@ -40,6 +40,10 @@ struct AdapterTests {
         #expect(rate.descriptors.map(\.uuid) == [BluetoothUUID(UInt16(0x2902))])
         let location = try await peripheral.findCharacteristic(BluetoothUUID(UInt16(0x2A38)))
         #expect(try await peripheral.read(location) == [1])
+        let configuration = try #require(rate.descriptors.first)
+        try await peripheral.write([1, 0], to: configuration)
+        #expect(try await peripheral.read(configuration) == [1, 0])
+        try await peripheral.write([0, 0], to: configuration)
 
         var values = 0
         for try await value in try await peripheral.notifications(of: rate.characteristic) {

@@ -158,6 +158,24 @@ struct ConnectingTests {
         await adapter.close()
     }
 
+    @Test("numbers of links and attributes are printed for people")
+    func numbers() {
+        let timeout = SupervisionTimeout(rawValue: 500)
+        #expect("\(PHY.leCoded) \(PHY(rawValue: 9))" == "LE Coded PHY 9")
+        #expect("\(AttributeHandle(rawValue: 15)) \(HCIOpcode(rawValue: 0x200C))" == "0x000F 0x200C")
+        #expect("\(ConnectionInterval(rawValue: 24)), \(timeout)" == "30.0 ms, 5000.0 ms")
+        #expect(
+            "\(LinkSubrate(factor: 4, continuationNumber: 1, latency: 0, supervisionTimeout: timeout))"
+                == "one connection event in 4, 1 more after data, latency 0, timeout 5000.0 ms")
+        let wanted = SubrateParameters(
+            minimumFactor: 2, maximumFactor: 4, continuationNumber: 1, supervisionTimeout: timeout)
+        #expect("\(wanted)".hasPrefix("one connection event in 2 to 4, 1 more after data, latency at most "))
+        #expect("\(PathLoss(zone: .high, decibels: 81)), \(PathLoss(zone: .low, decibels: nil))" == "high, 81 dB, low")
+        #expect("\(PathLossZones(low: 60, high: 80))" == "low below 60 dB, high above 80 dB")
+        #expect("\(ChannelMap.all), \(ChannelMap(rawValue: 0b1011))" == "channels 0-36, channels 0-1, 3")
+        #expect("\(ChannelMap(rawValue: 1 << 36)), \(ChannelMap(rawValue: 0))" == "channels 36, no channels")
+    }
+
     @Test("no longer value can be written than is said, and one of that length can (SPEC 2.3)")
     func writeLength() async throws {
         let adapter = try await open()
@@ -191,12 +209,17 @@ struct ConnectingTests {
     }
 
     @Test("an error has a code for programs, a cause, and what helps")
-    func errors() {
+    func errors() throws {
         let error = BLEError.controllerUnresponsive
         #expect(error.code == .controllerFailed && error.code.rawValue == "controllerFailed")
         #expect(error.cause == "the controller does not respond, even after a reset")
         #expect(error.remedy == "unplug it or switch it off and on")
         #expect(BLEError.closed.remedy == nil && BLEError.closed.cause == "the adapter has been closed")
+        let absent = BLEError.transport(.noBluetoothInKernel)
+        #expect(absent.cause == "this kernel has no Bluetooth")
+        #expect(absent.remedy?.hasPrefix("load it with ‘modprobe bluetooth’") == true)
+        let unheard = BLEError.transport(.connectionRefused(try TransportAddress("tcp:127.0.0.1:9")))
+        #expect(unheard.cause == "nothing is listening at tcp:127.0.0.1:9")
         let refused = BLEError.att(.insufficientAuthentication, handle: AttributeHandle(rawValue: 3))
         #expect(refused.code == .refusedByDevice && refused.attError == .insufficientAuthentication)
         #expect(BLEError(HostFailure.gatt(.cancelled)) == .linkLost(.releasedByClient))

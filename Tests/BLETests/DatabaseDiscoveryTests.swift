@@ -54,4 +54,28 @@ struct DatabaseDiscoveryTests {
         let clipped = DatabaseDiscovery.clipped(characteristics, to: services)
         #expect(clipped.map(\.endHandle) == services.map(\.range.last))
     }
+
+    @Test("what is in a service inside another one belongs to the inner one, and ends with it")
+    func nested() {
+        // 1–30 with 10–20 in it, and 12–15 in that.
+        let services = [service(1, 30), service(10, 20), service(12, 15), service(31, 40)]
+        let starts: [UInt16] = [2, 10, 13, 17, 25, 32]
+        let characteristics = starts.enumerated().map { index, start in
+            Characteristic(
+                uuid: BluetoothUUID(UInt16(0x2A37)), handle: AttributeHandle(rawValue: start),
+                valueHandle: AttributeHandle(rawValue: start + 1),
+                endHandle: AttributeHandle(rawValue: index + 1 < starts.count ? starts[index + 1] - 1 : 0xFFFF),
+                properties: .read)
+        }
+        let clipped = DatabaseDiscovery.clipped(characteristics, to: services)
+        #expect(clipped.map(\.endHandle.rawValue) == [9, 11, 15, 20, 30, 40])
+        let owned = DatabaseDiscovery.elements(clipped, of: services) { $0.handle }
+        #expect(owned.mapValues { $0.map(\.handle.rawValue) } == [1: [2, 25], 10: [10, 17], 12: [13], 31: [32]])
+    }
+
+    @Test("a discovery of all services goes to the end of the outermost one")
+    func spanOfNested() {
+        #expect(DatabaseDiscovery.span(of: [service(1, 9), service(10, 100), service(50, 60)])?.last.rawValue == 100)
+        #expect(DatabaseDiscovery.span(of: []) == nil)
+    }
 }

@@ -49,7 +49,10 @@ struct PlayedDeviceTests {
 
     @Test("it is discovered, read and subscribed to by any client, and sends what it sent")
     func whole() async throws {
-        let adapter = try await adapter(PlayedSession(peer: Self.peer, exchanges: Self.discovered))
+        let told = Mutex<[String]>([])
+        let adapter = try await adapter(PlayedSession(peer: Self.peer, exchanges: Self.discovered)) { text in
+            told.withLock { $0.append(text) }
+        }
         let peer = try await adapter.connect(to: Self.peer)
         let contents = try await peer.discoverContents()
         #expect(contents.map(\.service.uuid) == [BluetoothUUID(0x180D as UInt16), BluetoothUUID(0x180F as UInt16)])
@@ -68,6 +71,25 @@ struct PlayedDeviceTests {
             if sent.count == 2 { break }
         }
         #expect(sent == [[6, 64], [6, 66]])
+        // Nothing else tells those who wait for more.
+        #expect(told.withLock { $0 } == ["the capture ends: it has no more notifications of \(Self.peer)"])
+        await adapter.close()
+    }
+
+    @Test("a service whose discovery was not recorded is reported when it is asked for")
+    func undiscoveredService() async throws {
+        let told = Mutex<[String]>([])
+        let recorded = Array(Self.discovered[..<4])
+        let adapter = try await adapter(PlayedSession(peer: Self.peer, exchanges: recorded)) { text in
+            told.withLock { $0.append(text) }
+        }
+        let peer = try await adapter.connect(to: Self.peer)
+        _ = try await peer.findCharacteristic(BluetoothUUID(0x2A37 as UInt16))
+        #expect(told.withLock { $0 } == [])
+        await #expect(throws: BLEError.notFound(BluetoothUUID(0x2A19 as UInt16))) {
+            _ = try await peer.findCharacteristic(BluetoothUUID(0x2A19 as UInt16))
+        }
+        #expect(told.withLock { $0 } == ["the capture has no discovery of the service at 0x0010 of \(Self.peer)"])
         await adapter.close()
     }
 

@@ -77,14 +77,35 @@ struct ReplayTransportTests {
         #expect(times == [1_000, 51_000, 176_000])
     }
 
+    @Test("what follows the @ is a speed, unless a file or a folder has it in its name")
+    func rates() throws {
+        let fast = try PlayedCapture.pathAndRate("file@0.5")
+        #expect(fast.path == "file" && fast.rate == 0.5)
+        let inFolder = try PlayedCapture.pathAndRate("a@b/file")
+        #expect(inFolder.path == "a@b/file" && inFolder.rate == 1)
+        for wrong in ["x", "", "0", "-1", "1e-300", "1e7", "nan", "inf", "10x", "1,5"] {
+            let text = "file@\(wrong)"
+            do throws(TransportError) {
+                _ = try PlayedCapture.pathAndRate(text)
+                Issue.record("\(text) is accepted")
+            } catch {
+                guard case .unusableFile(text, let reason) = error else { throw error }
+                #expect(reason.contains("FILE@RATE") && reason.contains("0.001 to 1000000"))
+            }
+        }
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())@x").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data().write(to: URL(fileURLWithPath: path))
+        let named = try PlayedCapture.pathAndRate(path)
+        #expect(named.path == path && named.rate == 1)
+    }
+
     @Test("clocks that jumped while it was recorded neither stop playback nor break it")
     func oddClocks() throws {
         let pace = PlayedPace(rate: 1)
         #expect(pace.microseconds(.max) == PlayedPace.longestSilence)
         #expect(pace.microseconds(.min) == 0)
         #expect(PlayedPace(rate: PlayedPace.rates.lowerBound).microseconds(.max) == 1000 * PlayedPace.longestSilence)
-        #expect(PlayedCapture.pathAndRate("file@1e-300").rate == 1)
-        #expect(PlayedCapture.pathAndRate("file@0.5").rate == 0.5)
 
         var writer = PacketWriter()
         LEAdvertisingReport(reports: [

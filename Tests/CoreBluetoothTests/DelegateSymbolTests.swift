@@ -7,8 +7,8 @@ import Testing
 
 @testable import CoreBluetooth
 
-/// That an app's method is the one that the protocol asks for: called through the protocol, it is the one that runs, also
-/// where a subclass of the class that conforms adds it.
+/// That an app's method is the one that the protocol asks for: called through the protocol, it is the one that runs,
+/// also where a subclass of the class that conforms adds it.
 @Suite("Methods of the delegates (SPEC 2.3, 2.4)")
 struct DelegateSymbolTests {
     private let peripheral: CBPeripheral

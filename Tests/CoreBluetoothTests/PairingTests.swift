@@ -256,11 +256,11 @@ struct TerminalAgentTests {
     @Test("a passkey is asked for until it has six digits")
     func passkey() async {
         let desk = Desk()
-        desk.type("12345\n1234567\nabcdef\n 012345 \nthe next line\n")
+        desk.type("12345\n+12345\n1234567\nabcdef\n 012345 \nthe next line\n")
         #expect(await desk.agent.enterPasskey(for: desk.peer) == 12345)
         let ask = "Type the passkey that \(desk.name) shows: "
         let explain = "A passkey has six digits; an empty line cancels.\n"
-        #expect(desk.shown == ask + explain + ask + explain + ask + explain + ask)
+        #expect(desk.shown == String(repeating: ask + explain, count: 4) + ask)
         // What the program reads itself is still there.
         #expect(String(decoding: desk.typed.fileHandleForReading.availableData, as: UTF8.self) == "the next line\n")
     }

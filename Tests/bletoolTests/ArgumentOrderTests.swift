@@ -18,6 +18,22 @@ struct ArgumentOrderTests {
         #expect(command.passive)
     }
 
+    @Test("every option with a value may stand before the verb of gatt", arguments: ArgumentOrder.gattVerbs)
+    func optionsBeforeVerbs(verb: String) async throws {
+        let help = try await ToolRun(plain: ["gatt", verb, "--help-all"]).output
+        let options = help.split(separator: "\n").compactMap { line -> String? in
+            let words = line.split(separator: " ")
+            guard let place = words.firstIndex(where: { $0.hasPrefix("<") }), words.first?.hasPrefix("-") ?? false
+            else { return nil }
+            return String(words[place - 1])
+        }
+        #expect(options.contains("--phys") && options.contains("--link-pace") && options.contains("--capture"))
+        for option in options {
+            let order = try ArgumentOrder.arranged(["gatt", option, "value", "Lamp", verb])
+            #expect(order == ["gatt", verb, option, "value", "Lamp"])
+        }
+    }
+
     @Test("the peer comes before the verb, and options anywhere")
     func gatt() throws {
         let first = try parse(["--json", "gatt", "BumblePeer", "write", "2A39", "01", "--command"])

@@ -85,6 +85,35 @@ struct ArgumentTypesTests {
         for wrong in ["", "soon", "-1", "inf", "nan", "1e300"] { #expect(Seconds(argument: wrong) == nil, "\(wrong)") }
     }
 
+    @Test("a policy for parameters is a word, or bounds in milliseconds")
+    func parameterPolicies() {
+        let intervals = ConnectionInterval.milliseconds(7.5)...ConnectionInterval.milliseconds(50)
+        #expect(ParameterPolicyArgument(argument: "Accept")?.policy == .accept)
+        #expect(ParameterPolicyArgument(argument: "reject")?.policy == .reject)
+        #expect(ParameterPolicyArgument(argument: "7.5-50")?.policy == .within(intervals, latency: 499))
+        #expect(
+            ParameterPolicyArgument(argument: "7.5-50,timeout=2000-6000,latency=4")?.policy
+                == .within(
+                    intervals, latency: 4,
+                    supervisionTimeout: .milliseconds(2000)...SupervisionTimeout.milliseconds(6000)))
+        for wrong in [
+            "", "never", "30", "50-30", "5-50", "30-5000", "30-50,", "30-50,latency", "30-50,latency=500",
+            "30-50,latency=-1", "30-50,latency=1,latency=2", "30-50,timeout=6000", "30-50,timeout=50-6000", "nan-50",
+            "30-50,pace=1", "30-50-70",
+        ] {
+            #expect(ParameterPolicyArgument(argument: wrong) == nil, "\(wrong)")
+        }
+    }
+
+    @Test("sizes of a channel are a message and, if wanted, a frame")
+    func channelSizes() {
+        #expect(ChannelSizes(argument: "4096").map { [$0.mtu, $0.mps ?? 0] } == [4096, 0])
+        #expect(ChannelSizes(argument: "64,2044").map { [$0.mtu, $0.mps ?? 0] } == [64, 2044])
+        for wrong in ["", "63", "65536", "4096,", "4096,63", "4096,2045", "1,2,3", "-1", "x"] {
+            #expect(ChannelSizes(argument: wrong) == nil, "\(wrong)")
+        }
+    }
+
     @Test("a name from the air cannot control the terminal")
     func printable() {
         #expect("Heart \u{1B}[31m\u{7}".printable == "Heart \\u{1b}[31m\\u{7}")

@@ -54,7 +54,7 @@ struct BondCommandTests {
         #expect(try run.events("bond").count == 1)
     }
 
-    @Test("the numbers of pairing have their ranges", arguments: [("000000", 0), ("7", 7), ("999999", 999_999)])
+    @Test("the numbers of pairing have their ranges", arguments: [("000000", 0), ("000007", 7), ("999999", 999_999)])
     func passkey(text: String, number: UInt32) {
         #expect(Passkey(argument: text)?.number == number)
     }

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import bletool
@@ -19,7 +20,9 @@ struct ExitStatusTests {
             ["--own-address", "mine", "lescan"],
             ["bogus"], ["-t", "sim", "bogus"], ["help", "nope"], ["help", "gatt", "nope"],
             ["gatt", "C0:DE:00:00:00:ZZ", "read", "2A38"], ["leinfo", "AA:BB:CC:DD:EE:FF/foo"],
-            ["-w", "file.txt", "lescan"], [],
+            ["-w", "file.txt", "lescan"], [], ["--record", "", "-t", "sim", "lescan", "--duration", "1"],
+            ["replay", ""],
+            ["-t", "sim", "--state", "", "bonds"], ["decode", ""], ["summary", ""], ["convert", "", "out.pcap"],
         ])
     func usage(_ arguments: [String]) async throws {
         let run = try await ToolRun(list: arguments)
@@ -40,6 +43,42 @@ struct ExitStatusTests {
         let run = try await ToolRun(list: arguments)
         #expect(run.status == 2)
         #expect(run.errors.contains(words), "\(run.errors)")
+    }
+
+    @Test(
+        "a reader that wants no more ends the work, which has not failed then", .timeLimit(.minutes(10)),
+        arguments: [[], ["--json"]])
+    func closedPipe(form: [String]) async throws {
+        // As the program does.
+        signal(SIGPIPE, SIG_IGN)
+        var ends: [Int32] = [0, 0]
+        #expect(unsafe pipe(&ends) == 0)
+        close(ends[0])
+        let folder = try TestFolder()
+        let errors = try folder.open("errors")
+        let status = await Program.run(
+            form + ["-t", "sim", "--state", folder.path, "gatt", "Jelling Heart", "subscribe", "2A37"],
+            interruption: Interruption(), output: ends[1], errors: errors)
+        close(ends[1])
+        close(errors)
+        #expect(status == 0)
+        let said = try folder.read("errors")
+        #expect(!said.contains("error"), "\(said)")
+    }
+
+    @Test("who looks for a daemon that is not there is not sent to a controller of their own")
+    func noDaemon() async throws {
+        for words in [["status"], ["app", "list"], ["app", "remove", "x"], ["alerts"]] {
+            let run = try await ToolRun(list: ["-t", "bled:/nonexistent/bled.sock"] + words)
+            #expect(run.status == 3 && run.errors.contains("start one with ‘bled --socket /nonexistent/bled.sock’"))
+            #expect(!run.errors.contains("user:0"), "\(run.errors)")
+        }
+    }
+
+    @Test("a sentence begins in lower case behind the name of the program, also with a word of one letter")
+    func lowerCase() async throws {
+        let run = try await ToolRun("-t", "sim", "ledc", "0xffff")
+        #expect(run.errors.hasPrefix("bletool: error: a handle is at most 0x0eff"), "\(run.errors)")
     }
 
     @Test("without a transport, those that exist are listed")
@@ -64,6 +103,7 @@ struct ExitStatusTests {
         "a missing file is status 2 wherever it is named",
         arguments: [
             ["-t", "sim:/nonexistent/file", "lescan"], ["-t", "replay:/nonexistent/file", "lescan"],
+            ["-t", "replay:/nonexistent/file@10", "lescan"], ["-t", "replay:/nonexistent/file@x", "lescan"],
             ["decode", "/nonexistent/file"], ["decode", "/nonexistent/file", "--summary"],
             ["convert", "/nonexistent/file", "out.pcap"], ["replay", "/nonexistent/file"],
             ["-t", "sim", "serve", "--profile", "/nonexistent/file"],

@@ -21,8 +21,33 @@ struct HelpTests {
         let root = try await ToolRun(plain: ["--help"])
         let commands = try #require(root.output.firstRange(of: "lescan, scan"))
         #expect(commands.lowerBound < (try #require(root.output.firstRange(of: "OPTIONS OF EVERY COMMAND"))).lowerBound)
+        let read = try await ToolRun(plain: ["gatt", "read", "--help"])
+        let together = try #require(read.output.firstRange(of: "--together"))
+        let patience = try #require(read.output.firstRange(of: "--connect-timeout"))
+        #expect(together.lowerBound < patience.lowerBound)
         let usage = try await ToolRun(plain: ["cmd", "--help"])
         #expect(usage.output.contains("USAGE: bletool cmd <ogf> <ocf> [<byte> ...]"))
+    }
+
+    @Test("the usage keeps to the width of the terminal, and breaks between options", arguments: [40, 60, 80, 120])
+    func widths(columns: Int) {
+        let usage =
+            "USAGE: bletool gatt PEER write TARGET VALUE [TARGET VALUE … --reliable] [--text | --uint8 | …] <a b>"
+        let lines = HelpText.arranged("OVERVIEW: Words.\n\n" + usage, showsAll: true, columns: columns)
+            .split(separator: "\n").dropFirst()
+        #expect(lines.allSatisfy { $0.count <= columns })
+        #expect(lines.joined(separator: " ").split(separator: " ").joined(separator: " ") == usage)
+        #expect(lines.dropFirst().allSatisfy { $0.hasPrefix("       ") })
+        #expect(lines.contains { $0.contains("[TARGET VALUE … --reliable]") } == (columns > 35))
+    }
+
+    @Test("the shell's help fits into the terminal", arguments: [20, 40, 60, 80, 120])
+    func shellWidths(columns: Int) {
+        let help = ShellWords.help(columns: columns)
+        let lines = help.split(separator: "\n")
+        #expect(lines.allSatisfy { String($0).displayWidth <= columns } || columns < 30)
+        #expect(ShellWords.verbs.allSatisfy { help.contains("\n  " + $0.name) || help.hasPrefix("  " + $0.name) })
+        #expect(lines.contains { $0.contains("list what the device offers") } || columns < 40)
     }
 
     @Test(
@@ -31,7 +56,12 @@ struct HelpTests {
             (["lescna"], "did you mean ‘lescan’?"), (["gatt", "X", "raed"], "did you mean ‘read’?"),
             (["ad", "decod", "00"], "did you mean ‘decode’?"), (["connect", "X"], "‘bletool gatt PEER discover’"),
             (["lescan", "--duratoin", "3"], "Did you mean '--duration'?"), (["xylophone"], "see ‘bletool --help’"),
-            (["lescan", "--rssi", "50"], "--rssi -50"), (["lescan", "--duration", "0"], "hears nothing"),
+            (["foo"], "see ‘bletool --help’"), (["gatt", "X"], "see ‘bletool gatt --help’"),
+            (["gatt", "X", "read", "Batery"], "did you mean ‘Battery Level’?"),
+            (["-t", "hci", "lescan"], "hciN, user:N"),
+            (["monitor", "--duration", "x"], "--duration <seconds>"),
+            (["lescan", "--rssi", "50"], "--rssi -50"), (["lescan", "--duration", "0"], "greater than 0"),
+            (["link", "Lamp", "--path-loss", "60-61"], "at least 4 apart"),
         ])
     func suggestions(_ arguments: [String], _ text: String) async throws {
         let run = try await ToolRun(plain: arguments)

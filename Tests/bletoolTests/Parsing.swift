@@ -4,5 +4,5 @@ import ArgumentParser
 
 /// Parses a command line as the program does.
 func parse(_ arguments: [String]) throws -> any ParsableCommand {
-    try BLETool.parseAsRoot(try ArgumentOrder.arranged(arguments))
+    try CommandTable.parse(try ArgumentOrder.arranged(arguments))
 }

@@ -56,6 +56,21 @@ struct ScriptTests {
         }
     }
 
+    @Test("a subscription with --count or --duration also waits, as the command does")
+    func subscribeThatWaits() throws {
+        let heart = GATTStep.subscribe(.uuid(BluetoothUUID(UInt16(0x2A37)), service: nil))
+        let wait = GATTStep.wait(count: 3, duration: .seconds(5))
+        let line = "subscribe 2A37 --count 3 --duration 5"
+        #expect(try GATTScript(line).lines == [.init(number: 1, step: heart), .init(number: 1, step: wait)])
+        #expect(try GATTScript.steps(line.split(separator: " ").map(String.init)) == [heart, wait])
+        let level = GATTStep.subscribe(.uuid(BluetoothUUID(UInt16(0x2A19)), service: nil))
+        #expect(
+            try GATTScript.steps(["subscribe", "2A37", "2A19", "--count", "1"]) == [
+                heart, level, .wait(count: 1, duration: nil),
+            ])
+        #expect(throws: Failure.self) { try GATTScript("subscribe 2A37 --count many") }
+    }
+
     @Test("a value of 512 bytes can be written, and a wait that ends by itself needs no subscription")
     func limits() throws {
         let script = try GATTScript("wait --duration 0.1\nwrite 2A39 " + String(repeating: "00", count: 512))

@@ -12,7 +12,7 @@ struct ServedProfileTests {
         let profile = try profile(
             """
             {"services":[{"uuid":"180D","primary":false,"includes":[],"characteristics":[{"uuid":"2A37",
-            "properties":["read","notify"],"permissions":["readEncryptionRequired"],"value":"0040","notifyEvery":0.5,
+            "properties":["read","notify"],"permissions":["readEncryptionRequired"],"value":"0040","notifyEvery":0.5,"answerAfter":29,
             "descriptors":[{"uuid":"2901","value":"7075"}]}]}]}
             """)
         let service = try #require(profile.services.first)
@@ -22,6 +22,7 @@ struct ServedProfileTests {
         #expect(characteristic.permissions == .readEncryption)
         #expect(characteristic.value == [0x00, 0x40])
         #expect(characteristic.notifyEvery == .milliseconds(500))
+        #expect(characteristic.answerAfter == .seconds(29))
         #expect(characteristic.descriptors.map(\.value) == [[0x70, 0x75]])
     }
 
@@ -71,6 +72,14 @@ struct ServedProfileTests {
             (
                 #"{"services":[{"uuid":"180D","characteristics":[{"uuid":"2A37","notifyEvery":1}]}]}"#,
                 "characteristics[0].notifyEvery"
+            ),
+            (
+                #"{"services":[{"uuid":"180D","characteristics":[{"uuid":"2A37","properties":["notify"],"answerAfter":1}]}]}"#,
+                "characteristics[0].answerAfter"
+            ),
+            (
+                #"{"services":[{"uuid":"180D","characteristics":[{"uuid":"2A37","answerAfter":30}]}]}"#,
+                "characteristics[0].answerAfter"
             ),
         ])
     func mistakes(_ text: String, _ place: String) {

@@ -10,6 +10,9 @@ struct SimulatedRunTests {
 
     @Test("lescan prints one object per line with the keys of the contract")
     func scan() async throws {
+        let none = try await ToolRun("-t", "sim", "lescan", "--name", "nobody", "--duration", "0.5")
+        #expect(none.status == 0 && none.output.isEmpty)
+        #expect(none.errors.contains("no device called ‘nobody’ was heard"), "\(none.errors)")
         let run = try await ToolRun("-t", "sim", "--json", "lescan", "--name", Self.heart, "--count", "1")
         #expect(run.status == 0)
         let event = try #require(try run.objects.first)
@@ -59,6 +62,13 @@ struct SimulatedRunTests {
         #expect(run.output.hasPrefix("C0:DE:00:00:00:01 random"))
         #expect(run.output.contains("dBm  Jelling Heart  180D Heart Rate,180F Battery Service"))
         #expect(run.errors.isEmpty)
+    }
+
+    @Test("sync says what it waits for, also where nobody sees progress")
+    func syncWaits() async throws {
+        let said = "still looking for the periodic advertising of C0:DE:00:00:00:77 with SID 1"
+        let run = try await ToolRun("-t", "sim", "sync", "C0:DE:00:00:00:77/random", "--sid", "1", interruptAt: said)
+        #expect(run.output.isEmpty && run.errors.contains("bletool: \(said)\n"), "\(run.errors)")
     }
 
     @Test("^C ends a scan with status 0")

@@ -12,7 +12,7 @@ struct ToolRun {
     let output: String
     let errors: String
 
-    /// - Parameter interruptAt: ^C is pressed when this stands in the output; `nil`: never.
+    /// - Parameter interruptAt: ^C is pressed when this was printed, on either output; `nil`: never.
     init(_ arguments: String..., interruptAt: String? = nil) async throws {
         try await self.init(list: arguments, interruptAt: interruptAt)
     }
@@ -32,7 +32,9 @@ struct ToolRun {
         let interruption = Interruption()
         let watch = interruptAt.map { text in
             Task {
-                while try !folder.read("output").contains(text) { try await Task.sleep(for: .milliseconds(20)) }
+                while try !(folder.read("output") + folder.read("errors")).contains(text) {
+                    try await Task.sleep(for: .milliseconds(20))
+                }
                 interruption.request()
             }
         }

@@ -45,6 +45,9 @@ public actor Adapter {
     private var operationOfToken: [UInt64: OperationID] = [:]
     var sequences = AdapterSequences()
     private var links: [LinkID: PeripheralState] = [:]
+    /// How the latest links ended, for those who ask afterwards; the oldest first.
+    private var ends: [(link: LinkID, reason: DisconnectionReason)] = []
+    private static let endLimit = 64
     var channels = AdapterChannels()
     private var serverObservers = Observers<ServerEvents.Source>()
     private var observers = Observers<AdapterEvents.Source>()
@@ -261,6 +264,11 @@ public actor Adapter {
         return body(&state)
     }
 
+    /// How a link ended; `controllerLost` for one that is too long ago to be known.
+    func end(of link: LinkID) -> DisconnectionReason {
+        ends.last { $0.link == link }?.reason ?? .controllerLost
+    }
+
     // MARK: Observers
 
     func addObserver(_ observer: AdapterEvents.Source) -> UInt64 {
@@ -335,6 +343,8 @@ public actor Adapter {
             securityState.connected(information)
         case .disconnected(let link, _, let reason):
             links.removeValue(forKey: link)?.end(reason)
+            if ends.count == Self.endLimit { ends.removeFirst() }
+            ends.append((link, reason))
             securityState.disconnected(link)
         case .gatt(let link, let event):
             links[link]?.handle(event) { Instant(microseconds: Int64(loop.nowMicroseconds)) }
@@ -355,7 +365,9 @@ public actor Adapter {
         case .phyChanged(let link, let transmit, let receive):
             tell(.phyChanged(link, transmit: transmit, receive: receive))
         case .subrateChanged(let link, let subrate): tell(.subrateChanged(link, subrate))
-        case .linkReport(let link, let report): tell(.linkReport(link, report))
+        case .linkReport(let link, let report):
+            links[link]?.handle(report)
+            tell(.linkReport(link, report))
         case .dataLengthChanged(let link, let length):
             tell(.dataLengthChanged(link, length))
         case .failed(let failure):

@@ -34,9 +34,9 @@ public struct AdapterConfiguration: Sendable {
     public var security = SecuritySettings()
     /// Enhanced attribute bearers (EATT); `nil`: none are offered, accepted or opened. Links need encryption for them.
     public var enhancedBearers: EnhancedBearerSettings?
-    /// Whether the Generic Access service has Central Address Resolution (2AA6): bonded peripherals may then direct their
-    /// advertising to a private address of this device. Off by default, because the handles of services are others with
-    /// it.
+    /// Whether the Generic Access service has Central Address Resolution (2AA6): bonded peripherals may then direct
+    /// their advertising to a private address of this device. Off by default, because the handles of services are
+    /// others with it.
     public var tellsAddressResolution = false
     /// Whether one of several advertising sets of the controller is kept for `advertise(_:)`.
     @_spi(HostRunner) public var keepsSharedAdvertisement = false

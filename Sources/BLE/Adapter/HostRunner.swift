@@ -39,6 +39,8 @@ public final class HostRunner {
     private var transportGeneration = 0
     private var deadline: EventLoop.Deadline?
     private var isSettling = false
+    /// Whether the transport is about to be opened again.
+    private var isReopening = false
     /// The end of the transport, until the events before it have been delivered.
     private var pendingEnd: TransportEnd?
 
@@ -61,10 +63,16 @@ public final class HostRunner {
     public var information: ControllerInformation { host.controllerInformation }
     /// Counters of errors and recoveries.
     public var counters: HostCounters { host.counters }
-    /// Whether a transport is open, or its end has not been reported yet.
-    public var isOpen: Bool { transport != nil || pendingEnd != nil }
+    /// Whether a transport is open or about to be opened again, or its end has not been reported yet.
+    public var isOpen: Bool { transport != nil || isReopening || pendingEnd != nil }
     /// The engine's clock.
     public var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
+
+    /// Whether an advertising packet that several clients want is one event (`Host.joinsDiscoveries`).
+    public var joinsDiscoveries: Bool {
+        get { host.joinsDiscoveries }
+        set { host.joinsDiscoveries = newValue }
+    }
 
     // MARK: Bonds
 
@@ -109,7 +117,15 @@ public final class HostRunner {
 
     /// Closes the transport at once; `ended` follows. To leave the controller in order, submit `HostCommand.stop`
     /// first.
-    public func close() { transport?.close() }
+    public func close() {
+        guard isReopening else {
+            transport?.close()
+            return
+        }
+        isReopening = false
+        pendingEnd = TransportEnd(error: nil)
+        settle()
+    }
 
     /// Releases the timer of the loop and the owner, after the end.
     public func shutDown() {
@@ -124,7 +140,11 @@ public final class HostRunner {
         transport = nil
         input(.transportClosed) { $0.transportClosed(at: $1) }
         old?.close()
+        isReopening = true
         loop.runLater {
+            // It may have been closed meanwhile.
+            guard self.isReopening else { return }
+            self.isReopening = false
             do throws(TransportError) { try self.openTransport() } catch {
                 self.pendingEnd = TransportEnd(error: error)
                 self.settle()

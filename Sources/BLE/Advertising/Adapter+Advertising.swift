@@ -6,14 +6,15 @@ extension Adapter {
     /// Advertises a set of its own, beside `advertise(_:)` and other sets: as many as the controller has.
     ///
     /// On a controller without extended advertising, one set that legacy PDUs can express is advertised.
-    /// - Returns: the set; the controller may still refuse it, which the sequence throws: `BLEError.limitReached` when it
-    ///   has no further set.
+    /// - Returns: the set; the controller may still refuse it, which the sequence throws: `BLEError.limitReached` when
+    ///   it has no further set.
     /// - Throws: `BLEError` if the adapter is lost.
     public func advertiseSet(_ request: AdvertisingSetRequest) throws -> AdvertisingSet {
+        let dropped = DropCounter()
         let (stream, source) = BoundedStream<AdvertisingSetEvent>.make(
-            capacity: AdvertisingSet.capacity, dropped: DropCounter())
+            capacity: AdvertisingSet.capacity, dropped: dropped)
         let operation = try begin(.radio(.advertiseSet(request)), source) { $0.sets[$1] = source }
-        return AdvertisingSet(adapter: self, operation: operation, stream: stream)
+        return AdvertisingSet(adapter: self, operation: operation, stream: stream, dropped: dropped)
     }
 
     /// Follows periodic advertising. The controller scans until it has found it.
@@ -55,7 +56,8 @@ extension Adapter {
     }
 
     func handle(_ event: AdvertisingSetEvent, of operation: OperationID) {
-        sequences.sets[operation]?.yield(event, octets: 32)
+        let octets = if case .response(let response) = event { response.data?.count ?? 0 } else { 0 }
+        sequences.sets[operation]?.yield(event, octets: 32 + octets)
     }
 
     func handle(_ event: TrainEvent, of operation: OperationID) {

@@ -14,12 +14,16 @@ import BLEPackets
 public struct AdvertisingSet: AsyncSequence, Sendable {
     public typealias Element = AdvertisingSetEvent
 
-    /// The number of events that can wait; beyond it the oldest are dropped.
-    public static let capacity = 64
+    /// The number of events that can wait, with 1 MiB in all; beyond that the oldest are dropped.
+    public static let capacity = 1024
 
     let adapter: Adapter
     let operation: OperationID
     let stream: BoundedStream<AdvertisingSetEvent>
+    let dropped: DropCounter
+
+    /// Events that were dropped because they were not consumed in time.
+    public var droppedCount: Int { dropped.value }
 
     /// Changes the set. It keeps running if only data change, at most 251 octets each.
     /// - Throws: `BLEError.invalidRequest`, and `BLEError.cancelled` if the set is no longer advertised.
@@ -35,6 +39,35 @@ public struct AdvertisingSet: AsyncSequence, Sendable {
     /// - Throws: `BLEError.notConnected`, or the controller's error.
     public func transferTrain(to link: LinkID, serviceData: UInt16 = 0) async throws {
         _ = try await adapter.result(of: .radio(.transferTrain(operation, to: link, serviceData: serviceData)))
+    }
+
+    /// Gives the data of subevents of a train with responses (Core 5.4, Vol 4, Part E, 7.8.125). Each is sent once: in
+    /// the next subevent with its number.
+    ///
+    ///     for try await event in set {
+    ///         switch event {
+    ///         case .dataRequested(let first, let count):
+    ///             let numbers = (0..<count).map { (first + $0) % 4 }
+    ///             try await set.send(numbers.map { SubeventData(subevent: $0, responseSlotCount: 8, data: [$0]) })
+    ///         case .response(let response): print(response.slot, response.data ?? [])
+    ///         default: break
+    ///         }
+    ///     }
+    /// - Throws: `BLEError.invalidRequest` for a subevent or a slot that the train does not have, or data of more than
+    ///   249 octets; the controller's error. Data that come too late for their subevent are lost.
+    public func send(_ subevents: [SubeventData]) async throws {
+        var part: [SubeventData] = []
+        var octets = 0
+        for subevent in subevents {
+            if part.count == SubeventData.room.subevents || octets + subevent.length > SubeventData.room.octets {
+                _ = try await adapter.result(of: .radio(.sendSubevents(part, of: operation)))
+                (part, octets) = ([], 0)
+            }
+            part.append(subevent)
+            octets += subevent.length
+        }
+        guard !part.isEmpty else { return }
+        _ = try await adapter.result(of: .radio(.sendSubevents(part, of: operation)))
     }
 
     /// Create only one iterator: a second one would take events from the first.
@@ -74,9 +107,22 @@ public struct Train: AsyncSequence, Sendable {
 
     /// Tells the peer of a link how to follow this train, too (Core 5.4, Vol 3, Part C, 9.5.5).
     /// - Parameter serviceData: a number for the peer's host.
-    /// - Throws: `BLEError.notConnected`; `BLEError.invalidRequest` while the train is not found; the controller's error.
+    /// - Throws: `BLEError.notConnected`; `BLEError.invalidRequest` while the train is not found; the controller's
+    ///   error.
     public func transfer(to link: LinkID, serviceData: UInt16 = 0) async throws {
         _ = try await adapter.result(of: .radio(.transferTrain(operation, to: link, serviceData: serviceData)))
+    }
+
+    /// Responds in a train with responses, once (Core 5.4, Vol 4, Part E, 7.8.126).
+    ///
+    ///     for try await case .report(let report) in train {
+    ///         guard let event = report.event, let subevent = report.subevent else { continue }
+    ///         try await train.respond(TrainResponse(toEvent: event, subevent: subevent, slot: 3, data: [1]))
+    ///     }
+    /// - Throws: `BLEError.invalidRequest` for a subevent that the train does not have, a train without response slots,
+    ///   or data of more than 247 octets; the controller's error, `HCIStatus.tooLate` if the slot is over.
+    public func respond(_ response: TrainResponse) async throws {
+        _ = try await adapter.result(of: .radio(.respondInTrain(response, in: operation)))
     }
 
     /// Create only one iterator: a second one would take events from the first.

@@ -40,21 +40,20 @@ struct AdapterChannels {
             let source = Channel.Source(information)
             open[information.id] = source
             listening[information.spsm]?.continuation.yield(Channel(source, adapter: adapter))
-        // `Channel.information` says what was agreed at the beginning; the engine knows the sizes of now.
-        case .reconfigured: break
+        case .reconfigured(let information): open[information.id]?.sizes.peerAccepts(information.sendMTU)
         case .received(let id, let message): open[id]?.continuation.yield(message)
         case .closed(let id, let end):
-            guard let continuation = open.removeValue(forKey: id)?.continuation else { return }
+            guard let source = open.removeValue(forKey: id) else { return }
             switch end {
-            case .closedLocally, .closedByPeer: continuation.finish()
-            case .linkLost: continuation.finish(throwing: BLEError.notConnected)
-            case .protocolViolation: continuation.finish(throwing: BLEError.channel(.invalidAnswer))
+            case .closedLocally, .closedByPeer: source.finish()
+            case .linkLost: source.finish(throwing: BLEError.notConnected)
+            case .protocolViolation: source.finish(throwing: BLEError.channel(.invalidAnswer))
             }
         }
     }
 
     mutating func end(with error: BLEError) {
-        for (_, source) in open { source.continuation.finish(throwing: error) }
+        for (_, source) in open { source.finish(throwing: error) }
         for (_, arrivals) in listening { arrivals.continuation.finish(throwing: error) }
         open = [:]
         listening = [:]

@@ -1,5 +1,6 @@
 import BLEHost
 import BLEPackets
+import Synchronization
 
 /// A connection-oriented channel with credits: messages in both directions, each whole and in order (Core 5.4, Vol 3,
 /// Part A, 10.1).
@@ -15,15 +16,20 @@ public final class Channel: AsyncSequence, Sendable {
 
     /// The controller through which the peer is connected.
     public let adapter: Adapter
-    /// The SPSM, and the longest messages in both directions.
-    public let information: ChannelInformation
-    private let messages: AsyncThrowingStream<[UInt8], any Error>
+    /// The SPSM, and the longest messages in both directions as of now: either side can raise what it accepts on a
+    /// channel of the enhanced form.
+    public var information: ChannelInformation { source.sizes.information }
+    /// What the channel is after each change of its sizes, by either side; ends with the channel. What is not consumed
+    /// in time is replaced by the latest. Create only one iterator.
+    public var changes: AsyncStream<ChannelInformation> { source.sizes.changes }
+    private let source: Source
 
     init(_ source: Source, adapter: Adapter) {
         self.adapter = adapter
-        information = source.information
-        messages = source.messages
+        self.source = source
     }
+
+    var sizes: Sizes { source.sizes }
 
     /// Sends a message of at most `information.sendMTU` octets; returns when the controller has all of it.
     /// - Throws: `BLEError.channel` if it is too long, or the channel has ended.
@@ -31,12 +37,40 @@ public final class Channel: AsyncSequence, Sendable {
         _ = try await adapter.result(of: .channel(.send(information.id, message)))
     }
 
+    /// Lets the peer send longer messages, or longer frames, from now on, if the channel is of the enhanced form (Core
+    /// 5.4, Vol 3, Part A, 4.27). The peer may do the same at any time: see `changes`.
+    /// - Parameters:
+    ///   - maximumTransmissionUnit: the longest message that this side accepts, in octets, at least as long as it was.
+    ///   - maximumPayloadSize: the longest payload of one frame, 64 to 2044 octets.
+    /// - Throws: `BLEError.channel` if the sizes or the form do not allow it, or the peer refuses; the sizes then stay.
+    public func reconfigure(maximumTransmissionUnit: UInt16, maximumPayloadSize: UInt16) async throws {
+        try await Channel.reconfigure(
+            [self], maximumTransmissionUnit: maximumTransmissionUnit, maximumPayloadSize: maximumPayloadSize)
+    }
+
+    /// Changes the sizes of one to five channels of one device by one request: of all, or of none. The payload size of
+    /// several channels cannot become smaller.
+    /// - Throws: the errors of `reconfigure(maximumTransmissionUnit:maximumPayloadSize:)`.
+    public static func reconfigure(
+        _ channels: [Channel], maximumTransmissionUnit: UInt16, maximumPayloadSize: UInt16
+    ) async throws {
+        guard let adapter = channels.first?.adapter, channels.allSatisfy({ $0.adapter === adapter }) else {
+            throw BLEError.channel(.notOpen)
+        }
+        _ = try await adapter.result(
+            of: .channel(
+                .reconfigure(
+                    channels.map(\.information.id), maximumTransmissionUnit: maximumTransmissionUnit,
+                    maximumPayloadSize: maximumPayloadSize)))
+        for channel in channels { channel.sizes.accepts(maximumTransmissionUnit) }
+    }
+
     /// Closes the channel; the peer still receives what was sent before. Calling it again has no effect.
     public func close() async { _ = await adapter.perform(.channel(.close(information.id))) }
 
     /// Create only one iterator: a second one would take messages from the first.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(adapter: adapter, id: information.id, messages: messages.makeAsyncIterator())
+        Iterator(adapter: adapter, id: information.id, messages: source.messages.makeAsyncIterator())
     }
 
     /// Returns the messages in their order. They end with `nil` when either side has closed the channel.
@@ -60,14 +94,48 @@ public final class Channel: AsyncSequence, Sendable {
     }
 
     /// Receives the messages. The peer's credits bound what can wait.
-    struct Source {
-        let information: ChannelInformation
+    struct Source: Sendable {
+        let sizes: Sizes
         let messages: AsyncThrowingStream<[UInt8], any Error>
         let continuation: AsyncThrowingStream<[UInt8], any Error>.Continuation
 
         init(_ information: ChannelInformation) {
-            self.information = information
+            sizes = Sizes(information)
             (messages, continuation) = AsyncThrowingStream.makeStream()
+        }
+
+        func finish(throwing error: (any Error)? = nil) {
+            continuation.finish(throwing: error)
+            sizes.finish()
+        }
+    }
+
+    /// The longest messages in both directions. Each side changes its own.
+    final class Sizes: Sendable {
+        private let state: Mutex<ChannelInformation>
+        let changes: AsyncStream<ChannelInformation>
+        private let continuation: AsyncStream<ChannelInformation>.Continuation
+
+        init(_ information: ChannelInformation) {
+            state = Mutex(information)
+            (changes, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        }
+
+        var information: ChannelInformation { state.withLock { $0 } }
+
+        /// The peer accepts messages of this length.
+        func peerAccepts(_ octets: UInt16) { change { $0.sendMTU = octets } }
+
+        /// The peer has agreed to the length that this side accepts.
+        func accepts(_ octets: UInt16) { change { $0.receiveMTU = octets } }
+
+        func finish() { continuation.finish() }
+
+        private func change(_ body: (inout ChannelInformation) -> Void) {
+            state.withLock {
+                body(&$0)
+                continuation.yield($0)
+            }
         }
     }
 }

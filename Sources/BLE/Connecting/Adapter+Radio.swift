@@ -41,7 +41,8 @@ extension Adapter {
         _ = try await result(of: .link(link, .procedure(.reportTransmitPower(local: local, remote: remote))))
     }
 
-    /// Reports as `AdapterEvent.linkReport` when the path loss of a link enters another zone (7.8.119); `nil` ends this.
+    /// Reports as `AdapterEvent.linkReport` when the path loss of a link enters another zone (7.8.119); `nil` ends
+    /// this.
     public func monitorPathLoss(_ link: LinkID, zones: PathLossZones?) async throws {
         _ = try await result(of: .link(link, .procedure(.monitorPathLoss(zones: zones))))
     }

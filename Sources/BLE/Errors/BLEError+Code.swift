@@ -72,12 +72,6 @@ extension BLEError {
         }
     }
 
-    /// What went wrong, without the remedy.
-    public var cause: String { Self.parts(of: description).cause }
-
-    /// What to do about it; `nil` if no remedy is known.
-    public var remedy: String? { Self.parts(of: description).remedy }
-
     /// The ATT error with which the device answered; `nil` for other failures.
     public var attError: ATTError? {
         if case .att(let error, _) = self { error } else { nil }
@@ -99,18 +93,5 @@ extension BLEError {
             .notSubscribable, .refusedByDevice, .protocolViolation, .invalidValue, .limitReached, .security, .channel:
             true
         }
-    }
-
-    /// Descriptions give the cause, then the remedy after a semicolon.
-    private static func parts(of text: String) -> (cause: String, remedy: String?) {
-        let octets = Array(text.utf8)
-        for index in octets.indices.dropLast() {
-            guard octets[index] == UInt8(ascii: ";"), octets[index + 1] == UInt8(ascii: " ") else { continue }
-            return (
-                String(decoding: octets[..<index], as: UTF8.self),
-                String(decoding: octets[(index + 2)...], as: UTF8.self)
-            )
-        }
-        return (text, nil)
     }
 }

@@ -5,8 +5,8 @@ import BLETransport
 /// Why an operation of the library failed.
 ///
 /// Operations throw this type, or `CancellationError` if their task was cancelled. Sequences throw it as well, with its
-/// type; they end when their task is cancelled. `code` is the kind of an error in one word, `cause` and `remedy` are its
-/// text in two parts.
+/// type; they end when their task is cancelled. `code` is the kind of an error in one word, `cause` and `remedy` are
+/// its text in two parts.
 public enum BLEError: Error, Equatable, Sendable {
     // MARK: The adapter
 
@@ -143,62 +143,5 @@ extension BLEError {
             case .notSubscribed: .notSubscribed
             case .security(let failure): .security(failure)
             }
-    }
-}
-
-extension BLEError: CustomStringConvertible {
-    /// The cause, and after a semicolon the remedy, if one is known.
-    public var description: String {
-        switch self {
-        case .transport(let error): error.description
-        case .startupTimeout:
-            "the controller did not become ready; check that a controller answers HCI commands there"
-        case .closed: "the adapter has been closed"
-        case .controllerLost: "the controller was lost while the operation ran"
-        case .controllerUnresponsive:
-            "the controller does not respond, even after a reset; unplug it or switch it off and on"
-        case .controllerRefused(let status, let opcode):
-            "the controller refused command \(hexadecimal(opcode.rawValue, digits: 4)): \(status.text)"
-        case .commandTimeout(let opcode):
-            "the controller did not answer command \(hexadecimal(opcode.rawValue, digits: 4))"
-        case .procedureTimeout: "the controller did not report the end of the procedure"
-        case .bondStore(let error): error.description
-        case .cancelled: "the operation was cancelled"
-        case .timedOut(let limit):
-            "nothing came of it within \(limit); check that the device is switched on, in range and not connected elsewhere"
-        case .invalidRequest(let reason): reason.text
-        case .invalidParameters: "the parameters of the request contradict each other"
-        case .valueTooLong(let limit): "the value is longer than \(limit) bytes"
-        case .queueFull: "too many operations are waiting"
-        case .limitReached: "too many links or operations at the same time"
-        case .publishing(let error): "the service cannot be published: \(error)"
-        case .unexpectedResult(let result):
-            "an operation ended with the result of another, \(result): this is a defect; please report it"
-        case .noAddress: "the advertisement is anonymous; wait for one with an address"
-        case .connectionFailed(let status): "the connection could not be made: \(status.text)"
-        case .notConnected: "there is no link to the device; connect first"
-        case .linkLost(let reason): "the link ended: \(reason)"
-        case .bearerClosed: "the link no longer carries requests"
-        case .parametersRejected: "the peer refused the connection parameters"
-        case .security(let failure): failure.description
-        case .channel(let failure): failure.description
-        case .notFound(let uuid): "the peer has no attribute \(uuid)"
-        case .notSubscribable(let uuid): "\(uuid) neither notifies nor indicates"
-        case .notSubscribed: "there is no subscription to end"
-        case .att(let error, let handle):
-            "the device answered \(hexadecimal(error.rawValue, digits: 2)) (\(error.text)) for handle "
-                + hexadecimal(handle.rawValue, digits: 4)
-        case .invalidResponse(let detail): "the device sent an invalid response: \(detail)"
-        case .transactionTimeout: "the device did not answer within 30 s; the link was closed"
-        case .reliableWriteMismatch(let handle):
-            "the device received a different value for handle \(hexadecimal(handle.rawValue, digits: 4)); nothing was "
-                + "written"
-        case .discoveryTooLong:
-            "the device reports more attributes than any real device has, or too slowly; specify the service or the "
-                + "handle instead"
-        case .malformedValue(let uuid, let octets):
-            "the value of \(uuid) does not have the format of its characteristic (\(octets.count) bytes)"
-        case .unknownValue(let uuid): "the device does not know the value of \(uuid), or it is out of its range"
-        }
     }
 }

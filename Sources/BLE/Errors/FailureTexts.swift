@@ -23,6 +23,9 @@ extension HostFailure.InvalidRequest {
         case .train:
             "there is no such train, or its parameters are out of range: SID 0 to 15, skip at most 499, a time-out of "
                 + "100 ms to 163.84 s"
+        case .subevents:
+            "there is no such train with responses, or it has no such subevent or response slot, or the data of a subevent "
+                + "are longer than 249 bytes, or those of a response longer than 247"
         case .channelMap: "at least two of the channels 0 to 36 must stay, and there are no others"
         case .pathLossZones:
             "the zones of path loss overlap or lie outside 0 to 254 dB: low plus hysteresis must not exceed high less "
@@ -33,8 +36,7 @@ extension HostFailure.InvalidRequest {
         case .parametersTooLong: "an HCI command takes at most 255 bytes of parameters"
         case .stopped: "the adapter has been stopped"
         case .notAvailableOnSharedController:
-            "this controller is shared, with the kernel (a raw channel) or with other programs (a daemon); this needs "
-                + "one of its own (user:N)"
+            "this controller is shared, with the kernel (a raw channel) or with other programs (a daemon)"
         case .notPermitted: "the daemon lets only root, its own user and the group of its operators do this"
         }
     }
@@ -54,20 +56,35 @@ extension AdvertisingSetRequest.Fault {
         case .needsExtendedPDUs: "anonymous, periodic and other PHYs than LE 1M need extended PDUs"
         case .primaryPHY: "the primary PHY is LE 1M or LE Coded"
         case .outOfRange:
-            "an interval is 20 ms to 10,485 s (legacy: 10.24 s; periodic: 7.5 ms to 81.9 s), a duration 10 ms to "
+            "an interval is 20 ms to 10,485 s (legacy: 10.24 s, periodic: 7.5 ms to 81.9 s), a duration 10 ms to "
                 + "655 s, a SID 0 to 15, a power at most 20 dBm"
         case .address: "an advertising set takes a random address only"
+        case .subevents:
+            "a train with responses has 1 to 128 subevents of at least 7.5 ms, which fit into its interval together, and "
+                + "each its response slots, and no data besides those of the subevents"
         case .train: "periodic advertising needs a set that is not connectable, scannable, anonymous or legacy"
         }
     }
 }
 
 extension ChannelFailure: CustomStringConvertible {
-    public var description: String {
+    /// The cause, and after a semicolon the remedy, if one is known.
+    public var description: String { remedy.map { "\(cause); \($0)" } ?? cause }
+
+    /// What to do about it.
+    var remedy: String? {
+        switch self {
+        case .refused(.insufficientAuthentication), .refused(.insufficientEncryption): "pair first"
+        default: nil
+        }
+    }
+
+    /// What went wrong.
+    var cause: String {
         switch self {
         case .refused(.spsmNotSupported): "the device does not offer a channel on this SPSM"
         case .refused(.insufficientAuthentication), .refused(.insufficientEncryption):
-            "the device requires encryption for this channel; pair first"
+            "the device requires encryption for this channel"
         case .refused(let result):
             "the device refused the channel with result \(hexadecimal(result.rawValue, digits: 4))"
         case .notReconfigurable: "the channel cannot be changed to these sizes"
@@ -98,31 +115,45 @@ func hexadecimal(_ value: some UnsignedInteger, digits: Int) -> String {
 }
 
 extension SecurityFailure: CustomStringConvertible {
-    public var description: String {
+    /// The cause, and after a semicolon the remedy, if one is known.
+    public var description: String { remedy.map { "\(cause); \($0)" } ?? cause }
+
+    /// What to do about it.
+    var remedy: String? {
+        switch self {
+        case .timedOut: "disconnect before you try again"
+        case .keyMissingAtPeer: "if you know why, replace the bond or remove it, and pair again"
+        case .wouldReplaceBond, .encryptionFailed:
+            "if the device has lost its keys, replace the bond or remove it, and pair again"
+        case .keyTooWeak: "pair again, or require less"
+        case .noKey: "pair first"
+        case .repeatedAttempts(let wait): "try again in \(max(1, (wait.rawValue + 999_999) / 1_000_000)) s"
+        case .passkeyLocked: "choose another one, or unlock it once the attempts have stopped"
+        case .tooManyBonds: "remove a bond and pair again"
+        default: nil
+        }
+    }
+
+    /// What went wrong.
+    var cause: String {
         switch self {
         case .refusedByUs(let reason): "this side aborted pairing: \(reason)"
         case .refusedByPeer(let reason): "the device aborted pairing: \(reason)"
-        case .timedOut: "the device stopped answering during pairing; disconnect before you try again"
+        case .timedOut: "the device stopped answering during pairing"
         case .keyMissingAtPeer:
-            "the device has lost the keys of the bond; if you know why, replace the bond or "
-                + "remove it, and pair again"
+            "the device has lost the keys of the bond"
         case .wouldReplaceBond:
-            "the device claims to be a bonded device without proof; if it has lost its keys, replace the bond "
-                + "or remove it, and pair again"
+            "the device claims to be a bonded device without proof"
         case .keyTooWeak:
-            "the key of the link is weaker than required; pair again, or require less"
+            "the key of the link is weaker than required"
         case .encryptionFailed(let status):
-            "the link could not be encrypted: \(status.text); if the device has lost its keys, replace the bond "
-                + "or remove it, and pair again"
-        case .noKey: "there is no key to encrypt the link with; pair first"
+            "the link could not be encrypted: \(status.text)"
+        case .noKey: "there is no key to encrypt the link with"
         case .notAvailable: "pairing is not available: no cryptography is configured, or the controller is shared"
         case .alreadyPairing: "pairing is already in progress"
-        case .repeatedAttempts(let wait):
-            "an earlier attempt failed; try again in \(max(1, (wait.rawValue + 999_999) / 1_000_000)) s"
-        case .passkeyLocked:
-            "too many pairings with this fixed passkey failed, so it is locked; choose another one, or unlock it "
-                + "once the attempts have stopped"
-        case .tooManyBonds: "the bond store is full; remove a bond and pair again"
+        case .repeatedAttempts: "an earlier attempt failed"
+        case .passkeyLocked: "too many pairings with this fixed passkey failed, so it is locked"
+        case .tooManyBonds: "the bond store is full"
         case .linkLost: "the link ended"
         case .cancelled: "pairing was cancelled"
         }

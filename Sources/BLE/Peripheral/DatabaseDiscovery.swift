@@ -19,13 +19,21 @@ struct DatabaseDiscovery {
 
     init(peripheral: Peripheral) { self.peripheral = peripheral }
 
+    /// The handles of all services. The one that begins last may be inside another one, and end before it.
+    static func span(of services: [Service]) -> AttributeHandleRange? {
+        guard let first = services.map(\.range.first).min(), let last = services.map(\.range.last).max() else {
+            return nil
+        }
+        return AttributeHandleRange(first, last)
+    }
+
     /// - Parameter uuids: only these services; empty: all primary ones, and the secondary ones that they include.
     mutating func run(_ uuids: [BluetoothUUID]) async throws -> [ServiceContents] {
         var services = try spend(await peripheral.discoverServices(uuids))
-        guard let first = services.first, let last = services.last else { return [] }
+        guard let span = Self.span(of: services) else { return [] }
         var spans = HandleSpans()
         if uuids.isEmpty {
-            spans.insert(AttributeHandleRange(first.range.first, last.range.last))
+            spans.insert(span)
         } else {
             for service in services { spans.insert(service.range) }
         }
@@ -49,8 +57,12 @@ struct DatabaseDiscovery {
         for range in Self.searchRanges(for: characteristics, services: services, includes: includes) {
             descriptors += try spend(await peripheral.discoverDescriptors(in: range))
         }
+        let includesByService = Self.elements(includes.sorted { $0.handle < $1.handle }, of: services) { $0.handle }
+        let characteristicsByService = Self.elements(characteristics, of: services) { $0.handle }
         return services.map { service in
-            Self.contents(of: service, includes: includes, characteristics: characteristics, descriptors: descriptors)
+            Self.contents(
+                of: service, includes: includesByService[service.range.first] ?? [],
+                characteristics: characteristicsByService[service.range.first] ?? [], descriptors: descriptors)
         }
     }
 
@@ -77,29 +89,44 @@ struct DatabaseDiscovery {
     }
 
     /// Limits characteristics to their service, because a search over several services does not know where each of them
-    /// ends.
-    /// - Parameter services: in the order of their handles, none of which overlaps another.
+    /// ends, nor where one begins inside another.
+    /// - Parameter services: in the order of their handles.
     static func clipped(_ characteristics: [Characteristic], to services: [Service]) -> [Characteristic] {
-        var home = services[...]
+        var homes = ServiceNest(services)
         return characteristics.sorted { $0.handle < $1.handle }.map { characteristic in
-            home = home.drop { $0.range.last < characteristic.handle }
-            guard let service = home.first, service.range.first <= characteristic.handle,
-                service.range.last < characteristic.endHandle
-            else { return characteristic }
+            guard let home = homes.innermost(at: characteristic.handle) else { return characteristic }
+            var end = min(characteristic.endHandle, home.range.last)
+            if let next = homes.nextStart { end = min(end, AttributeHandle(rawValue: next.rawValue - 1)) }
             return Characteristic(
                 uuid: characteristic.uuid, handle: characteristic.handle, valueHandle: characteristic.valueHandle,
-                endHandle: max(service.range.last, characteristic.valueHandle), properties: characteristic.properties)
+                endHandle: max(end, characteristic.valueHandle), properties: characteristic.properties)
         }
     }
 
-    /// Combines the lists, all in the order of their handles, so that each is scanned once, not once for each service.
+    /// The elements of each service, by the service's first handle, without those of the services inside it.
+    /// - Parameters:
+    ///   - elements: in the order of their handles.
+    ///   - services: in the order of their handles.
+    static func elements<Element>(
+        _ elements: [Element], of services: [Service], handle: (Element) -> AttributeHandle
+    ) -> [AttributeHandle: [Element]] {
+        var homes = ServiceNest(services)
+        var found: [AttributeHandle: [Element]] = [:]
+        for element in elements {
+            guard let home = homes.innermost(at: handle(element)) else { continue }
+            found[home.range.first, default: []].append(element)
+        }
+        return found
+    }
+
+    /// Combines the lists, all in the order of their handles.
     private static func contents(
         of service: Service, includes: [IncludedService], characteristics: [Characteristic], descriptors: [Descriptor]
     ) -> ServiceContents {
         ServiceContents(
             service: service,
-            includedServices: Array(slice(of: includes, service.range.first, service.range.last) { $0.handle }),
-            characteristics: slice(of: characteristics, service.range.first, service.range.last) { $0.handle }.map {
+            includedServices: includes,
+            characteristics: characteristics.map {
                 guard let range = $0.descriptorRange else { return .init(characteristic: $0, descriptors: []) }
                 return .init(
                     characteristic: $0,

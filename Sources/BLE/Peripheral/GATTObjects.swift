@@ -9,6 +9,13 @@ public struct Service: Hashable, Sendable {
     public let range: AttributeHandleRange
     /// Whether the service is primary; a secondary one has a meaning only inside services that include it.
     public let isPrimary: Bool
+
+    /// Makes one that an earlier connection discovered.
+    public init(uuid: BluetoothUUID, range: AttributeHandleRange, isPrimary: Bool) {
+        self.uuid = uuid
+        self.range = range
+        self.isPrimary = isPrimary
+    }
 }
 
 /// A service that another one includes.
@@ -17,6 +24,12 @@ public struct IncludedService: Hashable, Sendable {
     public let handle: AttributeHandle
     /// The service that is included.
     public let service: Service
+
+    /// Makes one that an earlier connection discovered.
+    public init(handle: AttributeHandle, service: Service) {
+        self.handle = handle
+        self.service = service
+    }
 }
 
 /// A characteristic of a peer's service (SPEC MOD-5).
@@ -32,6 +45,18 @@ public struct Characteristic: Hashable, Sendable {
     /// What the declaration allows.
     public let properties: CharacteristicProperties
 
+    /// Makes one that an earlier connection discovered.
+    public init(
+        uuid: BluetoothUUID, handle: AttributeHandle, valueHandle: AttributeHandle, endHandle: AttributeHandle,
+        properties: CharacteristicProperties
+    ) {
+        self.uuid = uuid
+        self.handle = handle
+        self.valueHandle = valueHandle
+        self.endHandle = endHandle
+        self.properties = properties
+    }
+
     /// The handles that descriptors may have.
     var descriptorRange: AttributeHandleRange? {
         guard valueHandle < endHandle else { return nil }
@@ -45,6 +70,12 @@ public struct Descriptor: Hashable, Sendable {
     public let uuid: BluetoothUUID
     /// The handle to read and write.
     public let handle: AttributeHandle
+
+    /// Makes one that an earlier connection discovered.
+    public init(uuid: BluetoothUUID, handle: AttributeHandle) {
+        self.uuid = uuid
+        self.handle = handle
+    }
 }
 
 /// A service with all its contents.
@@ -55,6 +86,11 @@ public struct ServiceContents: Hashable, Sendable {
         public var characteristic: Characteristic
         /// In the order of their handles.
         public var descriptors: [Descriptor]
+
+        public init(characteristic: Characteristic, descriptors: [Descriptor]) {
+            self.characteristic = characteristic
+            self.descriptors = descriptors
+        }
     }
 
     /// The service itself.
@@ -63,4 +99,12 @@ public struct ServiceContents: Hashable, Sendable {
     public var includedServices: [IncludedService]
     /// In the order of their handles.
     public var characteristics: [CharacteristicContents]
+
+    public init(
+        service: Service, includedServices: [IncludedService] = [], characteristics: [CharacteristicContents] = []
+    ) {
+        self.service = service
+        self.includedServices = includedServices
+        self.characteristics = characteristics
+    }
 }

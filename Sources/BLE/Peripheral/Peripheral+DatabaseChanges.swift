@@ -18,6 +18,23 @@ extension Peripheral {
         }
     }
 
+    /// Discovers everything that the device offers, or finds by one request that it is still what an earlier connection
+    /// discovered (Core 5.4, Vol 3, Part G, 2.5.2).
+    ///
+    ///     let database = try await peripheral.discoverDatabase(unlessKnown: kept)
+    ///     if database != kept { keep(database) }
+    /// - Parameter known: what an earlier connection to this device returned.
+    /// - Returns: `known` if the device's hash is the same, otherwise what was discovered now.
+    /// - Throws: the errors of `discoverContents`.
+    public func discoverDatabase(unlessKnown known: KnownDatabase? = nil) async throws -> KnownDatabase {
+        var hash: [UInt8]?
+        // Some devices refuse the request, which is no reason not to discover them.
+        do { hash = try await readDatabaseHash() } catch BLEError.att {}
+        if let known, let hash, known.hash == hash { return known }
+        // The hash came first: a change during the discovery makes it wrong, and the next connection discovers again.
+        return KnownDatabase(hash: hash, contents: try await discoverContents())
+    }
+
     /// Subscribes to Service Changed and returns the handle ranges that are no longer valid (SPEC 2.3
     /// didModifyServices).
     ///

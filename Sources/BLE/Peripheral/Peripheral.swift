@@ -16,6 +16,9 @@ public final class Peripheral: Sendable {
 
     private static let nextToken = Atomic<UInt64>(1)
 
+    /// A number that no other waiter or stream of this process has.
+    static func makeToken() -> UInt64 { nextToken.add(1, ordering: .relaxed).oldValue }
+
     init(adapter: Adapter, information: LinkInformation) {
         self.adapter = adapter
         link = information.id
@@ -53,7 +56,7 @@ public final class Peripheral: Sendable {
     func waitForDisconnection(
         onWaiting: @escaping @Sendable () -> Void
     ) async throws -> DisconnectionReason {
-        let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
+        let token = Self.makeToken()
         guard let reason = await adapter.waitForEnd(of: link, token: token, onWaiting: onWaiting) else {
             throw CancellationError()
         }
@@ -110,8 +113,8 @@ public final class Peripheral: Sendable {
         try await adapter.answer(to: .setPHY(transmit: transmit, receive: receive, on: link))
     }
 
-    /// Asks that the link uses a share of its connection events only, which saves energy while nothing is sent (Core 5.4,
-    /// Vol 6, Part B, 5.1.19). Both sides must allow it: `Timing.allowsSubrating`.
+    /// Asks that the link uses a share of its connection events only, which saves energy while nothing is sent (Core
+    /// 5.4, Vol 6, Part B, 5.1.19). Both sides must allow it: `Timing.allowsSubrating`.
     /// - Returns: what both sides agreed on.
     /// - Throws: `BLEError.controllerRefused` if one of the controllers or the peer's host does not support it.
     @discardableResult
@@ -222,6 +225,12 @@ public final class Peripheral: Sendable {
         try await write(value, to: characteristic.valueHandle)
     }
 
+    /// Writes the value of a descriptor, like `write(_:to:)` with a handle. `notifications(of:)` writes the Client
+    /// Characteristic Configuration by itself.
+    public func write(_ value: [UInt8], to descriptor: Descriptor) async throws {
+        try await write(value, to: descriptor.handle)
+    }
+
     /// Writes up to MTU − 3 octets, and no more than 512, without a response (SPEC CEN-20).
     ///
     /// Returns when the controller has accepted the value, so a caller that waits cannot fill the memory.
@@ -253,7 +262,8 @@ public final class Peripheral: Sendable {
         return values
     }
 
-    /// Writes several values, all or none; the device's echo of each is compared first (Core 5.4, Vol 3, Part G, 4.9.5).
+    /// Writes several values, all or none; the device's echo of each is compared first (Core 5.4, Vol 3, Part G,
+    /// 4.9.5).
     /// - Throws: `BLEError.att` with the device's error; nothing has been written then.
     public func write(reliably writes: [AttributeWrite]) async throws { _ = try await gatt(.reliableWrite(writes)) }
 
@@ -262,6 +272,11 @@ public final class Peripheral: Sendable {
     /// - Throws: `BLEError.security` with `noKey` if the device does not have our signing key.
     public func writeSigned(_ value: [UInt8], to handle: AttributeHandle) async throws {
         _ = try await gatt(.writeSigned(handle, value: value))
+    }
+
+    /// Writes the value of a characteristic, like `writeSigned(_:to:)` with a handle.
+    public func writeSigned(_ value: [UInt8], to characteristic: Characteristic) async throws {
+        try await writeSigned(value, to: characteristic.valueHandle)
     }
 
     /// Performs any GATT operation.
@@ -296,7 +311,7 @@ public final class Peripheral: Sendable {
         let dropped = DropCounter()
         let (stream, values) = BoundedStream<Notifications.Value>.make(
             capacity: Notifications.capacity, dropped: dropped)
-        let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
+        let token = Self.makeToken()
         let source = Notifications.Source(values: values)
         await adapter.addSubscriber(source, token: token, handle: handle, link: link)
         do {
@@ -337,7 +352,7 @@ extension Adapter {
             await withCheckedContinuation { continuation in
                 guard !Task.isCancelled else { return continuation.resume(returning: nil) }
                 if linkState(link, { $0.waitForEnd(continuation, token: token) }) == nil {
-                    continuation.resume(returning: .controllerLost)
+                    continuation.resume(returning: end(of: link))
                 }
                 onWaiting()
             }

@@ -6,6 +6,7 @@ struct PeripheralState {
     var information: LinkInformation
     /// Streams of values by the handle of the characteristic's value.
     private var subscribers: [AttributeHandle: [(token: UInt64, source: Notifications.Source)]] = [:]
+    private var reporters: [(token: UInt64, source: BoundedStream<LinkReport>.Source)] = []
     private var endWaiters: [(token: UInt64, continuation: CheckedContinuation<DisconnectionReason?, Never>)] = []
 
     init(information: LinkInformation) { self.information = information }
@@ -40,6 +41,15 @@ struct PeripheralState {
         return true
     }
 
+    mutating func add(_ source: BoundedStream<LinkReport>.Source, token: UInt64) { reporters.append((token, source)) }
+
+    mutating func removeReporter(token: UInt64) { reporters.removeAll { $0.token == token } }
+
+    func handle(_ report: LinkReport) {
+        let frame = 64
+        for reporter in reporters { reporter.source.yield(report, octets: frame) }
+    }
+
     mutating func waitForEnd(_ continuation: CheckedContinuation<DisconnectionReason?, Never>, token: UInt64) {
         endWaiters.append((token, continuation))
     }
@@ -54,6 +64,8 @@ struct PeripheralState {
         for (_, list) in subscribers {
             for subscriber in list { subscriber.source.finish(reason) }
         }
+        let error = reason == .releasedByClient ? nil : BLEError.linkLost(reason)
+        for reporter in reporters { reporter.source.finish(throwing: error) }
         for waiter in endWaiters { waiter.continuation.resume(returning: reason) }
     }
 }

@@ -68,13 +68,15 @@ struct CentralManager {
 
     /// The description of a device for the app.
     func describe(_ identifier: PeerIdentifier, name: String?) -> PeripheralDescription {
-        let state: PeripheralState =
-            switch peripherals[identifier]?.state {
-            case nil: .disconnected
-            case .connecting: .connecting
-            case .connected: .connected
-            }
-        return PeripheralDescription(identifier: identifier, name: name, state: state)
+        PeripheralDescription(identifier: identifier, name: name, state: state(of: identifier))
+    }
+
+    func state(of identifier: PeerIdentifier) -> PeripheralState {
+        switch peripherals[identifier]?.state {
+        case nil: .disconnected
+        case .connecting: .connecting
+        case .connected: .connected
+        }
     }
 
     /// The oldest session on a link.

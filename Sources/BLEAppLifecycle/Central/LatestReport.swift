@@ -1,8 +1,8 @@
 import BLEHost
 import BLEPackets
 
-/// The report that was parsed last. Each app that scans gets a discovery of its own from a report, one after the other, and
-/// they differ little.
+/// The report that was parsed last. Each app that scans gets a discovery of its own from a report, one after the other,
+/// and they differ little.
 struct LatestReport {
     private var report: Discovery?
     private var content = AdvertisementContent()
@@ -25,6 +25,9 @@ struct LatestReport {
         localName = data.localNameWithoutPadding
         return true
     }
+
+    /// Whether all apps get the same, whatever services they scan for.
+    var isSameForAll: Bool { overflowArea == nil }
 
     /// What an app gets that scans for these services.
     func content(scannedFor services: [BluetoothUUID]) -> AdvertisementContent {

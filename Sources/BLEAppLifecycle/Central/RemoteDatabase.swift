@@ -61,7 +61,7 @@ struct RemoteDatabase: Equatable {
     mutating func invalidate(from first: UInt16, to last: UInt16) -> [RemoteAttributeID] {
         func isGone(_ service: RemoteService) -> Bool { service.id.rawValue <= last && first <= service.endHandle }
         let gone = (services ?? []).filter(isGone).map(\.id)
-        services?.removeAll { gone.contains($0.id) }
+        services?.removeAll(where: isGone)
         includedServices.removeAll(where: isGone)
         return gone
     }
@@ -72,7 +72,9 @@ struct RemoteDatabase: Equatable {
     /// - Returns: all services.
     mutating func merge(_ found: [DiscoveredService]) -> [RemoteService] {
         var all = services ?? []
-        for service in found where !all.contains(where: { $0.id.handle == service.range.first }) {
+        // Only for lookup, as every set here: a peer may have as many attributes as there are handles.
+        var known = Set(all.map(\.id))
+        for service in found where known.insert(RemoteAttributeID(service.range.first)).inserted {
             all.append(
                 RemoteService(
                     id: RemoteAttributeID(service.range.first), uuid: service.uuid, isPrimary: service.isPrimary,
@@ -84,8 +86,8 @@ struct RemoteDatabase: Equatable {
     }
 
     mutating func merge(_ found: [DiscoveredInclude], into id: RemoteAttributeID) -> [RemoteService] {
-        let ids = found.map { RemoteAttributeID($0.range.first) }
-        for include in found where service(RemoteAttributeID(include.range.first)) == nil {
+        var known = found.isEmpty ? [] : Set((services ?? []).map(\.id) + includedServices.map(\.id))
+        for include in found where known.insert(RemoteAttributeID(include.range.first)).inserted {
             includedServices.append(
                 RemoteService(
                     id: RemoteAttributeID(include.range.first), uuid: include.uuid, isPrimary: false,
@@ -94,17 +96,25 @@ struct RemoteDatabase: Equatable {
         var all: [RemoteAttributeID] = []
         changeService(id) { service in
             all = service.includedServices ?? []
-            for id in ids where !all.contains(id) { all.append(id) }
+            var listed = Set(all)
+            for include in found {
+                let id = RemoteAttributeID(include.range.first)
+                if listed.insert(id).inserted { all.append(id) }
+            }
             service.includedServices = all
         }
-        return all.compactMap { service($0) }
+        guard !all.isEmpty else { return [] }
+        let byID = Dictionary(
+            ((services ?? []) + includedServices).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        return all.compactMap { byID[$0] }
     }
 
     mutating func merge(_ found: [DiscoveredCharacteristic], into id: RemoteAttributeID) -> [RemoteCharacteristic] {
         var all: [RemoteCharacteristic] = []
         changeService(id) { service in
             all = service.characteristics ?? []
-            for characteristic in found where !all.contains(where: { $0.id.handle == characteristic.handle }) {
+            var known = Set(all.map(\.id))
+            for characteristic in found where known.insert(RemoteAttributeID(characteristic.handle)).inserted {
                 all.append(
                     RemoteCharacteristic(
                         id: RemoteAttributeID(characteristic.handle), uuid: characteristic.uuid,

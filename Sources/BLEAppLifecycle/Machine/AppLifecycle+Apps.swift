@@ -7,7 +7,11 @@ extension AppLifecycle {
 
     /// Declares an app. An undeclared app has no background mode.
     public mutating func declare(_ manifest: AppManifest) {
-        guard let index = app(manifest.app) else { return add(App(manifest)) }
+        guard let index = app(manifest.app) else {
+            _ = add(App(manifest))
+            return
+        }
+        freePlaces.removeAll { $0 == index }
         let isChanged = apps[index].manifest.authorization != manifest.authorization
         apps[index].manifest = manifest
         // Preserved managers continue before their app is declared.
@@ -160,17 +164,37 @@ extension AppLifecycle {
         finish()
     }
 
+    /// Gives the place of an app that does not run to the next one that becomes known.
+    /// - Parameter forgetsDevices: whether its identifiers of devices may be lost; otherwise they keep its place (SPEC
+    ///   REC-3).
+    /// - Returns: `false` if it keeps its place: it runs, managers of it continue, or there are such identifiers.
+    public mutating func release(_ id: AppID, forgettingDevices forgetsDevices: Bool, at now: Instant) -> Bool {
+        self.now = now
+        guard let index = app(id), !freePlaces.contains(index) else { return true }
+        guard apps[index].state == .notRunning, !managers.contains(where: { $0.app == index }),
+            forgetsDevices || !directory.hasLastingIdentifiers(of: index)
+        else { return false }
+        freePlaces.append(index)
+        directory.forgetAll(of: index)
+        // As long as the place has this name.
+        directory.writeDown(into: &outputs)
+        finish()
+        return true
+    }
+
     // MARK: Inside
 
     mutating func known(_ id: AppID) -> Int {
-        if let index = app(id) { return index }
-        add(App(AppManifest(app: id)))
-        return apps.count - 1
+        guard let index = app(id) else { return add(App(AppManifest(app: id))) }
+        freePlaces.removeAll { $0 == index }
+        return index
     }
 
-    private mutating func add(_ app: App) {
-        apps.append(app)
-        directory.add(app.id)
+    private mutating func add(_ app: App) -> Int {
+        let place = freePlaces.isEmpty ? apps.count : freePlaces.removeFirst()
+        if place < apps.count { apps[place] = app } else { apps.append(app) }
+        directory.add(app.id, at: place)
+        return place
     }
 
     private mutating func convergeAll(of app: Int) {

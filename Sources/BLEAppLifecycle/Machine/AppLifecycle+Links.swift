@@ -42,34 +42,82 @@ extension AppLifecycle {
         }
     }
 
-    /// There may be thousands of these a second for each of many apps.
+    /// One packet, and what all who scan get of it.
+    private struct Sighting {
+        let discovery: Discovery
+        let address: DeviceAddress
+        var name: String?
+        /// `nil` until somebody wants it.
+        var content: AdvertisementContent?
+        var octets = 0
+        var recipients: [SharedDiscovery.Recipient] = []
+        /// Where the next manager is likely to be.
+        var place = 0
+    }
+
+    /// There may be thousands of these a second, each for many apps.
     mutating func discovered(_ discovery: Discovery) {
-        let client = discovery.client
-        let scanning = managers.withValue(of: client) { manager -> (app: Int, services: [BluetoothUUID])? in
-            guard let central = manager.central, central.runningScan?.operation == discovery.scan else { return nil }
-            return (manager.app, central.scan?.services ?? [])
+        guard let address = discovery.address else { return }
+        var sighting = Sighting(discovery: discovery, address: address)
+        tell(&sighting, discovery.client, discovery.scan)
+        if !discovery.others.isEmpty {
+            sighting.recipients.reserveCapacity(1 + discovery.others.count)
+            for other in discovery.others { tell(&sighting, other.client, other.scan) }
         }
-        guard let address = discovery.address, case (let app, let services)?? = scanning else { return }
-        if latestReport.take(discovery), let name = latestReport.localName {
-            directory.setAdvertisedName(name, of: address)
+        guard !sighting.recipients.isEmpty, let content = sighting.content else { return }
+        emit(.discovered(SharedDiscovery(sighting.name, content, rssi: discovery.rssi, for: sighting.recipients)))
+    }
+
+    /// Tells one who scans of a device.
+    private mutating func tell(_ sighting: inout Sighting, _ client: ClientID, _ scan: OperationID) {
+        guard let place = managers.place(of: client, near: sighting.place) else { return }
+        sighting.place = place + 1
+        var scanning: Int?
+        // Reading a manager copies it; changing it does not.
+        managers.change(at: place) { manager in
+            if manager.central?.runningScan?.operation == scan { scanning = manager.app }
         }
-        let identifier = identify(address, app: app)
-        let (name, hears) = (directory.name(of: address), apps[app].hears(.central))
-        let content = latestReport.content(scannedFor: services)
-        var told: (event: ClientEvent, id: ManagerID?)?
+        guard let app = scanning else { return }
+        if sighting.content == nil { parse(&sighting) }
+        let identifier = identify(sighting.address, app: app)
+        let hears = apps[app].hears(.central)
+        var id: ManagerID?
         var mayHold = false
-        managers.change(client) { manager in
-            guard let peripheral = manager.central?.describe(identifier, name: name) else { return }
-            let event = ClientEvent.discovered(peripheral, content, rssi: discovery.rssi)
-            let mayTake = hears && manager.id != nil && manager.queue.isEmpty && manager.hasRoom
-            if mayTake { manager.take(event) }
-            told = (event, mayTake ? manager.id : nil)
-            mayHold = !mayTake || manager.mayHoldIndications
+        var state = PeripheralState.disconnected
+        let octets = sighting.octets
+        managers.change(at: place) { manager in
+            // Most managers that discover thousands of devices use none.
+            let usesSome = manager.central?.peripherals.isEmpty == false
+            if usesSome, let known = manager.central?.state(of: identifier) { state = known }
+            let mayTake = hears && manager.queue.isEmpty && manager.hasRoom
+            if mayTake, let own = manager.id {
+                manager.take(octets: octets)
+                id = own
+            }
+            mayHold = id == nil || manager.mayHoldIndications
         }
-        guard let (event, id) = told else { return }
-        if let id { emit(.event(event, to: id, of: apps[app].id)) } else { deliver(event, to: client) }
+        if let id, !sighting.discovery.others.isEmpty, latestReport.isSameForAll {
+            sighting.recipients.append(
+                SharedDiscovery.Recipient(app: apps[app].id, manager: id, identifier: identifier, state: state))
+        } else {
+            let services = managers.withValue(at: place) { $0.central?.scan?.services } ?? nil
+            let event = ClientEvent.discovered(
+                PeripheralDescription(identifier: identifier, name: sighting.name, state: state),
+                latestReport.content(scannedFor: services ?? []), rssi: sighting.discovery.rssi)
+            if let id { emit(.event(event, to: id, of: apps[app].id)) } else { deliver(event, to: client) }
+        }
         // Only this manager's place has changed.
         if mayHold { holdIndications(of: client) }
+    }
+
+    private mutating func parse(_ sighting: inout Sighting) {
+        if latestReport.take(sighting.discovery), let name = latestReport.localName {
+            directory.setAdvertisedName(name, of: sighting.address)
+        }
+        let content = latestReport.content(scannedFor: [])
+        sighting.content = content
+        sighting.octets = ClientEvent.approximateOctets(ofDiscovery: content)
+        sighting.name = directory.name(of: sighting.address)
     }
 
     mutating func identityFound(_ identity: DeviceAddress, behind address: DeviceAddress) {

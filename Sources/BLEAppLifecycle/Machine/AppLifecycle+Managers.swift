@@ -219,13 +219,13 @@ extension AppLifecycle {
     // MARK: State
 
     func state(_ app: Int) -> ManagerState {
-        switch controller {
-        case .starting: .unknown
+        let isAllowed = apps[app].manifest.authorization == .allowedAlways
+        return switch controller {
         case .failed: .unsupported
-        case .resetting: .resetting
-        case .ready:
-            apps[app].manifest.authorization != .allowedAlways
-                ? .unauthorized : isPowered ? .poweredOn : .poweredOff
+        // While Bluetooth is off, the controller may be released.
+        case .starting where isPowered: .unknown
+        case .resetting where isPowered: .resetting
+        case .starting, .resetting, .ready: !isAllowed ? .unauthorized : isPowered ? .poweredOn : .poweredOff
         }
     }
 
@@ -266,12 +266,15 @@ extension AppLifecycle {
         effects.needsJournal = true
     }
 
-    /// The user has turned Bluetooth off or on (SPEC SPR-30).
-    public mutating func setPower(_ isOn: Bool, at now: Instant) {
+    /// Bluetooth was turned off or on. While it is off, the owner may release the controller; it is on when the
+    /// controller can be used again.
+    /// - Parameter byUser: whether the user has switched it, as in the settings: then events launch no app that did not
+    ///   run at that time. After an interruption, such as airplane mode, they do (SPEC SPR-30).
+    public mutating func setPower(_ isOn: Bool, byUser: Bool = true, at now: Instant) {
         self.now = now
+        if byUser, !isOn || !isPowered { for index in apps.indices { apps[index].powerSwitched() } }
         guard isOn != isPowered else { return }
         isPowered = isOn
-        for index in apps.indices { apps[index].powerSwitched() }
         if !isOn {
             for link in links.links where link.role == .peripheral {
                 effects.submit(.link(link.id, .disconnect), from: .system)

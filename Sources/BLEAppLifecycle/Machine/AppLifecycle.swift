@@ -28,6 +28,8 @@ public struct AppLifecycle: ~Copyable {
     var isAdvertising = false
     /// The index identifies an app: apps are never removed.
     var apps: [App] = []
+    /// The places in `apps` that the next apps get, in this order (`release`). Until then they are as they were.
+    var freePlaces: [Int] = []
     /// In the order in which they were created.
     var managers = OrderedTable<ClientID, Manager>()
     var links = SharedLinks()
@@ -175,8 +177,8 @@ public struct AppLifecycle: ~Copyable {
     public var nextDeadline: Instant? {
         var deadline = directory.writingDeadline
         for app in apps { deadline = earliest(deadline, app.deadline(settings)) }
-        for client in managers.keys {
-            deadline = earliest(deadline, managers.withValue(of: client) { $0.central?.nextDeadline } ?? nil)
+        for place in managers.keys.indices {
+            deadline = earliest(deadline, managers.withValue(at: place) { $0.central?.nextDeadline } ?? nil)
         }
         return deadline
     }
@@ -254,7 +256,11 @@ public struct AppLifecycle: ~Copyable {
 
     /// Ends each input.
     mutating func finish() {
-        for client in managers.keys { holdIndications(of: client) }
+        for place in managers.keys.indices {
+            var mayHold = false
+            managers.change(at: place) { mayHold = $0.mayHoldIndications }
+            if mayHold { holdIndications(of: managers.keys[place]) }
+        }
         carryOutEffects()
     }
 
@@ -277,7 +283,10 @@ public struct AppLifecycle: ~Copyable {
     func app(_ id: AppID) -> Int? { apps.firstIndex { $0.id == id } }
 
     func client(of manager: ManagerID, _ app: Int) -> ClientID? {
-        managers.keys.first { managers.withValue(of: $0) { $0.id == manager && $0.app == app } ?? false }
+        let place = managers.keys.indices.first { place in
+            managers.withValue(at: place) { $0.id == manager && $0.app == app } ?? false
+        }
+        return place.map { managers.keys[$0] }
     }
 
     /// Whether a client of the engine belongs to no app: the owner lets others use the engine, too.

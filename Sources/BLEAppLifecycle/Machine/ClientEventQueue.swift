@@ -242,12 +242,14 @@ extension ClientEvent {
         }
     }
 
+    /// The approximate memory that a discovery takes, in octets.
+    public static func approximateOctets(ofDiscovery content: AdvertisementContent) -> Int { 296 + content.octets }
+
     /// The approximate memory that the event takes, in octets.
     public var approximateOctets: Int {
         let frame = 96
         return switch self {
-        case .discovered(_, let content, _):
-            frame + 200 + content.octets
+        case .discovered(_, let content, _): Self.approximateOctets(ofDiscovery: content)
         case .peripheral(_, .valueUpdated(_, let value, _)), .peripheral(_, .descriptorValueUpdated(_, let value, _)):
             frame + (value?.count ?? 0)
         case .peripheral(_, .servicesDiscovered(let services, _)),

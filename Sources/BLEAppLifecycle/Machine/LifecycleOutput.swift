@@ -7,6 +7,8 @@ public enum LifecycleOutput: Equatable, Sendable {
     case submit(HostCommand, from: ClientID, CommandToken)
     /// Deliver the event to the manager, in order.
     case event(ClientEvent, to: ManagerID, of: AppID)
+    /// Deliver the discovery to its managers; only if the engine joins discoveries (`Host.joinsDiscoveries`).
+    case discovered(SharedDiscovery)
     /// Do this with the process of an app.
     case process(ProcessAction, AppID)
     /// Show it to the user, until it is answered or withdrawn.

@@ -26,13 +26,14 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
     /// `AppLifecycle.returned`.
     public var unhandledEventLimit = Int.max
     public var unhandledOctetLimit = Int.max
-    /// What the managers of one app may have at a time: published services, attributes in them, and channels, open, being
-    /// opened or published.
+    /// What the managers of one app may have at a time: published services, attributes in them, and channels, open,
+    /// being opened or published.
     public var servicesOfApp = Int.max
     public var attributesOfApp = Int.max
     public var channelsOfApp = Int.max
     /// How many managers with restore identifiers one app may have, those included that an earlier process left and the
-    /// present one has not created again: an app could otherwise leave more with each process, and they would never end.
+    /// present one has not created again: an app could otherwise leave more with each process, and they would never
+    /// end.
     public var preservedOfApp = 32
     /// The error that centrals receive for services whose app may not run (SPEC FGO-3, 2.4).
     public var disabledServiceError = ATTError.unlikelyError
@@ -45,8 +46,8 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
     /// Whether the system reads the device's name on each new link and subscribes to Service Changed.
     public var learnsPeers = true
     /// The maximum number of remembered devices of each kind: those that apps have only discovered, and those that some
-    /// app has used. There may be four times as many identifiers, because each app has its own. Beyond either limit, the
-    /// least recently used device is forgotten, but never one that is bonded, connected or connecting.
+    /// app has used. There may be four times as many identifiers, because each app has its own. Beyond either limit,
+    /// the least recently used device is forgotten, but never one that is bonded, connected or connecting.
     public var rememberedDevices = 16384
 
     public init() {}

@@ -87,9 +87,12 @@ struct Manager {
     var hasRoom: Bool { room.events > 0 && room.octets > 0 }
 
     /// Counts an event for the app.
-    mutating func take(_ event: ClientEvent) {
+    mutating func take(_ event: ClientEvent) { take(octets: event.approximateOctets) }
+
+    /// Counts an event with this many octets for the app.
+    mutating func take(octets: Int) {
         room.events -= 1
-        room.octets -= event.approximateOctets
+        room.octets -= octets
     }
 
     /// The app has handled this many events.

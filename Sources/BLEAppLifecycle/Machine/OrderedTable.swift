@@ -1,7 +1,7 @@
 /// A dictionary that is iterated in the order in which its keys were added.
 ///
-/// Values are read and changed where they are: a dictionary of values copies one of them at each look, with everything that
-/// it refers to.
+/// Values are read and changed where they are: a dictionary of values copies one of them at each look, with everything
+/// that it refers to.
 struct OrderedTable<Key: Hashable, Value>: Sequence {
     private(set) var keys: [Key] = []
     /// In the order of `keys`; `nil` only while a value is being removed.
@@ -47,12 +47,25 @@ struct OrderedTable<Key: Hashable, Value>: Sequence {
         return values[place].map(body)
     }
 
-    /// Reads all values in place, in order.
+    /// Where a key is, for `withValue(at:)` and `change(at:)` until a key is removed.
+    /// - Parameter hint: where it is likely to be.
     @inline(__always)
-    func forEachInPlace(_ body: (Key, Value) -> Void) {
-        for place in keys.indices {
-            if let value = values[place] { body(keys[place], value) }
-        }
+    func place(of key: Key, near hint: Int) -> Int? {
+        hint < keys.count && keys[hint] == key ? hint : places[key]
+    }
+
+    /// Reads the value at a place.
+    @inline(__always)
+    func withValue<Result>(at place: Int, _ body: (Value) -> Result) -> Result? { values[place].map(body) }
+
+    /// Changes the value at a place.
+    @inline(__always)
+    mutating func change(at place: Int, _ body: (inout Value) -> Void) { values[place].change(body) }
+
+    /// Reads or changes all values in place, in order. None is copied, as a value is that is only read.
+    @inline(__always)
+    mutating func forEachInPlace(_ body: (Key, inout Value) -> Void) {
+        for place in keys.indices { values[place].change { body(keys[place], &$0) } }
     }
 
     /// Changes a value in place; has no effect if there is none.

@@ -27,10 +27,11 @@ public struct LocalService: Hashable, Codable, Sendable {
 }
 
 extension LocalService {
-    /// The attributes that it takes at most: per characteristic its declaration and value, the client's configuration
-    /// and the extended properties.
+    /// The attributes that it takes at most: per characteristic its declaration and value, the client's configuration,
+    /// the extended properties, and the list of several formats.
     var attributeCount: Int {
-        1 + includedServices.count + characteristics.reduce(0) { $0 + 4 + $1.descriptors.count }
+        1 + includedServices.count
+            + characteristics.reduce(0) { $0 + 4 + $1.descriptors.count + ($1.descriptors.count > 1 ? 1 : 0) }
     }
 
     /// Whether another service has the same content under other identifiers.

@@ -26,6 +26,13 @@ struct IdentityMap {
         devices.slot(of: address.withoutIdentityMark).flatMap { devices.identifier(in: $0, app: app) }
     }
 
+    /// Whether an app has an identifier of a device whose address lasts.
+    func hasLastingIdentifiers(of app: Int) -> Bool {
+        devices.indices.contains { slot in
+            devices[slot].address.isLasting && devices[slot].names.contains { $0.app == app }
+        }
+    }
+
     /// An app discovers a device again.
     /// - Returns: its identifier; `nil` if the app has none.
     mutating func use(_ address: DeviceAddress, app: Int) -> PeerIdentifier? {

@@ -37,8 +37,10 @@ struct PeerDirectory {
         entropy = EntropySource(seed: seed)
     }
 
-    /// Adds an app, with the next index.
-    mutating func add(_ app: AppID) { apps.append(app) }
+    /// Adds an app with the next index, or with that of one that is known no more.
+    mutating func add(_ app: AppID, at index: Int) {
+        if index < apps.count { apps[index] = app } else { apps.append(app) }
+    }
 
     // MARK: Looking up
 
@@ -51,6 +53,9 @@ struct PeerDirectory {
     }
 
     func name(of address: DeviceAddress) -> String? { identities.name(of: address) }
+
+    /// Whether an app has identifiers that it could use again in another process.
+    func hasLastingIdentifiers(of app: Int) -> Bool { identities.hasLastingIdentifiers(of: app) }
 
     // MARK: Learning
 

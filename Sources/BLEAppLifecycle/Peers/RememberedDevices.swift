@@ -1,10 +1,10 @@
 import BLEPackets
 
-/// The devices that are remembered, each once for all apps, in slots. A slot is found by address in O(1), and the devices
-/// are in the order of their last use.
+/// The devices that are remembered, each once for all apps, in slots. A slot is found by address in O(1), and the
+/// devices are in the order of their last use.
 ///
-/// There are two groups: devices that some app has used, and those that apps have only discovered. Each replaces its own
-/// least recently used one. Nothing here depends on the order of a dictionary.
+/// There are two groups: devices that some app has used, and those that apps have only discovered. Each replaces its
+/// own least recently used one. Nothing here depends on the order of a dictionary.
 struct RememberedDevices {
     /// An app's identifier of a device.
     struct Name {

@@ -1,8 +1,8 @@
 import BLEAppLifecycle
 import BLEAppState
 
-/// The users of installed apps, as the journal knows them: what is preserved for an app is not another user's, whose app
-/// has the same identifier.
+/// The users of installed apps, as the journal knows them: what is preserved for an app is not another user's, whose
+/// app has the same identifier.
 struct AppOwners {
     /// Only for lookup.
     private var users: [AppID: UInt32] = [:]

@@ -9,8 +9,8 @@ import Glibc
 /// A process descriptor identifies it, because its number may belong to another process after its end.
 final class AppProcess {
     let number: Int32
-    /// Its start time as /proc reports it, and the start of the machine; together with the number they identify the process
-    /// across a restart of the daemon.
+    /// Its start time as /proc reports it, and the start of the machine; together with the number they identify the
+    /// process across a restart of the daemon.
     let began: String
     /// What belongs to the app besides the process itself.
     enum Kind: String {
@@ -34,9 +34,11 @@ final class AppProcess {
     /// Why its program could not be started, if that was not known at once; negative without such an answer.
     private var answer: Int32 = -1
 
-    /// - Parameter descriptor: an open descriptor of the process, which is taken over; `nil`: one is opened.
+    /// - Parameters:
+    ///   - descriptor: an open descriptor of the process, which is taken over; `nil`: one is opened.
+    ///   - group: its cgroup, if that is known; otherwise it is the one in which the process is now.
     /// - Returns: `nil` if there is no such process.
-    init?(_ number: Int32, _ kind: Kind, descriptor: Int32? = nil) {
+    init?(_ number: Int32, _ kind: Kind, descriptor: Int32? = nil, group: ControlGroup? = nil) {
         let descriptor = descriptor ?? clinux_open_process(number)
         guard descriptor >= 0 else { return nil }
         // What /proc says is about this process only if it has not ended since.
@@ -50,9 +52,9 @@ final class AppProcess {
         self.began = began
         self.kind = kind
         self.descriptor = descriptor
-        group =
+        self.group =
             switch kind {
-            case .cgroup, .unit: ControlGroup(of: number)
+            case .cgroup, .unit: group ?? ControlGroup(of: number)
             case .process, .group: nil
             }
     }
@@ -113,9 +115,11 @@ final class AppProcess {
         _ = signal(SIGCONT)
     }
 
-    func kill() {
-        _ = group?.kill()
-        _ = signal(SIGKILL)
+    /// - Returns: whether it ends; not if it belongs to a user whom this daemon must not signal.
+    @discardableResult
+    func kill() -> Bool {
+        let isGroupEnded = group?.kill() ?? false
+        return signal(SIGKILL) || isGroupEnded || errno == ESRCH
     }
 
     /// Ends what the app has left behind, after the end of its process.
@@ -185,7 +189,8 @@ final class AppProcess {
         let (number, answer) = try start(
             app.command, variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }, in: app.folder, as: user,
             group: processes, data: isLimited ? 0 : app.memoryLimit ?? 0)
-        guard let process = AppProcess(number, processes >= 0 ? .cgroup : .group) else {
+        // On a busy machine it may not have joined its cgroup yet: it would seem to be in this process's own.
+        guard let process = AppProcess(number, processes >= 0 ? .cgroup : .group, group: group) else {
             if answer >= 0 { close(answer) }
             throw LaunchFailure(code: ESRCH)
         }
@@ -210,7 +215,8 @@ final class AppProcess {
 
     struct LaunchFailure: Error { let code: Int32 }
 
-    /// How long the daemon waits to hear whether a program could be started. Later it hears of it when the process ends.
+    /// How long the daemon waits to hear whether a program could be started. Later it hears of it when the process
+    /// ends.
     private static let patienceMilliseconds: Int32 = 100
 
     private static func start(

@@ -22,8 +22,6 @@ public struct AppSession {
         case answer(PairingQuestionID, PairingAnswer)
         /// Send this.
         case send(WireFromDaemon)
-        /// Send this frame, which may wait a little for others.
-        case sendSoon([UInt8])
         /// End the connection after the messages before this have been sent.
         case close
     }
@@ -46,11 +44,10 @@ public struct AppSession {
     private var managers: [ManagerID] = []
     /// The role of each manager. Only for lookup, never iterated.
     private var roleOf: [ManagerID: ManagerRole] = [:]
-    /// The octets of each event that a manager got and has not handled. Only for lookup, never iterated.
-    private var unhandled: [ManagerID: Queue<Int>] = [:]
+    /// The octets of each event that a manager got and has not handled, in the order of `managers`.
+    private var unhandled: [Queue<Int>] = []
     private var acknowledgements = 0
-    /// The open questions of pairings, and whether each is about replacing a bond.
-    private var questions: [PairingQuestionID: Bool] = [:]
+    private var questions = PairingQuestions()
 
     /// - Parameters:
     ///   - isOperator: whether the app may replace bonds, which all clients share, and set pairing requirements that
@@ -116,12 +113,15 @@ public struct AppSession {
                 return refuse(.tooManyManagers, "an app has at most \(limits.managers) managers")
             }
             managers.append(manager)
+            unhandled.append(Queue())
             let role: ManagerRole = if case .createCentral = request { .central } else { .peripheral }
             roleOf[manager] = role
             if !roles.contains(role) { refuse(manager, role) }
         case .release:
-            managers.removeAll { $0 == manager }
-            unhandled[manager] = nil
+            if let place = managers.firstIndex(of: manager) {
+                managers.remove(at: place)
+                unhandled.remove(at: place)
+            }
             roleOf[manager] = nil
             if refused.remove(manager) != nil { return taken(wire.number) }
         // The life of apps logs requests of managers that do not exist.
@@ -149,10 +149,10 @@ public struct AppSession {
     }
 
     private mutating func handled(_ count: Int, by manager: ManagerID) {
-        guard let told = unhandled[manager]?.count, told > 0 else { return }
-        let events = min(count, told)
+        guard let place = managers.firstIndex(of: manager), !unhandled[place].isEmpty else { return }
+        let events = min(count, unhandled[place].count)
         var octets = 0
-        for _ in 0..<events { octets += unhandled[manager]?.popFirst() ?? 0 }
+        for _ in 0..<events { octets += unhandled[place].popFirst() ?? 0 }
         outputs.append(.returned(manager, events: events, octets: octets))
         acknowledgements += 1
     }
@@ -181,9 +181,8 @@ public struct AppSession {
 
     private mutating func receive(_ wire: WireAnswerPairing) throws(WireError) {
         let (question, answer) = try wire.answered()
-        guard let isAboutBond = questions.removeValue(forKey: question) else { return }
-        let mayNot = isAboutBond && !isOperator && answer == .confirm(true)
-        outputs.append(.answer(question, mayNot ? .confirm(false) : answer))
+        guard let answer = questions.allowed(answer, to: question, isOperator: isOperator) else { return }
+        outputs.append(.answer(question, answer))
     }
 
     // MARK: To the app
@@ -199,27 +198,20 @@ public struct AppSession {
     }
 
     /// Sends an event to a manager.
-    /// - Parameters:
-    ///   - frame: the event, if it is encoded already.
-    ///   - waiting: octets that the app has not read yet.
-    public mutating func tell(_ event: ClientEvent, to manager: ManagerID, as frame: [UInt8]? = nil, waiting: Int) {
+    /// - Parameter waiting: octets that the app has not read yet.
+    public mutating func tell(_ event: ClientEvent, to manager: ManagerID, waiting: Int) {
         guard !hasEnded else { return }
-        if !event.isAnswer { count(event, for: manager) }
-        if let frame {
-            outputs.append(.sendSoon(frame))
-        } else {
-            send { $0.appEvent = WireAppEvent(event, to: manager) }
-        }
+        if !event.isAnswer { count(octets: event.approximateOctets, for: manager) }
+        send { $0.appEvent = WireAppEvent(event, to: manager) }
         if waiting > limits.waitingOctets { refuse(.stuck, "the app does not read what it is sent") }
     }
 
     /// Whether the owner may send the app an event itself, because nothing waits before it.
     var mayBeTold: Bool { !hasEnded && outputs.isEmpty }
 
-    /// Counts an event that the app has to handle.
-    mutating func count(_ event: ClientEvent, for manager: ManagerID) {
-        guard managers.contains(manager) else { return }
-        unhandled[manager, default: Queue()].append(event.approximateOctets)
+    /// Counts an event with this many octets that the app has to handle.
+    mutating func count(octets: Int, for manager: ManagerID) {
+        if let place = managers.firstIndex(of: manager) { unhandled[place].append(octets) }
     }
 
     /// The request with this number has been accepted, and all events that it caused at once have been sent.
@@ -241,22 +233,20 @@ public struct AppSession {
 
     /// Sends the progress of a pairing, with the device as this app knows it.
     public mutating func pairing(_ event: PairingEvent, on link: LinkID, with peer: PeripheralDescription) {
-        if case .question(let question) = event { questions[question.id] = question.kind.isAboutBond }
-        switch event {
-        case .paired, .failed: questions = [:]
-        case .started, .displayPasskey, .question, .passkeyLocked, .securityRequested: break
-        }
+        questions.hear(event, on: link)
         send { $0.appPairing = WireAppPairingProgress(event, on: link, with: peer) }
     }
 
     /// How many events of a manager the app has not yet handled.
-    public func unhandledEvents(of manager: ManagerID) -> Int { unhandled[manager]?.count ?? 0 }
+    public func unhandledEvents(of manager: ManagerID) -> Int {
+        managers.firstIndex(of: manager).map { unhandled[$0].count } ?? 0
+    }
 
     /// How many events of all managers the app has not yet handled.
-    var unhandledCount: Int { managers.reduce(0) { $0 + unhandledEvents(of: $1) } }
+    var unhandledCount: Int { unhandled.reduce(0) { $0 + $1.count } }
 
     /// Whether the app has handled all its events.
-    public var isIdle: Bool { managers.allSatisfy { unhandledEvents(of: $0) == 0 } }
+    public var isIdle: Bool { unhandled.allSatisfy { $0.isEmpty } }
 
     private mutating func send(_ fill: (inout WireFromDaemon) -> Void) {
         guard !hasEnded else { return }

@@ -31,13 +31,11 @@ extension Daemon {
         guard !isStranger else {
             return session.refuse(.notAllowed, "user \(connection.peer.user) may only run its installed apps here")
         }
-        if app == nil {
-            var known = knownApps[connection.peer.user] ?? []
-            guard known.contains(id) || known.count < configuration.limits.appsOfUser else {
-                return session.refuse(.tooManyManagers, "this user has as many apps as one may have")
-            }
-            known.insert(id)
-            knownApps[connection.peer.user] = known
+        guard app != nil || makeRoom(for: id, of: connection.peer.user) else {
+            return session.refuse(
+                .tooManyManagers,
+                "\(configuration.limits.appsOfUser) apps of this user are here, as many as may be; end one, or raise "
+                    + "‘appsOfUser’ in the configuration of bled")
         }
         if let app { session.restrict(to: app.roles) }
         session.mayPair = app?.mayPair ?? true
@@ -133,7 +131,41 @@ extension Daemon {
     /// An app is no longer connected.
     func ended(_ app: AppID, _ connection: Connection) {
         forget(connection)
-        if installed[app] == nil { ended(app, .exited) } else { connectionEnded(of: app) }
+        guard installed[app] == nil else { return connectionEnded(of: app) }
+        ended(app, .exited)
+        release(app, of: connection.peer.user)
+    }
+
+    // MARK: How many
+
+    /// Notes the name of an app that is not installed. If there are too many, what the one that ended first knows of
+    /// devices is forgotten.
+    /// - Returns: `false` if all of them run.
+    private func makeRoom(for id: AppID, of user: UInt32) -> Bool {
+        var known = knownApps[user] ?? []
+        if let place = known.firstIndex(of: id) {
+            known.remove(at: place)
+        } else if known.count >= configuration.limits.appsOfUser {
+            let now = now
+            guard
+                let place = known.firstIndex(where: { other in
+                    lifecycle.withApps(at: now) { $0.release(other, forgettingDevices: true, at: now) }
+                })
+            else { return false }
+            known.remove(at: place)
+            drain()
+        }
+        knownApps[user] = known + [id]
+        return true
+    }
+
+    /// An app that is not installed has ended: unless it has left something, nothing is kept of it.
+    private func release(_ id: AppID, of user: UInt32) {
+        guard var known = knownApps[user], let place = known.firstIndex(of: id) else { return }
+        let now = now
+        known.remove(at: place)
+        if !lifecycle.withApps(at: now, { $0.release(id, forgettingDevices: false, at: now) }) { known.append(id) }
+        knownApps[user] = known.isEmpty ? nil : known
     }
 
     /// Removes what the daemon knows about a connection, apart from the life of its app.
@@ -178,7 +210,7 @@ extension Daemon {
             setPairing()
         case .answer(let question, let answer):
             _ = runner.submit(.security(.answerPairing(question, answer)))
-        case .send, .sendSoon, .close: break
+        case .send, .close: break
         }
     }
 
@@ -209,30 +241,47 @@ extension Daemon {
     // MARK: To apps
 
     func tell(_ event: ClientEvent, to manager: ManagerID, of app: AppID) {
-        guard let connection = connection(of: app) else { return }
         if case .discovered(let peripheral, let content, let rssi) = event {
-            tell(peripheral, content, rssi, by: event, to: manager, connection)
-        } else {
-            connection.app?.tell(event, to: manager, waiting: connection.stream.waitingByteCount)
-            look(at: connection)
+            let recipient = SharedDiscovery.Recipient(
+                app: app, manager: manager, identifier: peripheral.identifier, state: peripheral.state)
+            return tell(SharedDiscovery(peripheral.name, content, rssi: rssi, for: [recipient]))
+        }
+        if let connection = connection(of: app) { tell(event, to: manager, connection) }
+    }
+
+    private func tell(_ event: ClientEvent, to manager: ManagerID, _ connection: Connection) {
+        connection.app?.tell(event, to: manager, waiting: connection.stream.waitingByteCount)
+        look(at: connection)
+    }
+
+    /// Tells apps of a discovery, of which there may be thousands a second for each of many apps.
+    func tell(_ shared: SharedDiscovery) {
+        let octets = ClientEvent.approximateOctets(ofDiscovery: shared.content)
+        let limit = configuration.limits.waitingOctets
+        for (place, recipient) in shared.recipients.enumerated() {
+            guard let connection = connection(of: recipient.app, near: place) else { continue }
+            guard connection.stream.waitingByteCount <= limit, !connection.isCollecting,
+                connection.app?.mayBeTold == true
+            else {
+                tell(shared.event(for: recipient), to: recipient.manager, connection)
+                continue
+            }
+            connection.app?.count(octets: octets, for: recipient.manager)
+            hold(for: connection) { discoveryEncoder.append(shared, to: recipient, into: &$0) }
         }
     }
 
-    /// Tells an app of a discovery, of which there may be thousands a second for each of many apps.
-    private func tell(
-        _ peripheral: PeripheralDescription, _ content: AdvertisementContent, _ rssi: Int8, by event: ClientEvent,
-        to manager: ManagerID, _ connection: Connection
-    ) {
-        let waiting = connection.stream.waitingByteCount
-        if waiting <= configuration.limits.waitingOctets, connection.app?.mayBeTold == true {
-            connection.app?.count(event, for: manager)
-            hold(for: connection) { discoveryEncoder.append(peripheral, content, rssi: rssi, to: manager, into: &$0) }
-        } else {
-            var frame: [UInt8] = []
-            discoveryEncoder.append(peripheral, content, rssi: rssi, to: manager, into: &frame)
-            connection.app?.tell(event, to: manager, as: frame, waiting: waiting)
-            look(at: connection)
+    /// The connection of an app, which is looked for where that of the latest discovery was: most are for the same
+    /// apps.
+    private func connection(of app: AppID, near place: Int) -> Connection? {
+        if place < latestTold.count, latestTold[place].app == app { return latestTold[place].connection }
+        guard let connection = running[app] else { return nil }
+        if place < latestTold.count {
+            latestTold[place] = (app, connection)
+        } else if place == latestTold.count {
+            latestTold.append((app, connection))
         }
+        return connection
     }
 
     // MARK: Pairing

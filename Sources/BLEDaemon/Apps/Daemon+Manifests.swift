@@ -5,6 +5,28 @@ import Glibc
 
 /// The manifests of installed apps.
 extension Daemon {
+    /// What is wrong with the folder of apps that the command line names, and the remedy; `nil`: nothing. A folder that
+    /// vanishes later is no reason to end: the apps stay as they are.
+    public static func problem(ofAppsFolder path: String) -> String? {
+        var information = stat()
+        if unsafe stat(path, &information) != 0 {
+            guard errno == ENOENT else {
+                let reason = unsafe String(cString: strerror(errno))
+                return "the folder of apps ‘\(path)’ cannot be reached: \(reason); correct ‘--apps’"
+            }
+            return
+                "the folder of apps ‘\(path)’ does not exist; correct ‘--apps’, or make it (mkdir -p): it may be empty, "
+                + "or the place at which something is mounted, before bled starts"
+        }
+        guard information.st_mode & S_IFMT == S_IFDIR else {
+            return "‘\(path)’ is not a folder; ‘--apps’ names the folder in which the manifests of apps are"
+        }
+        guard unsafe access(path, R_OK | X_OK) == 0 else {
+            return "the folder of apps ‘\(path)’ cannot be read by the user of bled; change its owner or mode"
+        }
+        return nil
+    }
+
     /// Reads the manifests again. A file that has become wrong changes nothing for its app. An app that is no longer
     /// installed, or has become another user's, ends as one that was quit.
     public func readInstalledApps() {
@@ -14,8 +36,10 @@ extension Daemon {
         // The first daemon logs what is wrong with the files.
         installed = InstalledApps(
             folder: folder, before: before, log: configuration.isFirst ? configuration.warn : { _ in })
-        let names = [configuration.transport.description, adapterAddress?.addressText]
-        installed.keep { app in app.adapter.map { names.contains($0) } ?? configuration.isFirst }
+        let names = [
+            configuration.isNamedByTransport ? configuration.transport.description : nil, adapterAddress?.addressText,
+        ]
+        installed.keep { app in adapter(of: app).map { names.contains($0) } ?? configuration.isFirst }
         for app in before.all where installed[app.id]?.user.id != app.user.id { uninstalled(app) }
         for app in installed.all {
             if let owner = owners[app.id], owner != app.user.id { abandon(app.id) }
@@ -30,6 +54,9 @@ extension Daemon {
         if !absentAdapters.isEmpty { absence?.set(atMicroseconds: loop.nowMicroseconds + Self.absenceMicroseconds) }
     }
 
+    /// The name of an app's adapter; `nil`: that of the first daemon.
+    func adapter(of app: InstalledApp) -> String? { app.adapter ?? configuration.defaultAdapter }
+
     // MARK: Adapters that are not there
 
     private static let absenceMicroseconds: UInt64 = 3_000_000
@@ -39,7 +66,7 @@ extension Daemon {
         guard configuration.isFirst else { return [] }
         var absent: [(name: String, apps: [AppID])] = []
         for app in installed.elsewhere {
-            guard let name = app.adapter, !configuration.adapters.has(name) else { continue }
+            guard let name = adapter(of: app), !configuration.adapters.has(name) else { continue }
             if let place = absent.firstIndex(where: { $0.name == name }) {
                 absent[place].apps.append(app.id)
             } else {
@@ -62,12 +89,14 @@ extension Daemon {
         }
     }
 
-    /// Forgets what earlier daemons have preserved for apps that are no longer installed.
+    /// Forgets what earlier daemons have preserved for apps that are no longer installed, or have another adapter now.
     func forgetUninstalledApps() {
-        // A file that is wrong may be theirs.
-        guard configuration.appsFolder != nil, installed.areComplete else { return }
+        // A file that is wrong may be theirs, and so may an adapter whose address is not known yet.
+        guard configuration.appsFolder != nil, installed.areComplete, isAdapterKnown else { return }
         for id in lifecycle.apps.preservedApps where installed[id] == nil {
-            configuration.log("‘\(id.rawValue)’ is no longer installed: what it had asked for ends")
+            let isElsewhere = installed.elsewhere.contains { $0.id == id }
+            let reason = isElsewhere ? "has another adapter now" : "is no longer installed"
+            configuration.log("‘\(id.rawValue)’ \(reason): what it had asked for here ends")
             ended(id, .forceQuit)
         }
     }

@@ -17,7 +17,9 @@ extension Daemon {
     /// - Returns: why the launch failed; `nil` if it succeeded.
     @discardableResult
     func launch(_ id: AppID, _ options: LaunchOptions) -> String? {
-        guard let app = installed[id] else { return "no app ‘\(id.rawValue)’ is installed" }
+        guard let app = installed[id] else {
+            return "no app ‘\(id.rawValue)’ is installed; see ‘bletool app list’ and ‘bletool app install’"
+        }
         guard !app.command.isEmpty || app.unit != nil else {
             return "the manifest of ‘\(id.rawValue)’ names no command and no unit"
         }
@@ -305,7 +307,9 @@ extension Daemon {
 
     func move(_ name: String, to place: WireAppMove.Place) -> String? {
         let id = AppID(rawValue: name)
-        guard installed[id] != nil else { return "no app ‘\(name)’ is installed" }
+        guard installed[id] != nil else {
+            return "no app ‘\(name)’ is installed; see ‘bletool app list’ and ‘bletool app install’"
+        }
         if connection(of: id) == nil {
             guard place == .foreground else { return "‘\(name)’ does not run; ‘app launch’ starts it" }
             if let problem = launch(id, LaunchOptions()) { return problem }
@@ -320,7 +324,7 @@ extension Daemon {
     func quit(_ id: AppID) -> String? {
         // What is preserved may be left of an app that was installed.
         guard installed[id] != nil || processes[id] != nil || !lifecycle.apps.preserved(of: id).isEmpty else {
-            return "no app ‘\(id.rawValue)’ is installed"
+            return "no app ‘\(id.rawValue)’ is installed; see ‘bletool app list’ and ‘bletool app install’"
         }
         wantedLaunches[id] = nil
         end(id)

@@ -27,6 +27,15 @@ struct InstalledApp: Equatable {
 
     var id: AppID { manifest.app }
 
+    /// The value of `authorization` in the manifest.
+    var authorizationName: String {
+        switch manifest.authorization {
+        case .allowedAlways, .notDetermined: "allowed"
+        case .denied: "denied"
+        case .restricted: "restricted"
+        }
+    }
+
     /// The contents of a file in the folder of apps; the keys are those of a program's own manifest.
     private struct File: Decodable {
         var bundleIdentifier: String
@@ -75,7 +84,7 @@ struct InstalledApp: Equatable {
                 description: "‘BundleIdentifier’ has 1 to \(Self.longestIdentifier) octets, no slash and no control "
                     + "character, and does not begin with a dot")
         }
-        // Whoever leaves the user out hardly wants a program that may do everything.
+        // A manifest without a user hardly means a program that may do everything.
         guard file.user != nil || (file.command ?? []).isEmpty || geteuid() != 0 else {
             throw Problem(
                 description:
@@ -195,7 +204,7 @@ struct InstalledApps {
             return
         }
         var broken: [String] = []
-        for name in names.sorted() where name.hasSuffix(".json") && !name.hasPrefix(".") {
+        for name in names.sorted() where Self.isManifest(name) {
             let path = folder + "/" + name
             do {
                 var app = try InstalledApp(file: SettingsFile.read(path))
@@ -212,6 +221,26 @@ struct InstalledApps {
         }
         for app in before.all where apps[app.id] == nil && app.path.map(broken.contains) ?? false { apps[app.id] = app }
     }
+
+    /// Every manifest of a folder, also several of one app, and the files that are none.
+    /// - Returns: `nil` if the folder cannot be read.
+    static func manifests(in folder: String) -> (apps: [InstalledApp], broken: Set<String>)? {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return nil }
+        var (apps, broken): ([InstalledApp], Set<String>) = ([], [])
+        for name in names.sorted() where isManifest(name) {
+            let path = folder + "/" + name
+            do {
+                var app = try InstalledApp(file: SettingsFile.read(path))
+                app.path = path
+                apps.append(app)
+            } catch {
+                broken.insert(path)
+            }
+        }
+        return (apps, broken)
+    }
+
+    private static func isManifest(_ name: String) -> Bool { name.hasSuffix(".json") && !name.hasPrefix(".") }
 
     /// Keeps the apps of one adapter.
     mutating func keep(where isOurs: (InstalledApp) -> Bool) {

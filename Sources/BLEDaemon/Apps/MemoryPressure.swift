@@ -1,8 +1,8 @@
 import BLETransport
 import Glibc
 
-/// Reports that memory is short: the kernel's pressure stall information (Linux, Documentation/accounting/psi.rst), or a
-/// named pipe into which somebody writes.
+/// Reports that memory is short: the kernel's pressure stall information (Linux, Documentation/accounting/psi.rst), or
+/// a named pipe into which somebody writes.
 ///
 /// Nothing polls: the kernel tells it when tasks have waited for memory for a tenth of two seconds, and at most once in
 /// that time.

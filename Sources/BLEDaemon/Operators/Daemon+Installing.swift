@@ -9,7 +9,9 @@ extension Daemon {
     /// root and the daemon's own user may install for every user, other operators for themselves.
     /// - Returns: why it failed; `nil` if it succeeded.
     func install(_ file: [UInt8], for peer: PeerCredentials) -> String? {
-        guard let folder = configuration.appsFolder else { return "this daemon has no folder of apps (bled --apps)" }
+        guard let folder = configuration.appsFolder else {
+            return "this daemon has no folder of apps; restart it with ‘bled --apps DIR’"
+        }
         guard file.count <= SettingsFile.longestFile else {
             return "a manifest has at most \(SettingsFile.longestFile) octets"
         }
@@ -40,10 +42,14 @@ extension Daemon {
         do throws(StateFileError) { try Self.write(file, to: path) } catch { return "it cannot be installed: \(error)" }
         configuration.log("user \(peer.user) installed ‘\(app.id.rawValue)’")
         readInstalledApps()
+        configuration.manifestsChanged()
         if installed[app.id] != nil { return nil }
-        if let adapter = app.adapter {
-            return "‘\(path)’ was written, but not read: ‘\(adapter)’ is not the adapter of this bled. One of another "
-                + "adapter reads it when it gets SIGHUP"
+        // Then it is the app of another adapter of this process, which reads it now.
+        let adapter = adapter(of: app)
+        if adapter.map(configuration.adapters.has) ?? !configuration.isFirst { return nil }
+        if let adapter {
+            return "‘\(path)’ was written, but this bled does not have the adapter ‘\(adapter)’; name it with "
+                + "‘--adapter’, or change ‘adapter’ in the manifest"
         }
         return "‘\(path)’ was written, but is ignored; see the log of bled"
     }

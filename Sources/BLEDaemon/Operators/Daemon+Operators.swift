@@ -10,14 +10,13 @@ import FoundationEssentials
 extension Daemon {
     /// Alerts that wait for an answer at most; the oldest makes room.
     private static let alertLimit = 256
-    /// Octets of packets that may wait for a client to read; further packets are dropped and counted.
-    private static let trafficOctets = 256 * 1024
 
     // MARK: Requests
 
     /// - Returns: the answer; `nil` if it follows when the engine has carried out the request.
     func answer(_ request: WireOperatorRequest, to connection: Connection) -> WireOperatorAnswer? {
         var answer = WireOperatorAnswer()
+        answer.adapter = "\(runner.address)"
         switch request.request {
         case .list: answer.apps = installed.all.map { describe($0) }
         case .reload:
@@ -31,9 +30,16 @@ extension Daemon {
             if let app = installed[AppID(rawValue: name)] {
                 answer.apps = [describeWhole(app)]
             } else {
-                answer.error = "no app ‘\(name)’ is installed"
+                answer.error = "no app ‘\(name)’ is installed; see ‘bletool app list’ and ‘bletool app install’"
             }
         case .install(let file): answer.error = install(Array(file), for: connection.peer) ?? ""
+        case .remove(let app):
+            do throws(RemovalRefusal) {
+                answer.removed = try remove(
+                    AppID(rawValue: app.app), keepsState: app.keepsState, for: connection.peer)
+            } catch {
+                answer.error = error.description
+            }
         case .status: answer.status = status
         case .alerts: answer.alerts = alerts.map { WireOperatorAlert($0) }
         case .followAlerts:
@@ -51,6 +57,7 @@ extension Daemon {
         case .capture:
             connection.isCapturing = true
             noteCapturing()
+        case .power(let isOn): setPower(isOn)
         case nil: answer.error = "this daemon does not know the request"
         }
         return answer
@@ -61,6 +68,7 @@ extension Daemon {
         guard let connection = connections.first(where: { $0.awaited == operation }) else { return }
         connection.awaited = nil
         var answer = WireOperatorAnswer()
+        answer.adapter = "\(runner.address)"
         switch result {
         case .success(.accepted(true)):
             if let error = runner.takeStoreError() { answer.error = "the bond could not be removed: \(error)" }
@@ -138,8 +146,9 @@ extension Daemon {
         message.packet.octets = Data(keyMask.masked(packet, direction))
         message.packet.isFromController = direction == .controllerToHost
         message.packet.unixMicroseconds = unixMicroseconds
+        let limit = configuration.limits.waitingTrafficOctets
         for connection in connections where connection.isCapturing {
-            guard connection.stream.waitingByteCount + connection.traffic.count < Self.trafficOctets else {
+            guard connection.stream.waitingByteCount + connection.traffic.count < limit else {
                 connection.lostPackets = connection.lostPackets.addingReportingOverflow(1).partialValue
                 continue
             }

@@ -24,7 +24,7 @@ extension Daemon {
 
     private var adapterStatus: WireAdapterStatus {
         var status = WireAdapterStatus()
-        status.transport = "\(configuration.transport)"
+        status.transport = "\(runner.address)"
         status.isReady = isReady
         if isReady { status.controller = WireController(runner.information) } else { status.trouble = trouble }
         status.isAdvertising = isAdvertising
@@ -49,8 +49,11 @@ extension Daemon {
             case .advertiseSet(let request): wanted.set = WireAdvertisingSet(request)
             case .followTrain(let request): wanted.train = WireFollowTrain(request)
             case .receiveTrains(let link, _): wanted.trainsOf = link.wire
-            case .changeScan, .changeAdvertising, .changeAdvertisingSet, .transferTrain, .classifyChannels: return nil
+            case .changeScan, .changeAdvertising, .changeAdvertisingSet, .transferTrain, .classifyChannels,
+                .sendSubevents, .respondInTrain:
+                return nil
             }
+            wanted.shorten()
             return wanted
         }
         status.counters = runner.counters.named.map { name, value in
@@ -118,6 +121,12 @@ extension Daemon {
         told.roles = app.roles.map(\.rawValue).sorted()
         told.mayPair = app.mayPair
         told.showsSystemServices = app.manifest.showsSystemServices
+        told.authorization = app.authorizationName
+        told.unit = app.unit ?? ""
+        told.adapter = app.adapter ?? ""
+        told.memoryMegabytes = UInt32(clamping: (app.memoryLimit ?? 0) >> 20)
+        let budget = app.manifest.wakeBudget ?? lifecycle.apps.settings.wakeBudget
+        told.wakeSeconds = UInt32(clamping: budget.rawValue / 1_000_000)
         told.directory = app.folder
         told.environment = app.environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         let preserved = lifecycle.apps.preserved(of: app.id)

@@ -32,29 +32,41 @@ public final class DaemonCapture: Sendable {
     private let warn: @Sendable (String) -> Void
     private let state = Mutex(State())
 
-    /// Creates the file, or empties it; its ending says which format it gets.
+    /// Creates the file; its ending says which format it gets. One that is there is kept under another name, see
+    /// `EarlierFiles`.
     /// - Parameter warn: gets a line if the file cannot be written later.
     /// - Throws: an error that names the path if it has the ending of no format, or the file cannot be written.
     public init(path: String, warn: @escaping @Sendable (String) -> Void) throws {
         guard let format = CaptureFormat(ending: path) else {
-            throw SettingsFile.Problem(
-                description:
-                    "the ending of ‘\(path)’ is not that of a capture format; use .btsnoop, .pcap, .pcapng or .pklg"
-            )
+            throw SettingsFile.Problem(description: Self.complaint(ofEnding: path) ?? path)
         }
         self.path = path
         self.format = format == .btsnoop ? .btsnoopMonitor : format
         self.warn = warn
-        do throws(CaptureError) { try open() } catch {
-            throw SettingsFile.Problem(description: "the capture ‘\(path)’ cannot be written: \(error)")
-        }
+        try open()
     }
 
-    private func open() throws(CaptureError) {
-        try state.withLock { state throws(CaptureError) in
-            state.writer = nil
-            state.writer = try CaptureWriter(path: path, format: format)
-            state.place = Place(path)
+    /// Why no capture can be written to a path; `nil` if its ending is that of a format.
+    public static func complaint(ofEnding path: String) -> String? {
+        guard CaptureFormat(ending: path) == nil else { return nil }
+        return "the ending of ‘\(path)’ is not that of a capture format; use .btsnoop, .pcap, .pcapng or .pklg"
+    }
+
+    private func open() throws(SettingsFile.Problem) {
+        state.withLock { $0.writer = nil }
+        if let code = EarlierFiles(path: path).keep() {
+            let reason = unsafe String(cString: strerror(code))
+            throw SettingsFile.Problem(
+                description: "the earlier capture ‘\(path)’ cannot be renamed to keep it (\(reason)); make its folder "
+                    + "writable, or move the file")
+        }
+        do throws(CaptureError) {
+            try state.withLock { state throws(CaptureError) in
+                state.writer = try CaptureWriter(path: path, format: format)
+                state.place = Place(path)
+            }
+        } catch {
+            throw SettingsFile.Problem(description: "the capture ‘\(path)’ cannot be written: \(error)")
         }
     }
 
@@ -63,9 +75,7 @@ public final class DaemonCapture: Sendable {
     public func reopen() {
         let isCurrent = state.withLock { $0.writer != nil && $0.place != nil && $0.place == Place(path) }
         guard !isCurrent else { return }
-        do throws(CaptureError) { try open() } catch {
-            warn("nothing more is captured: ‘\(path)’ cannot be written: \(error)")
-        }
+        do throws(SettingsFile.Problem) { try open() } catch { warn("nothing more is captured: \(error)") }
     }
 
     /// Shows the capture the packets of one adapter.

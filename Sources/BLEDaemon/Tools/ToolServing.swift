@@ -76,7 +76,9 @@ struct ToolServing {
         case .channel(let information): channels.append(information.id)
         case .channels(let opened): channels += opened.map(\.id)
         case .done: if let removed { services.removeAll { $0.range.first == removed } }
-        default: break
+        case .connected, .gatt, .accepted, .paired, .outOfBandData, .rssi, .remoteVersion, .remoteFeatures,
+            .connectionParameters, .dataLength, .phy, .subrate, .transmitPower, .hciAnswer:
+            break
         }
     }
 

@@ -6,7 +6,11 @@ import BLEPackets
 extension ToolSession {
     mutating func receive(_ command: RadioCommand, _ number: OperationID) {
         switch command {
-        case .scan, .connect: submit(.radio(command), number)
+        case .scan:
+            guard radio.scans.count < limits.scans else { return complete(number, .failure(.limitReached)) }
+            radio.scans(number)
+            submit(.radio(command), number)
+        case .connect: submit(.radio(command), number)
         case .changeScan(let target, let change):
             submit(number, for: target) { .radio(.changeScan($0, change)) }
         case .advertise: advertise(.radio(command), number)
@@ -41,6 +45,14 @@ extension ToolSession {
             // Every link of the controller has to do with what is left.
             guard isOperator else { return complete(number, .failure(.invalidRequest(.notPermitted))) }
             submit(.radio(command), number)
+        case .sendSubevents(let subevents, let target):
+            guard radio.sets.contains(target) else { return complete(number, .failure(.invalidRequest(.subevents))) }
+            submit(number, for: target) { .radio(.sendSubevents(subevents, of: $0)) }
+        case .respondInTrain(let response, let target):
+            guard radio.trains.contains(target) else {
+                return complete(number, .failure(.invalidRequest(.subevents)))
+            }
+            submit(number, for: target) { .radio(.respondInTrain(response, in: $0)) }
         }
     }
 
@@ -87,9 +99,16 @@ extension ToolSession {
 
     // MARK: From the engine
 
-    mutating func hear(_ event: AdvertisingSetEvent, of operation: OperationID) {
+    /// - Parameter isSlow: whether the client reads too slowly for what nobody waits for.
+    mutating func hear(_ event: AdvertisingSetEvent, of operation: OperationID, isSlow: Bool) {
         guard let number = number(of: operation) else { return }
-        send { $0.advertisingSet = WireSetEvent(event, operation: number) }
+        switch event {
+        // Data that a slow client sent now would come too late, too.
+        case .dataRequested, .response: if isSlow { return radio.drop(of: number) }
+        case .started, .stopped, .connected: break
+        }
+        let dropped = radio.takeDropped(of: number)
+        send { $0.advertisingSet = WireSetEvent(event, operation: number, dropped: dropped) }
     }
 
     /// - Parameter isSlow: whether the client reads too slowly for what nobody waits for.

@@ -126,9 +126,7 @@ extension ToolSession {
 
     /// A pairing that a central began is answered by this client.
     mutating func servesPairing(_ event: PairingEvent, on link: LinkID) {
-        note(event)
-        if case .paired = event { questions = [:] }
-        if case .failed = event { questions = [:] }
+        questions.hear(event, on: link)
         pass(.pairing(link, event))
     }
 }

@@ -161,8 +161,8 @@ extension WireAppScan {
 extension ScanOptions {
     init(_ wire: WireAppScan) throws(WireError) {
         self.init(
-            services: try BluetoothUUID.list(wire.services), allowsDuplicates: wire.allowsDuplicates,
-            solicitedServices: try BluetoothUUID.list(wire.solicitedServices))
+            services: try BluetoothUUID.requested(wire.services), allowsDuplicates: wire.allowsDuplicates,
+            solicitedServices: try BluetoothUUID.requested(wire.solicitedServices))
     }
 }
 
@@ -259,7 +259,8 @@ extension WireAppAdvertisement {
 extension AdvertisementRequest {
     init(_ wire: WireAppAdvertisement) throws(WireError) {
         self.init(
-            localName: wire.hasLocalName ? wire.localName : nil, serviceUUIDs: try BluetoothUUID.list(wire.services),
+            localName: wire.hasLocalName ? wire.localName : nil,
+            serviceUUIDs: try BluetoothUUID.requested(wire.services),
             unsupportedKeys: wire.unsupportedKeys)
     }
 }

@@ -95,13 +95,13 @@ extension ClientRequest {
         case .retrieveConnected(let retrieve):
             self = .central(
                 .retrieveConnectedPeripherals(
-                    QueryID(rawValue: retrieve.query), services: try BluetoothUUID.list(retrieve.services)))
+                    QueryID(rawValue: retrieve.query), services: try BluetoothUUID.requested(retrieve.services)))
         case .connectionEvents(let filter):
             self = .central(
                 .registerForConnectionEvents(
                     ConnectionEventFilter(
                         peripherals: try PeerIdentifier.list(filter.peers),
-                        services: try BluetoothUUID.list(filter.services))))
+                        services: try BluetoothUUID.requested(filter.services))))
         case .endConnectionEvents: self = .central(.registerForConnectionEvents(nil))
         case .peripheral(let request):
             self = .central(
@@ -185,13 +185,13 @@ extension PeripheralRequest {
     fileprivate init(_ wire: WireAppPeripheralRequest) throws(WireError) {
         guard let request = wire.request else { throw .invalidField }
         switch request {
-        case .discoverServices(let list): self = .discoverServices(try BluetoothUUID.list(list.uuids))
+        case .discoverServices(let list): self = .discoverServices(try BluetoothUUID.requested(list.uuids))
         case .discoverIncludedServices(let search):
             self = .discoverIncludedServices(
-                try BluetoothUUID.list(search.uuids), service: try RemoteAttributeID(wire: search.service))
+                try BluetoothUUID.requested(search.uuids), service: try RemoteAttributeID(wire: search.service))
         case .discoverCharacteristics(let search):
             self = .discoverCharacteristics(
-                try BluetoothUUID.list(search.uuids), service: try RemoteAttributeID(wire: search.service))
+                try BluetoothUUID.requested(search.uuids), service: try RemoteAttributeID(wire: search.service))
         case .discoverDescriptors(let characteristic):
             self = .discoverDescriptors(characteristic: try RemoteAttributeID(wire: characteristic))
         case .readValue(let characteristic):

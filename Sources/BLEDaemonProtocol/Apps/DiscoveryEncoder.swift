@@ -2,8 +2,8 @@ import BLEAppLifecycle
 import BLEHost
 import SwiftProtobuf
 
-/// Encodes discoveries for apps. The apps that get the same report get the same octets, except for their own identifier of
-/// the device: the frame is encoded once, and each app's identifier is put into it.
+/// Encodes discoveries for apps. The apps that get the same report get the same octets, except for their own identifier
+/// of the device: the frame is encoded once, and each app's identifier is put into it.
 public struct DiscoveryEncoder {
     /// What the frame is about, apart from the identifier.
     private var manager = ManagerID(rawValue: 0)
@@ -24,6 +24,23 @@ public struct DiscoveryEncoder {
         _ peripheral: PeripheralDescription, _ content: AdvertisementContent, rssi: Int8, to manager: ManagerID,
         into octets: inout [UInt8]
     ) {
+        append(
+            peripheral.identifier, peripheral.name, peripheral.state, content, rssi: rssi, to: manager, into: &octets)
+    }
+
+    /// Appends the frame of `FromDaemon` for one of those who get the discovery.
+    public mutating func append(
+        _ shared: SharedDiscovery, to recipient: SharedDiscovery.Recipient, into octets: inout [UInt8]
+    ) {
+        append(
+            recipient.identifier, shared.name, recipient.state, shared.content, rssi: shared.rssi,
+            to: recipient.manager, into: &octets)
+    }
+
+    private mutating func append(
+        _ identifier: PeerIdentifier, _ name: String?, _ state: PeripheralState, _ content: AdvertisementContent,
+        rssi: Int8, to manager: ManagerID, into octets: inout [UInt8]
+    ) {
         let isReported = self.rssi == rssi && self.content == content
         if !isReported {
             // A message without required fields and with valid strings can always be encoded.
@@ -31,19 +48,17 @@ public struct DiscoveryEncoder {
             self.content = content
             self.rssi = rssi
         }
-        if !isReported || self.manager != manager || state != peripheral.state || name != peripheral.name {
+        if !isReported || self.manager != manager || self.state != state || self.name != name {
             self.manager = manager
-            name = peripheral.name
-            state = peripheral.state
+            self.name = name
+            self.state = state
             encode()
         }
-        var place = octets.count + identifierPlace
+        let place = octets.count + identifierPlace
         octets += frame
-        for word in [peripheral.identifier.high, peripheral.identifier.low] {
-            for shift in (0..<8).reversed() {
-                octets[place] = UInt8(truncatingIfNeeded: word >> (8 * UInt64(shift)))
-                place += 1
-            }
+        unsafe octets.withUnsafeMutableBytes { octets in
+            unsafe octets.storeBytes(of: identifier.high.bigEndian, toByteOffset: place, as: UInt64.self)
+            unsafe octets.storeBytes(of: identifier.low.bigEndian, toByteOffset: place + 8, as: UInt64.self)
         }
     }
 
@@ -61,29 +76,29 @@ public struct DiscoveryEncoder {
         let count = 1 + Self.count(eventCount) + eventCount
 
         frame.removeAll(keepingCapacity: true)
-        for place in 0..<FrameReader.headerOctets { frame.append(UInt8(truncatingIfNeeded: count >> (8 * place))) }
-        Self.append(Field.appEvent << 3 | Self.lengthDelimited, to: &frame)
-        Self.append(UInt64(eventCount), to: &frame)
+        FrameReader.appendHeader(of: count, to: &frame)
+        Varint.append(Field.appEvent << 3 | Self.lengthDelimited, to: &frame)
+        Varint.append(UInt64(eventCount), to: &frame)
         if number > 0 {
             frame.append(UInt8(Field.manager << 3))
-            Self.append(number, to: &frame)
+            Varint.append(number, to: &frame)
         }
-        Self.append(Field.discovered << 3 | Self.lengthDelimited, to: &frame)
-        Self.append(UInt64(discoveredCount), to: &frame)
-        Self.append(Field.peripheral << 3 | Self.lengthDelimited, to: &frame)
-        Self.append(UInt64(peripheralCount), to: &frame)
-        Self.append(Field.peer << 3 | Self.lengthDelimited, to: &frame)
+        Varint.append(Field.discovered << 3 | Self.lengthDelimited, to: &frame)
+        Varint.append(UInt64(discoveredCount), to: &frame)
+        Varint.append(Field.peripheral << 3 | Self.lengthDelimited, to: &frame)
+        Varint.append(UInt64(peripheralCount), to: &frame)
+        Varint.append(Field.peer << 3 | Self.lengthDelimited, to: &frame)
         frame.append(16)
         identifierPlace = frame.count
         frame.append(contentsOf: repeatElement(0, count: 16))
         if let name {
-            Self.append(Field.name << 3 | Self.lengthDelimited, to: &frame)
-            Self.append(UInt64(name.count), to: &frame)
+            Varint.append(Field.name << 3 | Self.lengthDelimited, to: &frame)
+            Varint.append(UInt64(name.count), to: &frame)
             frame += name
         }
         if state > 0 {
-            Self.append(Field.state << 3, to: &frame)
-            Self.append(state, to: &frame)
+            Varint.append(Field.state << 3, to: &frame)
+            Varint.append(state, to: &frame)
         }
         frame += common
     }
@@ -104,18 +119,7 @@ public struct DiscoveryEncoder {
     private static let identifierCount = 2 + 16
 
     /// The octets of a key below 16 and this number.
-    private static func count(_ number: UInt64) -> Int {
-        1 + max(1, (UInt64.bitWidth - number.leadingZeroBitCount + 6) / 7)
-    }
+    private static func count(_ number: UInt64) -> Int { 1 + Varint.count(number) }
 
     private static func count(_ number: Int) -> Int { count(UInt64(number)) }
-
-    private static func append(_ number: UInt64, to octets: inout [UInt8]) {
-        var number = number
-        while number > 0x7F {
-            octets.append(UInt8(truncatingIfNeeded: number) | 0x80)
-            number >>= 7
-        }
-        octets.append(UInt8(number))
-    }
 }

@@ -5,7 +5,7 @@ public enum BledProtocol {
     /// The version of the protocol in this module.
     public static let version: UInt32 = 1
     /// Which additions to the version this module knows, as `Welcome.revision` says.
-    public static let revision: UInt32 = 1
+    public static let revision: UInt32 = 3
     /// The maximum length of a message to the daemon, in octets.
     public static let requestLimit = 64 * 1024
     /// The maximum length of a message to a client, in octets; a device's whole database fits into one answer.
@@ -29,8 +29,8 @@ extension SwiftProtobuf.Message {
 
     private static var options: BinaryDecodingOptions {
         var options = BinaryDecodingOptions()
-        // No message of the schema is nested more deeply.
-        options.messageDepthLimit = 8
+        // The deepest message of the schema: the services of a restored app, with descriptors.
+        options.messageDepthLimit = 10
         // Unknown fields of a newer version are dropped.
         options.discardUnknownFields = true
         return options

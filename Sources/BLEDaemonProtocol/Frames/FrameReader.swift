@@ -62,7 +62,15 @@ public struct FrameReader: Sendable {
 
     /// A frame with this message.
     public static func frame(_ message: [UInt8]) -> [UInt8] {
-        let length = UInt32(message.count)
-        return (0..<headerOctets).map { UInt8(truncatingIfNeeded: length >> (8 * UInt32($0))) } + message
+        var frame: [UInt8] = []
+        frame.reserveCapacity(headerOctets + message.count)
+        appendHeader(of: message.count, to: &frame)
+        frame += message
+        return frame
+    }
+
+    /// Appends what comes before a message of this length.
+    static func appendHeader(of length: Int, to octets: inout [UInt8]) {
+        for place in 0..<headerOctets { octets.append(UInt8(truncatingIfNeeded: length >> (8 * place))) }
     }
 }

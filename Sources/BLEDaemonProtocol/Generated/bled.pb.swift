@@ -617,6 +617,8 @@ public nonisolated struct WireWelcome: Sendable {
 
   /// Which additions to this version the daemon knows: what a later one has added, an earlier daemon does not take.
   ///   1: `advertise_set` to `hci_command` of Request, the fields after `is_in_background` of Scan and `parameters` of Connect.
+  ///   2: `create_out_of_band` to `unlock_passkey` of Request, `accept_list` of Scan.
+  ///   3: `parameter_policy` of Connect.
   public var revision: UInt32 = 0
 
   /// How the daemon was started: whether centrals may open enhanced attribute bearers, and whether the Generic Access service has
@@ -1244,6 +1246,48 @@ public nonisolated struct WireRequest: Sendable {
     set {command = .hciCommand(newValue)}
   }
 
+  /// Completes with `out_of_band`: for peers, by other means than Bluetooth. The daemon keeps the private key that belongs to it.
+  public var createOutOfBand: WireNothing {
+    get {
+      if case .createOutOfBand(let v)? = command {return v}
+      return WireNothing()
+    }
+    set {command = .createOutOfBand(newValue)}
+  }
+
+  public var setOutOfBand: WireSetOutOfBand {
+    get {
+      if case .setOutOfBand(let v)? = command {return v}
+      return WireSetOutOfBand()
+    }
+    set {command = .setOutOfBand(newValue)}
+  }
+
+  /// Of operators alone: after too many failures with a fixed passkey.
+  public var unlockPasskey: WireNothing {
+    get {
+      if case .unlockPasskey(let v)? = command {return v}
+      return WireNothing()
+    }
+    set {command = .unlockPasskey(newValue)}
+  }
+
+  public var sendSubevents: WireSendSubevents {
+    get {
+      if case .sendSubevents(let v)? = command {return v}
+      return WireSendSubevents()
+    }
+    set {command = .sendSubevents(newValue)}
+  }
+
+  public var respondInTrain: WireRespondInTrain {
+    get {
+      if case .respondInTrain(let v)? = command {return v}
+      return WireRespondInTrain()
+    }
+    set {command = .respondInTrain(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Command: Equatable, Sendable {
@@ -1298,6 +1342,13 @@ public nonisolated struct WireRequest: Sendable {
     case useChannels(UInt64)
     case procedure(WireLinkProcedure)
     case hciCommand(WireHCICommand)
+    /// Completes with `out_of_band`: for peers, by other means than Bluetooth. The daemon keeps the private key that belongs to it.
+    case createOutOfBand(WireNothing)
+    case setOutOfBand(WireSetOutOfBand)
+    /// Of operators alone: after too many failures with a fixed passkey.
+    case unlockPasskey(WireNothing)
+    case sendSubevents(WireSendSubevents)
+    case respondInTrain(WireRespondInTrain)
 
   }
 
@@ -1353,6 +1404,9 @@ public nonisolated struct WireScan: Sendable {
 
   /// Directed advertising to addresses that nobody could resolve, too.
   public var includesUnresolvedTargets: Bool = false
+
+  /// Only these devices, at most 255; none: all.
+  public var acceptList: [WireAddress] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1435,11 +1489,86 @@ public nonisolated struct WireConnect: @unchecked Sendable {
     set {_uniqueStorage()._enhancedBearers = newValue}
   }
 
+  public var parameterPolicy: WireParameterPolicy {
+    get {_storage._parameterPolicy ?? WireParameterPolicy()}
+    set {_uniqueStorage()._parameterPolicy = newValue}
+  }
+  /// Returns true if `parameterPolicy` has been explicitly set.
+  public var hasParameterPolicy: Bool {_storage._parameterPolicy != nil}
+  /// Clears the value of `parameterPolicy`. Subsequent reads from it will return its default value.
+  public mutating func clearParameterPolicy() {_uniqueStorage()._parameterPolicy = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// How requests of the peripheral for other parameters are answered.
+public nonisolated struct WireParameterPolicy: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var policy: WireParameterPolicy.OneOf_Policy? = nil
+
+  public var accept: WireNothing {
+    get {
+      if case .accept(let v)? = policy {return v}
+      return WireNothing()
+    }
+    set {policy = .accept(newValue)}
+  }
+
+  public var reject: WireNothing {
+    get {
+      if case .reject(let v)? = policy {return v}
+      return WireNothing()
+    }
+    set {policy = .reject(newValue)}
+  }
+
+  public var within: WireParameterBounds {
+    get {
+      if case .within(let v)? = policy {return v}
+      return WireParameterBounds()
+    }
+    set {policy = .within(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Policy: Equatable, Sendable {
+    case accept(WireNothing)
+    case reject(WireNothing)
+    case within(WireParameterBounds)
+
+  }
+
+  public init() {}
+}
+
+/// In the units of the specification: 1.25 ms and 10 ms. The interval becomes the part of the requested one that lies in these.
+public nonisolated struct WireParameterBounds: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var minimumInterval: UInt32 = 0
+
+  public var maximumInterval: UInt32 = 0
+
+  public var maximumLatency: UInt32 = 0
+
+  /// 0 and 0: every timeout.
+  public var minimumTimeout: UInt32 = 0
+
+  public var maximumTimeout: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 /// Parameters that follow what runs on the link.
@@ -1909,6 +2038,68 @@ public nonisolated struct WirePairingOptions: Sendable {
   fileprivate var _passkey: UInt32? = nil
 }
 
+/// The out-of-band values of LE Secure Connections, 16 octets each, most significant first.
+public nonisolated struct WireOutOfBandValues: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var random: Data = Data()
+
+  public var confirm: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// For the pairings with this peer that the client itself asks for, until one has succeeded; without any values they are removed.
+public nonisolated struct WireSetOutOfBand: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peer: WireAddress {
+    get {_peer ?? WireAddress()}
+    set {_peer = newValue}
+  }
+  /// Returns true if `peer` has been explicitly set.
+  public var hasPeer: Bool {self._peer != nil}
+  /// Clears the value of `peer`. Subsequent reads from it will return its default value.
+  public mutating func clearPeer() {self._peer = nil}
+
+  /// Of legacy pairing: 16 octets, most significant first, or none.
+  public var temporaryKey: Data = Data()
+
+  /// What the peer has sent.
+  public var ofPeer: WireOutOfBandValues {
+    get {_ofPeer ?? WireOutOfBandValues()}
+    set {_ofPeer = newValue}
+  }
+  /// Returns true if `ofPeer` has been explicitly set.
+  public var hasOfPeer: Bool {self._ofPeer != nil}
+  /// Clears the value of `ofPeer`. Subsequent reads from it will return its default value.
+  public mutating func clearOfPeer() {self._ofPeer = nil}
+
+  /// What this client has sent to the peer: from a `create_out_of_band` of its own.
+  public var ofClient: WireOutOfBandValues {
+    get {_ofClient ?? WireOutOfBandValues()}
+    set {_ofClient = newValue}
+  }
+  /// Returns true if `ofClient` has been explicitly set.
+  public var hasOfClient: Bool {self._ofClient != nil}
+  /// Clears the value of `ofClient`. Subsequent reads from it will return its default value.
+  public mutating func clearOfClient() {self._ofClient = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _peer: WireAddress? = nil
+  fileprivate var _ofPeer: WireOutOfBandValues? = nil
+  fileprivate var _ofClient: WireOutOfBandValues? = nil
+}
+
 /// Completes with `accepted`: whether the question was open.
 public nonisolated struct WireAnswerPairing: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -2281,6 +2472,44 @@ public nonisolated struct WirePeriodicTrain: Sendable {
 
   public var includesTransmitPower: Bool = false
 
+  /// Of a train with responses.
+  public var subevents: WireTrainSubevents {
+    get {_subevents ?? WireTrainSubevents()}
+    set {_subevents = newValue}
+  }
+  /// Returns true if `subevents` has been explicitly set.
+  public var hasSubevents: Bool {self._subevents != nil}
+  /// Clears the value of `subevents`. Subsequent reads from it will return its default value.
+  public mutating func clearSubevents() {self._subevents = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _subevents: WireTrainSubevents? = nil
+}
+
+/// How the interval of a train with responses is divided.
+public nonisolated struct WireTrainSubevents: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 to 128.
+  public var count: UInt32 = 0
+
+  /// In units of 1.25 ms, 6 to 255.
+  public var interval: UInt32 = 0
+
+  /// In units of 1.25 ms; 0 without slots.
+  public var responseSlotDelay: UInt32 = 0
+
+  /// In units of 0.125 ms; 0 without slots.
+  public var responseSlotSpacing: UInt32 = 0
+
+  /// 0 where a receiver is told of them.
+  public var responseSlotCount: UInt32 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -2343,6 +2572,26 @@ public nonisolated struct WireSetEvent: Sendable {
     set {event = .connected(newValue)}
   }
 
+  /// The data of these subevents are needed, at once.
+  public var dataRequested: WireSubeventsRequested {
+    get {
+      if case .dataRequested(let v)? = event {return v}
+      return WireSubeventsRequested()
+    }
+    set {event = .dataRequested(newValue)}
+  }
+
+  public var response: WireSlotResponse {
+    get {
+      if case .response(let v)? = event {return v}
+      return WireSlotResponse()
+    }
+    set {event = .response(newValue)}
+  }
+
+  /// Responses and requests for data of this set before this event that found no room.
+  public var dropped: UInt32 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Event: Equatable, Sendable {
@@ -2350,8 +2599,127 @@ public nonisolated struct WireSetEvent: Sendable {
     case started(Int32)
     case stopped(WireNothing)
     case connected(UInt64)
+    /// The data of these subevents are needed, at once.
+    case dataRequested(WireSubeventsRequested)
+    case response(WireSlotResponse)
 
   }
+
+  public init() {}
+}
+
+public nonisolated struct WireSubeventsRequested: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var first: UInt32 = 0
+
+  public var count: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireSlotResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var subevent: UInt32 = 0
+
+  public var slot: UInt32 = 0
+
+  /// Absent: something that could not be received.
+  public var data: Data {
+    get {_data ?? Data()}
+    set {_data = newValue}
+  }
+  /// Returns true if `data` has been explicitly set.
+  public var hasData: Bool {self._data != nil}
+  /// Clears the value of `data`. Subsequent reads from it will return its default value.
+  public mutating func clearData() {self._data = nil}
+
+  public var isTruncated: Bool = false
+
+  /// Whether the controller had not sent the data of the subevent before.
+  public var isWithoutData: Bool = false
+
+  public var rssi: Int32 = 0
+
+  public var txPower: Int32 {
+    get {_txPower ?? 0}
+    set {_txPower = newValue}
+  }
+  /// Returns true if `txPower` has been explicitly set.
+  public var hasTxPower: Bool {self._txPower != nil}
+  /// Clears the value of `txPower`. Subsequent reads from it will return its default value.
+  public mutating func clearTxPower() {self._txPower = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _data: Data? = nil
+  fileprivate var _txPower: Int32? = nil
+}
+
+/// The data of subevents, each sent once.
+public nonisolated struct WireSendSubevents: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The client's set.
+  public var operation: UInt64 = 0
+
+  /// At most 15, with 253 octets: four of each and its data.
+  public var subevents: [WireSubeventData] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireSubeventData: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var subevent: UInt32 = 0
+
+  public var firstResponseSlot: UInt32 = 0
+
+  public var responseSlotCount: UInt32 = 0
+
+  public var data: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// One response in a train that the client follows.
+public nonisolated struct WireRespondInTrain: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var operation: UInt64 = 0
+
+  /// Of the report to which it responds.
+  public var event: UInt32 = 0
+
+  public var subevent: UInt32 = 0
+
+  public var responseSubevent: UInt32 = 0
+
+  public var slot: UInt32 = 0
+
+  public var data: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 }
@@ -2418,6 +2786,9 @@ public nonisolated struct WireTrainOptions: Sendable {
   public var timeout: UInt32 = 0
 
   public var reportsOnlyChanges: Bool = false
+
+  /// Of a train with responses: those that are received; none: all.
+  public var subevents: [UInt32] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2544,12 +2915,23 @@ public nonisolated struct WireTrainSynchronized: Sendable {
   /// Clears the value of `serviceData`. Subsequent reads from it will return its default value.
   public mutating func clearServiceData() {self._serviceData = nil}
 
+  /// Of a train with responses.
+  public var subevents: WireTrainSubevents {
+    get {_subevents ?? WireTrainSubevents()}
+    set {_subevents = newValue}
+  }
+  /// Returns true if `subevents` has been explicitly set.
+  public var hasSubevents: Bool {self._subevents != nil}
+  /// Clears the value of `subevents`. Subsequent reads from it will return its default value.
+  public mutating func clearSubevents() {self._subevents = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _advertiser: WireTrainAdvertiser? = nil
   fileprivate var _serviceData: UInt32? = nil
+  fileprivate var _subevents: WireTrainSubevents? = nil
 }
 
 public nonisolated struct WireTrainReport: Sendable {
@@ -2584,12 +2966,33 @@ public nonisolated struct WireTrainReport: Sendable {
   /// Microseconds on CLOCK_BOOTTIME.
   public var time: Int64 = 0
 
+  /// The event to which a response refers, and its subevent.
+  public var event: UInt32 {
+    get {_event ?? 0}
+    set {_event = newValue}
+  }
+  /// Returns true if `event` has been explicitly set.
+  public var hasEvent: Bool {self._event != nil}
+  /// Clears the value of `event`. Subsequent reads from it will return its default value.
+  public mutating func clearEvent() {self._event = nil}
+
+  public var subevent: UInt32 {
+    get {_subevent ?? 0}
+    set {_subevent = newValue}
+  }
+  /// Returns true if `subevent` has been explicitly set.
+  public var hasSubevent: Bool {self._subevent != nil}
+  /// Clears the value of `subevent`. Subsequent reads from it will return its default value.
+  public mutating func clearSubevent() {self._subevent = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _advertiser: WireTrainAdvertiser? = nil
   fileprivate var _txPower: Int32? = nil
+  fileprivate var _event: UInt32? = nil
+  fileprivate var _subevent: UInt32? = nil
 }
 
 public nonisolated struct WireServiceDefinition: Sendable {
@@ -4332,6 +4735,14 @@ public nonisolated struct WireCompleted: Sendable {
     set {result = .hciAnswer(newValue)}
   }
 
+  public var outOfBand: WireOutOfBand {
+    get {
+      if case .outOfBand(let v)? = result {return v}
+      return WireOutOfBand()
+    }
+    set {result = .outOfBand(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Result: Equatable, Sendable {
@@ -4365,10 +4776,35 @@ public nonisolated struct WireCompleted: Sendable {
     case subrate(WireSubrate)
     case transmitPower(WireTransmitPower)
     case hciAnswer(Data)
+    case outOfBand(WireOutOfBand)
 
   }
 
   public init() {}
+}
+
+public nonisolated struct WireOutOfBand: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var values: WireOutOfBandValues {
+    get {_values ?? WireOutOfBandValues()}
+    set {_values = newValue}
+  }
+  /// Returns true if `values` has been explicitly set.
+  public var hasValues: Bool {self._values != nil}
+  /// Clears the value of `values`. Subsequent reads from it will return its default value.
+  public mutating func clearValues() {self._values = nil}
+
+  /// X, then Y, 32 octets each, most significant first.
+  public var publicKey: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _values: WireOutOfBandValues? = nil
 }
 
 public nonisolated struct WireConnectionParametersInForce: Sendable {
@@ -4523,67 +4959,115 @@ public nonisolated struct WireValue: Sendable {
   public init() {}
 }
 
-public nonisolated struct WireDiscovery: Sendable {
+public nonisolated struct WireDiscovery: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// The scan.
-  public var operation: UInt64 = 0
+  public var operation: UInt64 {
+    get {_storage._operation}
+    set {_uniqueStorage()._operation = newValue}
+  }
 
   public var address: WireAddress {
-    get {_address ?? WireAddress()}
-    set {_address = newValue}
+    get {_storage._address ?? WireAddress()}
+    set {_uniqueStorage()._address = newValue}
   }
   /// Returns true if `address` has been explicitly set.
-  public var hasAddress: Bool {self._address != nil}
+  public var hasAddress: Bool {_storage._address != nil}
   /// Clears the value of `address`. Subsequent reads from it will return its default value.
-  public mutating func clearAddress() {self._address = nil}
+  public mutating func clearAddress() {_uniqueStorage()._address = nil}
 
-  public var rssi: Int32 = 0
+  public var rssi: Int32 {
+    get {_storage._rssi}
+    set {_uniqueStorage()._rssi = newValue}
+  }
 
-  public var isConnectable: Bool = false
+  public var isConnectable: Bool {
+    get {_storage._isConnectable}
+    set {_uniqueStorage()._isConnectable = newValue}
+  }
 
-  public var isScannable: Bool = false
+  public var isScannable: Bool {
+    get {_storage._isScannable}
+    set {_uniqueStorage()._isScannable = newValue}
+  }
 
-  public var advertisement: Data = Data()
+  public var advertisement: Data {
+    get {_storage._advertisement}
+    set {_uniqueStorage()._advertisement = newValue}
+  }
 
-  public var scanResponse: Data = Data()
+  public var scanResponse: Data {
+    get {_storage._scanResponse}
+    set {_uniqueStorage()._scanResponse = newValue}
+  }
 
-  public var txPower: Int32 = 0
+  public var txPower: Int32 {
+    get {_storage._txPower}
+    set {_uniqueStorage()._txPower = newValue}
+  }
 
-  public var isExtended: Bool = false
+  public var isExtended: Bool {
+    get {_storage._isExtended}
+    set {_uniqueStorage()._isExtended = newValue}
+  }
 
   /// Microseconds on CLOCK_BOOTTIME.
-  public var time: Int64 = 0
+  public var time: Int64 {
+    get {_storage._time}
+    set {_uniqueStorage()._time = newValue}
+  }
 
   /// Discoveries of this client before this one that found no room.
-  public var lost: UInt32 = 0
+  public var lost: UInt32 {
+    get {_storage._lost}
+    set {_uniqueStorage()._lost = newValue}
+  }
 
   /// The Advertising SID.
   public var sid: UInt32 {
-    get {_sid ?? 0}
-    set {_sid = newValue}
+    get {_storage._sid ?? 0}
+    set {_uniqueStorage()._sid = newValue}
   }
   /// Returns true if `sid` has been explicitly set.
-  public var hasSid: Bool {self._sid != nil}
+  public var hasSid: Bool {_storage._sid != nil}
   /// Clears the value of `sid`. Subsequent reads from it will return its default value.
-  public mutating func clearSid() {self._sid = nil}
+  public mutating func clearSid() {_uniqueStorage()._sid = nil}
 
   /// 1 LE 1M, 2 LE 2M, 3 LE Coded; 0: LE 1M, and no secondary one.
-  public var primaryPhy: UInt32 = 0
+  public var primaryPhy: UInt32 {
+    get {_storage._primaryPhy}
+    set {_uniqueStorage()._primaryPhy = newValue}
+  }
 
-  public var secondaryPhy: UInt32 = 0
+  public var secondaryPhy: UInt32 {
+    get {_storage._secondaryPhy}
+    set {_uniqueStorage()._secondaryPhy = newValue}
+  }
 
   /// Of periodic advertising, in units of 1.25 ms; 0: none.
-  public var periodicInterval: UInt32 = 0
+  public var periodicInterval: UInt32 {
+    get {_storage._periodicInterval}
+    set {_uniqueStorage()._periodicInterval = newValue}
+  }
+
+  /// The private address that the advertising is directed to, if nobody could resolve it.
+  public var unresolvedTarget: WireAddress {
+    get {_storage._unresolvedTarget ?? WireAddress()}
+    set {_uniqueStorage()._unresolvedTarget = newValue}
+  }
+  /// Returns true if `unresolvedTarget` has been explicitly set.
+  public var hasUnresolvedTarget: Bool {_storage._unresolvedTarget != nil}
+  /// Clears the value of `unresolvedTarget`. Subsequent reads from it will return its default value.
+  public mutating func clearUnresolvedTarget() {_uniqueStorage()._unresolvedTarget = nil}
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
-  fileprivate var _address: WireAddress? = nil
-  fileprivate var _sid: UInt32? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 public nonisolated struct WireLink: Sendable {
@@ -5041,7 +5525,7 @@ public nonisolated struct WireFailure: Sendable {
     case advertisementTooLong // = 16
 
     /// Code: 1 too much data, 2 misplaced data, 3 contradictory properties, 4 needs extended PDUs, 5 primary PHY, 6 out of range,
-    /// 7 address, 8 train.
+    /// 7 address, 8 train, 9 subevents.
     case advertisingSet // = 17
     case train // = 18
     case pathLossZones // = 19
@@ -5069,6 +5553,7 @@ public nonisolated struct WireFailure: Sendable {
     case gattLengthMismatch // = 41
     case channelMap // = 50
     case parametersTooLong // = 51
+    case subevents // = 55
     case refusedByUs // = 60
     case refusedByPeer // = 61
     case securityTimedOut // = 62
@@ -5157,6 +5642,7 @@ public nonisolated struct WireFailure: Sendable {
       case 41: self = .gattLengthMismatch
       case 50: self = .channelMap
       case 51: self = .parametersTooLong
+      case 55: self = .subevents
       case 60: self = .refusedByUs
       case 61: self = .refusedByPeer
       case 62: self = .securityTimedOut
@@ -5239,6 +5725,7 @@ public nonisolated struct WireFailure: Sendable {
       case .gattLengthMismatch: return 41
       case .channelMap: return 50
       case .parametersTooLong: return 51
+      case .subevents: return 55
       case .refusedByUs: return 60
       case .refusedByPeer: return 61
       case .securityTimedOut: return 62
@@ -5321,6 +5808,7 @@ public nonisolated struct WireFailure: Sendable {
       .gattLengthMismatch,
       .channelMap,
       .parametersTooLong,
+      .subevents,
       .refusedByUs,
       .refusedByPeer,
       .securityTimedOut,
@@ -7806,6 +8294,24 @@ public nonisolated struct WireOperatorRequest: Sendable {
     set {request = .capture(newValue)}
   }
 
+  /// Switches Bluetooth off or on, until the daemon ends. Off, links end, tools are ended with `lost`, and managers are told
+  /// CBManagerState 4; on, 5, as soon as the controller can be used (SPEC SPR-30).
+  public var power: Bool {
+    get {
+      if case .power(let v)? = request {return v}
+      return false
+    }
+    set {request = .power(newValue)}
+  }
+
+  public var remove: WireRemoveApp {
+    get {
+      if case .remove(let v)? = request {return v}
+      return WireRemoveApp()
+    }
+    set {request = .remove(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Request: Equatable, Sendable {
@@ -7831,8 +8337,28 @@ public nonisolated struct WireOperatorRequest: Sendable {
     case removeBond(WireAddress)
     /// `packet` shows what crosses HCI until the connection ends, without keys.
     case capture(WireNothing)
+    /// Switches Bluetooth off or on, until the daemon ends. Off, links end, tools are ended with `lost`, and managers are told
+    /// CBManagerState 4; on, 5, as soon as the controller can be used (SPEC SPR-30).
+    case power(Bool)
+    case remove(WireRemoveApp)
 
   }
+
+  public init() {}
+}
+
+/// Ends an app as `quit` does, deletes its manifest, and forgets what the daemon knows of it.
+public nonisolated struct WireRemoveApp: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var app: String = String()
+
+  /// The devices that it knows are kept, for when it is installed again.
+  public var keepsState: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 }
@@ -7875,11 +8401,46 @@ public nonisolated struct WireOperatorAnswer: Sendable {
 
   public var bonds: [WireBond] = []
 
+  /// The transport of the adapter whose socket this is.
+  public var adapter: String = String()
+
+  /// Of `remove`.
+  public var removed: WireRemovedApp {
+    get {_removed ?? WireRemovedApp()}
+    set {_removed = newValue}
+  }
+  /// Returns true if `removed` has been explicitly set.
+  public var hasRemoved: Bool {self._removed != nil}
+  /// Clears the value of `removed`. Subsequent reads from it will return its default value.
+  public mutating func clearRemoved() {self._removed = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _status: WireStatus? = nil
+  fileprivate var _removed: WireRemovedApp? = nil
+}
+
+public nonisolated struct WireRemovedApp: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The manifests that were deleted: none where only something was left of the app.
+  public var files: [String] = []
+
+  /// Its process at this adapter; 0 where none ran.
+  public var process: UInt32 = 0
+
+  /// Whether that could not be ended: it belongs to another user, and goes on without the daemon.
+  public var isRunning: Bool = false
+
+  public var keepsState: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 public nonisolated struct WireOperatorAlert: Sendable {
@@ -7995,6 +8556,7 @@ public nonisolated struct WireLinkStatus: Sendable {
 }
 
 /// A scan, an advertisement or a connection that a client has asked for and that has not ended.
+/// Of lists the first 16 entries, of data the first 64 octets.
 public nonisolated struct WireWantedOfRadio: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -8117,44 +8679,119 @@ public nonisolated struct WireClientStatus: Sendable {
   public init() {}
 }
 
-public nonisolated struct WireInstalledApp: Sendable {
+public nonisolated struct WireInstalledApp: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var identifier: String = String()
+  public var identifier: String {
+    get {_storage._identifier}
+    set {_uniqueStorage()._identifier = newValue}
+  }
 
-  public var place: WireInstalledApp.Place = .notRunning
+  public var place: WireInstalledApp.Place {
+    get {_storage._place}
+    set {_uniqueStorage()._place = newValue}
+  }
 
   /// 0 where it does not run.
-  public var process: UInt32 = 0
+  public var process: UInt32 {
+    get {_storage._process}
+    set {_uniqueStorage()._process = newValue}
+  }
 
-  public var user: UInt32 = 0
+  public var user: UInt32 {
+    get {_storage._user}
+    set {_uniqueStorage()._user = newValue}
+  }
 
-  public var backgroundModes: [String] = []
+  public var backgroundModes: [String] {
+    get {_storage._backgroundModes}
+    set {_uniqueStorage()._backgroundModes = newValue}
+  }
 
-  public var isConnected: Bool = false
+  public var isConnected: Bool {
+    get {_storage._isConnected}
+    set {_uniqueStorage()._isConnected = newValue}
+  }
 
   /// Overruns of its time in the background that still count.
-  public var strikes: UInt32 = 0
+  public var strikes: UInt32 {
+    get {_storage._strikes}
+    set {_uniqueStorage()._strikes = newValue}
+  }
 
   /// These only where one app is shown.
-  public var command: [String] = []
+  public var command: [String] {
+    get {_storage._command}
+    set {_uniqueStorage()._command = newValue}
+  }
 
-  public var roles: [String] = []
+  public var roles: [String] {
+    get {_storage._roles}
+    set {_uniqueStorage()._roles = newValue}
+  }
 
-  public var mayPair: Bool = false
+  public var mayPair: Bool {
+    get {_storage._mayPair}
+    set {_uniqueStorage()._mayPair = newValue}
+  }
 
-  public var showsSystemServices: Bool = false
+  public var showsSystemServices: Bool {
+    get {_storage._showsSystemServices}
+    set {_uniqueStorage()._showsSystemServices = newValue}
+  }
 
-  public var directory: String = String()
+  public var directory: String {
+    get {_storage._directory}
+    set {_uniqueStorage()._directory = newValue}
+  }
 
-  public var environment: [String] = []
+  public var environment: [String] {
+    get {_storage._environment}
+    set {_uniqueStorage()._environment = newValue}
+  }
 
   /// Restore identifiers of managers that go on without the app.
-  public var preservedCentrals: [String] = []
+  public var preservedCentrals: [String] {
+    get {_storage._preservedCentrals}
+    set {_uniqueStorage()._preservedCentrals = newValue}
+  }
 
-  public var preservedPeripherals: [String] = []
+  public var preservedPeripherals: [String] {
+    get {_storage._preservedPeripherals}
+    set {_uniqueStorage()._preservedPeripherals = newValue}
+  }
+
+  /// The systemd unit that is the app; empty where it is none.
+  public var unit: String {
+    get {_storage._unit}
+    set {_uniqueStorage()._unit = newValue}
+  }
+
+  /// The adapter that the manifest names; empty where it names none.
+  public var adapter: String {
+    get {_storage._adapter}
+    set {_uniqueStorage()._adapter = newValue}
+  }
+
+  /// The memory that it may use; 0 where its manifest limits none.
+  public var memoryMegabytes: UInt32 {
+    get {_storage._memoryMegabytes}
+    set {_uniqueStorage()._memoryMegabytes = newValue}
+  }
+
+  /// How long it may run when it is woken.
+  public var wakeSeconds: UInt32 {
+    get {_storage._wakeSeconds}
+    set {_uniqueStorage()._wakeSeconds = newValue}
+  }
+
+  /// `allowed`, `denied` or `restricted`, as in the manifest.
+  public var authorization: String {
+    get {_storage._authorization}
+    set {_uniqueStorage()._authorization = newValue}
+  }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -8209,6 +8846,8 @@ public nonisolated struct WireInstalledApp: Sendable {
   }
 
   public init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -9518,7 +10157,7 @@ nonisolated extension WireLost: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Request"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}scan\0\u{3}change_scan\0\u{1}connect\0\u{1}cancel\0\u{1}disconnect\0\u{1}gatt\0\u{3}read_rssi\0\u{1}pair\0\u{3}answer_pairing\0\u{1}encrypt\0\u{1}advertise\0\u{3}change_advertising\0\u{1}publish\0\u{3}remove_service\0\u{1}respond\0\u{3}update_value\0\u{3}set_device_name\0\u{3}update_parameters\0\u{3}serve_pairing\0\u{3}remove_bond\0\u{3}name_bond\0\u{1}capture\0\u{1}listen\0\u{3}stop_listening\0\u{3}open_channel\0\u{3}send_on_channel\0\u{3}consume_on_channel\0\u{3}close_channel\0\u{1}leave\0\u{3}open_enhanced_channels\0\u{3}reconfigure_channels\0\u{3}advertise_set\0\u{3}change_advertising_set\0\u{3}follow_train\0\u{3}receive_trains\0\u{3}transfer_train\0\u{3}use_channels\0\u{1}procedure\0\u{3}hci_command\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}scan\0\u{3}change_scan\0\u{1}connect\0\u{1}cancel\0\u{1}disconnect\0\u{1}gatt\0\u{3}read_rssi\0\u{1}pair\0\u{3}answer_pairing\0\u{1}encrypt\0\u{1}advertise\0\u{3}change_advertising\0\u{1}publish\0\u{3}remove_service\0\u{1}respond\0\u{3}update_value\0\u{3}set_device_name\0\u{3}update_parameters\0\u{3}serve_pairing\0\u{3}remove_bond\0\u{3}name_bond\0\u{1}capture\0\u{1}listen\0\u{3}stop_listening\0\u{3}open_channel\0\u{3}send_on_channel\0\u{3}consume_on_channel\0\u{3}close_channel\0\u{1}leave\0\u{3}open_enhanced_channels\0\u{3}reconfigure_channels\0\u{3}advertise_set\0\u{3}change_advertising_set\0\u{3}follow_train\0\u{3}receive_trains\0\u{3}transfer_train\0\u{3}use_channels\0\u{1}procedure\0\u{3}hci_command\0\u{3}create_out_of_band\0\u{3}set_out_of_band\0\u{3}unlock_passkey\0\u{4}\u{11}send_subevents\0\u{3}respond_in_train\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -10009,6 +10648,71 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
           self.command = .hciCommand(v)
         }
       }()
+      case 41: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .createOutOfBand(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .createOutOfBand(v)
+        }
+      }()
+      case 42: try {
+        var v: WireSetOutOfBand?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .setOutOfBand(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .setOutOfBand(v)
+        }
+      }()
+      case 43: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .unlockPasskey(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .unlockPasskey(v)
+        }
+      }()
+      case 60: try {
+        var v: WireSendSubevents?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .sendSubevents(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .sendSubevents(v)
+        }
+      }()
+      case 61: try {
+        var v: WireRespondInTrain?
+        var hadOneofValue = false
+        if let current = self.command {
+          hadOneofValue = true
+          if case .respondInTrain(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.command = .respondInTrain(v)
+        }
+      }()
       default: break
       }
     }
@@ -10179,6 +10883,26 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
       guard case .hciCommand(let v)? = self.command else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
     }()
+    case .createOutOfBand?: try {
+      guard case .createOutOfBand(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 41)
+    }()
+    case .setOutOfBand?: try {
+      guard case .setOutOfBand(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
+    }()
+    case .unlockPasskey?: try {
+      guard case .unlockPasskey(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 43)
+    }()
+    case .sendSubevents?: try {
+      guard case .sendSubevents(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
+    }()
+    case .respondInTrain?: try {
+      guard case .respondInTrain(let v)? = self.command else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 61)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -10194,7 +10918,7 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireScan: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Scan"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}is_active\0\u{3}allows_duplicates\0\u{1}services\0\u{3}solicited_services\0\u{3}has_solicited_services\0\u{1}name\0\u{3}minimum_rssi\0\u{1}address\0\u{3}is_in_background\0\u{3}scans_coded_phy\0\u{3}includes_unresolved_targets\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}is_active\0\u{3}allows_duplicates\0\u{1}services\0\u{3}solicited_services\0\u{3}has_solicited_services\0\u{1}name\0\u{3}minimum_rssi\0\u{1}address\0\u{3}is_in_background\0\u{3}scans_coded_phy\0\u{3}includes_unresolved_targets\0\u{3}accept_list\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -10213,6 +10937,7 @@ nonisolated extension WireScan: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 9: try { try decoder.decodeSingularBoolField(value: &self.isInBackground) }()
       case 10: try { try decoder.decodeSingularBoolField(value: &self.scansCodedPhy) }()
       case 11: try { try decoder.decodeSingularBoolField(value: &self.includesUnresolvedTargets) }()
+      case 12: try { try decoder.decodeRepeatedMessageField(value: &self.acceptList) }()
       default: break
       }
     }
@@ -10256,6 +10981,9 @@ nonisolated extension WireScan: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if self.includesUnresolvedTargets != false {
       try visitor.visitSingularBoolField(value: self.includesUnresolvedTargets, fieldNumber: 11)
     }
+    if !self.acceptList.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.acceptList, fieldNumber: 12)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -10271,6 +10999,7 @@ nonisolated extension WireScan: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if lhs.isInBackground != rhs.isInBackground {return false}
     if lhs.scansCodedPhy != rhs.scansCodedPhy {return false}
     if lhs.includesUnresolvedTargets != rhs.includesUnresolvedTargets {return false}
+    if lhs.acceptList != rhs.acceptList {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -10317,7 +11046,7 @@ nonisolated extension WireChangeScan: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireConnect: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Connect"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peer\0\u{3}establishment_retries\0\u{1}parameters\0\u{1}phys\0\u{1}pace\0\u{3}enhanced_bearers\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peer\0\u{3}establishment_retries\0\u{1}parameters\0\u{1}phys\0\u{1}pace\0\u{3}enhanced_bearers\0\u{3}parameter_policy\0")
 
   fileprivate class _StorageClass {
     var _peer: WireAddress? = nil
@@ -10326,6 +11055,7 @@ nonisolated extension WireConnect: SwiftProtobuf.Message, SwiftProtobuf._Message
     var _phys: UInt32 = 0
     var _pace: WireLinkPace? = nil
     var _enhancedBearers: UInt32 = 0
+    var _parameterPolicy: WireParameterPolicy? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -10342,6 +11072,7 @@ nonisolated extension WireConnect: SwiftProtobuf.Message, SwiftProtobuf._Message
       _phys = source._phys
       _pace = source._pace
       _enhancedBearers = source._enhancedBearers
+      _parameterPolicy = source._parameterPolicy
     }
   }
 
@@ -10366,6 +11097,7 @@ nonisolated extension WireConnect: SwiftProtobuf.Message, SwiftProtobuf._Message
         case 4: try { try decoder.decodeSingularUInt32Field(value: &_storage._phys) }()
         case 5: try { try decoder.decodeSingularMessageField(value: &_storage._pace) }()
         case 6: try { try decoder.decodeSingularUInt32Field(value: &_storage._enhancedBearers) }()
+        case 7: try { try decoder.decodeSingularMessageField(value: &_storage._parameterPolicy) }()
         default: break
         }
       }
@@ -10396,6 +11128,9 @@ nonisolated extension WireConnect: SwiftProtobuf.Message, SwiftProtobuf._Message
       if _storage._enhancedBearers != 0 {
         try visitor.visitSingularUInt32Field(value: _storage._enhancedBearers, fieldNumber: 6)
       }
+      try { if let v = _storage._parameterPolicy {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -10411,10 +11146,145 @@ nonisolated extension WireConnect: SwiftProtobuf.Message, SwiftProtobuf._Message
         if _storage._phys != rhs_storage._phys {return false}
         if _storage._pace != rhs_storage._pace {return false}
         if _storage._enhancedBearers != rhs_storage._enhancedBearers {return false}
+        if _storage._parameterPolicy != rhs_storage._parameterPolicy {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireParameterPolicy: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ParameterPolicy"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}accept\0\u{1}reject\0\u{1}within\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.policy {
+          hadOneofValue = true
+          if case .accept(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.policy = .accept(v)
+        }
+      }()
+      case 2: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.policy {
+          hadOneofValue = true
+          if case .reject(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.policy = .reject(v)
+        }
+      }()
+      case 3: try {
+        var v: WireParameterBounds?
+        var hadOneofValue = false
+        if let current = self.policy {
+          hadOneofValue = true
+          if case .within(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.policy = .within(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.policy {
+    case .accept?: try {
+      guard case .accept(let v)? = self.policy else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    }()
+    case .reject?: try {
+      guard case .reject(let v)? = self.policy else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .within?: try {
+      guard case .within(let v)? = self.policy else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireParameterPolicy, rhs: WireParameterPolicy) -> Bool {
+    if lhs.policy != rhs.policy {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireParameterBounds: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ParameterBounds"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}minimum_interval\0\u{3}maximum_interval\0\u{3}maximum_latency\0\u{3}minimum_timeout\0\u{3}maximum_timeout\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.minimumInterval) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.maximumInterval) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.maximumLatency) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.minimumTimeout) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.maximumTimeout) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.minimumInterval != 0 {
+      try visitor.visitSingularUInt32Field(value: self.minimumInterval, fieldNumber: 1)
+    }
+    if self.maximumInterval != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maximumInterval, fieldNumber: 2)
+    }
+    if self.maximumLatency != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maximumLatency, fieldNumber: 3)
+    }
+    if self.minimumTimeout != 0 {
+      try visitor.visitSingularUInt32Field(value: self.minimumTimeout, fieldNumber: 4)
+    }
+    if self.maximumTimeout != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maximumTimeout, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireParameterBounds, rhs: WireParameterBounds) -> Bool {
+    if lhs.minimumInterval != rhs.minimumInterval {return false}
+    if lhs.maximumInterval != rhs.maximumInterval {return false}
+    if lhs.maximumLatency != rhs.maximumLatency {return false}
+    if lhs.minimumTimeout != rhs.minimumTimeout {return false}
+    if lhs.maximumTimeout != rhs.maximumTimeout {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -11328,6 +12198,90 @@ nonisolated extension WirePairingOptions: SwiftProtobuf.Message, SwiftProtobuf._
   }
 }
 
+nonisolated extension WireOutOfBandValues: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OutOfBandValues"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}random\0\u{1}confirm\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.random) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.confirm) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.random.isEmpty {
+      try visitor.visitSingularBytesField(value: self.random, fieldNumber: 1)
+    }
+    if !self.confirm.isEmpty {
+      try visitor.visitSingularBytesField(value: self.confirm, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireOutOfBandValues, rhs: WireOutOfBandValues) -> Bool {
+    if lhs.random != rhs.random {return false}
+    if lhs.confirm != rhs.confirm {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSetOutOfBand: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SetOutOfBand"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peer\0\u{3}temporary_key\0\u{3}of_peer\0\u{3}of_client\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._peer) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.temporaryKey) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._ofPeer) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._ofClient) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._peer {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.temporaryKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.temporaryKey, fieldNumber: 2)
+    }
+    try { if let v = self._ofPeer {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try { if let v = self._ofClient {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSetOutOfBand, rhs: WireSetOutOfBand) -> Bool {
+    if lhs._peer != rhs._peer {return false}
+    if lhs.temporaryKey != rhs.temporaryKey {return false}
+    if lhs._ofPeer != rhs._ofPeer {return false}
+    if lhs._ofClient != rhs._ofClient {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireAnswerPairing: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AnswerPairing"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}passkey\0\u{1}confirm\0\u{1}cancel\0")
@@ -11869,7 +12823,7 @@ nonisolated extension WireAdvertisingSet: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WirePeriodicTrain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".PeriodicTrain"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}data\0\u{1}interval\0\u{3}includes_data_information\0\u{3}includes_transmit_power\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}data\0\u{1}interval\0\u{3}includes_data_information\0\u{3}includes_transmit_power\0\u{2}\u{10}subevents\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -11881,12 +12835,17 @@ nonisolated extension WirePeriodicTrain: SwiftProtobuf.Message, SwiftProtobuf._M
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.interval) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.includesDataInformation) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.includesTransmitPower) }()
+      case 20: try { try decoder.decodeSingularMessageField(value: &self._subevents) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.data.isEmpty {
       try visitor.visitSingularBytesField(value: self.data, fieldNumber: 1)
     }
@@ -11899,6 +12858,9 @@ nonisolated extension WirePeriodicTrain: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.includesTransmitPower != false {
       try visitor.visitSingularBoolField(value: self.includesTransmitPower, fieldNumber: 4)
     }
+    try { if let v = self._subevents {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -11907,6 +12869,57 @@ nonisolated extension WirePeriodicTrain: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.interval != rhs.interval {return false}
     if lhs.includesDataInformation != rhs.includesDataInformation {return false}
     if lhs.includesTransmitPower != rhs.includesTransmitPower {return false}
+    if lhs._subevents != rhs._subevents {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTrainSubevents: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TrainSubevents"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}count\0\u{1}interval\0\u{3}response_slot_delay\0\u{3}response_slot_spacing\0\u{3}response_slot_count\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.count) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.interval) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.responseSlotDelay) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.responseSlotSpacing) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.responseSlotCount) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.count != 0 {
+      try visitor.visitSingularUInt32Field(value: self.count, fieldNumber: 1)
+    }
+    if self.interval != 0 {
+      try visitor.visitSingularUInt32Field(value: self.interval, fieldNumber: 2)
+    }
+    if self.responseSlotDelay != 0 {
+      try visitor.visitSingularUInt32Field(value: self.responseSlotDelay, fieldNumber: 3)
+    }
+    if self.responseSlotSpacing != 0 {
+      try visitor.visitSingularUInt32Field(value: self.responseSlotSpacing, fieldNumber: 4)
+    }
+    if self.responseSlotCount != 0 {
+      try visitor.visitSingularUInt32Field(value: self.responseSlotCount, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireTrainSubevents, rhs: WireTrainSubevents) -> Bool {
+    if lhs.count != rhs.count {return false}
+    if lhs.interval != rhs.interval {return false}
+    if lhs.responseSlotDelay != rhs.responseSlotDelay {return false}
+    if lhs.responseSlotSpacing != rhs.responseSlotSpacing {return false}
+    if lhs.responseSlotCount != rhs.responseSlotCount {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -11953,7 +12966,7 @@ nonisolated extension WireChangeAdvertisingSet: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension WireSetEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SetEvent"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}started\0\u{1}stopped\0\u{1}connected\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}started\0\u{1}stopped\0\u{1}connected\0\u{4}\u{10}data_requested\0\u{1}response\0\u{1}dropped\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -11991,6 +13004,33 @@ nonisolated extension WireSetEvent: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.event = .connected(v)
         }
       }()
+      case 20: try {
+        var v: WireSubeventsRequested?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .dataRequested(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .dataRequested(v)
+        }
+      }()
+      case 21: try {
+        var v: WireSlotResponse?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .response(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .response(v)
+        }
+      }()
+      case 22: try { try decoder.decodeSingularUInt32Field(value: &self.dropped) }()
       default: break
       }
     }
@@ -12017,7 +13057,18 @@ nonisolated extension WireSetEvent: SwiftProtobuf.Message, SwiftProtobuf._Messag
       guard case .connected(let v)? = self.event else { preconditionFailure() }
       try visitor.visitSingularFixed64Field(value: v, fieldNumber: 4)
     }()
+    case .dataRequested?: try {
+      guard case .dataRequested(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .response?: try {
+      guard case .response(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
     case nil: break
+    }
+    if self.dropped != 0 {
+      try visitor.visitSingularUInt32Field(value: self.dropped, fieldNumber: 22)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -12025,6 +13076,241 @@ nonisolated extension WireSetEvent: SwiftProtobuf.Message, SwiftProtobuf._Messag
   public static func ==(lhs: WireSetEvent, rhs: WireSetEvent) -> Bool {
     if lhs.operation != rhs.operation {return false}
     if lhs.event != rhs.event {return false}
+    if lhs.dropped != rhs.dropped {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSubeventsRequested: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SubeventsRequested"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}first\0\u{1}count\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.first) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.count) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.first != 0 {
+      try visitor.visitSingularUInt32Field(value: self.first, fieldNumber: 1)
+    }
+    if self.count != 0 {
+      try visitor.visitSingularUInt32Field(value: self.count, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSubeventsRequested, rhs: WireSubeventsRequested) -> Bool {
+    if lhs.first != rhs.first {return false}
+    if lhs.count != rhs.count {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSlotResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SlotResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}subevent\0\u{1}slot\0\u{1}data\0\u{3}is_truncated\0\u{3}is_without_data\0\u{1}rssi\0\u{3}tx_power\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.subevent) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.slot) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self._data) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.isTruncated) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.isWithoutData) }()
+      case 6: try { try decoder.decodeSingularSInt32Field(value: &self.rssi) }()
+      case 7: try { try decoder.decodeSingularSInt32Field(value: &self._txPower) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.subevent != 0 {
+      try visitor.visitSingularUInt32Field(value: self.subevent, fieldNumber: 1)
+    }
+    if self.slot != 0 {
+      try visitor.visitSingularUInt32Field(value: self.slot, fieldNumber: 2)
+    }
+    try { if let v = self._data {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 3)
+    } }()
+    if self.isTruncated != false {
+      try visitor.visitSingularBoolField(value: self.isTruncated, fieldNumber: 4)
+    }
+    if self.isWithoutData != false {
+      try visitor.visitSingularBoolField(value: self.isWithoutData, fieldNumber: 5)
+    }
+    if self.rssi != 0 {
+      try visitor.visitSingularSInt32Field(value: self.rssi, fieldNumber: 6)
+    }
+    try { if let v = self._txPower {
+      try visitor.visitSingularSInt32Field(value: v, fieldNumber: 7)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSlotResponse, rhs: WireSlotResponse) -> Bool {
+    if lhs.subevent != rhs.subevent {return false}
+    if lhs.slot != rhs.slot {return false}
+    if lhs._data != rhs._data {return false}
+    if lhs.isTruncated != rhs.isTruncated {return false}
+    if lhs.isWithoutData != rhs.isWithoutData {return false}
+    if lhs.rssi != rhs.rssi {return false}
+    if lhs._txPower != rhs._txPower {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSendSubevents: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SendSubevents"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}subevents\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.operation) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.subevents) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.operation != 0 {
+      try visitor.visitSingularUInt64Field(value: self.operation, fieldNumber: 1)
+    }
+    if !self.subevents.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.subevents, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSendSubevents, rhs: WireSendSubevents) -> Bool {
+    if lhs.operation != rhs.operation {return false}
+    if lhs.subevents != rhs.subevents {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSubeventData: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SubeventData"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}subevent\0\u{3}first_response_slot\0\u{3}response_slot_count\0\u{1}data\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.subevent) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.firstResponseSlot) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.responseSlotCount) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.data) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.subevent != 0 {
+      try visitor.visitSingularUInt32Field(value: self.subevent, fieldNumber: 1)
+    }
+    if self.firstResponseSlot != 0 {
+      try visitor.visitSingularUInt32Field(value: self.firstResponseSlot, fieldNumber: 2)
+    }
+    if self.responseSlotCount != 0 {
+      try visitor.visitSingularUInt32Field(value: self.responseSlotCount, fieldNumber: 3)
+    }
+    if !self.data.isEmpty {
+      try visitor.visitSingularBytesField(value: self.data, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSubeventData, rhs: WireSubeventData) -> Bool {
+    if lhs.subevent != rhs.subevent {return false}
+    if lhs.firstResponseSlot != rhs.firstResponseSlot {return false}
+    if lhs.responseSlotCount != rhs.responseSlotCount {return false}
+    if lhs.data != rhs.data {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireRespondInTrain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RespondInTrain"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}event\0\u{1}subevent\0\u{3}response_subevent\0\u{1}slot\0\u{1}data\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.operation) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.event) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.subevent) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.responseSubevent) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.slot) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.data) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.operation != 0 {
+      try visitor.visitSingularUInt64Field(value: self.operation, fieldNumber: 1)
+    }
+    if self.event != 0 {
+      try visitor.visitSingularUInt32Field(value: self.event, fieldNumber: 2)
+    }
+    if self.subevent != 0 {
+      try visitor.visitSingularUInt32Field(value: self.subevent, fieldNumber: 3)
+    }
+    if self.responseSubevent != 0 {
+      try visitor.visitSingularUInt32Field(value: self.responseSubevent, fieldNumber: 4)
+    }
+    if self.slot != 0 {
+      try visitor.visitSingularUInt32Field(value: self.slot, fieldNumber: 5)
+    }
+    if !self.data.isEmpty {
+      try visitor.visitSingularBytesField(value: self.data, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireRespondInTrain, rhs: WireRespondInTrain) -> Bool {
+    if lhs.operation != rhs.operation {return false}
+    if lhs.event != rhs.event {return false}
+    if lhs.subevent != rhs.subevent {return false}
+    if lhs.responseSubevent != rhs.responseSubevent {return false}
+    if lhs.slot != rhs.slot {return false}
+    if lhs.data != rhs.data {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -12120,7 +13406,7 @@ nonisolated extension WireTrainAdvertiser: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension WireTrainOptions: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".TrainOptions"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}skip\0\u{1}timeout\0\u{3}reports_only_changes\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}skip\0\u{1}timeout\0\u{3}reports_only_changes\0\u{2}\u{11}subevents\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -12131,6 +13417,7 @@ nonisolated extension WireTrainOptions: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.skip) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.timeout) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.reportsOnlyChanges) }()
+      case 20: try { try decoder.decodeRepeatedUInt32Field(value: &self.subevents) }()
       default: break
       }
     }
@@ -12146,6 +13433,9 @@ nonisolated extension WireTrainOptions: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.reportsOnlyChanges != false {
       try visitor.visitSingularBoolField(value: self.reportsOnlyChanges, fieldNumber: 3)
     }
+    if !self.subevents.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.subevents, fieldNumber: 20)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -12153,6 +13443,7 @@ nonisolated extension WireTrainOptions: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.skip != rhs.skip {return false}
     if lhs.timeout != rhs.timeout {return false}
     if lhs.reportsOnlyChanges != rhs.reportsOnlyChanges {return false}
+    if lhs.subevents != rhs.subevents {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -12333,7 +13624,7 @@ nonisolated extension WireTrainEvent: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireTrainSynchronized: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".TrainSynchronized"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}advertiser\0\u{1}phy\0\u{1}interval\0\u{3}service_data\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}advertiser\0\u{1}phy\0\u{1}interval\0\u{3}service_data\0\u{2}\u{10}subevents\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -12345,6 +13636,7 @@ nonisolated extension WireTrainSynchronized: SwiftProtobuf.Message, SwiftProtobu
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.phy) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.interval) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self._serviceData) }()
+      case 20: try { try decoder.decodeSingularMessageField(value: &self._subevents) }()
       default: break
       }
     }
@@ -12367,6 +13659,9 @@ nonisolated extension WireTrainSynchronized: SwiftProtobuf.Message, SwiftProtobu
     try { if let v = self._serviceData {
       try visitor.visitSingularUInt32Field(value: v, fieldNumber: 4)
     } }()
+    try { if let v = self._subevents {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -12375,6 +13670,7 @@ nonisolated extension WireTrainSynchronized: SwiftProtobuf.Message, SwiftProtobu
     if lhs.phy != rhs.phy {return false}
     if lhs.interval != rhs.interval {return false}
     if lhs._serviceData != rhs._serviceData {return false}
+    if lhs._subevents != rhs._subevents {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -12382,7 +13678,7 @@ nonisolated extension WireTrainSynchronized: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension WireTrainReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".TrainReport"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}advertiser\0\u{1}data\0\u{3}is_truncated\0\u{1}rssi\0\u{3}tx_power\0\u{1}time\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}advertiser\0\u{1}data\0\u{3}is_truncated\0\u{1}rssi\0\u{3}tx_power\0\u{1}time\0\u{2}\u{e}event\0\u{1}subevent\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -12396,6 +13692,8 @@ nonisolated extension WireTrainReport: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 4: try { try decoder.decodeSingularSInt32Field(value: &self.rssi) }()
       case 5: try { try decoder.decodeSingularSInt32Field(value: &self._txPower) }()
       case 6: try { try decoder.decodeSingularInt64Field(value: &self.time) }()
+      case 20: try { try decoder.decodeSingularUInt32Field(value: &self._event) }()
+      case 21: try { try decoder.decodeSingularUInt32Field(value: &self._subevent) }()
       default: break
       }
     }
@@ -12424,6 +13722,12 @@ nonisolated extension WireTrainReport: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if self.time != 0 {
       try visitor.visitSingularInt64Field(value: self.time, fieldNumber: 6)
     }
+    try { if let v = self._event {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 20)
+    } }()
+    try { if let v = self._subevent {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 21)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -12434,6 +13738,8 @@ nonisolated extension WireTrainReport: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.rssi != rhs.rssi {return false}
     if lhs._txPower != rhs._txPower {return false}
     if lhs.time != rhs.time {return false}
+    if lhs._event != rhs._event {return false}
+    if lhs._subevent != rhs._subevent {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -15232,7 +16538,7 @@ nonisolated extension WirePacket: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireCompleted: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Completed"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}failure\0\u{1}done\0\u{1}link\0\u{1}rssi\0\u{1}mtu\0\u{1}services\0\u{3}included_services\0\u{1}characteristics\0\u{1}descriptors\0\u{1}value\0\u{1}values\0\u{3}attribute_values\0\u{1}written\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}paired\0\u{1}accepted\0\u{1}published\0\u{1}listening\0\u{1}channel\0\u{1}parameters\0\u{1}channels\0\u{3}remote_version\0\u{3}remote_features\0\u{3}data_length\0\u{1}phys\0\u{1}subrate\0\u{3}transmit_power\0\u{3}hci_answer\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}failure\0\u{1}done\0\u{1}link\0\u{1}rssi\0\u{1}mtu\0\u{1}services\0\u{3}included_services\0\u{1}characteristics\0\u{1}descriptors\0\u{1}value\0\u{1}values\0\u{3}attribute_values\0\u{1}written\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}paired\0\u{1}accepted\0\u{1}published\0\u{1}listening\0\u{1}channel\0\u{1}parameters\0\u{1}channels\0\u{3}remote_version\0\u{3}remote_features\0\u{3}data_length\0\u{1}phys\0\u{1}subrate\0\u{3}transmit_power\0\u{3}hci_answer\0\u{3}out_of_band\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -15578,6 +16884,19 @@ nonisolated extension WireCompleted: SwiftProtobuf.Message, SwiftProtobuf._Messa
           self.result = .hciAnswer(v)
         }
       }()
+      case 31: try {
+        var v: WireOutOfBand?
+        var hadOneofValue = false
+        if let current = self.result {
+          hadOneofValue = true
+          if case .outOfBand(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.result = .outOfBand(v)
+        }
+      }()
       default: break
       }
     }
@@ -15708,6 +17027,10 @@ nonisolated extension WireCompleted: SwiftProtobuf.Message, SwiftProtobuf._Messa
       guard case .hciAnswer(let v)? = self.result else { preconditionFailure() }
       try visitor.visitSingularBytesField(value: v, fieldNumber: 30)
     }()
+    case .outOfBand?: try {
+      guard case .outOfBand(let v)? = self.result else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -15716,6 +17039,45 @@ nonisolated extension WireCompleted: SwiftProtobuf.Message, SwiftProtobuf._Messa
   public static func ==(lhs: WireCompleted, rhs: WireCompleted) -> Bool {
     if lhs.operation != rhs.operation {return false}
     if lhs.result != rhs.result {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireOutOfBand: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OutOfBand"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}values\0\u{3}public_key\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._values) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.publicKey) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._values {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.publicKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.publicKey, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireOutOfBand, rhs: WireOutOfBand) -> Bool {
+    if lhs._values != rhs._values {return false}
+    if lhs.publicKey != rhs.publicKey {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -16082,103 +17444,174 @@ nonisolated extension WireValue: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireDiscovery: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Discovery"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}address\0\u{1}rssi\0\u{3}is_connectable\0\u{3}is_scannable\0\u{1}advertisement\0\u{3}scan_response\0\u{3}tx_power\0\u{3}is_extended\0\u{1}time\0\u{1}lost\0\u{1}sid\0\u{3}primary_phy\0\u{3}secondary_phy\0\u{3}periodic_interval\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}address\0\u{1}rssi\0\u{3}is_connectable\0\u{3}is_scannable\0\u{1}advertisement\0\u{3}scan_response\0\u{3}tx_power\0\u{3}is_extended\0\u{1}time\0\u{1}lost\0\u{1}sid\0\u{3}primary_phy\0\u{3}secondary_phy\0\u{3}periodic_interval\0\u{3}unresolved_target\0")
+
+  fileprivate class _StorageClass {
+    var _operation: UInt64 = 0
+    var _address: WireAddress? = nil
+    var _rssi: Int32 = 0
+    var _isConnectable: Bool = false
+    var _isScannable: Bool = false
+    var _advertisement: Data = Data()
+    var _scanResponse: Data = Data()
+    var _txPower: Int32 = 0
+    var _isExtended: Bool = false
+    var _time: Int64 = 0
+    var _lost: UInt32 = 0
+    var _sid: UInt32? = nil
+    var _primaryPhy: UInt32 = 0
+    var _secondaryPhy: UInt32 = 0
+    var _periodicInterval: UInt32 = 0
+    var _unresolvedTarget: WireAddress? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _operation = source._operation
+      _address = source._address
+      _rssi = source._rssi
+      _isConnectable = source._isConnectable
+      _isScannable = source._isScannable
+      _advertisement = source._advertisement
+      _scanResponse = source._scanResponse
+      _txPower = source._txPower
+      _isExtended = source._isExtended
+      _time = source._time
+      _lost = source._lost
+      _sid = source._sid
+      _primaryPhy = source._primaryPhy
+      _secondaryPhy = source._secondaryPhy
+      _periodicInterval = source._periodicInterval
+      _unresolvedTarget = source._unresolvedTarget
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.operation) }()
-      case 2: try { try decoder.decodeSingularMessageField(value: &self._address) }()
-      case 3: try { try decoder.decodeSingularSInt32Field(value: &self.rssi) }()
-      case 4: try { try decoder.decodeSingularBoolField(value: &self.isConnectable) }()
-      case 5: try { try decoder.decodeSingularBoolField(value: &self.isScannable) }()
-      case 6: try { try decoder.decodeSingularBytesField(value: &self.advertisement) }()
-      case 7: try { try decoder.decodeSingularBytesField(value: &self.scanResponse) }()
-      case 8: try { try decoder.decodeSingularSInt32Field(value: &self.txPower) }()
-      case 9: try { try decoder.decodeSingularBoolField(value: &self.isExtended) }()
-      case 10: try { try decoder.decodeSingularInt64Field(value: &self.time) }()
-      case 11: try { try decoder.decodeSingularUInt32Field(value: &self.lost) }()
-      case 12: try { try decoder.decodeSingularUInt32Field(value: &self._sid) }()
-      case 13: try { try decoder.decodeSingularUInt32Field(value: &self.primaryPhy) }()
-      case 14: try { try decoder.decodeSingularUInt32Field(value: &self.secondaryPhy) }()
-      case 15: try { try decoder.decodeSingularUInt32Field(value: &self.periodicInterval) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._operation) }()
+        case 2: try { try decoder.decodeSingularMessageField(value: &_storage._address) }()
+        case 3: try { try decoder.decodeSingularSInt32Field(value: &_storage._rssi) }()
+        case 4: try { try decoder.decodeSingularBoolField(value: &_storage._isConnectable) }()
+        case 5: try { try decoder.decodeSingularBoolField(value: &_storage._isScannable) }()
+        case 6: try { try decoder.decodeSingularBytesField(value: &_storage._advertisement) }()
+        case 7: try { try decoder.decodeSingularBytesField(value: &_storage._scanResponse) }()
+        case 8: try { try decoder.decodeSingularSInt32Field(value: &_storage._txPower) }()
+        case 9: try { try decoder.decodeSingularBoolField(value: &_storage._isExtended) }()
+        case 10: try { try decoder.decodeSingularInt64Field(value: &_storage._time) }()
+        case 11: try { try decoder.decodeSingularUInt32Field(value: &_storage._lost) }()
+        case 12: try { try decoder.decodeSingularUInt32Field(value: &_storage._sid) }()
+        case 13: try { try decoder.decodeSingularUInt32Field(value: &_storage._primaryPhy) }()
+        case 14: try { try decoder.decodeSingularUInt32Field(value: &_storage._secondaryPhy) }()
+        case 15: try { try decoder.decodeSingularUInt32Field(value: &_storage._periodicInterval) }()
+        case 16: try { try decoder.decodeSingularMessageField(value: &_storage._unresolvedTarget) }()
+        default: break
+        }
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.operation != 0 {
-      try visitor.visitSingularUInt64Field(value: self.operation, fieldNumber: 1)
-    }
-    try { if let v = self._address {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-    } }()
-    if self.rssi != 0 {
-      try visitor.visitSingularSInt32Field(value: self.rssi, fieldNumber: 3)
-    }
-    if self.isConnectable != false {
-      try visitor.visitSingularBoolField(value: self.isConnectable, fieldNumber: 4)
-    }
-    if self.isScannable != false {
-      try visitor.visitSingularBoolField(value: self.isScannable, fieldNumber: 5)
-    }
-    if !self.advertisement.isEmpty {
-      try visitor.visitSingularBytesField(value: self.advertisement, fieldNumber: 6)
-    }
-    if !self.scanResponse.isEmpty {
-      try visitor.visitSingularBytesField(value: self.scanResponse, fieldNumber: 7)
-    }
-    if self.txPower != 0 {
-      try visitor.visitSingularSInt32Field(value: self.txPower, fieldNumber: 8)
-    }
-    if self.isExtended != false {
-      try visitor.visitSingularBoolField(value: self.isExtended, fieldNumber: 9)
-    }
-    if self.time != 0 {
-      try visitor.visitSingularInt64Field(value: self.time, fieldNumber: 10)
-    }
-    if self.lost != 0 {
-      try visitor.visitSingularUInt32Field(value: self.lost, fieldNumber: 11)
-    }
-    try { if let v = self._sid {
-      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 12)
-    } }()
-    if self.primaryPhy != 0 {
-      try visitor.visitSingularUInt32Field(value: self.primaryPhy, fieldNumber: 13)
-    }
-    if self.secondaryPhy != 0 {
-      try visitor.visitSingularUInt32Field(value: self.secondaryPhy, fieldNumber: 14)
-    }
-    if self.periodicInterval != 0 {
-      try visitor.visitSingularUInt32Field(value: self.periodicInterval, fieldNumber: 15)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._operation != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._operation, fieldNumber: 1)
+      }
+      try { if let v = _storage._address {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+      } }()
+      if _storage._rssi != 0 {
+        try visitor.visitSingularSInt32Field(value: _storage._rssi, fieldNumber: 3)
+      }
+      if _storage._isConnectable != false {
+        try visitor.visitSingularBoolField(value: _storage._isConnectable, fieldNumber: 4)
+      }
+      if _storage._isScannable != false {
+        try visitor.visitSingularBoolField(value: _storage._isScannable, fieldNumber: 5)
+      }
+      if !_storage._advertisement.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._advertisement, fieldNumber: 6)
+      }
+      if !_storage._scanResponse.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._scanResponse, fieldNumber: 7)
+      }
+      if _storage._txPower != 0 {
+        try visitor.visitSingularSInt32Field(value: _storage._txPower, fieldNumber: 8)
+      }
+      if _storage._isExtended != false {
+        try visitor.visitSingularBoolField(value: _storage._isExtended, fieldNumber: 9)
+      }
+      if _storage._time != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._time, fieldNumber: 10)
+      }
+      if _storage._lost != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._lost, fieldNumber: 11)
+      }
+      try { if let v = _storage._sid {
+        try visitor.visitSingularUInt32Field(value: v, fieldNumber: 12)
+      } }()
+      if _storage._primaryPhy != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._primaryPhy, fieldNumber: 13)
+      }
+      if _storage._secondaryPhy != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._secondaryPhy, fieldNumber: 14)
+      }
+      if _storage._periodicInterval != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._periodicInterval, fieldNumber: 15)
+      }
+      try { if let v = _storage._unresolvedTarget {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireDiscovery, rhs: WireDiscovery) -> Bool {
-    if lhs.operation != rhs.operation {return false}
-    if lhs._address != rhs._address {return false}
-    if lhs.rssi != rhs.rssi {return false}
-    if lhs.isConnectable != rhs.isConnectable {return false}
-    if lhs.isScannable != rhs.isScannable {return false}
-    if lhs.advertisement != rhs.advertisement {return false}
-    if lhs.scanResponse != rhs.scanResponse {return false}
-    if lhs.txPower != rhs.txPower {return false}
-    if lhs.isExtended != rhs.isExtended {return false}
-    if lhs.time != rhs.time {return false}
-    if lhs.lost != rhs.lost {return false}
-    if lhs._sid != rhs._sid {return false}
-    if lhs.primaryPhy != rhs.primaryPhy {return false}
-    if lhs.secondaryPhy != rhs.secondaryPhy {return false}
-    if lhs.periodicInterval != rhs.periodicInterval {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._operation != rhs_storage._operation {return false}
+        if _storage._address != rhs_storage._address {return false}
+        if _storage._rssi != rhs_storage._rssi {return false}
+        if _storage._isConnectable != rhs_storage._isConnectable {return false}
+        if _storage._isScannable != rhs_storage._isScannable {return false}
+        if _storage._advertisement != rhs_storage._advertisement {return false}
+        if _storage._scanResponse != rhs_storage._scanResponse {return false}
+        if _storage._txPower != rhs_storage._txPower {return false}
+        if _storage._isExtended != rhs_storage._isExtended {return false}
+        if _storage._time != rhs_storage._time {return false}
+        if _storage._lost != rhs_storage._lost {return false}
+        if _storage._sid != rhs_storage._sid {return false}
+        if _storage._primaryPhy != rhs_storage._primaryPhy {return false}
+        if _storage._secondaryPhy != rhs_storage._secondaryPhy {return false}
+        if _storage._periodicInterval != rhs_storage._periodicInterval {return false}
+        if _storage._unresolvedTarget != rhs_storage._unresolvedTarget {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -16962,7 +18395,7 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
 }
 
 nonisolated extension WireFailure.Reason: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_CANCELLED\0\u{1}REASON_CONTROLLER_LOST\0\u{1}REASON_CONTROLLER_UNRESPONSIVE\0\u{1}REASON_CONTROLLER\0\u{1}REASON_COMMAND_TIMEOUT\0\u{1}REASON_LINK_LOST\0\u{1}REASON_NOT_CONNECTED\0\u{1}REASON_CONNECTION_FAILED\0\u{1}REASON_PROCEDURE_TIMEOUT\0\u{1}REASON_REJECTED_BY_PEER\0\u{1}REASON_LIMIT_REACHED\0\u{1}REASON_CONNECTION_PARAMETERS\0\u{1}REASON_STOPPED\0\u{1}REASON_NOT_AVAILABLE\0\u{1}REASON_NOT_PERMITTED\0\u{1}REASON_ADVERTISEMENT_TOO_LONG\0\u{1}REASON_ADVERTISING_SET\0\u{1}REASON_TRAIN\0\u{1}REASON_PATH_LOSS_ZONES\0\u{1}REASON_GATT_ATT\0\u{1}REASON_GATT_TRANSACTION_TIMEOUT\0\u{1}REASON_GATT_DISCONNECTED\0\u{1}REASON_GATT_BEARER_CLOSED\0\u{1}REASON_GATT_NOT_CONNECTED\0\u{1}REASON_GATT_CANCELLED\0\u{1}REASON_GATT_VALUE_TOO_LONG\0\u{1}REASON_GATT_INVALID_PARAMETERS\0\u{1}REASON_GATT_QUEUE_FULL\0\u{1}REASON_GATT_RELIABLE_WRITE_MISMATCH\0\u{1}REASON_GATT_DISCOVERY_TOO_LONG\0\u{1}REASON_GATT_NOT_SUBSCRIBED\0\u{1}REASON_GATT_WRONG_OPCODE\0\u{1}REASON_GATT_WRONG_REQUEST_IN_ERROR\0\u{1}REASON_GATT_HANDLE_OUT_OF_RANGE\0\u{1}REASON_GATT_HANDLE_OUT_OF_ORDER\0\u{1}REASON_GATT_ELEMENT_LENGTH\0\u{1}REASON_GATT_TOO_MANY_VALUES\0\u{1}REASON_GATT_TRUNCATED\0\u{1}REASON_GATT_TRAILING_BYTES\0\u{1}REASON_GATT_INVALID_VALUE\0\u{1}REASON_GATT_LENGTH_MISMATCH\0\u{2}\u{9}REASON_CHANNEL_MAP\0\u{1}REASON_PARAMETERS_TOO_LONG\0\u{2}\u{9}REASON_REFUSED_BY_US\0\u{1}REASON_REFUSED_BY_PEER\0\u{1}REASON_SECURITY_TIMED_OUT\0\u{1}REASON_KEY_MISSING_AT_PEER\0\u{1}REASON_ENCRYPTION_FAILED\0\u{1}REASON_WOULD_REPLACE_BOND\0\u{1}REASON_KEY_TOO_WEAK\0\u{1}REASON_NO_KEY\0\u{1}REASON_SECURITY_NOT_AVAILABLE\0\u{1}REASON_ALREADY_PAIRING\0\u{1}REASON_REPEATED_ATTEMPTS\0\u{1}REASON_PASSKEY_LOCKED\0\u{1}REASON_TOO_MANY_BONDS\0\u{1}REASON_SECURITY_LINK_LOST\0\u{1}REASON_SECURITY_CANCELLED\0\u{2}\u{6}REASON_UUID_NOT_ALLOWED\0\u{1}REASON_PROPERTY_NOT_ALLOWED\0\u{1}REASON_DESCRIPTOR_NOT_ALLOWED\0\u{1}REASON_CACHED_VALUE_NOT_READ_ONLY\0\u{1}REASON_PUBLISHED_VALUE_TOO_LONG\0\u{1}REASON_INCLUDED_SERVICE_UNKNOWN\0\u{1}REASON_OUT_OF_HANDLES\0\u{1}REASON_UNKNOWN_SERVICE\0\u{1}REASON_IS_INCLUDED\0\u{1}REASON_HANDLES_OUT_OF_ORDER\0\u{2}\u{b}REASON_CHANNEL_REFUSED\0\u{1}REASON_CHANNEL_INVALID_ANSWER\0\u{1}REASON_CHANNEL_NOT_OPEN\0\u{1}REASON_CHANNEL_NO_RESOURCES\0\u{1}REASON_CHANNEL_UNIT_TOO_LONG\0\u{1}REASON_CHANNEL_INVALID_SPSM\0\u{1}REASON_CHANNEL_NOT_RECONFIGURABLE\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_CANCELLED\0\u{1}REASON_CONTROLLER_LOST\0\u{1}REASON_CONTROLLER_UNRESPONSIVE\0\u{1}REASON_CONTROLLER\0\u{1}REASON_COMMAND_TIMEOUT\0\u{1}REASON_LINK_LOST\0\u{1}REASON_NOT_CONNECTED\0\u{1}REASON_CONNECTION_FAILED\0\u{1}REASON_PROCEDURE_TIMEOUT\0\u{1}REASON_REJECTED_BY_PEER\0\u{1}REASON_LIMIT_REACHED\0\u{1}REASON_CONNECTION_PARAMETERS\0\u{1}REASON_STOPPED\0\u{1}REASON_NOT_AVAILABLE\0\u{1}REASON_NOT_PERMITTED\0\u{1}REASON_ADVERTISEMENT_TOO_LONG\0\u{1}REASON_ADVERTISING_SET\0\u{1}REASON_TRAIN\0\u{1}REASON_PATH_LOSS_ZONES\0\u{1}REASON_GATT_ATT\0\u{1}REASON_GATT_TRANSACTION_TIMEOUT\0\u{1}REASON_GATT_DISCONNECTED\0\u{1}REASON_GATT_BEARER_CLOSED\0\u{1}REASON_GATT_NOT_CONNECTED\0\u{1}REASON_GATT_CANCELLED\0\u{1}REASON_GATT_VALUE_TOO_LONG\0\u{1}REASON_GATT_INVALID_PARAMETERS\0\u{1}REASON_GATT_QUEUE_FULL\0\u{1}REASON_GATT_RELIABLE_WRITE_MISMATCH\0\u{1}REASON_GATT_DISCOVERY_TOO_LONG\0\u{1}REASON_GATT_NOT_SUBSCRIBED\0\u{1}REASON_GATT_WRONG_OPCODE\0\u{1}REASON_GATT_WRONG_REQUEST_IN_ERROR\0\u{1}REASON_GATT_HANDLE_OUT_OF_RANGE\0\u{1}REASON_GATT_HANDLE_OUT_OF_ORDER\0\u{1}REASON_GATT_ELEMENT_LENGTH\0\u{1}REASON_GATT_TOO_MANY_VALUES\0\u{1}REASON_GATT_TRUNCATED\0\u{1}REASON_GATT_TRAILING_BYTES\0\u{1}REASON_GATT_INVALID_VALUE\0\u{1}REASON_GATT_LENGTH_MISMATCH\0\u{2}\u{9}REASON_CHANNEL_MAP\0\u{1}REASON_PARAMETERS_TOO_LONG\0\u{2}\u{4}REASON_SUBEVENTS\0\u{2}\u{5}REASON_REFUSED_BY_US\0\u{1}REASON_REFUSED_BY_PEER\0\u{1}REASON_SECURITY_TIMED_OUT\0\u{1}REASON_KEY_MISSING_AT_PEER\0\u{1}REASON_ENCRYPTION_FAILED\0\u{1}REASON_WOULD_REPLACE_BOND\0\u{1}REASON_KEY_TOO_WEAK\0\u{1}REASON_NO_KEY\0\u{1}REASON_SECURITY_NOT_AVAILABLE\0\u{1}REASON_ALREADY_PAIRING\0\u{1}REASON_REPEATED_ATTEMPTS\0\u{1}REASON_PASSKEY_LOCKED\0\u{1}REASON_TOO_MANY_BONDS\0\u{1}REASON_SECURITY_LINK_LOST\0\u{1}REASON_SECURITY_CANCELLED\0\u{2}\u{6}REASON_UUID_NOT_ALLOWED\0\u{1}REASON_PROPERTY_NOT_ALLOWED\0\u{1}REASON_DESCRIPTOR_NOT_ALLOWED\0\u{1}REASON_CACHED_VALUE_NOT_READ_ONLY\0\u{1}REASON_PUBLISHED_VALUE_TOO_LONG\0\u{1}REASON_INCLUDED_SERVICE_UNKNOWN\0\u{1}REASON_OUT_OF_HANDLES\0\u{1}REASON_UNKNOWN_SERVICE\0\u{1}REASON_IS_INCLUDED\0\u{1}REASON_HANDLES_OUT_OF_ORDER\0\u{2}\u{b}REASON_CHANNEL_REFUSED\0\u{1}REASON_CHANNEL_INVALID_ANSWER\0\u{1}REASON_CHANNEL_NOT_OPEN\0\u{1}REASON_CHANNEL_NO_RESOURCES\0\u{1}REASON_CHANNEL_UNIT_TOO_LONG\0\u{1}REASON_CHANNEL_INVALID_SPSM\0\u{1}REASON_CHANNEL_NOT_RECONFIGURABLE\0")
 }
 
 nonisolated extension WireAppHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -21024,7 +22457,7 @@ nonisolated extension WireAppRestoredSubscription: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension WireOperatorRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperatorRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}list\0\u{1}foreground\0\u{1}background\0\u{1}suspend\0\u{1}quit\0\u{1}reload\0\u{1}status\0\u{1}alerts\0\u{3}follow_alerts\0\u{3}answer_alert\0\u{1}show\0\u{1}install\0\u{1}bonds\0\u{3}remove_bond\0\u{1}capture\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}list\0\u{1}foreground\0\u{1}background\0\u{1}suspend\0\u{1}quit\0\u{1}reload\0\u{1}status\0\u{1}alerts\0\u{3}follow_alerts\0\u{3}answer_alert\0\u{1}show\0\u{1}install\0\u{1}bonds\0\u{3}remove_bond\0\u{1}capture\0\u{1}power\0\u{1}remove\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -21197,6 +22630,27 @@ nonisolated extension WireOperatorRequest: SwiftProtobuf.Message, SwiftProtobuf.
           self.request = .capture(v)
         }
       }()
+      case 16: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .power(v)
+        }
+      }()
+      case 17: try {
+        var v: WireRemoveApp?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .remove(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .remove(v)
+        }
+      }()
       default: break
       }
     }
@@ -21268,6 +22722,14 @@ nonisolated extension WireOperatorRequest: SwiftProtobuf.Message, SwiftProtobuf.
       guard case .capture(let v)? = self.request else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
     }()
+    case .power?: try {
+      guard case .power(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 16)
+    }()
+    case .remove?: try {
+      guard case .remove(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -21275,6 +22737,41 @@ nonisolated extension WireOperatorRequest: SwiftProtobuf.Message, SwiftProtobuf.
 
   public static func ==(lhs: WireOperatorRequest, rhs: WireOperatorRequest) -> Bool {
     if lhs.request != rhs.request {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireRemoveApp: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RemoveApp"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}app\0\u{3}keeps_state\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.app) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.keepsState) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.app.isEmpty {
+      try visitor.visitSingularStringField(value: self.app, fieldNumber: 1)
+    }
+    if self.keepsState != false {
+      try visitor.visitSingularBoolField(value: self.keepsState, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireRemoveApp, rhs: WireRemoveApp) -> Bool {
+    if lhs.app != rhs.app {return false}
+    if lhs.keepsState != rhs.keepsState {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -21317,7 +22814,7 @@ nonisolated extension WireAnswerAlert: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireOperatorAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperatorAnswer"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}error\0\u{1}apps\0\u{1}status\0\u{1}alerts\0\u{1}bonds\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}error\0\u{1}apps\0\u{1}status\0\u{1}alerts\0\u{1}bonds\0\u{1}adapter\0\u{1}removed\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -21330,6 +22827,8 @@ nonisolated extension WireOperatorAnswer: SwiftProtobuf.Message, SwiftProtobuf._
       case 3: try { try decoder.decodeSingularMessageField(value: &self._status) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.alerts) }()
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.bonds) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.adapter) }()
+      case 7: try { try decoder.decodeSingularMessageField(value: &self._removed) }()
       default: break
       }
     }
@@ -21355,6 +22854,12 @@ nonisolated extension WireOperatorAnswer: SwiftProtobuf.Message, SwiftProtobuf._
     if !self.bonds.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.bonds, fieldNumber: 5)
     }
+    if !self.adapter.isEmpty {
+      try visitor.visitSingularStringField(value: self.adapter, fieldNumber: 6)
+    }
+    try { if let v = self._removed {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -21364,6 +22869,53 @@ nonisolated extension WireOperatorAnswer: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs._status != rhs._status {return false}
     if lhs.alerts != rhs.alerts {return false}
     if lhs.bonds != rhs.bonds {return false}
+    if lhs.adapter != rhs.adapter {return false}
+    if lhs._removed != rhs._removed {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireRemovedApp: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RemovedApp"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}files\0\u{1}process\0\u{3}is_running\0\u{3}keeps_state\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.files) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.process) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.isRunning) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.keepsState) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.files.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.files, fieldNumber: 1)
+    }
+    if self.process != 0 {
+      try visitor.visitSingularUInt32Field(value: self.process, fieldNumber: 2)
+    }
+    if self.isRunning != false {
+      try visitor.visitSingularBoolField(value: self.isRunning, fieldNumber: 3)
+    }
+    if self.keepsState != false {
+      try visitor.visitSingularBoolField(value: self.keepsState, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireRemovedApp, rhs: WireRemovedApp) -> Bool {
+    if lhs.files != rhs.files {return false}
+    if lhs.process != rhs.process {return false}
+    if lhs.isRunning != rhs.isRunning {return false}
+    if lhs.keepsState != rhs.keepsState {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -21838,99 +23390,198 @@ nonisolated extension WireClientStatus: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension WireInstalledApp: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".InstalledApp"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{1}place\0\u{1}process\0\u{1}user\0\u{3}background_modes\0\u{3}is_connected\0\u{1}strikes\0\u{1}command\0\u{1}roles\0\u{3}may_pair\0\u{3}shows_system_services\0\u{1}directory\0\u{1}environment\0\u{3}preserved_centrals\0\u{3}preserved_peripherals\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{1}place\0\u{1}process\0\u{1}user\0\u{3}background_modes\0\u{3}is_connected\0\u{1}strikes\0\u{1}command\0\u{1}roles\0\u{3}may_pair\0\u{3}shows_system_services\0\u{1}directory\0\u{1}environment\0\u{3}preserved_centrals\0\u{3}preserved_peripherals\0\u{1}unit\0\u{1}adapter\0\u{3}memory_megabytes\0\u{3}wake_seconds\0\u{1}authorization\0")
+
+  fileprivate class _StorageClass {
+    var _identifier: String = String()
+    var _place: WireInstalledApp.Place = .notRunning
+    var _process: UInt32 = 0
+    var _user: UInt32 = 0
+    var _backgroundModes: [String] = []
+    var _isConnected: Bool = false
+    var _strikes: UInt32 = 0
+    var _command: [String] = []
+    var _roles: [String] = []
+    var _mayPair: Bool = false
+    var _showsSystemServices: Bool = false
+    var _directory: String = String()
+    var _environment: [String] = []
+    var _preservedCentrals: [String] = []
+    var _preservedPeripherals: [String] = []
+    var _unit: String = String()
+    var _adapter: String = String()
+    var _memoryMegabytes: UInt32 = 0
+    var _wakeSeconds: UInt32 = 0
+    var _authorization: String = String()
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _identifier = source._identifier
+      _place = source._place
+      _process = source._process
+      _user = source._user
+      _backgroundModes = source._backgroundModes
+      _isConnected = source._isConnected
+      _strikes = source._strikes
+      _command = source._command
+      _roles = source._roles
+      _mayPair = source._mayPair
+      _showsSystemServices = source._showsSystemServices
+      _directory = source._directory
+      _environment = source._environment
+      _preservedCentrals = source._preservedCentrals
+      _preservedPeripherals = source._preservedPeripherals
+      _unit = source._unit
+      _adapter = source._adapter
+      _memoryMegabytes = source._memoryMegabytes
+      _wakeSeconds = source._wakeSeconds
+      _authorization = source._authorization
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.identifier) }()
-      case 2: try { try decoder.decodeSingularEnumField(value: &self.place) }()
-      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.process) }()
-      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.user) }()
-      case 5: try { try decoder.decodeRepeatedStringField(value: &self.backgroundModes) }()
-      case 6: try { try decoder.decodeSingularBoolField(value: &self.isConnected) }()
-      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.strikes) }()
-      case 8: try { try decoder.decodeRepeatedStringField(value: &self.command) }()
-      case 9: try { try decoder.decodeRepeatedStringField(value: &self.roles) }()
-      case 10: try { try decoder.decodeSingularBoolField(value: &self.mayPair) }()
-      case 11: try { try decoder.decodeSingularBoolField(value: &self.showsSystemServices) }()
-      case 12: try { try decoder.decodeSingularStringField(value: &self.directory) }()
-      case 13: try { try decoder.decodeRepeatedStringField(value: &self.environment) }()
-      case 14: try { try decoder.decodeRepeatedStringField(value: &self.preservedCentrals) }()
-      case 15: try { try decoder.decodeRepeatedStringField(value: &self.preservedPeripherals) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._identifier) }()
+        case 2: try { try decoder.decodeSingularEnumField(value: &_storage._place) }()
+        case 3: try { try decoder.decodeSingularUInt32Field(value: &_storage._process) }()
+        case 4: try { try decoder.decodeSingularUInt32Field(value: &_storage._user) }()
+        case 5: try { try decoder.decodeRepeatedStringField(value: &_storage._backgroundModes) }()
+        case 6: try { try decoder.decodeSingularBoolField(value: &_storage._isConnected) }()
+        case 7: try { try decoder.decodeSingularUInt32Field(value: &_storage._strikes) }()
+        case 8: try { try decoder.decodeRepeatedStringField(value: &_storage._command) }()
+        case 9: try { try decoder.decodeRepeatedStringField(value: &_storage._roles) }()
+        case 10: try { try decoder.decodeSingularBoolField(value: &_storage._mayPair) }()
+        case 11: try { try decoder.decodeSingularBoolField(value: &_storage._showsSystemServices) }()
+        case 12: try { try decoder.decodeSingularStringField(value: &_storage._directory) }()
+        case 13: try { try decoder.decodeRepeatedStringField(value: &_storage._environment) }()
+        case 14: try { try decoder.decodeRepeatedStringField(value: &_storage._preservedCentrals) }()
+        case 15: try { try decoder.decodeRepeatedStringField(value: &_storage._preservedPeripherals) }()
+        case 16: try { try decoder.decodeSingularStringField(value: &_storage._unit) }()
+        case 17: try { try decoder.decodeSingularStringField(value: &_storage._adapter) }()
+        case 18: try { try decoder.decodeSingularUInt32Field(value: &_storage._memoryMegabytes) }()
+        case 19: try { try decoder.decodeSingularUInt32Field(value: &_storage._wakeSeconds) }()
+        case 20: try { try decoder.decodeSingularStringField(value: &_storage._authorization) }()
+        default: break
+        }
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.identifier.isEmpty {
-      try visitor.visitSingularStringField(value: self.identifier, fieldNumber: 1)
-    }
-    if self.place != .notRunning {
-      try visitor.visitSingularEnumField(value: self.place, fieldNumber: 2)
-    }
-    if self.process != 0 {
-      try visitor.visitSingularUInt32Field(value: self.process, fieldNumber: 3)
-    }
-    if self.user != 0 {
-      try visitor.visitSingularUInt32Field(value: self.user, fieldNumber: 4)
-    }
-    if !self.backgroundModes.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.backgroundModes, fieldNumber: 5)
-    }
-    if self.isConnected != false {
-      try visitor.visitSingularBoolField(value: self.isConnected, fieldNumber: 6)
-    }
-    if self.strikes != 0 {
-      try visitor.visitSingularUInt32Field(value: self.strikes, fieldNumber: 7)
-    }
-    if !self.command.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.command, fieldNumber: 8)
-    }
-    if !self.roles.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.roles, fieldNumber: 9)
-    }
-    if self.mayPair != false {
-      try visitor.visitSingularBoolField(value: self.mayPair, fieldNumber: 10)
-    }
-    if self.showsSystemServices != false {
-      try visitor.visitSingularBoolField(value: self.showsSystemServices, fieldNumber: 11)
-    }
-    if !self.directory.isEmpty {
-      try visitor.visitSingularStringField(value: self.directory, fieldNumber: 12)
-    }
-    if !self.environment.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.environment, fieldNumber: 13)
-    }
-    if !self.preservedCentrals.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.preservedCentrals, fieldNumber: 14)
-    }
-    if !self.preservedPeripherals.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.preservedPeripherals, fieldNumber: 15)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      if !_storage._identifier.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._identifier, fieldNumber: 1)
+      }
+      if _storage._place != .notRunning {
+        try visitor.visitSingularEnumField(value: _storage._place, fieldNumber: 2)
+      }
+      if _storage._process != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._process, fieldNumber: 3)
+      }
+      if _storage._user != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._user, fieldNumber: 4)
+      }
+      if !_storage._backgroundModes.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._backgroundModes, fieldNumber: 5)
+      }
+      if _storage._isConnected != false {
+        try visitor.visitSingularBoolField(value: _storage._isConnected, fieldNumber: 6)
+      }
+      if _storage._strikes != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._strikes, fieldNumber: 7)
+      }
+      if !_storage._command.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._command, fieldNumber: 8)
+      }
+      if !_storage._roles.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._roles, fieldNumber: 9)
+      }
+      if _storage._mayPair != false {
+        try visitor.visitSingularBoolField(value: _storage._mayPair, fieldNumber: 10)
+      }
+      if _storage._showsSystemServices != false {
+        try visitor.visitSingularBoolField(value: _storage._showsSystemServices, fieldNumber: 11)
+      }
+      if !_storage._directory.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._directory, fieldNumber: 12)
+      }
+      if !_storage._environment.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._environment, fieldNumber: 13)
+      }
+      if !_storage._preservedCentrals.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._preservedCentrals, fieldNumber: 14)
+      }
+      if !_storage._preservedPeripherals.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._preservedPeripherals, fieldNumber: 15)
+      }
+      if !_storage._unit.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._unit, fieldNumber: 16)
+      }
+      if !_storage._adapter.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._adapter, fieldNumber: 17)
+      }
+      if _storage._memoryMegabytes != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._memoryMegabytes, fieldNumber: 18)
+      }
+      if _storage._wakeSeconds != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._wakeSeconds, fieldNumber: 19)
+      }
+      if !_storage._authorization.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._authorization, fieldNumber: 20)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireInstalledApp, rhs: WireInstalledApp) -> Bool {
-    if lhs.identifier != rhs.identifier {return false}
-    if lhs.place != rhs.place {return false}
-    if lhs.process != rhs.process {return false}
-    if lhs.user != rhs.user {return false}
-    if lhs.backgroundModes != rhs.backgroundModes {return false}
-    if lhs.isConnected != rhs.isConnected {return false}
-    if lhs.strikes != rhs.strikes {return false}
-    if lhs.command != rhs.command {return false}
-    if lhs.roles != rhs.roles {return false}
-    if lhs.mayPair != rhs.mayPair {return false}
-    if lhs.showsSystemServices != rhs.showsSystemServices {return false}
-    if lhs.directory != rhs.directory {return false}
-    if lhs.environment != rhs.environment {return false}
-    if lhs.preservedCentrals != rhs.preservedCentrals {return false}
-    if lhs.preservedPeripherals != rhs.preservedPeripherals {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._identifier != rhs_storage._identifier {return false}
+        if _storage._place != rhs_storage._place {return false}
+        if _storage._process != rhs_storage._process {return false}
+        if _storage._user != rhs_storage._user {return false}
+        if _storage._backgroundModes != rhs_storage._backgroundModes {return false}
+        if _storage._isConnected != rhs_storage._isConnected {return false}
+        if _storage._strikes != rhs_storage._strikes {return false}
+        if _storage._command != rhs_storage._command {return false}
+        if _storage._roles != rhs_storage._roles {return false}
+        if _storage._mayPair != rhs_storage._mayPair {return false}
+        if _storage._showsSystemServices != rhs_storage._showsSystemServices {return false}
+        if _storage._directory != rhs_storage._directory {return false}
+        if _storage._environment != rhs_storage._environment {return false}
+        if _storage._preservedCentrals != rhs_storage._preservedCentrals {return false}
+        if _storage._preservedPeripherals != rhs_storage._preservedPeripherals {return false}
+        if _storage._unit != rhs_storage._unit {return false}
+        if _storage._adapter != rhs_storage._adapter {return false}
+        if _storage._memoryMegabytes != rhs_storage._memoryMegabytes {return false}
+        if _storage._wakeSeconds != rhs_storage._wakeSeconds {return false}
+        if _storage._authorization != rhs_storage._authorization {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -43,6 +43,16 @@ extension BluetoothUUID {
         return [UInt8(short >> 8), UInt8(truncatingIfNeeded: short)]
     }
 
+    /// The maximum number of UUIDs in a list of a request: everything that is found is compared with all of them, for
+    /// every program.
+    static let requestLimit = 512
+
+    /// The UUIDs in a request.
+    static func requested(_ wire: [some Collection<UInt8>]) throws(WireError) -> [BluetoothUUID] {
+        guard wire.count <= requestLimit else { throw .invalidField }
+        return try list(wire)
+    }
+
     static func list(_ wire: [some Collection<UInt8>]) throws(WireError) -> [BluetoothUUID] {
         var uuids: [BluetoothUUID] = []
         for octets in wire { uuids.append(try BluetoothUUID(wire: octets)) }

@@ -48,11 +48,17 @@ extension WireRequest {
             transferTrain.operation = operation.rawValue
             transferTrain.link = link.wire
             transferTrain.serviceData = UInt32(serviceData)
+        case .radio(.sendSubevents(let subevents, let set)): sendSubevents = WireSendSubevents(subevents, of: set)
+        case .radio(.respondInTrain(let response, let train)):
+            respondInTrain = WireRespondInTrain(response, in: train)
         case .radio(.classifyChannels(let map)): useChannels = map.rawValue
         case .sendHCICommand(let opcode, let parameters):
             hciCommand.opcode = UInt32(opcode.rawValue)
             hciCommand.parameters = Data(parameters)
-        case .security, .holdIndications, .stop: return nil
+        case .security(.createOutOfBandData): createOutOfBand = WireNothing()
+        case .security(.setOutOfBandData(let peer, let data)): setOutOfBand = WireSetOutOfBand(data, for: peer)
+        case .security(.unlockPasskey): unlockPasskey = WireNothing()
+        case .security(.setSecurity), .security(.restoreBonds), .holdIndications, .stop: return nil
         }
     }
 }
@@ -61,12 +67,23 @@ extension WireRequest {
     /// The revision of the protocol that first had the request (`Welcome.revision`).
     public var revision: UInt32 {
         switch command {
-        case .advertiseSet, .changeAdvertisingSet, .followTrain, .receiveTrains, .transferTrain, .useChannels,
-            .procedure,
-            .hciCommand:
-            1
-        // A daemon that does not know these fields would connect otherwise than asked.
-        case .connect(let connect): connect.phys != 0 || connect.hasPace || connect.enhancedBearers != 0 ? 1 : 0
+        case .sendSubevents, .respondInTrain: 3
+        // A daemon that does not know subevents would send or follow another train.
+        case .advertiseSet(let set): set.train.hasSubevents ? 3 : 1
+        case .changeAdvertisingSet(let change): change.set.train.hasSubevents ? 3 : 1
+        case .followTrain(let train): train.options.subevents.isEmpty ? 1 : 3
+        case .receiveTrains(let receive): receive.options.subevents.isEmpty ? 1 : 3
+        case .transferTrain, .useChannels, .procedure, .hciCommand: 1
+        case .createOutOfBand, .setOutOfBand, .unlockPasskey: 2
+        // A daemon that does not know these fields would scan or connect otherwise than asked.
+        case .scan(let scan): scan.acceptList.isEmpty ? 0 : 2
+        case .changeScan(let change): change.scan.acceptList.isEmpty ? 0 : 2
+        case .connect(let connect):
+            if connect.hasParameterPolicy {
+                3
+            } else {
+                connect.phys != 0 || connect.hasPace || connect.enhancedBearers != 0 ? 1 : 0
+            }
         default: 0
         }
     }
@@ -136,12 +153,18 @@ extension HostCommand {
                 .transferTrain(
                     OperationID(rawValue: transfer.operation), to: LinkID(wire: transfer.link),
                     serviceData: UInt16(clamping: transfer.serviceData)))
+        case .sendSubevents(let send): self = .radio(try send.command)
+        case .respondInTrain(let response): self = .radio(try response.command)
         case .useChannels(let map): self = .radio(.classifyChannels(ChannelMap(rawValue: map)))
         case .procedure(let procedure):
             self = .link(LinkID(wire: procedure.link), .procedure(try LinkProcedure(procedure)))
         case .hciCommand(let command):
             guard let opcode = UInt16(exactly: command.opcode) else { throw .invalidField }
             self = .sendHCICommand(opcode: HCIOpcode(rawValue: opcode), parameters: Array(command.parameters))
+        case .createOutOfBand: self = .security(.createOutOfBandData)
+        case .setOutOfBand(let set):
+            self = .security(.setOutOfBandData(try DeviceAddress(set.peer), try OutOfBandData(set)))
+        case .unlockPasskey: self = .security(.unlockPasskey)
         case .servePairing, .capture, .leave: throw .invalidField
         }
     }
@@ -155,6 +178,7 @@ extension WireConnect {
         if let parameters = request.parameters { self.parameters = WireConnectionParameters(parameters) }
         if let phys = request.phys { self.phys = UInt32(phys.rawValue) }
         enhancedBearers = UInt32(request.enhancedBearers ?? 0)
+        if let policy = request.parameterPolicy { parameterPolicy = WireParameterPolicy(policy) }
         if let pace = request.pace {
             self.pace.busy = WireConnectionParameters(pace.busy)
             self.pace.idle = WireConnectionParameters(pace.idle)
@@ -177,6 +201,7 @@ extension ConnectRequest {
                 idle: try ConnectionParameterRequest(wire.pace.idle),
                 idleSpan: Microseconds(rawValue: Int64(clamping: wire.pace.idleMicroseconds)))
         }
+        if wire.hasParameterPolicy { parameterPolicy = try ParameterPolicy(wire.parameterPolicy) }
     }
 }
 
@@ -194,6 +219,7 @@ extension WireScan {
         isInBackground = request.isInBackground
         scansCodedPhy = request.scansCodedPHY
         includesUnresolvedTargets = request.includesUnresolvedTargets
+        acceptList = request.acceptList.map { WireAddress($0) }
     }
 }
 
@@ -202,12 +228,14 @@ extension ScanRequest {
     public init(_ wire: WireScan) throws(WireError) {
         self.init(
             isActive: wire.isActive, allowsDuplicates: wire.allowsDuplicates,
-            serviceUUIDs: try BluetoothUUID.list(wire.services), name: wire.hasName ? wire.name : nil,
+            serviceUUIDs: try BluetoothUUID.requested(wire.services), name: wire.hasName ? wire.name : nil,
             minimumRSSI: wire.hasMinimumRssi ? Int8(clamping: wire.minimumRssi) : nil,
             address: wire.hasAddress ? try DeviceAddress(wire.address) : nil, isInBackground: wire.isInBackground)
-        if wire.hasSolicitedServices_p { solicitedServiceUUIDs = try BluetoothUUID.list(wire.solicitedServices) }
+        if wire.hasSolicitedServices_p { solicitedServiceUUIDs = try BluetoothUUID.requested(wire.solicitedServices) }
         scansCodedPHY = wire.scansCodedPhy
         includesUnresolvedTargets = wire.includesUnresolvedTargets
+        guard wire.acceptList.count <= Int(UInt8.max) else { throw .invalidField }
+        for address in wire.acceptList { acceptList.append(try DeviceAddress(address)) }
     }
 }
 
@@ -275,13 +303,13 @@ extension GATTOperation {
         guard let operation = wire.operation else { throw .invalidField }
         switch operation {
         case .exchangeMtu(let preferred): self = .exchangeMTU(preferred: UInt16(clamping: preferred))
-        case .discoverServices(let list): self = .discoverServices(uuids: try BluetoothUUID.list(list.uuids))
+        case .discoverServices(let list): self = .discoverServices(uuids: try BluetoothUUID.requested(list.uuids))
         case .discoverSecondaryServices: self = .discoverSecondaryServices
         case .discoverIncludedServices(let range):
             self = .discoverIncludedServices(try AttributeHandleRange(range))
         case .discoverCharacteristics(let search):
             self = .discoverCharacteristics(
-                try AttributeHandleRange(search.range), uuids: try BluetoothUUID.list(search.uuids))
+                try AttributeHandleRange(search.range), uuids: try BluetoothUUID.requested(search.uuids))
         case .discoverDescriptors(let range): self = .discoverDescriptors(try AttributeHandleRange(range))
         case .read(let handle): self = .read(try AttributeHandle(wire: handle))
         case .readLong(let read):

@@ -24,6 +24,7 @@ extension WireCompleted {
             parameters.supervisionTimeout = UInt32(inForce.supervisionTimeout.rawValue)
         case .success(.channels(let opened)): channels.channels = opened.map { WireOpenedChannel($0) }
         case .success(.hciAnswer(let octets)): hciAnswer = Data(octets)
+        case .success(.outOfBandData(let data)): outOfBand = WireOutOfBand(data)
         case .success(let result):
             // No command that the protocol carries ends like another one.
             if !set(procedure: result) { failure = WireFailure(.invalidRequest(.notAvailableOnSharedController)) }
@@ -124,6 +125,7 @@ extension WireCompleted {
             case .subrate(let subrate): return .success(.subrate(LinkSubrate(subrate)))
             case .transmitPower(let power): return .success(.transmitPower(TransmitPower(power)))
             case .hciAnswer(let octets): return .success(.hciAnswer(Array(octets)))
+            case .outOfBand(let data): return .success(.outOfBandData(try LocalOutOfBandData(data)))
             }
         }
     }
@@ -196,6 +198,7 @@ extension WireDiscovery {
         primaryPhy = UInt32(discovery.primaryPHY.rawValue)
         secondaryPhy = UInt32(discovery.secondaryPHY?.rawValue ?? 0)
         periodicInterval = UInt32(discovery.periodicInterval?.rawValue ?? 0)
+        if let target = discovery.unresolvedTarget { unresolvedTarget = WireAddress(target) }
     }
 
     /// - Throws: `WireError.invalidField`.
@@ -212,6 +215,7 @@ extension WireDiscovery {
         discovery.secondaryPHY = PHY(wire: secondaryPhy)
         discovery.periodicInterval =
             periodicInterval == 0 ? nil : PeriodicAdvertisingInterval(rawValue: UInt16(clamping: periodicInterval))
+        if hasUnresolvedTarget { discovery.unresolvedTarget = try DeviceAddress(unresolvedTarget) }
         return discovery
     }
 }

@@ -35,6 +35,7 @@ extension WireFailure {
             reason = .advertisingSet
             code = fault.wire
         case .invalidRequest(.train): reason = .train
+        case .invalidRequest(.subevents): reason = .subevents
         case .invalidRequest(.pathLossZones): reason = .pathLossZones
         case .invalidRequest(.channelMap): reason = .channelMap
         case .publishing(let error): set(error)
@@ -179,6 +180,7 @@ extension HostFailure {
         case .parametersTooLong: .invalidRequest(.parametersTooLong)
         case .advertisingSet: .invalidRequest(.advertisingSet(try AdvertisingSetRequest.Fault(wire: wire.code)))
         case .train: .invalidRequest(.train)
+        case .subevents: .invalidRequest(.subevents)
         case .pathLossZones: .invalidRequest(.pathLossZones)
         case .channelMap: .invalidRequest(.channelMap)
         default: nil

@@ -122,7 +122,9 @@ extension WireCompleted {
         case .phy(let transmit, let receive): phys = WirePHYs(transmit, receive)
         case .subrate(let subrate): self.subrate = WireSubrate(subrate)
         case .transmitPower(let power): transmitPower = WireTransmitPower(power)
-        default: return false
+        case .done, .connected, .gatt, .published, .listening, .channel, .channels, .accepted, .paired, .outOfBandData,
+            .rssi, .connectionParameters, .hciAnswer:
+            return false
         }
         return true
     }

@@ -99,7 +99,7 @@ extension AdvertiseRequest {
         case .packed(let packed):
             content = .packed(
                 localName: packed.hasLocalName ? packed.localName : nil,
-                serviceUUIDs: try BluetoothUUID.list(packed.services))
+                serviceUUIDs: try BluetoothUUID.requested(packed.services))
         case .raw(let raw):
             content = .raw(advertisement: Array(raw.advertisement), scanResponse: Array(raw.scanResponse))
         case nil: throw .invalidField
@@ -172,8 +172,13 @@ extension GATTServiceDefinition {
 
     /// The attributes that it takes at most.
     public var attributeCount: Int {
-        // Declaration and value, the client's configuration and the extended properties.
-        1 + includedServices.count + characteristics.reduce(0) { $0 + 4 + $1.descriptors.count }
+        1 + includedServices.count
+            + characteristics.reduce(0) { count, characteristic in
+                // Declaration and value, the client's configuration and the extended properties.
+                count + 4 + characteristic.descriptors.count + (characteristic.properties.contains(.broadcast) ? 1 : 0)
+                    // The list of several formats.
+                    + (characteristic.descriptors.count > 1 ? 1 : 0)
+            }
     }
 }
 

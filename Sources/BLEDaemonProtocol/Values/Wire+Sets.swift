@@ -56,6 +56,7 @@ extension WirePeriodicTrain {
         interval = UInt32(train.interval.rawValue)
         includesDataInformation = train.includesDataInformation
         includesTransmitPower = train.includesTransmitPower
+        if let subevents = train.subevents { self.subevents = WireTrainSubevents(subevents) }
     }
 }
 
@@ -65,6 +66,7 @@ extension PeriodicTrain {
         if wire.interval != 0 { interval = PeriodicAdvertisingInterval(rawValue: UInt16(clamping: wire.interval)) }
         includesDataInformation = wire.includesDataInformation
         includesTransmitPower = wire.includesTransmitPower
+        subevents = wire.hasSubevents ? TrainSubevents(wire.subevents) : nil
     }
 }
 
@@ -77,14 +79,21 @@ extension PHY {
 }
 
 extension WireSetEvent {
-    /// - Parameter operation: the client's number.
-    public init(_ event: AdvertisingSetEvent, operation: OperationID) {
+    /// - Parameters:
+    ///   - operation: the client's number.
+    ///   - dropped: the number of responses and requests for data before this event that were dropped.
+    public init(_ event: AdvertisingSetEvent, operation: OperationID, dropped: UInt32 = 0) {
         self.init()
         self.operation = operation.rawValue
+        self.dropped = dropped
         switch event {
         case .started(let power): started = Int32(power)
         case .stopped: stopped = WireNothing()
         case .connected(let link): connected = link.wire
+        case .dataRequested(let first, let count):
+            dataRequested.first = UInt32(first)
+            dataRequested.count = UInt32(count)
+        case .response(let response): self.response = WireSlotResponse(response)
         }
     }
 }
@@ -95,6 +104,9 @@ extension AdvertisingSetEvent {
         case .started(let power): self = .started(transmitPower: Int8(clamping: power))
         case .stopped: self = .stopped
         case .connected(let link): self = .connected(LinkID(wire: link))
+        case .dataRequested(let asked):
+            self = .dataRequested(firstSubevent: UInt8(clamping: asked.first), count: UInt8(clamping: asked.count))
+        case .response(let response): self = .response(SlotResponse(response))
         case nil: throw .invalidField
         }
     }
@@ -106,7 +118,7 @@ extension AdvertisingSetRequest.Fault {
     /// The number of a fault on the wire is its place here, from 1 on, so new ones are appended.
     private static let ofWire: [Self] = [
         .tooMuchData, .misplacedData, .contradictoryProperties, .needsExtendedPDUs, .primaryPHY, .outOfRange, .address,
-        .train,
+        .train, .subevents,
     ]
 
     var wire: UInt32 { UInt32((Self.ofWire.firstIndex(of: self) ?? -1) + 1) }

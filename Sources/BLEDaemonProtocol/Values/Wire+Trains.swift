@@ -45,6 +45,7 @@ extension WireTrainOptions {
         skip = UInt32(options.skip)
         timeout = UInt32(options.timeout.rawValue)
         reportsOnlyChanges = options.reportsOnlyChanges
+        subevents = (options.subevents ?? []).map { UInt32($0) }
     }
 }
 
@@ -54,6 +55,7 @@ extension TrainOptions {
         skip = UInt16(clamping: wire.skip)
         if wire.timeout != 0 { timeout = SupervisionTimeout(rawValue: UInt16(clamping: wire.timeout)) }
         reportsOnlyChanges = wire.reportsOnlyChanges
+        subevents = wire.subevents.isEmpty ? nil : wire.subevents.map { UInt8(clamping: $0) }
     }
 }
 
@@ -71,6 +73,7 @@ extension WireTrainEvent {
             synchronized.phy = UInt32(information.phy.rawValue)
             synchronized.interval = UInt32(information.interval.rawValue)
             if let serviceData = information.serviceData { synchronized.serviceData = UInt32(serviceData) }
+            if let subevents = information.subevents { synchronized.subevents = WireTrainSubevents(subevents) }
         case .report(let report):
             self.report.advertiser = WireTrainAdvertiser(report.advertiser, report.identifier)
             self.report.data = Data(report.data)
@@ -78,6 +81,8 @@ extension WireTrainEvent {
             self.report.rssi = Int32(report.rssi)
             if let power = report.txPower { self.report.txPower = Int32(power) }
             self.report.time = report.time.microseconds
+            if let event = report.event { self.report.event = UInt32(event) }
+            if let subevent = report.subevent { self.report.subevent = UInt32(subevent) }
         case .lost(let advertiser, let identifier): lost = WireTrainAdvertiser(advertiser, identifier)
         }
     }
@@ -93,7 +98,8 @@ extension TrainEvent {
                     advertiser: advertiser.address, identifier: advertiser.identifier,
                     phy: PHY(rawValue: UInt8(clamping: found.phy)),
                     interval: PeriodicAdvertisingInterval(rawValue: UInt16(clamping: found.interval)),
-                    serviceData: found.hasServiceData ? UInt16(clamping: found.serviceData) : nil))
+                    serviceData: found.hasServiceData ? UInt16(clamping: found.serviceData) : nil,
+                    subevents: found.hasSubevents ? TrainSubevents(found.subevents) : nil))
         case .report(let report):
             let advertiser = try TrainRequest.Advertiser(report.advertiser)
             self = .report(
@@ -101,6 +107,8 @@ extension TrainEvent {
                     advertiser: advertiser.address, identifier: advertiser.identifier, data: Array(report.data),
                     isTruncated: report.isTruncated, rssi: Int8(clamping: report.rssi),
                     txPower: report.hasTxPower ? Int8(clamping: report.txPower) : nil,
+                    event: report.hasEvent ? UInt16(clamping: report.event) : nil,
+                    subevent: report.hasSubevent ? UInt8(clamping: report.subevent) : nil,
                     time: Instant(microseconds: report.time)))
         case .lost(let train):
             let advertiser = try TrainRequest.Advertiser(train)

@@ -37,7 +37,7 @@ extension HTMLPage {
           if(k&1024){for(const part of f.split(/\n? *- Event Type: /)){const a=/Address: ([0-9A-F:]{17})/.exec(part);if(!a)continue;
               let d=devices.get(a[1]);if(!d)devices.set(a[1],d={address:a[1],type:(/Address Type: (\w+)/.exec(part)||[,""])[1],name:"",count:0,rssi:[]});d.count++;
               const s=/RSSI: (-?\d+) dBm/.exec(part);if(s)d.rssi.push([r[1],+s[1],i]);
-              if(!d.name){const n=/Local Name: "([^\n]*)"/.exec(part);if(n)d.name=n[1]}}}
+              if(!d.name){const n=/Local Name: "([^\n]*)"/.exec(part);if(n)d.name=n[1].replace(/(\\u0000)+$/,"")}}}
           if(c<0)return;
           let l=links.get(c);if(!l)links.set(c,l={rows:[],name:"Connection "+(c+1),address:"",end:"",ended:-1});
           if(!l.address){const m=ADDRESS.exec(h+"\n"+f);if(m)l.address=m[0]}l.rows.push(i);
@@ -95,7 +95,7 @@ extension HTMLPage {
         const TOP=44;
         function drawChart(){
           const v=$("view"),s=$("space"),c=$("chart"),w=v.clientWidth,h=v.clientHeight;s.textContent="";
-          s.style.height=Math.max(shown.length*rowHeight+TOP+20-h,0)+"px";c.style.display="block";
+          s.style.height=Math.max(shown.length*rowHeight+TOP+40-h,0)+"px";c.style.display="block";
           const g=fit(c,w,h),slim=w<620,left=slim?64:Math.max(150,w*.16),right=w-left,l=links.get(tab);
           const a=Math.max(0,Math.floor(v.scrollTop/rowHeight)),b=Math.min(shown.length,a+Math.ceil(h/rowHeight)+1);
           const font=Math.min(13,Math.max(7,rowHeight*.46));
@@ -108,8 +108,12 @@ extension HTMLPage {
               if(gap>=1e5){g.textAlign="right";g.fillText("+"+nice(gap),w-12,y)}}
             const failed=sorts[i]&128;
             if(i===l.ended){g.strokeStyle=failed?bad:ink;g.fillStyle=g.strokeStyle;g.lineWidth=2;g.setLineDash([6,4]);g.beginPath();g.moveTo(left-30,y+3);g.lineTo(right+30,y+3);g.stroke();g.setLineDash([]);
-              if(rowHeight>=12){g.font="600 "+font+"px system-ui,Segoe UI,DejaVu Sans,sans-serif";g.textAlign="center";const text="link ended: "+l.end,m=g.measureText(text).width+16;
-                g.fillStyle=css("--panel");g.fillRect((left+right-m)/2,y-font*.6,m,font*1.4);g.fillStyle=failed?bad:ink;g.fillText(text,(left+right)/2,y+2)}continue}
+              if(rowHeight>=12){g.font="600 "+font+"px system-ui,Segoe UI,DejaVu Sans,sans-serif";g.textAlign="center";
+                // The whole reason, on as many lines as it needs.
+                const lines=[""];for(const word of ("link ended: "+l.end).split(" ")){const last=lines.length-1,next=(lines[last]+" "+word).trim();
+                  if(lines[last]&&g.measureText(next).width>w-24)lines.push(word);else lines[last]=next}
+                lines.forEach((text,n)=>{const m=g.measureText(text).width+16,at=y+n*font*1.35;
+                  g.fillStyle=css("--panel");g.fillRect((w-m)/2,at-font*.6,m,font*1.4);g.fillStyle=failed?bad:ink;g.fillText(text,w/2,at+2)})}continue}
             const col=failed?bad:i===selected?accent:colours[k],sent=r[2]===0,x1=sent?left:right,x2=sent?right:left;
             g.strokeStyle=col;g.fillStyle=col;g.lineWidth=i===selected?2.5:1.4;
             g.beginPath();g.moveTo(x1,y+font*.62);g.lineTo(x2,y+font*.62);g.stroke();

@@ -80,7 +80,8 @@ extension HTMLPage {
         .kinds button{flex:none}#time{padding:4px 10px}nav{padding:6px 10px 0}main{margin:0;border-radius:0;border-width:1px 0 0}
         aside{position:fixed;left:0;right:0;bottom:0;width:auto;max-width:none;max-height:56vh;border-left:none;border-top:2px solid var(--accent);
         background:var(--panel);z-index:2;box-shadow:0 -6px 24px #0004}.row{gap:7px;padding:0 8px}.row .n{display:none}.row .t{width:6.5em}.row .k{display:none}
-        #overview{padding:10px 10px 40px}.card{min-width:0;flex:1 1 92px;padding:6px 10px}.card b{font-size:16px}.hide{display:none}}
+        #overview{padding:10px 10px 40px}.card{min-width:0;flex:1 1 92px;padding:6px 10px}.card b{font-size:16px}.hide{display:none}
+        th,td{padding-right:8px}td.wrap{min-width:110px}}
         .empty{padding:40px;text-align:center;color:var(--dim)}
         </style>
         </head>

@@ -2,10 +2,24 @@ import BLEAssignedNumbers
 
 extension DecodedOutput {
     /// Writes the structures of advertising data (Core Specification Supplement, Part A; Assigned Numbers, 2.3).
+    /// In text, what beacons and sensors say follows.
     /// - Returns: `false` if the data is malformed: the rest is then shown as octets.
     mutating func writeAdvertisingData(_ data: RawSpan) -> Bool {
         beginGroups("data")
-        defer { endGroups() }
+        var mayBeSensor = false
+        let isWellFormed = writeStructures(data, &mayBeSensor)
+        endGroups()
+        if isWellFormed, mayBeSensor, !isJSON {
+            for line in sensors.lines(for: data) {
+                begin("Says", "says")
+                buffer.append(line.span.bytes)
+                end()
+            }
+        }
+        return isWellFormed
+    }
+
+    private mutating func writeStructures(_ data: RawSpan, _ mayBeSensor: inout Bool) -> Bool {
         var position = 0
         while position < data.byteCount {
             let length = Int(data.octet(position))
@@ -21,6 +35,7 @@ extension DecodedOutput {
                 return false
             }
             writeStructure(type, data.part(position + 2, length - 1))
+            if SensorTexts.mayBe(in: type) { mayBeSensor = true }
             position += 1 + length
         }
         return true

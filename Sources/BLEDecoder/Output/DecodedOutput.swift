@@ -24,6 +24,7 @@ struct DecodedOutput: ~Copyable {
 
     var buffer = TextBuffer()
     var names = RecentNames()
+    var sensors = SensorTexts()
     let isJSON: Bool
     let isColoured: Bool
     private var depth = 0

@@ -61,7 +61,11 @@ struct AdvertiserTable {
             if (type == 0x09 || type == 0x08) && length > 1 {
                 guard names.count < Self.maximumNameCount else { return }
                 let name = data.part(position + 2, length - 1)
-                names[report.address] = (0..<name.byteCount).map { name.octet($0) }
+                // Some devices fill a fixed field with zeros.
+                var count = name.byteCount
+                while count > 0, name.octet(count - 1) == 0 { count -= 1 }
+                guard count > 0 else { return }
+                names[report.address] = (0..<count).map { name.octet($0) }
                 // A shortened name makes way for the whole one.
                 details[index].isNamed = type == 0x09
                 return

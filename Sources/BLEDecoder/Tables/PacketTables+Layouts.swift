@@ -313,237 +313,237 @@ extension PacketTables {
         0x2083, 8460, 41, 987, 6, 2, 0x8008, 3,  // LE Set Periodic Advertising Response Data
         0x2084, 8502, 29, 995, 3, 2, 0x8005, 3,  // LE Set Periodic Sync Subevent
         0x2085, 8532, 34, 1000, 16, 0, 0x800C, 0,  // LE Extended Create Connection [v2]
-        0x2086, 8567, 43, 1016, 1, 0, 0x8000, 0,  // LE Set Periodic Advertising Parameters [v2]
-        0x2087, 8611, 36, 1017, 0, 3, 0, 250,  // LE Read All Local Supported Features
-        0x2088, 8648, 27, 1020, 1, 0, 0x8000, 0,  // LE Read All Remote Features
-        0x2089, 8676, 39, 1021, 0, 21, 0, 29,  // LE CS Read Local Supported Capabilities
-        0x208A, 8716, 40, 1042, 1, 0, 2, 0,  // LE CS Read Remote Supported Capabilities
-        0x208B, 8757, 48, 1043, 21, 2, 30, 3,  // LE CS Write Cached Remote Supported Capabilities
-        0x208C, 8806, 21, 1066, 1, 0, 2, 0,  // LE CS Security Enable
-        0x208D, 8828, 26, 1067, 4, 2, 5, 3,  // LE CS Set Default Settings
-        0x208E, 8855, 27, 1073, 1, 0, 2, 0,  // LE CS Read Remote FAE Table
-        0x208F, 8883, 35, 1074, 2, 2, 74, 3,  // LE CS Write Cached Remote FAE Table
-        0x2090, 8919, 19, 1078, 18, 0, 28, 0,  // LE CS Create Config
-        0x2091, 8939, 19, 1096, 2, 0, 3, 0,  // LE CS Remove Config
-        0x2092, 8959, 32, 1098, 1, 1, 10, 1,  // LE CS Set Channel Classification
-        0x2093, 8992, 30, 1100, 14, 2, 23, 3,  // LE CS Set Procedure Parameters
-        0x2094, 9023, 22, 1116, 3, 0, 4, 0,  // LE CS Procedure Enable
-        0x2095, 9046, 10, 1119, 25, 1, 0x801E, 1,  // LE CS Test
-        0x2096, 9057, 14, 1145, 0, 0, 0, 0,  // LE CS Test End
-        0x2097, 9072, 24, 1145, 1, 0, 0x8000, 0,  // LE Set Host Feature [v2]
-        0x2098, 9097, 43, 1146, 1, 0, 0x8000, 0,  // LE Add Device to Monitored Advertisers List
-        0x2099, 9141, 48, 1147, 1, 0, 0x8000, 0,  // LE Remove Device from Monitored Advertisers List
-        0x209A, 9190, 35, 1148, 1, 0, 0x8000, 0,  // LE Clear Monitored Advertisers List
-        0x209B, 9226, 39, 1149, 1, 0, 0x8000, 0,  // LE Read Monitored Advertisers List Size
-        0x209C, 9266, 32, 1150, 1, 0, 0x8000, 0,  // LE Enable Monitoring Advertisers
-        0x209D, 9299, 21, 1151, 5, 0, 9, 0,  // LE Frame Space Update
-        0x209E, 9321, 46, 1156, 1, 0, 0x8000, 0,  // LE Set Resolvable Private Address Timeout [v2]
-        0x209F, 9368, 22, 1157, 1, 0, 0x8000, 0,  // LE Enable UTP OTA Mode
-        0x20A0, 9391, 11, 1158, 1, 0, 0x8000, 0,  // LE UTP Send
-        0x20A1, 9403, 26, 1159, 10, 0, 20, 0,  // LE Connection Rate Request
-        0x20A2, 9430, 30, 1169, 9, 1, 18, 1,  // LE Set Default Rate Parameters
-        0x20A3, 9461, 45, 1179, 0, 6, 0, 0x8003,  // LE Read Minimum Supported Connection Interval
-        0x20A5, 9507, 44, 1185, 0, 26, 0, 35,  // LE CS Read Local Supported Capabilities [v2]
-        0x20A6, 9552, 53, 1211, 1, 0, 0x8000, 0,  // LE CS Write Cached Remote Supported Capabilities [v2]
-        0x0001, 9606, 16, 1212, 1, 0, 1, 0,  // Inquiry Complete
-        0x0002, 9623, 14, 1213, 7, 0, 0x8001, 0,  // Inquiry Result
-        0x0003, 9638, 19, 1220, 5, 0, 11, 0,  // Connection Complete
-        0x0004, 9658, 18, 1225, 3, 0, 10, 0,  // Connection Request
-        0x0005, 9677, 22, 1228, 3, 0, 4, 0,  // Disconnection Complete
-        0x0006, 9700, 23, 1231, 2, 0, 3, 0,  // Authentication Complete
-        0x0007, 9724, 28, 1233, 3, 0, 255, 0,  // Remote Name Request Complete
-        0x0008, 9753, 17, 1236, 3, 0, 4, 0,  // Encryption Change
-        0x0009, 9771, 35, 1239, 2, 0, 3, 0,  // Change Connection Link Key Complete
-        0x000A, 9807, 21, 1241, 3, 0, 4, 0,  // Link Key Type Changed
-        0x000B, 9829, 39, 1244, 3, 0, 11, 0,  // Read Remote Supported Features Complete
-        0x000C, 9869, 40, 1247, 5, 0, 8, 0,  // Read Remote Version Information Complete
-        0x000D, 9910, 18, 1252, 4, 0, 5, 0,  // QoS Setup Complete
-        0x000E, 9929, 16, 1256, 2, 0, 3, 0,  // Command Complete
-        0x000F, 9946, 14, 1258, 3, 0, 4, 0,  // Command Status
-        0x0010, 9961, 14, 1261, 1, 0, 1, 0,  // Hardware Error
-        0x0011, 9976, 14, 1262, 1, 0, 2, 0,  // Flush Occurred
-        0x0012, 9991, 11, 1263, 3, 0, 8, 0,  // Role Change
-        0x0013, 10003, 27, 1266, 3, 0, 0x8001, 0,  // Number of Completed Packets
-        0x0014, 10031, 11, 1269, 4, 0, 6, 0,  // Mode Change
-        0x0015, 10043, 16, 1273, 1, 0, 0x8000, 0,  // Return Link Keys
-        0x0016, 10060, 16, 1274, 1, 0, 6, 0,  // PIN Code Request
-        0x0017, 10077, 16, 1275, 1, 0, 6, 0,  // Link Key Request
-        0x0018, 10094, 21, 1276, 3, 0, 23, 0,  // Link Key Notification
-        0x0019, 10116, 16, 1279, 1, 0, 0x8000, 0,  // Loopback Command
-        0x001A, 10133, 20, 1280, 1, 0, 1, 0,  // Data Buffer Overflow
-        0x001B, 10154, 16, 1281, 2, 0, 3, 0,  // Max Slots Change
-        0x001C, 10171, 26, 1283, 3, 0, 5, 0,  // Read Clock Offset Complete
-        0x001D, 10198, 30, 1286, 3, 0, 5, 0,  // Connection Packet Type Changed
-        0x001E, 10229, 13, 1289, 1, 0, 2, 0,  // QoS Violation
-        0x0020, 10243, 32, 1290, 2, 0, 7, 0,  // Page Scan Repetition Mode Change
-        0x0021, 10276, 27, 1292, 1, 0, 0x8000, 0,  // Flow Specification Complete
-        0x0022, 10304, 24, 1293, 7, 0, 0x8001, 0,  // Inquiry Result with RSSI
-        0x0023, 10329, 38, 1300, 5, 0, 13, 0,  // Read Remote Extended Features Complete
-        0x002C, 10368, 31, 1305, 9, 0, 17, 0,  // Synchronous Connection Complete
-        0x002D, 10400, 30, 1314, 6, 0, 9, 0,  // Synchronous Connection Changed
-        0x002E, 1486, 15, 1320, 6, 0, 11, 0,  // Sniff Subrating
-        0x002F, 10431, 23, 1326, 8, 0, 255, 0,  // Extended Inquiry Result
-        0x0030, 10455, 31, 1334, 2, 0, 3, 0,  // Encryption Key Refresh Complete
-        0x0031, 10487, 21, 1336, 1, 0, 6, 0,  // IO Capability Request
-        0x0032, 10509, 22, 1337, 4, 0, 9, 0,  // IO Capability Response
-        0x0033, 10532, 25, 1341, 2, 0, 10, 0,  // User Confirmation Request
-        0x0034, 10558, 20, 1343, 1, 0, 6, 0,  // User Passkey Request
-        0x0035, 10579, 23, 1344, 1, 0, 6, 0,  // Remote OOB Data Request
-        0x0036, 10603, 23, 1345, 2, 0, 7, 0,  // Simple Pairing Complete
-        0x0038, 10627, 32, 1347, 2, 0, 4, 0,  // Link Supervision Timeout Changed
-        0x0039, 10660, 23, 1349, 1, 0, 2, 0,  // Enhanced Flush Complete
-        0x003B, 10684, 25, 1350, 2, 0, 10, 0,  // User Passkey Notification
-        0x003C, 10710, 21, 1352, 2, 0, 7, 0,  // Keypress Notification
-        0x003D, 10732, 43, 1354, 2, 0, 14, 0,  // Remote Host Supported Features Notification
-        0x003E, 10776, 7, 1356, 1, 0, 0x8000, 0,  // LE Meta
-        0x0048, 10784, 31, 1357, 1, 0, 0x8000, 0,  // Number of Completed Data Blocks
-        0x004E, 10816, 23, 1358, 1, 0, 0x8000, 0,  // Triggered Clock Capture
-        0x004F, 10840, 30, 1359, 1, 0, 0x8000, 0,  // Synchronization Train Complete
-        0x0050, 10871, 30, 1360, 1, 0, 0x8000, 0,  // Synchronization Train Received
-        0x0051, 10902, 43, 1361, 1, 0, 0x8000, 0,  // Connectionless Peripheral Broadcast Receive
-        0x0052, 10946, 43, 1362, 1, 0, 0x8000, 0,  // Connectionless Peripheral Broadcast Timeout
-        0x0053, 10990, 23, 1363, 1, 0, 0x8000, 0,  // Truncated Page Complete
-        0x0054, 11014, 32, 1364, 1, 0, 0x8000, 0,  // Peripheral Page Response Timeout
-        0x0055, 11047, 54, 1365, 1, 0, 0x8000, 0,  // Connectionless Peripheral Broadcast Channel Map Change
-        0x0056, 11102, 29, 1366, 1, 0, 0x8000, 0,  // Inquiry Response Notification
-        0x0057, 11132, 37, 1367, 1, 0, 2, 0,  // Authenticated Payload Timeout Expired
-        0x0058, 11170, 17, 1368, 1, 0, 0x8000, 0,  // SAM Status Change
-        0x0059, 11188, 22, 1369, 4, 0, 5, 0,  // Encryption Change [v2]
-        0x00FF, 11211, 15, 1373, 1, 0, 0x8000, 0,  // Vendor Specific
-        0x0001, 11227, 22, 1374, 9, 0, 18, 0,  // LE Connection Complete
-        0x0002, 11250, 21, 1383, 6, 0, 0x8001, 0,  // LE Advertising Report
-        0x0003, 11272, 29, 1389, 5, 0, 9, 0,  // LE Connection Update Complete
-        0x0004, 11302, 32, 1394, 3, 0, 11, 0,  // LE Read Remote Features Complete
-        0x0005, 11335, 24, 1397, 3, 0, 12, 0,  // LE Long Term Key Request
-        0x0006, 11360, 38, 1400, 5, 0, 10, 0,  // LE Remote Connection Parameter Request
-        0x0007, 11399, 21, 1405, 5, 0, 10, 0,  // LE Data Length Change
-        0x0008, 11421, 39, 1410, 2, 0, 65, 0,  // LE Read Local P-256 Public Key Complete
-        0x0009, 11461, 26, 1412, 2, 0, 33, 0,  // LE Generate DHKey Complete
-        0x000A, 11488, 31, 1414, 11, 0, 30, 0,  // LE Enhanced Connection Complete
-        0x000B, 11520, 30, 1425, 7, 0, 0x8001, 0,  // LE Directed Advertising Report
-        0x000C, 11551, 22, 1432, 4, 0, 5, 0,  // LE PHY Update Complete
-        0x000D, 11574, 30, 1436, 13, 0, 0x8001, 0,  // LE Extended Advertising Report
-        0x000E, 11605, 40, 1449, 8, 0, 15, 0,  // LE Periodic Advertising Sync Established
-        0x000F, 11646, 30, 1457, 6, 0, 0x8007, 0,  // LE Periodic Advertising Report
-        0x0010, 11677, 33, 1463, 1, 0, 2, 0,  // LE Periodic Advertising Sync Lost
-        0x0011, 11711, 15, 1464, 0, 0, 0, 0,  // LE Scan Timeout
-        0x0012, 11727, 29, 1464, 4, 0, 5, 0,  // LE Advertising Set Terminated
-        0x0013, 11757, 24, 1468, 3, 0, 8, 0,  // LE Scan Request Received
-        0x0014, 11782, 30, 1471, 2, 0, 3, 0,  // LE Channel Selection Algorithm
-        0x0015, 11813, 27, 1473, 1, 0, 0x8000, 0,  // LE Connectionless IQ Report
-        0x0016, 11841, 23, 1474, 1, 0, 0x8000, 0,  // LE Connection IQ Report
-        0x0017, 11865, 21, 1475, 2, 0, 3, 0,  // LE CTE Request Failed
-        0x0018, 11887, 46, 1477, 10, 0, 19, 0,  // LE Periodic Advertising Sync Transfer Received
-        0x0019, 11934, 18, 1487, 16, 0, 28, 0,  // LE CIS Established
-        0x001A, 11953, 14, 1503, 4, 0, 6, 0,  // LE CIS Request
-        0x001B, 11968, 22, 1507, 13, 0, 0x8012, 0,  // LE Create BIG Complete
-        0x001C, 11991, 25, 1520, 2, 0, 2, 0,  // LE Terminate BIG Complete
-        0x001D, 12017, 23, 1522, 11, 0, 0x800E, 0,  // LE BIG Sync Established
-        0x001E, 12041, 16, 1533, 2, 0, 2, 0,  // LE BIG Sync Lost
-        0x001F, 12058, 28, 1535, 3, 0, 4, 0,  // LE Request Peer SCA Complete
-        0x0020, 12087, 22, 1538, 3, 0, 4, 0,  // LE Path Loss Threshold
-        0x0021, 12110, 27, 1541, 7, 0, 8, 0,  // LE Transmit Power Reporting
-        0x0022, 12138, 29, 1548, 13, 0, 19, 0,  // LE BIGInfo Advertising Report
-        0x0023, 12168, 17, 1561, 6, 0, 11, 0,  // LE Subrate Change
-        0x0024, 12186, 45, 1567, 12, 0, 19, 0,  // LE Periodic Advertising Sync Established [v2]
-        0x0025, 12232, 35, 1579, 8, 0, 0x800A, 0,  // LE Periodic Advertising Report [v2]
-        0x0026, 12268, 51, 1587, 14, 0, 23, 0,  // LE Periodic Advertising Sync Transfer Received [v2]
-        0x0027, 12320, 45, 1601, 3, 0, 3, 0,  // LE Periodic Advertising Subevent Data Request
-        0x0028, 12366, 39, 1604, 10, 0, 0x8004, 0,  // LE Periodic Advertising Response Report
-        0x0029, 12406, 36, 1614, 13, 0, 33, 0,  // LE Enhanced Connection Complete [v2]
-        0x002A, 12443, 23, 1627, 22, 0, 42, 0,  // LE CIS Established [v2]
-        0x002B, 12467, 36, 1649, 5, 0, 253, 0,  // LE Read All Remote Features Complete
-        0x002C, 12504, 49, 1654, 22, 0, 31, 0,  // LE CS Read Remote Supported Capabilities Complete
-        0x002D, 12554, 36, 1676, 3, 0, 75, 0,  // LE CS Read Remote FAE Table Complete
-        0x002E, 12591, 30, 1679, 2, 0, 3, 0,  // LE CS Security Enable Complete
-        0x002F, 12622, 21, 1681, 23, 0, 33, 0,  // LE CS Config Complete
-        0x0030, 12644, 31, 1704, 13, 0, 21, 0,  // LE CS Procedure Enable Complete
-        0x0031, 12676, 21, 1717, 14, 0, 0x800F, 0,  // LE CS Subevent Result
-        0x0032, 12698, 30, 1731, 10, 0, 0x8008, 0,  // LE CS Subevent Result Continue
-        0x0033, 12729, 23, 1741, 2, 0, 3, 0,  // LE CS Test End Complete
-        0x0034, 12753, 31, 1743, 3, 0, 8, 0,  // LE Monitored Advertisers Report
-        0x0035, 12785, 30, 1746, 6, 0, 9, 0,  // LE Frame Space Update Complete
-        0x0036, 12816, 14, 1752, 1, 0, 0x8000, 0,  // LE UTP Receive
-        0x0037, 12831, 25, 1753, 7, 0, 13, 0,  // LE Connection Rate Change
-        0x0038, 12857, 54, 1760, 27, 0, 37, 0,  // LE CS Read Remote Supported Capabilities Complete [v2]
-        0x0001, 12912, 14, 1787, 1, 0, 0x8000, 0,  // Error Response
-        0x0002, 12927, 20, 1788, 1, 0, 2, 0,  // Exchange MTU Request
-        0x0003, 12948, 21, 1789, 1, 0, 2, 0,  // Exchange MTU Response
-        0x0004, 12970, 24, 1790, 1, 0, 0x8000, 0,  // Find Information Request
-        0x0005, 12995, 25, 1791, 1, 0, 0x8000, 0,  // Find Information Response
-        0x0006, 13021, 26, 1792, 1, 0, 0x8000, 0,  // Find By Type Value Request
-        0x0007, 13048, 27, 1793, 1, 0, 0x8000, 0,  // Find By Type Value Response
-        0x0008, 13076, 20, 1794, 1, 0, 0x8000, 0,  // Read By Type Request
-        0x0009, 13097, 21, 1795, 1, 0, 0x8000, 0,  // Read By Type Response
-        0x000A, 13119, 12, 1796, 1, 0, 0x8000, 0,  // Read Request
-        0x000B, 13132, 13, 1797, 1, 0, 0x8000, 0,  // Read Response
-        0x000C, 13146, 17, 1798, 1, 0, 0x8000, 0,  // Read Blob Request
-        0x000D, 13164, 18, 1799, 1, 0, 0x8000, 0,  // Read Blob Response
-        0x000E, 13183, 21, 1800, 1, 0, 0x8000, 0,  // Read Multiple Request
-        0x000F, 13205, 22, 1801, 1, 0, 0x8000, 0,  // Read Multiple Response
-        0x0010, 13228, 26, 1802, 1, 0, 0x8000, 0,  // Read By Group Type Request
-        0x0011, 13255, 27, 1803, 1, 0, 0x8000, 0,  // Read By Group Type Response
-        0x0012, 13283, 13, 1804, 1, 0, 0x8000, 0,  // Write Request
-        0x0013, 13297, 14, 1805, 0, 0, 0, 0,  // Write Response
-        0x0016, 13312, 21, 1805, 1, 0, 0x8000, 0,  // Prepare Write Request
-        0x0017, 13334, 22, 1806, 1, 0, 0x8000, 0,  // Prepare Write Response
-        0x0018, 13357, 21, 1807, 1, 0, 1, 0,  // Execute Write Request
-        0x0019, 13379, 22, 1808, 0, 0, 0, 0,  // Execute Write Response
-        0x001B, 13402, 25, 1808, 1, 0, 0x8000, 0,  // Handle Value Notification
-        0x001D, 13428, 23, 1809, 1, 0, 0x8000, 0,  // Handle Value Indication
-        0x001E, 13452, 25, 1810, 0, 0, 0, 0,  // Handle Value Confirmation
-        0x0020, 13478, 30, 1810, 1, 0, 0x8000, 0,  // Read Multiple Variable Request
-        0x0021, 13509, 31, 1811, 1, 0, 0x8000, 0,  // Read Multiple Variable Response
-        0x0023, 13541, 34, 1812, 1, 0, 0x8000, 0,  // Multiple Handle Value Notification
-        0x0052, 13576, 13, 1813, 1, 0, 0x8000, 0,  // Write Command
-        0x00D2, 13590, 20, 1814, 1, 0, 0x8000, 0,  // Signed Write Command
-        0x0001, 13611, 15, 1815, 6, 0, 6, 0,  // Pairing Request
-        0x0002, 13627, 16, 1821, 6, 0, 6, 0,  // Pairing Response
-        0x0003, 13644, 15, 1827, 1, 0, 16, 0,  // Pairing Confirm
-        0x0004, 13660, 14, 1828, 1, 0, 16, 0,  // Pairing Random
-        0x0005, 13675, 14, 1829, 1, 0, 1, 0,  // Pairing Failed
-        0x0006, 13690, 22, 1830, 1, 0, 16, 0,  // Encryption Information
-        0x0007, 13713, 22, 1831, 2, 0, 10, 0,  // Central Identification
-        0x0008, 13736, 20, 1833, 1, 0, 16, 0,  // Identity Information
-        0x0009, 13757, 28, 1834, 2, 0, 7, 0,  // Identity Address Information
-        0x000A, 13786, 19, 1836, 1, 0, 16, 0,  // Signing Information
-        0x000B, 13806, 16, 1837, 1, 0, 1, 0,  // Security Request
-        0x000C, 13823, 18, 1838, 2, 0, 64, 0,  // Pairing Public Key
-        0x000D, 13842, 19, 1840, 1, 0, 16, 0,  // Pairing DHKey Check
-        0x000E, 10710, 21, 1841, 1, 0, 1, 0,  // Keypress Notification
-        0x0001, 13862, 14, 1842, 2, 0, 0x8002, 0,  // Command Reject
-        0x0002, 9658, 18, 1844, 2, 0, 4, 0,  // Connection Request
-        0x0003, 13877, 19, 1846, 4, 0, 8, 0,  // Connection Response
-        0x0004, 13897, 21, 1850, 3, 0, 0x8004, 0,  // Configuration Request
-        0x0005, 13919, 22, 1853, 4, 0, 0x8006, 0,  // Configuration Response
-        0x0006, 13942, 21, 1857, 2, 0, 4, 0,  // Disconnection Request
-        0x0007, 13964, 22, 1859, 2, 0, 4, 0,  // Disconnection Response
-        0x0008, 13987, 12, 1861, 1, 0, 0x8000, 0,  // Echo Request
-        0x0009, 14000, 13, 1862, 1, 0, 0x8000, 0,  // Echo Response
-        0x000A, 14014, 19, 1863, 1, 0, 2, 0,  // Information Request
-        0x000B, 14034, 20, 1864, 3, 0, 0x8004, 0,  // Information Response
-        0x000C, 14055, 22, 1867, 3, 0, 5, 0,  // Create Channel Request
-        0x000D, 14078, 23, 1870, 4, 0, 8, 0,  // Create Channel Response
-        0x000E, 14102, 20, 1874, 2, 0, 3, 0,  // Move Channel Request
-        0x000F, 14123, 21, 1876, 2, 0, 4, 0,  // Move Channel Response
-        0x0010, 14145, 25, 1878, 2, 0, 4, 0,  // Move Channel Confirmation
-        0x0011, 14171, 34, 1880, 1, 0, 2, 0,  // Move Channel Confirmation Response
-        0x0012, 14206, 35, 1881, 4, 0, 8, 0,  // Connection Parameter Update Request
-        0x0013, 14242, 36, 1885, 1, 0, 2, 0,  // Connection Parameter Update Response
-        0x0014, 14279, 34, 1886, 5, 0, 10, 0,  // LE Credit Based Connection Request
-        0x0015, 14314, 35, 1891, 5, 0, 10, 0,  // LE Credit Based Connection Response
-        0x0016, 14350, 19, 1896, 2, 0, 4, 0,  // Flow Control Credit
-        0x0017, 14370, 31, 1898, 5, 0, 0x8008, 0,  // Credit Based Connection Request
-        0x0018, 14402, 32, 1903, 5, 0, 0x8008, 0,  // Credit Based Connection Response
-        0x0019, 14435, 32, 1908, 3, 0, 0x8004, 0,  // Credit Based Reconfigure Request
-        0x001A, 14468, 33, 1911, 1, 0, 2, 0,  // Credit Based Reconfigure Response
-        0x0001, 14502, 25, 1912, 1, 0, 2, 0,  // Maximum Transmission Unit
-        0x0002, 14528, 13, 1913, 1, 0, 2, 0,  // Flush Timeout
-        0x0003, 14542, 18, 1914, 7, 0, 22, 0,  // Quality of Service
-        0x0004, 14561, 31, 1921, 6, 0, 9, 0,  // Retransmission and Flow Control
-        0x0005, 14593, 20, 1927, 1, 0, 1, 0,  // Frame Check Sequence
-        0x0006, 14614, 27, 1928, 6, 0, 16, 0,  // Extended Flow Specification
-        0x0007, 14642, 20, 1934, 1, 0, 2, 0,  // Extended Window Size
+        0x2086, 8567, 43, 1016, 9, 2, 12, 2,  // LE Set Periodic Advertising Parameters [v2]
+        0x2087, 8611, 36, 1027, 0, 3, 0, 250,  // LE Read All Local Supported Features
+        0x2088, 8648, 27, 1030, 1, 0, 0x8000, 0,  // LE Read All Remote Features
+        0x2089, 8676, 39, 1031, 0, 21, 0, 29,  // LE CS Read Local Supported Capabilities
+        0x208A, 8716, 40, 1052, 1, 0, 2, 0,  // LE CS Read Remote Supported Capabilities
+        0x208B, 8757, 48, 1053, 21, 2, 30, 3,  // LE CS Write Cached Remote Supported Capabilities
+        0x208C, 8806, 21, 1076, 1, 0, 2, 0,  // LE CS Security Enable
+        0x208D, 8828, 26, 1077, 4, 2, 5, 3,  // LE CS Set Default Settings
+        0x208E, 8855, 27, 1083, 1, 0, 2, 0,  // LE CS Read Remote FAE Table
+        0x208F, 8883, 35, 1084, 2, 2, 74, 3,  // LE CS Write Cached Remote FAE Table
+        0x2090, 8919, 19, 1088, 18, 0, 28, 0,  // LE CS Create Config
+        0x2091, 8939, 19, 1106, 2, 0, 3, 0,  // LE CS Remove Config
+        0x2092, 8959, 32, 1108, 1, 1, 10, 1,  // LE CS Set Channel Classification
+        0x2093, 8992, 30, 1110, 14, 2, 23, 3,  // LE CS Set Procedure Parameters
+        0x2094, 9023, 22, 1126, 3, 0, 4, 0,  // LE CS Procedure Enable
+        0x2095, 9046, 10, 1129, 25, 1, 0x801E, 1,  // LE CS Test
+        0x2096, 9057, 14, 1155, 0, 0, 0, 0,  // LE CS Test End
+        0x2097, 9072, 24, 1155, 1, 0, 0x8000, 0,  // LE Set Host Feature [v2]
+        0x2098, 9097, 43, 1156, 1, 0, 0x8000, 0,  // LE Add Device to Monitored Advertisers List
+        0x2099, 9141, 48, 1157, 1, 0, 0x8000, 0,  // LE Remove Device from Monitored Advertisers List
+        0x209A, 9190, 35, 1158, 1, 0, 0x8000, 0,  // LE Clear Monitored Advertisers List
+        0x209B, 9226, 39, 1159, 1, 0, 0x8000, 0,  // LE Read Monitored Advertisers List Size
+        0x209C, 9266, 32, 1160, 1, 0, 0x8000, 0,  // LE Enable Monitoring Advertisers
+        0x209D, 9299, 21, 1161, 5, 0, 9, 0,  // LE Frame Space Update
+        0x209E, 9321, 46, 1166, 1, 0, 0x8000, 0,  // LE Set Resolvable Private Address Timeout [v2]
+        0x209F, 9368, 22, 1167, 1, 0, 0x8000, 0,  // LE Enable UTP OTA Mode
+        0x20A0, 9391, 11, 1168, 1, 0, 0x8000, 0,  // LE UTP Send
+        0x20A1, 9403, 26, 1169, 10, 0, 20, 0,  // LE Connection Rate Request
+        0x20A2, 9430, 30, 1179, 9, 1, 18, 1,  // LE Set Default Rate Parameters
+        0x20A3, 9461, 45, 1189, 0, 6, 0, 0x8003,  // LE Read Minimum Supported Connection Interval
+        0x20A5, 9507, 44, 1195, 0, 26, 0, 35,  // LE CS Read Local Supported Capabilities [v2]
+        0x20A6, 9552, 53, 1221, 1, 0, 0x8000, 0,  // LE CS Write Cached Remote Supported Capabilities [v2]
+        0x0001, 9606, 16, 1222, 1, 0, 1, 0,  // Inquiry Complete
+        0x0002, 9623, 14, 1223, 7, 0, 0x8001, 0,  // Inquiry Result
+        0x0003, 9638, 19, 1230, 5, 0, 11, 0,  // Connection Complete
+        0x0004, 9658, 18, 1235, 3, 0, 10, 0,  // Connection Request
+        0x0005, 9677, 22, 1238, 3, 0, 4, 0,  // Disconnection Complete
+        0x0006, 9700, 23, 1241, 2, 0, 3, 0,  // Authentication Complete
+        0x0007, 9724, 28, 1243, 3, 0, 255, 0,  // Remote Name Request Complete
+        0x0008, 9753, 17, 1246, 3, 0, 4, 0,  // Encryption Change
+        0x0009, 9771, 35, 1249, 2, 0, 3, 0,  // Change Connection Link Key Complete
+        0x000A, 9807, 21, 1251, 3, 0, 4, 0,  // Link Key Type Changed
+        0x000B, 9829, 39, 1254, 3, 0, 11, 0,  // Read Remote Supported Features Complete
+        0x000C, 9869, 40, 1257, 5, 0, 8, 0,  // Read Remote Version Information Complete
+        0x000D, 9910, 18, 1262, 4, 0, 5, 0,  // QoS Setup Complete
+        0x000E, 9929, 16, 1266, 2, 0, 3, 0,  // Command Complete
+        0x000F, 9946, 14, 1268, 3, 0, 4, 0,  // Command Status
+        0x0010, 9961, 14, 1271, 1, 0, 1, 0,  // Hardware Error
+        0x0011, 9976, 14, 1272, 1, 0, 2, 0,  // Flush Occurred
+        0x0012, 9991, 11, 1273, 3, 0, 8, 0,  // Role Change
+        0x0013, 10003, 27, 1276, 3, 0, 0x8001, 0,  // Number of Completed Packets
+        0x0014, 10031, 11, 1279, 4, 0, 6, 0,  // Mode Change
+        0x0015, 10043, 16, 1283, 1, 0, 0x8000, 0,  // Return Link Keys
+        0x0016, 10060, 16, 1284, 1, 0, 6, 0,  // PIN Code Request
+        0x0017, 10077, 16, 1285, 1, 0, 6, 0,  // Link Key Request
+        0x0018, 10094, 21, 1286, 3, 0, 23, 0,  // Link Key Notification
+        0x0019, 10116, 16, 1289, 1, 0, 0x8000, 0,  // Loopback Command
+        0x001A, 10133, 20, 1290, 1, 0, 1, 0,  // Data Buffer Overflow
+        0x001B, 10154, 16, 1291, 2, 0, 3, 0,  // Max Slots Change
+        0x001C, 10171, 26, 1293, 3, 0, 5, 0,  // Read Clock Offset Complete
+        0x001D, 10198, 30, 1296, 3, 0, 5, 0,  // Connection Packet Type Changed
+        0x001E, 10229, 13, 1299, 1, 0, 2, 0,  // QoS Violation
+        0x0020, 10243, 32, 1300, 2, 0, 7, 0,  // Page Scan Repetition Mode Change
+        0x0021, 10276, 27, 1302, 1, 0, 0x8000, 0,  // Flow Specification Complete
+        0x0022, 10304, 24, 1303, 7, 0, 0x8001, 0,  // Inquiry Result with RSSI
+        0x0023, 10329, 38, 1310, 5, 0, 13, 0,  // Read Remote Extended Features Complete
+        0x002C, 10368, 31, 1315, 9, 0, 17, 0,  // Synchronous Connection Complete
+        0x002D, 10400, 30, 1324, 6, 0, 9, 0,  // Synchronous Connection Changed
+        0x002E, 1486, 15, 1330, 6, 0, 11, 0,  // Sniff Subrating
+        0x002F, 10431, 23, 1336, 8, 0, 255, 0,  // Extended Inquiry Result
+        0x0030, 10455, 31, 1344, 2, 0, 3, 0,  // Encryption Key Refresh Complete
+        0x0031, 10487, 21, 1346, 1, 0, 6, 0,  // IO Capability Request
+        0x0032, 10509, 22, 1347, 4, 0, 9, 0,  // IO Capability Response
+        0x0033, 10532, 25, 1351, 2, 0, 10, 0,  // User Confirmation Request
+        0x0034, 10558, 20, 1353, 1, 0, 6, 0,  // User Passkey Request
+        0x0035, 10579, 23, 1354, 1, 0, 6, 0,  // Remote OOB Data Request
+        0x0036, 10603, 23, 1355, 2, 0, 7, 0,  // Simple Pairing Complete
+        0x0038, 10627, 32, 1357, 2, 0, 4, 0,  // Link Supervision Timeout Changed
+        0x0039, 10660, 23, 1359, 1, 0, 2, 0,  // Enhanced Flush Complete
+        0x003B, 10684, 25, 1360, 2, 0, 10, 0,  // User Passkey Notification
+        0x003C, 10710, 21, 1362, 2, 0, 7, 0,  // Keypress Notification
+        0x003D, 10732, 43, 1364, 2, 0, 14, 0,  // Remote Host Supported Features Notification
+        0x003E, 10776, 7, 1366, 1, 0, 0x8000, 0,  // LE Meta
+        0x0048, 10784, 31, 1367, 1, 0, 0x8000, 0,  // Number of Completed Data Blocks
+        0x004E, 10816, 23, 1368, 1, 0, 0x8000, 0,  // Triggered Clock Capture
+        0x004F, 10840, 30, 1369, 1, 0, 0x8000, 0,  // Synchronization Train Complete
+        0x0050, 10871, 30, 1370, 1, 0, 0x8000, 0,  // Synchronization Train Received
+        0x0051, 10902, 43, 1371, 1, 0, 0x8000, 0,  // Connectionless Peripheral Broadcast Receive
+        0x0052, 10946, 43, 1372, 1, 0, 0x8000, 0,  // Connectionless Peripheral Broadcast Timeout
+        0x0053, 10990, 23, 1373, 1, 0, 0x8000, 0,  // Truncated Page Complete
+        0x0054, 11014, 32, 1374, 1, 0, 0x8000, 0,  // Peripheral Page Response Timeout
+        0x0055, 11047, 54, 1375, 1, 0, 0x8000, 0,  // Connectionless Peripheral Broadcast Channel Map Change
+        0x0056, 11102, 29, 1376, 1, 0, 0x8000, 0,  // Inquiry Response Notification
+        0x0057, 11132, 37, 1377, 1, 0, 2, 0,  // Authenticated Payload Timeout Expired
+        0x0058, 11170, 17, 1378, 1, 0, 0x8000, 0,  // SAM Status Change
+        0x0059, 11188, 22, 1379, 4, 0, 5, 0,  // Encryption Change [v2]
+        0x00FF, 11211, 15, 1383, 1, 0, 0x8000, 0,  // Vendor Specific
+        0x0001, 11227, 22, 1384, 9, 0, 18, 0,  // LE Connection Complete
+        0x0002, 11250, 21, 1393, 6, 0, 0x8001, 0,  // LE Advertising Report
+        0x0003, 11272, 29, 1399, 5, 0, 9, 0,  // LE Connection Update Complete
+        0x0004, 11302, 32, 1404, 3, 0, 11, 0,  // LE Read Remote Features Complete
+        0x0005, 11335, 24, 1407, 3, 0, 12, 0,  // LE Long Term Key Request
+        0x0006, 11360, 38, 1410, 5, 0, 10, 0,  // LE Remote Connection Parameter Request
+        0x0007, 11399, 21, 1415, 5, 0, 10, 0,  // LE Data Length Change
+        0x0008, 11421, 39, 1420, 2, 0, 65, 0,  // LE Read Local P-256 Public Key Complete
+        0x0009, 11461, 26, 1422, 2, 0, 33, 0,  // LE Generate DHKey Complete
+        0x000A, 11488, 31, 1424, 11, 0, 30, 0,  // LE Enhanced Connection Complete
+        0x000B, 11520, 30, 1435, 7, 0, 0x8001, 0,  // LE Directed Advertising Report
+        0x000C, 11551, 22, 1442, 4, 0, 5, 0,  // LE PHY Update Complete
+        0x000D, 11574, 30, 1446, 13, 0, 0x8001, 0,  // LE Extended Advertising Report
+        0x000E, 11605, 40, 1459, 8, 0, 15, 0,  // LE Periodic Advertising Sync Established
+        0x000F, 11646, 30, 1467, 6, 0, 0x8007, 0,  // LE Periodic Advertising Report
+        0x0010, 11677, 33, 1473, 1, 0, 2, 0,  // LE Periodic Advertising Sync Lost
+        0x0011, 11711, 15, 1474, 0, 0, 0, 0,  // LE Scan Timeout
+        0x0012, 11727, 29, 1474, 4, 0, 5, 0,  // LE Advertising Set Terminated
+        0x0013, 11757, 24, 1478, 3, 0, 8, 0,  // LE Scan Request Received
+        0x0014, 11782, 30, 1481, 2, 0, 3, 0,  // LE Channel Selection Algorithm
+        0x0015, 11813, 27, 1483, 1, 0, 0x8000, 0,  // LE Connectionless IQ Report
+        0x0016, 11841, 23, 1484, 1, 0, 0x8000, 0,  // LE Connection IQ Report
+        0x0017, 11865, 21, 1485, 2, 0, 3, 0,  // LE CTE Request Failed
+        0x0018, 11887, 46, 1487, 10, 0, 19, 0,  // LE Periodic Advertising Sync Transfer Received
+        0x0019, 11934, 18, 1497, 16, 0, 28, 0,  // LE CIS Established
+        0x001A, 11953, 14, 1513, 4, 0, 6, 0,  // LE CIS Request
+        0x001B, 11968, 22, 1517, 13, 0, 0x8012, 0,  // LE Create BIG Complete
+        0x001C, 11991, 25, 1530, 2, 0, 2, 0,  // LE Terminate BIG Complete
+        0x001D, 12017, 23, 1532, 11, 0, 0x800E, 0,  // LE BIG Sync Established
+        0x001E, 12041, 16, 1543, 2, 0, 2, 0,  // LE BIG Sync Lost
+        0x001F, 12058, 28, 1545, 3, 0, 4, 0,  // LE Request Peer SCA Complete
+        0x0020, 12087, 22, 1548, 3, 0, 4, 0,  // LE Path Loss Threshold
+        0x0021, 12110, 27, 1551, 7, 0, 8, 0,  // LE Transmit Power Reporting
+        0x0022, 12138, 29, 1558, 13, 0, 19, 0,  // LE BIGInfo Advertising Report
+        0x0023, 12168, 17, 1571, 6, 0, 11, 0,  // LE Subrate Change
+        0x0024, 12186, 45, 1577, 12, 0, 19, 0,  // LE Periodic Advertising Sync Established [v2]
+        0x0025, 12232, 35, 1589, 8, 0, 0x800A, 0,  // LE Periodic Advertising Report [v2]
+        0x0026, 12268, 51, 1597, 14, 0, 23, 0,  // LE Periodic Advertising Sync Transfer Received [v2]
+        0x0027, 12320, 45, 1611, 3, 0, 3, 0,  // LE Periodic Advertising Subevent Data Request
+        0x0028, 12366, 39, 1614, 10, 0, 0x8004, 0,  // LE Periodic Advertising Response Report
+        0x0029, 12406, 36, 1624, 13, 0, 33, 0,  // LE Enhanced Connection Complete [v2]
+        0x002A, 12443, 23, 1637, 22, 0, 42, 0,  // LE CIS Established [v2]
+        0x002B, 12467, 36, 1659, 5, 0, 253, 0,  // LE Read All Remote Features Complete
+        0x002C, 12504, 49, 1664, 22, 0, 31, 0,  // LE CS Read Remote Supported Capabilities Complete
+        0x002D, 12554, 36, 1686, 3, 0, 75, 0,  // LE CS Read Remote FAE Table Complete
+        0x002E, 12591, 30, 1689, 2, 0, 3, 0,  // LE CS Security Enable Complete
+        0x002F, 12622, 21, 1691, 23, 0, 33, 0,  // LE CS Config Complete
+        0x0030, 12644, 31, 1714, 13, 0, 21, 0,  // LE CS Procedure Enable Complete
+        0x0031, 12676, 21, 1727, 14, 0, 0x800F, 0,  // LE CS Subevent Result
+        0x0032, 12698, 30, 1741, 10, 0, 0x8008, 0,  // LE CS Subevent Result Continue
+        0x0033, 12729, 23, 1751, 2, 0, 3, 0,  // LE CS Test End Complete
+        0x0034, 12753, 31, 1753, 3, 0, 8, 0,  // LE Monitored Advertisers Report
+        0x0035, 12785, 30, 1756, 6, 0, 9, 0,  // LE Frame Space Update Complete
+        0x0036, 12816, 14, 1762, 1, 0, 0x8000, 0,  // LE UTP Receive
+        0x0037, 12831, 25, 1763, 7, 0, 13, 0,  // LE Connection Rate Change
+        0x0038, 12857, 54, 1770, 27, 0, 37, 0,  // LE CS Read Remote Supported Capabilities Complete [v2]
+        0x0001, 12912, 14, 1797, 1, 0, 0x8000, 0,  // Error Response
+        0x0002, 12927, 20, 1798, 1, 0, 2, 0,  // Exchange MTU Request
+        0x0003, 12948, 21, 1799, 1, 0, 2, 0,  // Exchange MTU Response
+        0x0004, 12970, 24, 1800, 1, 0, 0x8000, 0,  // Find Information Request
+        0x0005, 12995, 25, 1801, 1, 0, 0x8000, 0,  // Find Information Response
+        0x0006, 13021, 26, 1802, 1, 0, 0x8000, 0,  // Find By Type Value Request
+        0x0007, 13048, 27, 1803, 1, 0, 0x8000, 0,  // Find By Type Value Response
+        0x0008, 13076, 20, 1804, 1, 0, 0x8000, 0,  // Read By Type Request
+        0x0009, 13097, 21, 1805, 1, 0, 0x8000, 0,  // Read By Type Response
+        0x000A, 13119, 12, 1806, 1, 0, 0x8000, 0,  // Read Request
+        0x000B, 13132, 13, 1807, 1, 0, 0x8000, 0,  // Read Response
+        0x000C, 13146, 17, 1808, 1, 0, 0x8000, 0,  // Read Blob Request
+        0x000D, 13164, 18, 1809, 1, 0, 0x8000, 0,  // Read Blob Response
+        0x000E, 13183, 21, 1810, 1, 0, 0x8000, 0,  // Read Multiple Request
+        0x000F, 13205, 22, 1811, 1, 0, 0x8000, 0,  // Read Multiple Response
+        0x0010, 13228, 26, 1812, 1, 0, 0x8000, 0,  // Read By Group Type Request
+        0x0011, 13255, 27, 1813, 1, 0, 0x8000, 0,  // Read By Group Type Response
+        0x0012, 13283, 13, 1814, 1, 0, 0x8000, 0,  // Write Request
+        0x0013, 13297, 14, 1815, 0, 0, 0, 0,  // Write Response
+        0x0016, 13312, 21, 1815, 1, 0, 0x8000, 0,  // Prepare Write Request
+        0x0017, 13334, 22, 1816, 1, 0, 0x8000, 0,  // Prepare Write Response
+        0x0018, 13357, 21, 1817, 1, 0, 1, 0,  // Execute Write Request
+        0x0019, 13379, 22, 1818, 0, 0, 0, 0,  // Execute Write Response
+        0x001B, 13402, 25, 1818, 1, 0, 0x8000, 0,  // Handle Value Notification
+        0x001D, 13428, 23, 1819, 1, 0, 0x8000, 0,  // Handle Value Indication
+        0x001E, 13452, 25, 1820, 0, 0, 0, 0,  // Handle Value Confirmation
+        0x0020, 13478, 30, 1820, 1, 0, 0x8000, 0,  // Read Multiple Variable Request
+        0x0021, 13509, 31, 1821, 1, 0, 0x8000, 0,  // Read Multiple Variable Response
+        0x0023, 13541, 34, 1822, 1, 0, 0x8000, 0,  // Multiple Handle Value Notification
+        0x0052, 13576, 13, 1823, 1, 0, 0x8000, 0,  // Write Command
+        0x00D2, 13590, 20, 1824, 1, 0, 0x8000, 0,  // Signed Write Command
+        0x0001, 13611, 15, 1825, 6, 0, 6, 0,  // Pairing Request
+        0x0002, 13627, 16, 1831, 6, 0, 6, 0,  // Pairing Response
+        0x0003, 13644, 15, 1837, 1, 0, 16, 0,  // Pairing Confirm
+        0x0004, 13660, 14, 1838, 1, 0, 16, 0,  // Pairing Random
+        0x0005, 13675, 14, 1839, 1, 0, 1, 0,  // Pairing Failed
+        0x0006, 13690, 22, 1840, 1, 0, 16, 0,  // Encryption Information
+        0x0007, 13713, 22, 1841, 2, 0, 10, 0,  // Central Identification
+        0x0008, 13736, 20, 1843, 1, 0, 16, 0,  // Identity Information
+        0x0009, 13757, 28, 1844, 2, 0, 7, 0,  // Identity Address Information
+        0x000A, 13786, 19, 1846, 1, 0, 16, 0,  // Signing Information
+        0x000B, 13806, 16, 1847, 1, 0, 1, 0,  // Security Request
+        0x000C, 13823, 18, 1848, 2, 0, 64, 0,  // Pairing Public Key
+        0x000D, 13842, 19, 1850, 1, 0, 16, 0,  // Pairing DHKey Check
+        0x000E, 10710, 21, 1851, 1, 0, 1, 0,  // Keypress Notification
+        0x0001, 13862, 14, 1852, 2, 0, 0x8002, 0,  // Command Reject
+        0x0002, 9658, 18, 1854, 2, 0, 4, 0,  // Connection Request
+        0x0003, 13877, 19, 1856, 4, 0, 8, 0,  // Connection Response
+        0x0004, 13897, 21, 1860, 3, 0, 0x8004, 0,  // Configuration Request
+        0x0005, 13919, 22, 1863, 4, 0, 0x8006, 0,  // Configuration Response
+        0x0006, 13942, 21, 1867, 2, 0, 4, 0,  // Disconnection Request
+        0x0007, 13964, 22, 1869, 2, 0, 4, 0,  // Disconnection Response
+        0x0008, 13987, 12, 1871, 1, 0, 0x8000, 0,  // Echo Request
+        0x0009, 14000, 13, 1872, 1, 0, 0x8000, 0,  // Echo Response
+        0x000A, 14014, 19, 1873, 1, 0, 2, 0,  // Information Request
+        0x000B, 14034, 20, 1874, 3, 0, 0x8004, 0,  // Information Response
+        0x000C, 14055, 22, 1877, 3, 0, 5, 0,  // Create Channel Request
+        0x000D, 14078, 23, 1880, 4, 0, 8, 0,  // Create Channel Response
+        0x000E, 14102, 20, 1884, 2, 0, 3, 0,  // Move Channel Request
+        0x000F, 14123, 21, 1886, 2, 0, 4, 0,  // Move Channel Response
+        0x0010, 14145, 25, 1888, 2, 0, 4, 0,  // Move Channel Confirmation
+        0x0011, 14171, 34, 1890, 1, 0, 2, 0,  // Move Channel Confirmation Response
+        0x0012, 14206, 35, 1891, 4, 0, 8, 0,  // Connection Parameter Update Request
+        0x0013, 14242, 36, 1895, 1, 0, 2, 0,  // Connection Parameter Update Response
+        0x0014, 14279, 34, 1896, 5, 0, 10, 0,  // LE Credit Based Connection Request
+        0x0015, 14314, 35, 1901, 5, 0, 10, 0,  // LE Credit Based Connection Response
+        0x0016, 14350, 19, 1906, 2, 0, 4, 0,  // Flow Control Credit
+        0x0017, 14370, 31, 1908, 5, 0, 0x8008, 0,  // Credit Based Connection Request
+        0x0018, 14402, 32, 1913, 5, 0, 0x8008, 0,  // Credit Based Connection Response
+        0x0019, 14435, 32, 1918, 3, 0, 0x8004, 0,  // Credit Based Reconfigure Request
+        0x001A, 14468, 33, 1921, 1, 0, 2, 0,  // Credit Based Reconfigure Response
+        0x0001, 14502, 25, 1922, 1, 0, 2, 0,  // Maximum Transmission Unit
+        0x0002, 14528, 13, 1923, 1, 0, 2, 0,  // Flush Timeout
+        0x0003, 14542, 18, 1924, 7, 0, 22, 0,  // Quality of Service
+        0x0004, 14561, 31, 1931, 6, 0, 9, 0,  // Retransmission and Flow Control
+        0x0005, 14593, 20, 1937, 1, 0, 1, 0,  // Frame Check Sequence
+        0x0006, 14614, 27, 1938, 6, 0, 16, 0,  // Extended Flow Specification
+        0x0007, 14642, 20, 1944, 1, 0, 2, 0,  // Extended Window Size
     ]
 
     static let commandLayouts = 0..<341

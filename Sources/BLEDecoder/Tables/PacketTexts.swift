@@ -890,6 +890,11 @@ enum PacketTexts {
         Response Subevent: "responseSubevent":
         Response Slot: "responseSlot":
         Response Data: "responseData":
+        Num Subevents: "numSubevents":
+        Subevent Interval: "subeventInterval":
+        Response Slot Delay: "responseSlotDelay":
+        Response Slot Spacing: "responseSlotSpacing":
+        Num Response Slots: "numResponseSlots":
         Maximum Page: "maximumPage":
         Num Config Supported: "numConfigSupported":
         Max Consecutive Procedures Supported: "maxConsecutiveProceduresSupported":
@@ -944,7 +949,6 @@ enum PacketTexts {
         SNR Control Initiator: "snrControlInitiator":
         SNR Control Reflector: "snrControlReflector":
         Subevent Len: "subeventLen":
-        Subevent Interval: "subeventInterval":
         Max Num Subevents: "maxNumSubevents":
         Transmit Power Level: "transmitPowerLevel":
         T_IP1 Time: "tIP1Time":
@@ -1049,9 +1053,6 @@ enum PacketTexts {
         TX Power Level Flag: "txPowerLevelFlag":
         Delta: "delta":
         Subrate Factor: "subrateFactor":
-        Num Subevents: "numSubevents":
-        Response Slot Delay: "responseSlotDelay":
-        Response Slot Spacing: "responseSlotSpacing":
         Periodic Event Counter: "periodicEventCounter":
         Subevent Start: "subeventStart":
         Subevent Data Count: "subeventDataCount":

@@ -8,6 +8,8 @@ struct ProtectedDevice {
     private var decryptedNames: Set<String> = []
     private var toldNext = Instant.zero
 
+    init(replays: ReplayGuard? = nil) { self.replays = replays }
+
     /// The shortest time between two notices about a device.
     private static let pause = Microseconds.seconds(600)
     /// Formats that identify a device and have no values of sensors.

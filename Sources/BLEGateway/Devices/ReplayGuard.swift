@@ -5,8 +5,8 @@ import BLESensors
 /// The packets of a device that encrypts, to recognise those that somebody has recorded and sends again.
 ///
 /// A counter that goes back is such a packet, with three exceptions. Packets that adapters hear at almost the same time
-/// can arrive in the wrong order. A counter below 100, after a silence, is that of a device whose battery was changed, as
-/// BTHome's receivers have it. And MiBeacon's frame counter may begin again without a change of the octets above it.
+/// can arrive in the wrong order. A counter below 100, after a silence, is that of a device whose battery was changed,
+/// as BTHome's receivers have it. And MiBeacon's frame counter may begin again without a change of the octets above it.
 struct ReplayGuard {
     enum Verdict: Equatable {
         /// The first packet with this counter.
@@ -38,6 +38,14 @@ struct ReplayGuard {
         heard = now
         base = seal.counter
         spanStart = now
+    }
+
+    /// The guard of an earlier run of the program.
+    init(stored seal: SensorSeal, at now: Instant) {
+        self.init(seal, at: now)
+        // No packet from before the start is merely late, and nobody knows how long the device was silent.
+        olderBase = seal.counter
+        heard = Instant(microseconds: now.microseconds - Self.lateness.rawValue)
     }
 
     /// - Parameters:

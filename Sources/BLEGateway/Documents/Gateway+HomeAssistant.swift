@@ -26,8 +26,8 @@ extension Gateway {
         messages.append(discoveryMessage(entity, device, settings))
     }
 
-    /// Whether Home Assistant may know the device: announcements are retained, and nobody would remove those of a sender
-    /// that invents addresses.
+    /// Whether Home Assistant may know the device: announcements are retained, and nobody would remove those of a
+    /// sender that invents addresses.
     private mutating func mayBeAnnounced(_ device: HeardDevice, limit: Int) -> Bool {
         if device.isNamed || announcedDevices.contains(device.address.value) { return true }
         guard announcedDevices.count < limit else { return false }

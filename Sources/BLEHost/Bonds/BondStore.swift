@@ -55,14 +55,26 @@ extension BondStoreError {
 }
 
 extension BondStoreError: CustomStringConvertible {
-    public var description: String {
+    /// The cause, and after a semicolon the remedy.
+    public var description: String { remedy.map { "\(cause); \($0)" } ?? cause }
+
+    /// What went wrong, without the remedy; of a refused file with it, because it depends on who refused.
+    public var cause: String {
         switch self {
-        case .system(let path, let cause):
-            "bonds cannot be kept at ‘\(path)’: \(cause); make the place writable or name another one"
+        case .system(let path, let cause): "bonds cannot be kept at ‘\(path)’: \(cause)"
         case .refused(let path, let cause): "‘\(path)’ \(cause)"
-        case .busy(let path): "another process holds ‘\(path)’; wait until it has ended, or end it"
-        case .unknownVersion(let path):
-            "‘\(path)’ was written by a later version of this program; use that one, or name another place"
+        case .busy(let path): "another process holds ‘\(path)’"
+        case .unknownVersion(let path): "‘\(path)’ was written by a later version of this program"
+        }
+    }
+
+    /// What to do about it; `nil` if the cause says it.
+    public var remedy: String? {
+        switch self {
+        case .system: "make the place writable or name another one"
+        case .refused: nil
+        case .busy: "wait until it has ended, or end it"
+        case .unknownVersion: "use that one, or name another place"
         }
     }
 }

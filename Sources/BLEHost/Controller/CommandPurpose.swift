@@ -14,6 +14,8 @@ enum CommandPurpose: Equatable {
     case train
     /// What becomes of trains that the peer of a link transfers.
     case trainReceiver(OperationID, LinkID)
+    /// The subevents of a train to which this device synchronizes.
+    case trainSubevents(SynchronizationHandle)
     /// The transfer of a train to the peer of a link.
     case trainTransfer(OperationID, LinkID)
     /// The end of a train that nobody wants.
@@ -37,7 +39,7 @@ enum CommandPurpose: Equatable {
         switch self {
         case .link(let link, _), .trainReceiver(_, let link), .trainTransfer(_, let link): link.handle
         case .unattendedOnLink(let handle): handle
-        case .startup, .scan, .initiate, .advertise, .advertisingSetCapacity, .advertisingSet, .train,
+        case .startup, .scan, .initiate, .advertise, .advertisingSetCapacity, .advertisingSet, .train, .trainSubevents,
             .unwantedTrain, .plain, .ownAddress, .resolvingList, .client, .unattended:
             nil
         }

@@ -33,7 +33,13 @@ struct CommandQueue {
     mutating func append<Command: HCICommand>(_ command: Command, purpose: CommandPurpose) {
         var writer = PacketWriter(reservingCapacity: 16)
         command.encodePacket(into: &writer)
-        waiting.append(Waiting(opcode: Command.opcode, packet: writer.bytes, purpose: purpose))
+        add(writer.bytes, opcode: Command.opcode, purpose: purpose)
+    }
+
+    /// Apart from `append`, so that it is not compiled for each command again.
+    @inline(never)
+    private mutating func add(_ packet: [UInt8], opcode: HCIOpcode, purpose: CommandPurpose) {
+        waiting.append(Waiting(opcode: opcode, packet: packet, purpose: purpose))
     }
 
     /// A command that the host does not interpret. The caller has refused parameters of more than 255 octets, which do
@@ -44,7 +50,7 @@ struct CommandQueue {
         writer.write(opcode.rawValue)
         writer.write(UInt8(truncatingIfNeeded: parameters.count))
         writer.write(bytes: parameters)
-        waiting.append(Waiting(opcode: opcode, packet: writer.bytes, purpose: purpose))
+        add(writer.bytes, opcode: opcode, purpose: purpose)
     }
 
     /// Sends the next command if the controller accepts one.

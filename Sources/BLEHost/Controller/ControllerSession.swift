@@ -34,15 +34,17 @@ struct ControllerSession {
         case ready
     }
 
-    let configuration: HostConfiguration
+    private let shared: SharedConfiguration
+    @inline(__always)
+    private var configuration: HostConfiguration { shared.value }
     var phase = Phase.closed
     /// What the controller reported about itself.
     var information = ControllerInformation()
     private var ladder: RecoveryLadder
 
-    init(configuration: HostConfiguration) {
-        self.configuration = configuration
-        ladder = RecoveryLadder(canReset: configuration.ownership == .exclusive)
+    init(configuration: SharedConfiguration) {
+        shared = configuration
+        ladder = RecoveryLadder(canReset: configuration.value.ownership == .exclusive)
     }
 
     var isStarting: Bool {

@@ -40,10 +40,8 @@ extension GATTClient {
     }
 
     private func isHeld(_ pdu: RawSpan) -> Bool {
-        guard let indication = try? ATTHandleValueIndication(pdu), let entry = subscriptions[indication.handle] else {
-            return false
-        }
-        return entry.clients.contains { holdingClients.contains($0) }
+        guard let indication = try? ATTHandleValueIndication(pdu) else { return false }
+        return subscriptions.clients(of: indication.handle).contains { holdingClients.contains($0) }
     }
 
     /// Sets the clients that currently accept no more indications.
@@ -64,17 +62,17 @@ extension GATTClient {
 
     private mutating func deliver(_ handle: AttributeHandle, _ value: RawSpan, isIndication: Bool) {
         guard handle != .none else { return bearer.count(.malformedPDUs) }
-        let entry = subscriptions[handle]
         let notification = GATTNotification(
-            handle: handle, value: value.copied(), isIndication: isIndication, clients: entry?.clients ?? [])
+            handle: handle, value: value.copied(), isIndication: isIndication,
+            clients: subscriptions.clients(of: handle))
         if handle == serviceChanged {
             // The Service Changed characteristic itself and its configuration stay (Core 5.4, Vol 3, Part G, 7.1).
             let gone = subscriptions.forget(in: notification.changedHandles, but: handle)
             if !gone.isEmpty { emit(.subscriptionsForgotten(gone)) }
         }
-        if let entry, !entry.clients.isEmpty {
+        if !notification.clients.isEmpty {
             emit(.notification(notification))
-        } else if let entry, !entry.isClaimed {
+        } else if let entry = subscriptions[handle], !entry.isClaimed {
             bearer.count(.unclaimedNotifications)
         } else {
             let kept = EarlyNotifications.Value(

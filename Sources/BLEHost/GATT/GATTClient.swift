@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// The GATT client of one link: carries out operations one after another, those of several clients in turns, and reports
-/// the values that the peer sends unasked (Core 5.4, Vol 3, Part G, 4).
+/// The GATT client of one link: carries out operations one after another, those of several clients in turns, and
+/// reports the values that the peer sends unasked (Core 5.4, Vol 3, Part G, 4).
 ///
 ///     start ──▶ waiting ──▶ running ──answer──▶ running … ──▶ completed
 ///                  │           │
@@ -76,8 +76,7 @@ struct GATTClient {
     var running: Running?
     var waiting = OperationLine()
     private(set) var suspended: Suspended?
-    var actions: [GATTClientAction] = []
-    private var taken = 0
+    var actions = Queue<GATTClientAction>()
     /// Why no operation can be started any more.
     private(set) var end: GATTFailure?
     /// Whether sent PDUs wait outside for the peer's proof of its bond: the timeout for a response has not begun.
@@ -110,15 +109,7 @@ struct GATTClient {
     }
 
     /// The next action; must be called until it returns `nil` after every input.
-    mutating func nextAction() -> GATTClientAction? {
-        guard taken < actions.count else {
-            actions.removeAll(keepingCapacity: true)
-            taken = 0
-            return nil
-        }
-        taken += 1
-        return actions[taken - 1]
-    }
+    mutating func nextAction() -> GATTClientAction? { actions.popFirst() }
 
     // MARK: Inputs
 
@@ -254,7 +245,7 @@ struct GATTClient {
 
     // MARK: Outputs
 
-    mutating func emit(_ event: GATTClientEvent) { actions.append(.event(event)) }
+    mutating func emit(_ event: consuming GATTClientEvent) { actions.append(.event(event)) }
 
     /// Sends a PDU on the bearer at work.
     mutating func send(_ pdu: [UInt8]) {

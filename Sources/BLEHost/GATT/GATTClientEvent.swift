@@ -58,7 +58,7 @@ public enum GATTClientAction: Equatable, Sendable {
     case disconnect
     /// The enhanced bearer is dead: close its channel.
     case closeBearer(UInt32)
-    /// Make the link more secure for this client, then call `secured` with the outcome. No other operation starts before
-    /// that.
+    /// Make the link more secure for this client, then call `secured` with the outcome. No other operation starts
+    /// before that.
     case secure(ATTError, for: ClientID)
 }

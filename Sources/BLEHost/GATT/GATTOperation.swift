@@ -3,7 +3,8 @@ import BLEPackets
 /// What a client may ask of a peer's GATT server.
 ///
 /// The operations of a client on one link run one after another in the order in which they were started; only write
-/// commands overtake requests that wait for an answer. Several clients of a link take turns. Each ends exactly once, with a `GATTResult` or a `GATTFailure`.
+/// commands overtake requests that wait for an answer. Several clients of a link take turns. Each ends exactly once,
+/// with a `GATTResult` or a `GATTFailure`.
 public enum GATTOperation: Equatable, Sendable {
     /// Exchanges ATT_MTU, once for each link (Core 5.4, Vol 3, Part G, 4.3.1).
     ///

@@ -1,8 +1,8 @@
 /// The operations that wait for a bearer, in the order in which they start.
 ///
 /// Clients take turns, so that one that starts as many operations as it can delays another by one operation for each of
-/// the other's, and not by everything that it has started. Each client's operations keep their order. Every operation has
-/// the number of a round, and a round has one operation of each client, in the order in which they came.
+/// the other's, and not by everything that it has started. Each client's operations keep their order. Every operation
+/// has the number of a round, and a round has one operation of each client, in the order in which they came.
 struct OperationLine {
     /// The part of the places that no other client can take from a client.
     private static let guaranteedPart = 16

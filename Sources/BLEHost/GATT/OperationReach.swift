@@ -2,9 +2,9 @@ import BLEPackets
 
 /// What an operation touches, so that only operations run at the same time whose order nobody can observe.
 ///
-/// Operations on the same attribute keep their order. So do operations of one client if one of them has an effect on the
-/// peer: an app that writes to one characteristic and then reads another gets what it would get on a single bearer. What
-/// runs at the same time are reads and discoveries, and operations of different clients.
+/// Operations on the same attribute keep their order. So do operations of one client if one of them has an effect on
+/// the peer: an app that writes to one characteristic and then reads another gets what it would get on a single bearer.
+/// What runs at the same time are reads and discoveries, and operations of different clients.
 struct OperationReach {
     let client: ClientID
     var handles: [AttributeHandle] = []

@@ -48,6 +48,11 @@ struct SubscriptionTable {
 
     subscript(valueHandle: AttributeHandle) -> Entry? { index(of: valueHandle).map { entries[$0] } }
 
+    /// What `subscript` also tells, without a copy of the holders.
+    func clients(of valueHandle: AttributeHandle) -> [ClientID] {
+        index(of: valueHandle).map { entries[$0].clients } ?? []
+    }
+
     /// A client is about to subscribe to `valueHandle`: returns the bits that the configuration then needs; `nil` if it
     /// already has them.
     mutating func claim(_ valueHandle: AttributeHandle, configuration: AttributeHandle, bits: UInt16) -> UInt16? {

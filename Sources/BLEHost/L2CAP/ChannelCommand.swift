@@ -10,8 +10,8 @@ public enum ChannelCommand: Equatable, Sendable {
     case stopListening(spsm: UInt16)
     /// Opens a credit-based channel to the peer's SPSM (Core 5.4, Vol 3, Part A, 4.22).
     case open(LinkID, spsm: UInt16, ChannelSettings)
-    /// Opens one to five channels by the enhanced form (4.25). MTU and MPS are raised to 64; the peer may refuse some of
-    /// the channels.
+    /// Opens one to five channels by the enhanced form (4.25). MTU and MPS are raised to 64; the peer may refuse some
+    /// of the channels.
     case openEnhanced(LinkID, spsm: UInt16, ChannelSettings, count: Int)
     /// Asks the peer to send with other sizes on one to five open channels of the enhanced form (4.27), in octets. The
     /// MTU must not become smaller; the MPS may, for a single channel.

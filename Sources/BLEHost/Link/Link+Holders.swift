@@ -10,6 +10,23 @@ extension Link {
         announce(into: &effects)
     }
 
+    /// How the peer's requests for other parameters are answered: as the last of those clients wants that use the link.
+    var parameterPolicy: ParameterPolicy {
+        parameterPolicies.last { isUsed(by: $0.client) }?.policy ?? usualParameterPolicy
+    }
+
+    private func isUsed(by client: ClientID) -> Bool {
+        holders.contains(client) || waiting.contains { $0.client == client }
+    }
+
+    /// A client is about to join, or to join once more.
+    /// - Parameter policy: `nil`: what it asked for before, if it uses the link already.
+    func follow(_ policy: ParameterPolicy?, of client: ClientID) {
+        if policy == nil, isUsed(by: client) { return }
+        parameterPolicies.removeAll { $0.client == client || !isUsed(by: $0.client) }
+        if let policy { parameterPolicies.append((client, policy)) }
+    }
+
     /// The link is usable.
     func open(into effects: inout Effects) {
         state = .open

@@ -35,8 +35,10 @@ final class Link {
     /// Whether the link must end because of what arrived on it: `Host.settle` ends it at the end of the input.
     var isToEnd = false
     var parameters: ConnectionParameters
-    /// How the peer's requests for other parameters are answered.
-    var parameterPolicy = ParameterPolicy.accept
+    /// How the peer's requests for other parameters are answered while no client asks for anything else.
+    var usualParameterPolicy = ParameterPolicy.accept
+    /// What clients ask for, the latest at the end.
+    var parameterPolicies: [(client: ClientID, policy: ParameterPolicy)] = []
     var dataLength = DataLength(
         maxTransmitOctets: 27, maxTransmitMicroseconds: 328, maxReceiveOctets: 27, maxReceiveMicroseconds: 328)
     var remoteFeatures: LEFeatures?

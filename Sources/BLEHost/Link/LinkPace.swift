@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// Connection parameters that follow what runs on a link: short intervals while much is sent, as during a discovery or a
-/// transfer, long ones while the link is idle. The central applies it.
+/// Connection parameters that follow what runs on a link: short intervals while much is sent, as during a discovery or
+/// a transfer, long ones while the link is idle. The central applies it.
 ///
 /// What the peripheral asks for and gets (`ParameterPolicy`) is from then on used while the link is idle. A client that
 /// chooses the parameters of a link itself ends its pace.

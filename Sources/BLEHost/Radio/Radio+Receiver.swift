@@ -8,6 +8,9 @@ extension Radio {
     mutating func perform(_ action: ScanMachine.Action, into effects: inout Effects) {
         switch action {
         case .none: break
+        case .clearAcceptList: effects.commands.append(LEClearFilterAcceptList(), purpose: .scan)
+        case .addToAcceptList(let device):
+            effects.commands.append(LEAddDeviceToFilterAcceptList(address: device), purpose: .scan)
         case .setParameters(let parameters):
             commandSet.setScanParameters(
                 .init(parameters: parameters, ownAddressType: ownAddressType), &effects.commands)
@@ -55,7 +58,7 @@ extension Radio {
         }
         // Directed advertising to an address that the controller cannot resolve may be for us, but is a discovery only
         // for clients that ask for it.
-        if !report.hasUnresolvedTarget || scanner.wantsUnresolvedTargets {
+        if report.unresolvedTarget == nil || scanner.wantsUnresolvedTargets {
             scanner.receive(report, data: data, at: now, into: &effects.events)
         }
         effects.counters.forgottenDevices = scanner.forgottenDevices

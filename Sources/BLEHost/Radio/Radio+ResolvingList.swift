@@ -77,7 +77,9 @@ extension Radio {
     // MARK: What follows
 
     /// Peers whose private addresses only the host can resolve; connections to them use the address that was seen.
-    func peersFoundByHost(_ resolving: [ResolvingKey]) -> [DeviceAddress] {
+    ///
+    /// Mutating, as `wantedScan`: a method that only reads is called with a copy of the radio, on the stack.
+    mutating func peersFoundByHost(_ resolving: [ResolvingKey]) -> [DeviceAddress] {
         guard configuration.usesToolbox else { return [] }
         return resolving.lazy.map { $0.identity }.filter { !resolvingList.finds($0) }
     }

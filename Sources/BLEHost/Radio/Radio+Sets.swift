@@ -31,6 +31,9 @@ extension Radio {
             return effects.complete(operation, .failure(.invalidRequest(.advertisingSet(fault))))
         }
         if let index = sets.index(of: set) {
+            if request.train?.subevents != nil, sets.capacity != nil, !canSendSubevents {
+                return effects.complete(operation, .failure(Self.cannotSendSubevents))
+            }
             if let capacity = sets.capacity, request.longestPart > capacity.dataLength {
                 return effects.complete(operation, .failure(.invalidRequest(.advertisingSet(.tooMuchData))))
             }
@@ -82,6 +85,7 @@ extension Radio {
         for (operation, failure) in places.refused where removeSet(operation) {
             effects.complete(operation, .failure(failure))
         }
+        askForResponses(into: &effects)
         for handle in places.admitted { convergeSet(handle, into: &effects) }
     }
 
@@ -123,6 +127,8 @@ extension Radio {
                 admitted.append(entry.handle)
             } else if entry.request.longestPart > capacity.dataLength {
                 refused.append((entry.operation, .invalidRequest(.advertisingSet(.tooMuchData))))
+            } else if BuiltIn.responses, entry.request.train?.subevents != nil, !canSendSubevents {
+                refused.append((entry.operation, Self.cannotSendSubevents))
             } else if room > 0 || !entry.machine.isIdle {
                 room -= 1
                 admitted.append(entry.handle)
@@ -181,6 +187,17 @@ extension Radio {
                 LESetExtendedScanResponseData(advertisingHandle: handle, operation: operation, data: data),
                 purpose: purpose)
         case .setTrainParameters(let train):
+            if BuiltIn.responses, let subevents = train.subevents {
+                effects.commands.append(
+                    LESetPeriodicAdvertisingParametersV2(
+                        advertisingHandle: handle, minimumInterval: train.interval, maximumInterval: train.interval,
+                        properties: train.includesTransmitPower ? .includesTransmitPower : [],
+                        subeventCount: subevents.count, subeventInterval: subevents.interval,
+                        responseSlotDelay: subevents.responseSlotDelay,
+                        responseSlotSpacing: subevents.responseSlotSpacing,
+                        responseSlotCount: subevents.responseSlotCount), purpose: purpose)
+                return
+            }
             effects.commands.append(
                 LESetPeriodicAdvertisingParameters(
                     advertisingHandle: handle, minimumInterval: train.interval, maximumInterval: train.interval,
@@ -323,8 +340,8 @@ extension AdvertisingSetRequest {
 }
 
 extension AdvertiseRequest {
-    /// The same by legacy commands. Extended PDUs that are connectable have no scan response; as legacy PDUs they become
-    /// scannable.
+    /// The same by legacy commands. Extended PDUs that are connectable have no scan response; as legacy PDUs they
+    /// become scannable.
     fileprivate init(legacy set: AdvertisingSetRequest) {
         let interval = AdvertisingInterval(rawValue: UInt16(clamping: min(set.interval.rawValue, 0x4000)))
         self.init(

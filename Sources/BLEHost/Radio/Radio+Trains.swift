@@ -14,26 +14,35 @@ extension Radio {
         guard request.isValid else { return effects.complete(operation, .failure(.invalidRequest(.train))) }
         let followed = trains.train(for: request)
         trains.add(.follow(request), operation: operation, client: client)
-        if let followed { share(followed, with: operation, into: &effects) }
+        if let followed {
+            share(followed, with: operation, into: &effects)
+            chooseSubevents(of: followed.handle, into: &effects)
+        }
         effects.needsConvergence = true
     }
 
-    /// Takes the trains that the peer of a link transfers.
+    /// Takes the trains that the peer of a link transfers, also for several clients.
     mutating func receiveTrains(
         on link: LinkID, _ options: TrainOptions, operation: OperationID, client: ClientID, into effects: inout Effects
     ) {
         guard BuiltIn.trains else { return effects.complete(operation, .failure(.limitReached)) }
         guard options.isValid else { return effects.complete(operation, .failure(.invalidRequest(.train))) }
-        // The controller knows one setting for each link.
-        guard !trains.wantsTransfers(on: link) else { return effects.complete(operation, .failure(.limitReached)) }
         trains.add(.transfers(link, options), operation: operation, client: client)
+        // Also if nothing changes, so that each request has an answer of its own.
+        let joined = trains.transferOptions(on: link) ?? options
         if !trains.hasEventMask { setTrainEventMask(purpose: .unattended, into: &effects) }
+        setReceiver(joined, on: link, purpose: .trainReceiver(operation, link), into: &effects)
+    }
+
+    private func setReceiver(
+        _ options: TrainOptions, on link: LinkID, purpose: CommandPurpose, into effects: inout Effects
+    ) {
         effects.commands.append(
             LESetPeriodicAdvertisingSyncTransferParameters(
                 connectionHandle: link.handle,
                 mode: options.reportsOnlyChanges ? .followWithFilteredReports : .followWithReports,
                 skip: options.skip, synchronizationTimeout: options.timeout),
-            purpose: .trainReceiver(operation, link))
+            purpose: purpose)
     }
 
     /// Tells the peer of a link how to follow a train: one that an operation follows or sends.
@@ -41,7 +50,7 @@ extension Radio {
         of source: OperationID, to link: LinkID, serviceData: UInt16, operation: OperationID,
         into effects: inout Effects
     ) {
-        if let handle = trains.handle(of: source) {
+        if let handle = trains.firstTrain(of: source)?.handle {
             effects.commands.append(
                 LEPeriodicAdvertisingSyncTransfer(
                     connectionHandle: link.handle, serviceData: serviceData, synchronizationHandle: handle),
@@ -73,12 +82,21 @@ extension Radio {
         return operations
     }
 
-    private func end(_ entry: TrainTable.Entry, into effects: inout Effects) {
-        for train in entry.trains where !trains.follows(train.handle) {
+    private mutating func end(_ entry: TrainTable.Entry, into effects: inout Effects) {
+        for train in entry.trains {
+            guard !trains.follows(train.handle) else {
+                // The others may want fewer subevents.
+                chooseSubevents(of: train.handle, into: &effects)
+                continue
+            }
             effects.commands.append(
                 LEPeriodicAdvertisingTerminateSync(synchronizationHandle: train.handle), purpose: .unattended)
         }
         guard case .transfers(let link, let options) = entry.wish, !entry.isClosed else { return }
+        if let left = trains.transferOptions(on: link) {
+            guard left != left.joined(with: options) else { return }
+            return setReceiver(left, on: link, purpose: .unattendedOnLink(link.handle), into: &effects)
+        }
         effects.commands.append(
             LESetPeriodicAdvertisingSyncTransferParameters(
                 connectionHandle: link.handle, mode: .ignore, synchronizationTimeout: options.timeout),
@@ -86,7 +104,7 @@ extension Radio {
     }
 
     /// Ends a train that nobody wants. A controller that reports more of them than it can answer keeps some.
-    private func refuse(_ handle: SynchronizationHandle, into effects: inout Effects) {
+    func refuse(_ handle: SynchronizationHandle, into effects: inout Effects) {
         guard effects.commands.count(of: .unwantedTrain) < TrainTable.transferLimit else { return }
         effects.commands.append(
             LEPeriodicAdvertisingTerminateSync(synchronizationHandle: handle), purpose: .unwantedTrain)
@@ -97,6 +115,7 @@ extension Radio {
     mutating func convergeTrains(at now: Instant, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
         guard !trains.isEmpty || !trains.isIdle else { return }
+        refuseSubevents(into: &effects)
         perform(trains.converge(isPaused: isPaused, at: now), into: &effects)
     }
 
@@ -128,13 +147,25 @@ extension Radio {
         effects.needsConvergence = effects.needsConvergence || action != .none
     }
 
-    /// These events are switched on when the first client follows a train.
-    private func setTrainEventMask(purpose: CommandPurpose, into effects: inout Effects) {
-        let events: LEEventMask = [
-            .periodicAdvertisingSyncEstablished, .periodicAdvertisingReport, .periodicAdvertisingSyncLost,
-            .periodicAdvertisingSyncTransferReceived,
-        ]
-        effects.commands.append(LESetEventMask(mask: eventMask.union(events)), purpose: purpose)
+    /// These events are switched on when the first client follows a train, or sends one with responses.
+    func setTrainEventMask(followsTrains: Bool = true, purpose: CommandPurpose, into effects: inout Effects) {
+        var mask = eventMask
+        if followsTrains {
+            mask.formUnion([
+                .periodicAdvertisingSyncEstablished, .periodicAdvertisingReport, .periodicAdvertisingSyncLost,
+                .periodicAdvertisingSyncTransferReceived,
+            ])
+        }
+        if BuiltIn.responses, followsTrains, canReceiveSubevents {
+            mask.formUnion([
+                .periodicAdvertisingSyncEstablishedV2, .periodicAdvertisingReportV2,
+                .periodicAdvertisingSyncTransferReceivedV2,
+            ])
+        }
+        if BuiltIn.responses, sets.hasResponseEvents {
+            mask.formUnion([.periodicAdvertisingSubeventDataRequest, .periodicAdvertisingResponseReport])
+        }
+        effects.commands.append(LESetEventMask(mask: mask), purpose: purpose)
     }
 
     /// The controller answered a command about trains.
@@ -181,41 +212,58 @@ extension Radio {
     @inline(never)
     mutating func received(_ event: LEPeriodicAdvertisingSyncEstablished, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
-        let attempt = trains.established(event.status, identifier: event.advertisingSetIdentifier)
+        established(
+            event.status, event.synchronizationHandle,
+            TrainInformation(
+                advertiser: event.advertiserAddress, identifier: event.advertisingSetIdentifier,
+                phy: event.advertiserPHY, interval: event.interval, serviceData: nil), into: &effects)
+    }
+
+    mutating func established(
+        _ status: HCIStatus, _ handle: SynchronizationHandle, _ information: TrainInformation,
+        into effects: inout Effects
+    ) {
+        let attempt = trains.established(status, identifier: information.identifier)
         effects.needsConvergence = true
-        guard event.status.isSuccess else {
+        guard status.isSuccess else {
             if let attempt, !attempt.isToBeRetried, removeTrain(attempt.operation, into: &effects) {
-                effects.complete(attempt.operation, .failure(.connectionFailed(event.status)))
+                effects.complete(attempt.operation, .failure(.connectionFailed(status)))
             }
             return
         }
-        let information = TrainInformation(
-            advertiser: event.advertiserAddress, identifier: event.advertisingSetIdentifier, phy: event.advertiserPHY,
-            interval: event.interval, serviceData: nil)
-        synchronized(event.synchronizationHandle, information, for: attempt?.operation, into: &effects)
+        synchronized(handle, information, for: attempt.map { [$0.operation] } ?? [], into: &effects)
     }
 
     @inline(never)
     mutating func received(_ event: LEPeriodicAdvertisingSyncTransferReceived, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
         guard event.status.isSuccess else { return }
-        let information = TrainInformation(
-            advertiser: event.advertiserAddress, identifier: event.advertisingSetIdentifier, phy: event.advertiserPHY,
-            interval: event.interval, serviceData: event.serviceData)
-        synchronized(
-            event.synchronizationHandle, information, for: trains.receiver(on: event.connectionHandle), into: &effects)
+        transferred(
+            event.synchronizationHandle, on: event.connectionHandle,
+            TrainInformation(
+                advertiser: event.advertiserAddress, identifier: event.advertisingSetIdentifier,
+                phy: event.advertiserPHY, interval: event.interval, serviceData: event.serviceData), into: &effects)
+    }
+
+    mutating func transferred(
+        _ handle: SynchronizationHandle, on link: ConnectionHandle, _ information: TrainInformation,
+        into effects: inout Effects
+    ) {
+        synchronized(handle, information, for: trains.receivers(on: link), into: &effects)
     }
 
     private mutating func synchronized(
-        _ handle: SynchronizationHandle, _ information: TrainInformation, for operation: OperationID?,
+        _ handle: SynchronizationHandle, _ information: TrainInformation, for operations: [OperationID],
         into effects: inout Effects
     ) {
         let train = TrainTable.Train(handle: handle, information: information)
-        guard let operation, let client = trains.add(train, to: operation) else {
-            return refuse(handle, into: &effects)
+        for operation in operations {
+            guard let client = trains.add(train, to: operation) else { continue }
+            effects.events.append(.train(operation, client, .synchronized(information)))
         }
-        effects.events.append(.train(operation, client, .synchronized(information)))
+        guard trains.follows(handle) else { return refuse(handle, into: &effects) }
         for other in trains.seekers(of: information) { share(train, with: other, into: &effects) }
+        chooseSubevents(of: handle, into: &effects)
     }
 
     /// A train is followed already: another operation gets its reports, too.
@@ -231,7 +279,16 @@ extension Radio {
     @inline(never)
     mutating func received(_ event: LEPeriodicAdvertisingReport, at now: Instant, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
-        trains.receive(event, at: now) { operation, client, report in
+        let part = TrainTable.Part(
+            handle: event.synchronizationHandle, status: event.dataStatus, rssi: event.rssi,
+            transmitPower: event.transmitPower)
+        report(part, event.data, at: now, into: &effects)
+    }
+
+    mutating func report(
+        _ part: TrainTable.Part, _ octets: [UInt8], at now: Instant, into effects: inout Effects
+    ) {
+        trains.receive(part, octets, at: now) { operation, client, report in
             effects.events.append(.train(operation, client, .report(report)))
         }
         effects.counters.droppedValues = effects.events.droppedValues
@@ -258,7 +315,7 @@ extension Radio {
         for loss in trains.controllerReset() { report(loss, ending: .failure(.controllerLost), into: &effects) }
     }
 
-    private func report(
+    func report(
         _ loss: TrainTable.Loss, ending result: Result<HostResult, HostFailure>, into effects: inout Effects
     ) {
         let train = loss.train

@@ -13,7 +13,9 @@ import BLEPackets
 ///
 /// The radio does not know links, bonds or identities; each call passes what it needs of them.
 struct Radio {
-    let configuration: HostConfiguration
+    private let shared: SharedConfiguration
+    @inline(__always)
+    var configuration: HostConfiguration { shared.value }
     /// The commands of the current controller.
     private(set) var commandSet = RadioCommandSet.legacy
     private var canInitiateWhileScanning = true
@@ -22,6 +24,9 @@ struct Radio {
     /// The PHYs on which a link can begin.
     private(set) var availablePHYs = PHYSet.le1M
     private var canScanUnrestricted = false
+    /// Whether the controller knows periodic trains with responses, as the advertiser and as the receiver.
+    private(set) var canSendSubevents = false
+    private(set) var canReceiveSubevents = false
 
     var scanner: Scanner
     var scanMachine: ScanMachine
@@ -56,10 +61,12 @@ struct Radio {
     /// The length of filter accept list that the controller really accepts, if that is less than it reports.
     var acceptListLimit = Int.max
 
-    init(configuration: HostConfiguration) {
-        self.configuration = configuration
-        let isExclusive = configuration.ownership == .exclusive
-        scanner = Scanner(limits: configuration.limits)
+    /// Compiled into whoever makes a radio, where it stays: a function of its own would return it by way of the stack.
+    @inline(__always)
+    init(configuration: SharedConfiguration) {
+        shared = configuration
+        let isExclusive = configuration.value.ownership == .exclusive
+        scanner = Scanner(limits: configuration.value.limits)
         scanMachine = ScanMachine(isExclusive: isExclusive)
         initiator = Initiator(isExclusive: isExclusive)
     }
@@ -89,6 +96,8 @@ struct Radio {
         if information.features.contains(.le2MPHY) { availablePHYs.insert(.le2M) }
         if information.features.contains(.leCodedPHY) { availablePHYs.insert(.leCoded) }
         canScanUnrestricted = information.features.contains(.extendedScanningFilterPolicies)
+        canSendSubevents = information.features.contains(.periodicAdvertisingWithResponsesAdvertiser)
+        canReceiveSubevents = information.features.contains(.periodicAdvertisingWithResponsesScanner)
         advertisingMachine = AdvertisingMachine(setsRandomAddress: commandSet.setsAddressOfAdvertisingSet)
         let usesList = configuration.usesControllerResolution && configuration.ownership == .exclusive
         resolvingList = ControllerResolvingList(capacity: usesList ? information.resolvingListSize : 0)
@@ -135,6 +144,8 @@ struct Radio {
         case .changeAdvertisingSet(let set, let request):
             changeSet(set, to: request, operation, at: now, into: &effects)
         case .followTrain(let request): follow(request, operation: operation, client: client, into: &effects)
+        case .sendSubevents(let subevents, let set): sendSubevents(subevents, of: set, operation, into: &effects)
+        case .respondInTrain(let response, let train): respond(response, in: train, operation, into: &effects)
         case .classifyChannels(let map): classifyChannels(map, operation, into: &effects)
         // The host, which knows the links, carries these out.
         case .receiveTrains, .transferTrain: effects.complete(operation, .failure(.notConnected))
@@ -233,14 +244,37 @@ struct Radio {
         resolving: [ResolvingKey], at now: Instant, into effects: inout Effects
     ) {
         guard !isPaused else {
-            perform(scanMachine.want(nil), into: &effects)
+            want(nil, into: &effects)
             guard BuiltIn.links else { return }
-            return perform(initiator.want(nil), at: now, into: &effects)
+            return want(nil, at: now, into: &effects)
         }
-        guard BuiltIn.links else {
-            return perform(scanMachine.want(scanner.parameters(timing: configuration.timing)), into: &effects)
-        }
+        guard BuiltIn.links else { return want(scanner.parameters(timing: configuration.timing), into: &effects) }
         let foundByHost = peersFoundByHost(resolving)
+        let wantsScan = wantedScan(foundByHost)
+        let plan = wantedConnection(foundByHost, isScanWanted: wantsScan != nil, at: now)
+        // If the controller can only do one of them, scanning stops for a connection attempt, and the attempt waits
+        // until scanning is off.
+        let isInitiatorNeeded = plan != nil || initiator.isBusy
+        want(doesOneAtATime && isInitiatorNeeded ? nil : wantsScan, into: &effects)
+        let mayInitiate = (!doesOneAtATime || scanMachine.isIdle) && !scanMachine.holdsAcceptList
+        want(mayInitiate ? plan : nil, at: now, into: &effects)
+    }
+
+    // Functions of their own, so that what these compute with is not on the stack together.
+
+    @inline(never)
+    private mutating func want(_ scan: ScanParameters?, into effects: inout Effects) {
+        perform(scanMachine.want(scan), into: &effects)
+    }
+
+    @inline(never)
+    private mutating func want(_ plan: Initiator.Plan?, at now: Instant, into effects: inout Effects) {
+        perform(initiator.want(plan), at: now, into: &effects)
+    }
+
+    /// How to scan for the clients, for devices that the host has to find itself, and for trains; `nil`: not at all.
+    @inline(never)
+    private mutating func wantedScan(_ foundByHost: [DeviceAddress]) -> ScanParameters? {
         var wantsScan = scanner.parameters(timing: configuration.timing)
         if wantsScan == nil, connector.needsScan(for: foundByHost) || BuiltIn.trains && trains.needsScan {
             wantsScan = ScanParameters(isActive: false, duty: configuration.timing.foregroundScan)
@@ -248,16 +282,30 @@ struct Radio {
         if BuiltIn.trains, trains.needsScan, trains.scansCodedPHY { wantsScan?.isOnCodedPHY = true }
         if !canScanOnCodedPHY { wantsScan?.isOnCodedPHY = false }
         if !canScanUnrestricted { wantsScan?.isUnrestricted = false }
-        let plan = connector.plan(
+        if let listed = wantsScan?.acceptList, !listed.isEmpty, !canFilterScan(for: listed, except: foundByHost) {
+            wantsScan?.acceptList = []
+        }
+        return wantsScan
+    }
+
+    /// The attempts to connect that are due.
+    @inline(never)
+    private mutating func wantedConnection(
+        _ foundByHost: [DeviceAddress], isScanWanted: Bool, at now: Instant
+    ) -> Initiator.Plan? {
+        connector.plan(
             timing: configuration.timing, policy: configuration.pendingConnections,
-            acceptListSize: min(filterAcceptListSize, acceptListLimit), onSight: doesOneAtATime && wantsScan != nil,
+            acceptListSize: min(filterAcceptListSize, acceptListLimit), onSight: doesOneAtATime && isScanWanted,
             resolving: configuration.ownership == .exclusive ? foundByHost : [], at: now)
-        // If the controller can only do one of them, scanning stops for a connection attempt, and the attempt waits
-        // until scanning is off.
-        let isInitiatorNeeded = plan != nil || initiator.isBusy
-        perform(scanMachine.want(doesOneAtATime && isInitiatorNeeded ? nil : wantsScan), into: &effects)
-        let mayInitiate = !doesOneAtATime || scanMachine.isIdle
-        perform(initiator.want(mayInitiate ? plan : nil), at: now, into: &effects)
+    }
+
+    /// Whether the filter accept list can be the scan's: connection attempts have it first, and the controller must
+    /// know each device by the address that is in the list.
+    private func canFilterScan(for listed: [DeviceAddress], except foundByHost: [DeviceAddress]) -> Bool {
+        guard configuration.ownership == .exclusive, listed.count <= filterAcceptListSize, connector.isEmpty,
+            initiator.isIdle, !trains.needsScan
+        else { return false }
+        return !listed.contains { $0.isResolvablePrivate || foundByHost.contains($0) }
     }
 
     private mutating func convergeAdvertising(

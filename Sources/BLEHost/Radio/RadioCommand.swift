@@ -23,11 +23,18 @@ public enum RadioCommand: Equatable, Sendable {
     /// Follows periodic advertising until cancelled; what is received comes as `HostEvent.train`.
     case followTrain(TrainRequest)
     /// Follows the trains that the peer of a link transfers, until cancelled (Core 5.4, Vol 3, Part C, 9.5.5). They
-    /// outlive the link.
+    /// outlive the link. The controller knows one setting for each link: that of several requests is what satisfies all
+    /// of them.
     case receiveTrains(LinkID, TrainOptions)
-    /// Tells the peer of a link how to follow a train that this operation follows or sends, with a number for the peer's
-    /// host.
+    /// Tells the peer of a link how to follow a train that this operation follows or sends, with a number for the
+    /// peer's host.
     case transferTrain(OperationID, to: LinkID, serviceData: UInt16)
+    /// Gives the data of subevents of a train with responses that an operation sends: at most 15 subevents, in at most
+    /// 253 octets with four of each subevent. Each is sent once; give it when `AdvertisingSetEvent.dataRequested` asks
+    /// for it.
+    case sendSubevents([SubeventData], of: OperationID)
+    /// Responds in a train with responses that an operation follows, once.
+    case respondInTrain(TrainResponse, in: OperationID)
     /// Keeps links and trains off channels, for instance those of a nearby Wi-Fi network (Core 5.4, Vol 4, Part E,
     /// 7.8.19): at least two channels stay. In force until it is called again, through resets of the controller; on
     /// links as a central, which decides on the channels together with its own measurements.
@@ -40,6 +47,7 @@ extension RadioCommand: Codable {
     enum CodingKeys: String, CodingKey {
         case scan, changeScan, advertise, changeAdvertising, connect
         case advertiseSet, changeAdvertisingSet, followTrain, receiveTrains, transferTrain, classifyChannels
+        case sendSubevents, respondInTrain
     }
 }
 #endif

@@ -14,7 +14,7 @@ extension RadioCommandSet {
                 commands.append(
                     LESetExtendedScanParameters(
                         ownAddressType: scan.ownAddressType,
-                        filterPolicy: scan.parameters.isUnrestricted ? .allUnrestricted : .all, le1M: parameters,
+                        filterPolicy: scan.parameters.filterPolicy, le1M: parameters,
                         leCoded: scan.parameters.isOnCodedPHY ? parameters : nil),
                     purpose: .scan)
             },

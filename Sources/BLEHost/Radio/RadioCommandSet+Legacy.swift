@@ -9,7 +9,7 @@ extension RadioCommandSet {
                     LESetScanParameters(
                         type: scan.parameters.isActive ? .active : .passive, interval: scan.parameters.duty.interval,
                         window: scan.parameters.duty.window, ownAddressType: scan.ownAddressType,
-                        filterPolicy: scan.parameters.isUnrestricted ? .allUnrestricted : .all),
+                        filterPolicy: scan.parameters.filterPolicy),
                     purpose: .scan)
             },
             setScanEnabled: { isEnabled, commands in

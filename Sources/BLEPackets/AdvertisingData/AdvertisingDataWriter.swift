@@ -80,7 +80,7 @@ public struct AdvertisingDataWriter: Sendable {
     /// - Throws: `DoesNotFit`; a name is never cut off. Appends the name in UTF-8, which may take up to four octets for
     ///   a character.
     public mutating func append(localName: String, isComplete: Bool = true) throws(DoesNotFit) {
-        try append(isComplete ? .completeLocalName : .shortenedLocalName, Array(localName.utf8))
+        try append(isComplete ? .completeLocalName : .shortenedLocalName, localName.utf8Prefix(.max))
     }
 
     /// - Parameter txPowerLevel: dBm.

@@ -15,7 +15,7 @@ package struct Queue<Element> {
     @inlinable package var first: Element? { isEmpty ? nil : elements[head] }
     @inlinable package var last: Element? { isEmpty ? nil : elements[elements.count - 1] }
 
-    @inlinable package mutating func append(_ element: Element) { elements.append(element) }
+    @inlinable package mutating func append(_ element: consuming Element) { elements.append(element) }
 
     @inlinable package mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
@@ -35,7 +35,7 @@ package struct Queue<Element> {
     @inlinable package mutating func popLast() -> Element? { isEmpty ? nil : elements.removeLast() }
 
     /// Inserts an element at the front.
-    @inlinable package mutating func prepend(_ element: Element) {
+    @inlinable package mutating func prepend(_ element: consuming Element) {
         guard head > 0 else { return elements.insert(element, at: 0) }
         head -= 1
         elements[head] = element

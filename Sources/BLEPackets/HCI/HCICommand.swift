@@ -46,11 +46,26 @@ public struct CommandStatusOnly: HCIReturnParameters {
 extension HCICommand {
     /// Writes a whole H4 command packet: type, opcode, length, parameters.
     public func encodePacket(into packet: inout PacketWriter) {
-        packet.write(H4PacketType.command.rawValue)
-        packet.write(Self.opcode.rawValue)
-        let lengthOffset = packet.count
-        packet.write(UInt8(0))
+        let lengthOffset = packet.beginCommand(Self.opcode)
         encode(into: &packet)
-        packet.overwrite(UInt8(truncatingIfNeeded: packet.count - lengthOffset - 1), at: lengthOffset)
+        packet.endCommand(lengthOffset: lengthOffset)
+    }
+}
+
+/// What all commands have, apart from `encodePacket`, so that it is not compiled for each command again.
+extension PacketWriter {
+    /// - Returns: where the length goes, which `endCommand` writes.
+    @inline(never)
+    mutating func beginCommand(_ opcode: HCIOpcode) -> Int {
+        write(H4PacketType.command.rawValue)
+        write(opcode.rawValue)
+        let lengthOffset = count
+        write(UInt8(0))
+        return lengthOffset
+    }
+
+    @inline(never)
+    mutating func endCommand(lengthOffset: Int) {
+        overwrite(UInt8(truncatingIfNeeded: count - lengthOffset - 1), at: lengthOffset)
     }
 }

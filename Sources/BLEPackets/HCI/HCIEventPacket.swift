@@ -77,6 +77,16 @@ public enum HCIEventPacket: Equatable, Sendable {
     case leTransmitPowerReporting(LETransmitPowerReporting)
     /// Another share of its connection events is used by a link.
     case leSubrateChange(LESubrateChange)
+    /// The controller follows a periodic train, or could not find it; told with the train's subevents.
+    case lePeriodicAdvertisingSyncEstablishedV2(LEPeriodicAdvertisingSyncEstablishedV2)
+    /// Received data of a periodic train; told with the subevent.
+    case lePeriodicAdvertisingReportV2(LEPeriodicAdvertisingReportV2)
+    /// The peer of a link transferred a periodic train; told with the train's subevents.
+    case lePeriodicAdvertisingSyncTransferReceivedV2(LEPeriodicAdvertisingSyncTransferReceivedV2)
+    /// The controller asks for the data of the next subevents of a train with responses.
+    case lePeriodicAdvertisingSubeventDataRequest(LEPeriodicAdvertisingSubeventDataRequest)
+    /// Responses of devices to a subevent of a train.
+    case lePeriodicAdvertisingResponseReport(LEPeriodicAdvertisingResponseReport)
     /// Like `enhancedConnectionComplete`, with the set or train from which the link was made.
     case leEnhancedConnectionCompleteV2(LEEnhancedConnectionCompleteV2)
     /// Any other event: its code and its parameters.
@@ -151,6 +161,19 @@ public enum HCIEventPacket: Equatable, Sendable {
         case .pathLossThreshold: self = .lePathLossThreshold(try LEPathLossThreshold(decoding: &reader))
         case .transmitPowerReporting: self = .leTransmitPowerReporting(try LETransmitPowerReporting(decoding: &reader))
         case .subrateChange: self = .leSubrateChange(try LESubrateChange(decoding: &reader))
+        case .periodicAdvertisingSyncEstablishedV2:
+            self = .lePeriodicAdvertisingSyncEstablishedV2(
+                try LEPeriodicAdvertisingSyncEstablishedV2(decoding: &reader))
+        case .periodicAdvertisingReportV2:
+            self = .lePeriodicAdvertisingReportV2(try LEPeriodicAdvertisingReportV2(decoding: &reader))
+        case .periodicAdvertisingSyncTransferReceivedV2:
+            self = .lePeriodicAdvertisingSyncTransferReceivedV2(
+                try LEPeriodicAdvertisingSyncTransferReceivedV2(decoding: &reader))
+        case .periodicAdvertisingSubeventDataRequest:
+            self = .lePeriodicAdvertisingSubeventDataRequest(
+                try LEPeriodicAdvertisingSubeventDataRequest(decoding: &reader))
+        case .periodicAdvertisingResponseReport:
+            self = .lePeriodicAdvertisingResponseReport(try LEPeriodicAdvertisingResponseReport(decoding: &reader))
         case .enhancedConnectionCompleteV2:
             self = .leEnhancedConnectionCompleteV2(try LEEnhancedConnectionCompleteV2(decoding: &reader))
         default: self = .otherLEMeta(subevent, reader.readRest().copied())
@@ -203,6 +226,11 @@ public enum HCIEventPacket: Equatable, Sendable {
         case .lePathLossThreshold: .pathLossThreshold
         case .leTransmitPowerReporting: .transmitPowerReporting
         case .leSubrateChange: .subrateChange
+        case .lePeriodicAdvertisingSyncEstablishedV2: .periodicAdvertisingSyncEstablishedV2
+        case .lePeriodicAdvertisingReportV2: .periodicAdvertisingReportV2
+        case .lePeriodicAdvertisingSyncTransferReceivedV2: .periodicAdvertisingSyncTransferReceivedV2
+        case .lePeriodicAdvertisingSubeventDataRequest: .periodicAdvertisingSubeventDataRequest
+        case .lePeriodicAdvertisingResponseReport: .periodicAdvertisingResponseReport
         case .leEnhancedConnectionCompleteV2: .enhancedConnectionCompleteV2
         case .otherLEMeta(let subevent, _): subevent
         default: nil
@@ -247,6 +275,11 @@ public enum HCIEventPacket: Equatable, Sendable {
         case .lePathLossThreshold(let event): event.encode(into: &packet)
         case .leTransmitPowerReporting(let event): event.encode(into: &packet)
         case .leSubrateChange(let event): event.encode(into: &packet)
+        case .lePeriodicAdvertisingSyncEstablishedV2(let event): event.encode(into: &packet)
+        case .lePeriodicAdvertisingReportV2(let event): event.encode(into: &packet)
+        case .lePeriodicAdvertisingSyncTransferReceivedV2(let event): event.encode(into: &packet)
+        case .lePeriodicAdvertisingSubeventDataRequest(let event): event.encode(into: &packet)
+        case .lePeriodicAdvertisingResponseReport(let event): event.encode(into: &packet)
         case .leEnhancedConnectionCompleteV2(let event): event.encode(into: &packet)
         case .other(_, let bytes), .otherLEMeta(_, let bytes): packet.write(bytes: bytes)
         }

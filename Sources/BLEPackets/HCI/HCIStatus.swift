@@ -93,6 +93,8 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let operationCancelledByHost = HCIStatus(rawValue: 0x44)
     /// A packet that was to be sent, or was received, is longer than allowed.
     public static let packetTooLong = HCIStatus(rawValue: 0x45)
+    /// What was to be sent at a certain time came after it.
+    public static let tooLate = HCIStatus(rawValue: 0x46)
 }
 
 extension HCIStatus: CustomStringConvertible {
@@ -149,6 +151,7 @@ extension HCIStatus: CustomStringConvertible {
         case .limitReached: "limit reached"
         case .operationCancelledByHost: "operation cancelled by host"
         case .packetTooLong: "packet too long"
+        case .tooLate: "too late"
         default: nil
         }
     }

@@ -9,6 +9,8 @@ extension SensorField {
             key = key[..<mark]
         }
         if case .boolean = value { return Self.binaryClasses[String(key)] }
+        // Of a radio; Home Assistant's `power` is in watts.
+        if key == "power", unit == "dBm" { return "signal_strength" }
         return Self.classes[String(key)]
     }
 

@@ -1,4 +1,5 @@
-/// Microsoft's beacons, in manufacturer data of 0x0006: the kind of device of the Connected Devices Platform, and Swift Pair.
+/// Microsoft's beacons, in manufacturer data of 0x0006: the kind of device of the Connected Devices Platform, and Swift
+/// Pair.
 enum MicrosoftBeacon {
     private static let devices: [UInt8: String] = [
         1: "Xbox One", 6: "Apple iPhone", 7: "Apple iPad", 8: "Android device", 9: "Windows 10 desktop",

@@ -64,3 +64,10 @@ public struct SensorKeys: Sendable {
         octets + [UInt8](repeating: 0, count: (16 - octets.count % 16) % 16)
     }
 }
+
+extension SensorKeys: CustomStringConvertible, CustomReflectable {
+    /// How many keys there are; none of them.
+    public var description: String { "sensor keys: \(keys.count + (commonKey == nil ? 0 : 1))" }
+    /// Empty, so that code that prints the parts of a value never prints a key.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,5 +1,5 @@
-/// SwitchBot's devices around the house: covers, relays, remotes, lamps, and those whose service data ends in a number of
-/// four octets instead of beginning with a letter.
+/// SwitchBot's devices around the house: covers, relays, remotes, lamps, and those whose service data ends in a number
+/// of four octets instead of beginning with a letter.
 enum SwitchBotDevices {
     static let letters: [UInt8: String] = [
         0x78: "Blind Tilt", 0x2C: "Roller Shade", 0x3F: "Plug Mini EU", 0x3C: "Relay Switch 1PM",

@@ -2,7 +2,8 @@
 // GATT Specification Supplement and Core specification, through PyPI: bluetooth-sig 0.6.0.
 
 extension CharacteristicFormat {
-    /// 297 lines, in order: 4 hexadecimal digits, and fields parted by “|” whose columns, parted by “~”, the generator names.
+    /// 297 lines, in order: 4 hexadecimal digits, and fields parted by “|” whose columns, parted by “~”, the generator
+    /// names.
     static let lines: StaticString = #"""
         2900~w16|Reliable Write~.0|Writable Auxiliaries~.1
         2901User Description~s

@@ -12,7 +12,8 @@ struct CivilDate: Equatable, Sendable, CustomStringConvertible {
 
     /// - Parameter daysSince1970: not negative.
     init(daysSince1970 days: Int) {
-        // The year begins with March here, so that the day that some years have more is the last one. An era is 400 years.
+        // The year begins with March here, so that the day that some years have more is the last one. An era is 400
+        // years.
         let days = days + 719_468
         let era = days / 146_097
         let dayOfEra = days % 146_097

@@ -93,6 +93,8 @@ final class AirLink {
     var isOpen = true
     /// A link whose peripheral never heard the request to connect.
     let isUnanswered: Bool
+    /// Of the central.
+    let clock: StationClock
     /// Whether the last connection event was lost, so that the supervision timeout is running.
     var isSilent = false
     /// Whether one end has gone silent and forgotten this link.
@@ -117,7 +119,7 @@ final class AirLink {
 
     init(
         identifier: UInt32, central: Int, peripheral: Int, parameters: LinkParameters, anchor: Int64, phy: PHY,
-        isUnanswered: Bool
+        isUnanswered: Bool, clock: StationClock = .exact
     ) {
         self.identifier = identifier
         self.central = central
@@ -125,6 +127,7 @@ final class AirLink {
         self.parameters = parameters
         self.anchor = anchor
         self.isUnanswered = isUnanswered
+        self.clock = clock
         centralTransmitPHY = phy
         peripheralTransmitPHY = phy
     }
@@ -150,14 +153,18 @@ final class AirLink {
 
     func transmitPHY(_ side: LinkSide) -> PHY { side == .central ? centralTransmitPHY : peripheralTransmitPHY }
 
+    private func count(at time: Int64) -> Int64 { clock.ownTime(after: time - anchor) / interval }
+
+    private func beginning(of count: Int64) -> Int64 { anchor + clock.airTime(of: count * interval) }
+
     /// The last connection event at or before `time`, but not before the anchor.
     func event(notAfter time: Int64) -> Int64 {
-        time <= anchor ? anchor : anchor + (time - anchor) / interval * interval
+        time <= anchor ? anchor : beginning(of: count(at: time))
     }
 
     /// The first connection event after `time`.
     func event(after time: Int64) -> Int64 {
-        time < anchor ? anchor : anchor + ((time - anchor) / interval + 1) * interval
+        time < anchor ? anchor : beginning(of: count(at: time) + 1)
     }
 
     /// No data is sent while encryption is being started (Core 5.4, Vol 6, Part B, 5.1.3.1).

@@ -15,12 +15,37 @@ struct AirTrain {
     var transmitPower: Int8 = 127
     /// A moment at which a packet is sent; the others follow from it.
     var anchor: Int64
+    /// Of a train with responses.
+    var layout: SubeventLayout?
+    /// The subevent of the packet, if the train has any.
+    var subevent: UInt8?
+    /// Counts its events.
+    var event: UInt16 = 0
+    /// Of the station that sends it.
+    var clock = StationClock.exact
 
-    var intervalMicroseconds: Int64 { Int64(max(6, interval.rawValue)) * 1250 }
+    private var intervalMicroseconds: Int64 { Int64(max(6, interval.rawValue)) * 1250 }
+
+    /// How many events have begun after the first one.
+    private func count(at time: Int64) -> Int64 { max(0, clock.ownTime(after: time - anchor) / intervalMicroseconds) }
+
+    /// When an event begins, counted from the first one.
+    func beginning(of count: Int64) -> Int64 { anchor + clock.airTime(of: count * intervalMicroseconds) }
+
+    /// When the next occurrence of an event begins whose counter has these low 16 bits.
+    func beginning(of event: UInt16, near time: Int64) -> Int64 {
+        let current = count(at: time)
+        return beginning(of: current + Int64(Int16(truncatingIfNeeded: Int64(event) - current)))
+    }
+
+    /// The counter of the event at a time.
+    func event(at time: Int64) -> UInt16 {
+        UInt16(truncatingIfNeeded: count(at: time))
+    }
 
     /// When the first packet after `time` is sent.
     func packet(after time: Int64) -> Int64 {
-        time < anchor ? anchor : anchor + ((time - anchor) / intervalMicroseconds + 1) * intervalMicroseconds
+        time < anchor ? anchor : beginning(of: count(at: time) + 1)
     }
 }
 
@@ -39,6 +64,8 @@ struct FollowedTrain {
     var packetsToSkip: UInt16 = 0
     var lastHeard: Int64
     var lastDataIdentifier: UInt16?
+    /// The subevents that are received, of a train with responses.
+    var subevents: [UInt8] = [0]
 }
 
 /// An attempt to find a train.

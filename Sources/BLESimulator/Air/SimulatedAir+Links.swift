@@ -14,7 +14,8 @@ extension SimulatedAir {
         let link = AirLink(
             identifier: nextLinkIdentifier(), central: central.index, peripheral: peripheral.index,
             parameters: LinkParameters(initiation.parameters), anchor: nowMicroseconds + 2_500,
-            phy: advertisement.secondaryPHY ?? .le1M, isUnanswered: initiation.isUnheard)
+            phy: advertisement.secondaryPHY ?? .le1M, isUnanswered: initiation.isUnheard,
+            clock: clock(of: central.index))
         central.links.append(link)
         central.connected(link, as: .central, to: address, set: nil)
         if initiation.isUnheard {

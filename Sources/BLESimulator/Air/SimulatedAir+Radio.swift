@@ -13,12 +13,13 @@ extension SimulatedAir {
     /// - Returns: Whether it led to a link.
     func broadcast(_ advertisement: AirAdvertisement, from advertiser: any AirStation) -> Bool {
         for listener in controllers where listener.isListening && areInRange(listener, advertiser) {
-            if losesPacket() { continue }
+            if losesPacket() || isDrowned(at: listener) { continue }
             listener.hears(advertisement, from: advertiser)
         }
         guard advertisement.isConnectable else { return false }
         for listener in controllers where listener.isListening && areInRange(listener, advertiser) {
             guard let initiation = listener.wishToConnect(to: advertisement), let address = advertisement.address,
+                !isDrowned(at: listener),
                 advertiser.accepts(.connect, from: initiation.ownAddress, set: advertisement.set)
             else { continue }
             connect(listener, to: advertiser, at: address, set: advertisement.set, with: initiation, advertisement)

@@ -17,7 +17,7 @@ import BLEPackets
 public final class SimulatedAir {
     /// The current time of the air.
     public private(set) var nowMicroseconds: Int64 = 0
-    /// Loss, jitter and sensitivity; a change applies from the next event on.
+    /// Loss, collisions, drift, jitter and sensitivity; a change applies from the next event on.
     public var configuration: SimulatedAirConfiguration {
         didSet { if configuration != oldValue { conditionsChanged() } }
     }
@@ -29,6 +29,10 @@ public final class SimulatedAir {
     /// Only for lookup, never iterated: the order of a dictionary differs between processes.
     var signals: [StationPair: Int8] = [:]
     var generator: SeededGenerator
+    /// Advertisements whose times may overlap; none without collisions.
+    var transmissions: [Transmission] = []
+    /// The advertisement that has just been sent, while it is delivered.
+    var sending: Transmission?
     private let seed: UInt64
     private var linkCount: UInt32 = 0
 
@@ -95,6 +99,14 @@ public final class SimulatedAir {
     private func newGenerator() -> SeededGenerator {
         var generator = SeededGenerator(seed: seed ^ UInt64(stations.count + 1) &* 0xD1B5_4A32_D192_ED03)
         return SeededGenerator(seed: generator.next())
+    }
+
+    /// The clock of a station. It follows from the seed alone, so that drift changes no other random number.
+    func clock(of station: Int) -> StationClock {
+        guard configuration.clockDriftPartsPerMillion > 0 else { return .exact }
+        let greatest = Int64(min(configuration.clockDriftPartsPerMillion, SimulatedAirConfiguration.greatestDrift))
+        var generator = SeededGenerator(seed: seed ^ UInt64(station + 1) &* 0x9E6C_63D0_876A_9A69)
+        return StationClock(partsPerMillion: generator.next(below: 2 * greatest + 1) - greatest)
     }
 
     // MARK: Time and packets
@@ -182,11 +194,26 @@ public struct SimulatedAirConfiguration: Hashable, Sendable {
     public var signalJitter: Int8
     /// The weakest signal that is still received, in dBm.
     public var sensitivity: Int8
+    /// Whether advertisements that stations send at the same time are lost where both are received, but for one that is
+    /// 10 dB stronger. Packets of links and of periodic trains never collide, as each of them changes channels in an
+    /// order of its own.
+    public var advertisementsCollide: Bool
+    /// The greatest deviation of a station's clock, 0 to 500: the times between its advertisements, the packets of its
+    /// trains and the events of links of which it is the central are longer or shorter by a constant share up to this.
+    /// The seed decides each station's. Links keep the clock with which they began.
+    public var clockDriftPartsPerMillion: Int
 
-    public init(lossPerMille: Int = 0, signalJitter: Int8 = 0, sensitivity: Int8 = -100) {
+    static let greatestDrift = 500
+
+    public init(
+        lossPerMille: Int = 0, signalJitter: Int8 = 0, sensitivity: Int8 = -100, advertisementsCollide: Bool = false,
+        clockDriftPartsPerMillion: Int = 0
+    ) {
         self.lossPerMille = lossPerMille
         self.signalJitter = signalJitter
         self.sensitivity = sensitivity
+        self.advertisementsCollide = advertisementsCollide
+        self.clockDriftPartsPerMillion = clockDriftPartsPerMillion
     }
 }
 

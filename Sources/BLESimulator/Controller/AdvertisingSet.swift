@@ -31,7 +31,7 @@ struct AdvertisingSet {
     /// The remaining advertising events; `nil` without a limit.
     var eventsLeft: Int?
     var completedEvents = 0
-    /// Increases with each start and stop.
+    /// Changes with each start and stop, also those of sets before this one.
     var number: UInt32 = 0
     var train = Train()
 
@@ -44,6 +44,8 @@ struct AdvertisingSet {
         /// Data whose last part is still missing.
         var unfinishedData: [UInt8] = []
         var dataIdentifier: UInt16 = 0
+        /// Of a train with responses.
+        var subevents: TrainSubeventPlan?
         var isEnabled = false
         var includesDataInformation = false
         /// When its first packet is sent; `nil` before its set advertises.
@@ -57,14 +59,15 @@ struct AdvertisingSet {
             isEnabled = false
             anchor = nil
             isPlanned = false
+            subevents?.forgetData()
             number &+= 1
         }
     }
 
     init(handle: UInt8) { self.handle = handle }
 
-    /// Whether its data are complete, and those that a scannable set with extended PDUs needs are there (Core 5.4, Vol 4,
-    /// Part E, 7.8.56).
+    /// Whether its data are complete, and those that a scannable set with extended PDUs needs are there (Core 5.4, Vol
+    /// 4, Part E, 7.8.56).
     var isReady: Bool {
         let needsScanResponse = properties.contains(.scannable) && !properties.contains(.legacy)
         return unfinishedData.isEmpty && unfinishedScanResponse.isEmpty

@@ -129,5 +129,17 @@ extension ServedCommand {
         ServedCommand(returns: Controller.leSetTransmitPowerReportingEnable, with: .powerControlRequest),
         ServedCommand(status: Controller.leSetDefaultSubrate, with: .connectionSubrating),
         ServedCommand(status: Controller.leSubrateRequest, with: .connectionSubrating),
+        ServedCommand(
+            returns: Controller.leSetPeriodicAdvertisingSubeventData, with: .periodicAdvertisingWithResponsesAdvertiser,
+            family: .extended),
+        ServedCommand(
+            returns: Controller.leSetPeriodicAdvertisingResponseData, with: .periodicAdvertisingWithResponsesScanner,
+            family: .extended),
+        ServedCommand(
+            returns: Controller.leSetPeriodicSyncSubevent, with: .periodicAdvertisingWithResponsesScanner,
+            family: .extended),
+        ServedCommand(
+            returns: Controller.leSetPeriodicAdvertisingParametersV2, with: .periodicAdvertisingWithResponsesAdvertiser,
+            family: .extended),
     ]
 }

@@ -264,10 +264,11 @@ extension SimulatedController {
                 return .connectionLimitExceeded
             }
         }
+        advertisingNumber &+= 1
         changeAdvertisingSet(handle) {
             $0.isEnabled = true
             $0.isResting = false
-            $0.number &+= 1
+            $0.number = advertisingNumber
             $0.eventsLeft = maximumEvents > 0 ? maximumEvents : nil
             $0.completedEvents = 0
         }
@@ -298,10 +299,11 @@ extension SimulatedController {
     }
 
     func stopAdvertising(_ handle: UInt8) {
+        advertisingNumber &+= 1
         changeAdvertisingSet(handle) {
             $0.isEnabled = false
             $0.isResting = false
-            $0.number &+= 1
+            $0.number = advertisingNumber
         }
     }
 
@@ -322,7 +324,13 @@ extension SimulatedController {
             changeAdvertisingSet(set.handle) { $0.isResting = true }
             return
         }
-        let isConnected = air.broadcast(advertisement(of: set), from: self)
+        let (advertisement, began) = (advertisement(of: set), air.nowMicroseconds)
+        air.send(advertisement, from: self) { [unowned self] in hasSent(advertisement, of: set, since: began) }
+    }
+
+    private func hasSent(_ advertisement: AirAdvertisement, of set: AdvertisingSet, since began: Int64) {
+        guard advertisingSet(set.handle)?.number == set.number else { return }
+        let isConnected = air.broadcast(advertisement, from: self)
         guard !isConnected, let current = advertisingSet(set.handle), current.number == set.number else { return }
         changeAdvertisingSet(set.handle) { $0.completedEvents += 1 }
         if let left = set.eventsLeft {
@@ -338,7 +346,9 @@ extension SimulatedController {
             changeAdvertisingSet(set.handle) { $0.eventsLeft = left - 1 }
         }
         // The advertising delay (Core 5.4, Vol 6, Part B, 4.4.2.2.1); high duty cycle has none.
-        planAdvertising(set.handle, in: set.interval + (set.isHighDutyCycle ? 0 : generator.next(below: 10_001)))
+        let delay = set.isHighDutyCycle ? 0 : generator.next(below: 10_001)
+        let next = began + air.clock(of: index).airTime(of: set.interval) + delay
+        planAdvertising(set.handle, in: next - air.nowMicroseconds)
     }
 
     private func advertisement(of set: AdvertisingSet) -> AirAdvertisement {

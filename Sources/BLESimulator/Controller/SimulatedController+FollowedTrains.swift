@@ -3,7 +3,7 @@ import BLEPackets
 /// Periodic advertising, as the receiver (Core 5.4, Vol 4, Part E, 7.8.67 to 7.8.73 and 7.8.88 to 7.8.92).
 extension SimulatedController {
     /// Octets of data that one report can hold (Core 5.4, Vol 4, Part E, 7.7.65.15).
-    private static let reportCapacity = 247
+    private var reportCapacity: Int { settings.leEventMask.contains(.periodicAdvertisingReportV2) ? 244 : 247 }
     private static let listSize = 8
 
     func lePeriodicAdvertisingCreateSync(_ command: LEPeriodicAdvertisingCreateSync) -> HCIStatus {
@@ -26,11 +26,16 @@ extension SimulatedController {
     func lePeriodicAdvertisingCreateSyncCancel(_ command: LEPeriodicAdvertisingCreateSyncCancel) -> HCIStatus {
         guard settings.trainSearch != nil else { return .commandDisallowed }
         settings.trainSearch = nil
+        let (none, nobody) = (SynchronizationHandle(rawValue: 0), DeviceAddress(value: 0, kind: .public))
         send(
-            le: LEPeriodicAdvertisingSyncEstablished(
-                status: .operationCancelledByHost, synchronizationHandle: SynchronizationHandle(rawValue: 0),
-                advertisingSetIdentifier: 0, advertiserAddress: DeviceAddress(value: 0, kind: .public),
-                advertiserPHY: .le1M, interval: PeriodicAdvertisingInterval(rawValue: 0),
+            le: LEPeriodicAdvertisingSyncEstablishedV2(
+                status: .operationCancelledByHost, synchronizationHandle: none, advertisingSetIdentifier: 0,
+                advertiserAddress: nobody, advertiserPHY: .le1M, interval: PeriodicAdvertisingInterval(rawValue: 0),
+                advertiserClockAccuracy: ClockAccuracy(rawValue: 0), subeventCount: 0, subeventInterval: 0,
+                responseSlotDelay: 0, responseSlotSpacing: 0),
+            or: LEPeriodicAdvertisingSyncEstablished(
+                status: .operationCancelledByHost, synchronizationHandle: none, advertisingSetIdentifier: 0,
+                advertiserAddress: nobody, advertiserPHY: .le1M, interval: PeriodicAdvertisingInterval(rawValue: 0),
                 advertiserClockAccuracy: ClockAccuracy(rawValue: 0)))
         return .success
     }
@@ -90,7 +95,7 @@ extension SimulatedController {
     /// An advertisement that leads to a train was received by a scan.
     func heardLead(to advertisement: AirAdvertisement, from station: any AirStation) {
         guard let search = settings.trainSearch, advertisement.periodicInterval.rawValue > 0,
-            let address = advertisement.address, let train = station.train(of: advertisement.set)
+            let address = advertisement.address, let train = station.train(of: advertisement.set), canFollow(train)
         else { return }
         let found = ListedAdvertiser(
             address: address.withoutIdentityMark, advertisingSetIdentifier: advertisement.advertisingSetIdentifier)
@@ -108,11 +113,32 @@ extension SimulatedController {
             station, set: advertisement.set, train, at: address, skip: search.skip, timeout: search.timeout,
             isReported: !search.options.contains(.reportsDisabled),
             filtersDuplicates: search.options.contains(.filtersDuplicates))
+        let layout = train.layout
         send(
-            le: LEPeriodicAdvertisingSyncEstablished(
+            le: LEPeriodicAdvertisingSyncEstablishedV2(
+                synchronizationHandle: handle, advertisingSetIdentifier: train.advertisingSetIdentifier,
+                advertiserAddress: address, advertiserPHY: train.phy, interval: train.interval,
+                advertiserClockAccuracy: ClockAccuracy(rawValue: 0), subeventCount: layout?.count ?? 0,
+                subeventInterval: layout?.interval ?? 0, responseSlotDelay: layout?.responseSlotDelay ?? 0,
+                responseSlotSpacing: layout?.responseSlotSpacing ?? 0),
+            or: LEPeriodicAdvertisingSyncEstablished(
                 synchronizationHandle: handle, advertisingSetIdentifier: train.advertisingSetIdentifier,
                 advertiserAddress: address, advertiserPHY: train.phy, interval: train.interval,
                 advertiserClockAccuracy: ClockAccuracy(rawValue: 0)))
+    }
+
+    /// Whether the controller can receive a train: one with responses needs a feature.
+    private func canFollow(_ train: AirTrain) -> Bool {
+        train.layout == nil || configuration.features.contains(.periodicAdvertisingWithResponsesScanner)
+    }
+
+    /// Sends the second version of an event if the host wants it, and otherwise the first.
+    private func send(le second: some LEMetaEvent, or first: some LEMetaEvent) {
+        if wants(second) { send(le: second) } else { send(le: first) }
+    }
+
+    private func wants<Event: LEMetaEvent>(_ event: Event) -> Bool {
+        settings.leEventMask.contains(LEEventMask(rawValue: 1 << (UInt64(Event.subevent.rawValue) - 1)))
     }
 
     private func follow(
@@ -150,6 +176,7 @@ extension SimulatedController {
         guard
             let place = settings.trains.firstIndex(where: { $0.station == station.index && $0.set == set })
         else { return }
+        if let subevent = train.subevent, !settings.trains[place].subevents.contains(subevent) { return }
         guard settings.trains[place].packetsToSkip == 0 else {
             settings.trains[place].packetsToSkip -= 1
             return
@@ -163,12 +190,16 @@ extension SimulatedController {
         let signal = air.measuredSignal(of: station, at: self)
         var rest = train.data[...]
         repeat {
-            let piece = Array(rest.prefix(Self.reportCapacity))
-            rest = rest.dropFirst(Self.reportCapacity)
+            let piece = Array(rest.prefix(reportCapacity))
+            rest = rest.dropFirst(reportCapacity)
+            let status = rest.isEmpty ? AdvertisingDataStatus.complete : .incompleteMoreToCome
             send(
-                le: LEPeriodicAdvertisingReport(
+                le: LEPeriodicAdvertisingReportV2(
                     synchronizationHandle: followed.handle, transmitPower: train.transmitPower, rssi: signal,
-                    dataStatus: rest.isEmpty ? .complete : .incompleteMoreToCome, data: piece))
+                    eventCounter: train.event, subeventNumber: train.subevent ?? 0xFF, dataStatus: status, data: piece),
+                or: LEPeriodicAdvertisingReport(
+                    synchronizationHandle: followed.handle, transmitPower: train.transmitPower, rssi: signal,
+                    dataStatus: status, data: piece))
         } while !rest.isEmpty
     }
 
@@ -224,7 +255,7 @@ extension SimulatedController {
             let end = position(of: link).map({ ends[$0] })
         else { return }
         let reception = end.trainReception ?? settings.trainReception
-        guard reception.mode != .ignore, let train = station.train(of: set),
+        guard reception.mode != .ignore, let train = station.train(of: set), canFollow(train),
             !settings.trains.contains(where: { $0.station == station.index && $0.set == set })
         else { return }
         let isFound = air.areInRange(self, station)
@@ -235,12 +266,20 @@ extension SimulatedController {
                 isReported: reception.mode != .followWithoutReports,
                 filtersDuplicates: reception.mode == .followWithFilteredReports)
         }
+        let status: HCIStatus = isFound ? .success : .connectionFailedToBeEstablished
+        let layout = train.layout
         send(
-            le: LEPeriodicAdvertisingSyncTransferReceived(
-                status: isFound ? .success : .connectionFailedToBeEstablished, connectionHandle: end.handle,
-                serviceData: serviceData, synchronizationHandle: handle,
-                advertisingSetIdentifier: train.advertisingSetIdentifier, advertiserAddress: address,
-                advertiserPHY: train.phy, interval: train.interval,
+            le: LEPeriodicAdvertisingSyncTransferReceivedV2(
+                status: status, connectionHandle: end.handle, serviceData: serviceData,
+                synchronizationHandle: handle, advertisingSetIdentifier: train.advertisingSetIdentifier,
+                advertiserAddress: address, advertiserPHY: train.phy, interval: train.interval,
+                advertiserClockAccuracy: ClockAccuracy(rawValue: 0), subeventCount: layout?.count ?? 0,
+                subeventInterval: layout?.interval ?? 0, responseSlotDelay: layout?.responseSlotDelay ?? 0,
+                responseSlotSpacing: layout?.responseSlotSpacing ?? 0),
+            or: LEPeriodicAdvertisingSyncTransferReceived(
+                status: status, connectionHandle: end.handle, serviceData: serviceData,
+                synchronizationHandle: handle, advertisingSetIdentifier: train.advertisingSetIdentifier,
+                advertiserAddress: address, advertiserPHY: train.phy, interval: train.interval,
                 advertiserClockAccuracy: ClockAccuracy(rawValue: 0)))
     }
 

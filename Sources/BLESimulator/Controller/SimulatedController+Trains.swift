@@ -15,6 +15,7 @@ extension SimulatedController {
         changeAdvertisingSet(set.handle) {
             $0.train.interval = command.minimumInterval
             $0.train.properties = command.properties
+            $0.train.subevents = nil
         }
         return .success
     }
@@ -24,7 +25,7 @@ extension SimulatedController {
             return .unknownAdvertisingIdentifier
         }
         let operation = command.operation
-        guard set.train.interval != nil else { return .commandDisallowed }
+        guard set.train.interval != nil, set.train.subevents == nil else { return .commandDisallowed }
         if set.train.isEnabled, operation != .complete, operation != .unchanged { return .commandDisallowed }
         guard operation.rawValue <= 4, operation == .complete || operation == .unchanged || !command.data.isEmpty else {
             return .invalidCommandParameters
@@ -68,7 +69,7 @@ extension SimulatedController {
         guard let set = advertisingSet(handle), set.train.isEnabled, set.train.anchor == nil else { return }
         // At most one interval later.
         changeAdvertisingSet(handle) { $0.train.anchor = air.nowMicroseconds + 2500 }
-        followed(set: handle)
+        if set.train.subevents == nil { followed(set: handle) } else { beginSubevents(of: handle) }
     }
 
     // MARK: The train on the air
@@ -81,19 +82,20 @@ extension SimulatedController {
             address: address, advertisingSetIdentifier: set.identifier, phy: set.secondaryPHY, interval: interval,
             data: set.train.data, dataIdentifier: set.train.includesDataInformation ? set.train.dataIdentifier : nil,
             transmitPower: set.train.properties.contains(.includesTransmitPower) ? set.transmitPower : 127,
-            anchor: anchor)
+            anchor: anchor, layout: set.train.subevents?.layout, clock: air.clock(of: index))
     }
 
     func followed(set handle: UInt8) {
-        guard let train = train(of: handle), let set = advertisingSet(handle), !set.train.isPlanned,
-            air.isFollowed(self, set: handle)
+        guard let train = train(of: handle), train.layout == nil, let set = advertisingSet(handle),
+            !set.train.isPlanned, air.isFollowed(self, set: handle)
         else { return }
         changeAdvertisingSet(handle) { $0.train.isPlanned = true }
         let number = set.train.number
         air.after(train.packet(after: air.nowMicroseconds) - air.nowMicroseconds) { [unowned self] in
             guard advertisingSet(handle)?.train.number == number else { return }
             changeAdvertisingSet(handle) { $0.train.isPlanned = false }
-            guard let train = self.train(of: handle) else { return }
+            guard var train = self.train(of: handle) else { return }
+            train.event = train.event(at: air.nowMicroseconds)
             air.broadcast(train, of: handle, from: self)
             followed(set: handle)
         }

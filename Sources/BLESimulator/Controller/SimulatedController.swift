@@ -19,6 +19,8 @@ final class SimulatedController: AirStation {
     var isOpen = true
     /// The number of packets, in both directions, after which the transport closes.
     var packetsUntilClosed: Int?
+    /// Increases whenever an advertising set starts or stops.
+    var advertisingNumber: UInt32 = 0
     /// Increases with each power loss, so that nothing from before arrives afterwards.
     var powerCycle: UInt32 = 0
     /// Received commands whose answer has not reached the host.

@@ -106,7 +106,7 @@ public struct SimulatedControllerConfiguration: Hashable, Sendable {
         .extendedAdvertising, .periodicAdvertising, .channelSelectionAlgorithm2,
         .periodicAdvertisingSyncTransferSender, .periodicAdvertisingSyncTransferRecipient,
         .powerControlRequest, .powerControlRequestAlternative, .pathLossMonitoring, .periodicAdvertisingADISupport,
-        .connectionSubrating,
+        .connectionSubrating, .periodicAdvertisingWithResponsesAdvertiser, .periodicAdvertisingWithResponsesScanner,
     ]
 
     /// A controller of Core 4.0: 27 octets per packet, four buffers, no extensions.

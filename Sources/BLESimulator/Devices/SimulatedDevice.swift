@@ -117,8 +117,14 @@ final class SimulatedDevice: AirStation {
                 return
             }
             renewPrivateAddress()
-            guard !air.broadcast(advertisement, from: self) else { return }
-            planAdvertising(in: interval + generator.next(below: 10_001))
+            let (advertisement, began) = (advertisement, air.nowMicroseconds)
+            air.send(advertisement, from: self) { [unowned self] in
+                guard number == advertisingNumber, wantsToAdvertise, links.isEmpty,
+                    !air.broadcast(advertisement, from: self)
+                else { return }
+                let next = began + air.clock(of: index).airTime(of: interval) + generator.next(below: 10_001)
+                planAdvertising(in: next - air.nowMicroseconds)
+            }
         }
     }
 
@@ -156,7 +162,7 @@ final class SimulatedDevice: AirStation {
             address: privateAddress?.address ?? address,
             advertisingSetIdentifier: advertised.advertisingSetIdentifier & 0x0F, phy: advertised.secondaryPHY,
             interval: PeriodicAdvertisingInterval(rawValue: interval), data: Array(train.data.prefix(1650)),
-            dataIdentifier: dataIdentifier, anchor: 0)
+            dataIdentifier: dataIdentifier, anchor: 0, clock: air.clock(of: index))
     }
 
     func followed(set: UInt8) {

@@ -7,7 +7,9 @@ import BLEPackets
 ///         services: [
 ///             SimulatedService(
 ///                 BluetoothUUID(0xFFE0 as UInt16),
-///                 characteristics: [SimulatedCharacteristic(BluetoothUUID(0xFFE1 as UInt16), [.read, .write], value: [0])])
+///                 characteristics: [
+///                     SimulatedCharacteristic(BluetoothUUID(0xFFE1 as UInt16), [.read, .write], value: [0])
+///                 ])
 ///         ])
 ///
 /// It stops advertising while it is connected and resumes afterwards. Its subscriptions end with the link.

@@ -20,7 +20,7 @@ public struct SimulatedScenario: Sendable {
 
     /// The seed of everything that is random.
     public var seed: UInt64 = 1
-    /// Loss, jitter and sensitivity.
+    /// Loss, collisions, drift, jitter and sensitivity.
     public var air = SimulatedAirConfiguration()
     /// The controller that the host drives.
     public var controller = SimulatedControllerConfiguration()
@@ -58,12 +58,19 @@ public struct SimulatedScenario: Sendable {
     /// - Parameter json: the whole file.
     /// - Throws: `Problem` with the place and what would be right there.
     public init(json: [UInt8]) throws(Problem) {
-        let keys = ["seed", "lossPerMille", "signalJitter", "sensitivity", "controller", "devices", "faults"]
+        let keys = [
+            "seed", "lossPerMille", "signalJitter", "sensitivity", "collisions", "clockDrift", "controller", "devices",
+            "faults",
+        ]
         let file = try ScenarioObject(try Self.value(in: json), path: "", keys: keys)
         seed = UInt64(try file.integer("seed", in: 0...Int(Int32.max), "a seed") ?? 1)
         air.lossPerMille = try file.integer("lossPerMille", in: 0...1000, "lost packets per thousand") ?? 0
         air.signalJitter = Int8(try file.integer("signalJitter", in: 0...40, "dB") ?? 0)
         air.sensitivity = Int8(try file.integer("sensitivity", in: -127...20, "dBm") ?? -100)
+        air.advertisementsCollide = try file.boolean("collisions") ?? false
+        air.clockDriftPartsPerMillion =
+            try file.integer(
+                "clockDrift", in: 0...SimulatedAirConfiguration.greatestDrift, "parts per million") ?? 0
         if let value = file["controller"] { controller = try Self.controller(value) }
         for object in try file.objects("devices", keys: Self.deviceKeys) { devices.append(try Self.device(object)) }
         for object in try file.objects("faults", keys: Self.faultKeys) { faults.append(try fault(object)) }

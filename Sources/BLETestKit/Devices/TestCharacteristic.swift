@@ -10,7 +10,8 @@ public struct TestCharacteristic: Sendable {
     private(set) var simulated: SimulatedCharacteristic
 
     /// - Parameters:
-    ///   - properties: a central may do this with the value; the Client Characteristic Configuration is added if needed.
+    ///   - properties: a central may do this with the value; the Client Characteristic Configuration is added if
+    ///     needed.
     ///   - value: the initial value, at most 512 octets.
     public init(_ uuid: BluetoothUUID, _ properties: CharacteristicProperties, value: [UInt8] = []) {
         simulated = SimulatedCharacteristic(

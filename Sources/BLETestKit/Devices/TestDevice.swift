@@ -5,7 +5,8 @@ import BLESimulator
 ///
 ///     TestDevice("Belt") {
 ///         TestService(.heartRate) {
-///             TestCharacteristic(.heartRateMeasurement, [.notify]).notifying(every: .seconds(1)) { [0, UInt8(60 + $0)] }
+///             TestCharacteristic(.heartRateMeasurement, [.notify])
+///                 .notifying(every: .seconds(1)) { [0, UInt8(60 + $0)] }
 ///             TestCharacteristic(.bodySensorLocation, [.read], value: [1])
 ///         }
 ///         TestService(.batteryService) {

@@ -7,7 +7,10 @@ import Synchronization
 /// A radio for tests: simulated devices, and as many adapters as a test needs, all in range of each other.
 ///
 ///     let radio = try TestRadio()
-///     let belt = radio.add(TestDevice("Belt") { TestService(.batteryService) { TestCharacteristic(.batteryLevel, .read, value: [87]) } })
+///     let belt = radio.add(
+///         TestDevice("Belt") {
+///             TestService(.batteryService) { TestCharacteristic(.batteryLevel, .read, value: [87]) }
+///         })
 ///     let adapter = try await radio.openAdapter()
 ///     // The code under test uses the adapter; the test moves the devices and the clock.
 ///     belt.disconnect()

@@ -26,8 +26,8 @@ public final class HCISocketTransport: HCITransport {
     private static let packetsPerTurn = 16
 
     /// Claims adapter `index` for this process.
-    /// - Throws: `noBluetoothInKernel`, `noSuchAdapter`, `permissionDenied` (CAP_NET_ADMIN), `adapterUp`, `adapterBusy`,
-    ///   `adapterInSetup`, `adapterBlocked`, or `system`.
+    /// - Throws: `noBluetoothInKernel`, `noSuchAdapter`, `permissionDenied` (CAP_NET_ADMIN), `adapterUp`,
+    ///   `adapterBusy`, `adapterInSetup`, `adapterBlocked`, or `system`.
     public static func openUserChannel(_ index: UInt16) throws(TransportError) -> sending HCISocketTransport {
         let adapter = try AdapterList.adapter(index)
         let address = TransportAddress.userChannel(adapter: index)

@@ -49,6 +49,7 @@ extension EventLoop {
         private let loop: EventLoop
         private let descriptor: Int32
         private var isActive = true
+        private var isPaused = false
         fileprivate(set) var interest: Interest
         let token: UInt64
         private(set) var handler: (Readiness) -> Void
@@ -69,7 +70,22 @@ extension EventLoop {
             loop.checkOnLoop()
             guard isActive, interest != self.interest else { return }
             self.interest = interest
-            _ = clinux_epoll_change(loop.epoll, descriptor, interest.events, token)
+            if isPaused {
+                isPaused = false
+                _ = clinux_epoll_add(loop.epoll, descriptor, interest.events, token)
+            } else {
+                _ = clinux_epoll_change(loop.epoll, descriptor, interest.events, token)
+            }
+        }
+
+        /// Waits for nothing, not even for failures, which are reported otherwise whatever the interest is; until
+        /// `setInterest(_:)` with something.
+        func pause() {
+            loop.checkOnLoop()
+            guard isActive, !isPaused else { return }
+            isPaused = true
+            interest = []
+            _ = clinux_epoll_remove(loop.epoll, descriptor)
         }
 
         /// Ends the watch and releases the handler, which is not called again. Call it before you close the descriptor.

@@ -19,7 +19,7 @@ public final class ByteStream {
     /// - Parameter descriptor: a connected socket; it is taken over.
     public init(descriptor: Int32) {
         port = PacketDescriptor(
-            descriptor: descriptor, isSocket: true, joins: true,
+            descriptor: descriptor, isSocket: true, joins: true, readsToEnd: true,
             nameError: { call, code in
                 [EPIPE, ECONNRESET].contains(code) ? .closedByPeer : .system(call: call, code: code)
             })
@@ -47,9 +47,9 @@ public final class ByteStream {
         self.loop = loop
     }
 
-    /// Writes the first that is sent after the loop has waited at once, what follows together before the loop waits again,
-    /// or as soon as the kernel takes it. Each write can wake the other side, which costs more than what is written; with
-    /// the first one it can begin.
+    /// Writes the first that is sent after the loop has waited at once, what follows together before the loop waits
+    /// again, or as soon as the kernel takes it. Each write can wake the other side, which costs more than what is
+    /// written; with the first one it can begin.
     public func send(_ bytes: RawSpan) {
         guard port.isOpen, isGathering else {
             gather()
@@ -77,6 +77,19 @@ public final class ByteStream {
     /// Octets that the kernel has not taken yet; beyond 1 MiB the stream ends with `TransportError.sendQueueFull`.
     public var waitingByteCount: Int { port.waitingByteCount + unsent.count }
 
+    /// Octets that the kernel did not take, because the other side does not read. When it takes some, `flushed` is
+    /// called.
+    public var refusedByteCount: Int { port.waitingByteCount }
+
+    /// Octets that the kernel has taken since the start.
+    public var takenByteCount: UInt64 { port.takenByteCount }
+
+    /// Called on the loop when the kernel has taken some of what it did not take before.
+    public var flushed: () -> Void {
+        get { port.flushed }
+        set { port.flushed = newValue }
+    }
+
     /// Whether what arrives is read; otherwise it waits in the kernel, and the other side soon cannot write.
     public var isReading: Bool {
         get { port.isReading }
@@ -84,11 +97,7 @@ public final class ByteStream {
     }
 
     /// Whether the other side has closed the stream, whatever is left to be read.
-    public var isPeerGone: Bool {
-        guard port.isOpen else { return true }
-        var watched = pollfd(fd: port.descriptor, events: 0, revents: 0)
-        return unsafe poll(&watched, 1, 0) > 0 && watched.revents & Int16(POLLHUP) != 0
-    }
+    public var isPeerGone: Bool { port.isPeerGone }
 
     /// Opens the process that connected the stream (pidfd_open(2)): its number alone may be another's by now.
     /// - Returns: a descriptor that the caller closes; negative if the process has ended.

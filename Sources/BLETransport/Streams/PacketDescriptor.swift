@@ -8,6 +8,7 @@ import Glibc
 final class PacketDescriptor {
     let descriptor: Int32
     private let isSocket: Bool
+    private let readsToEnd: Bool
     private let nameError: (_ call: String, _ code: Int32) -> TransportError
     private let cleanUp: (Int32) -> Void
 
@@ -16,19 +17,24 @@ final class PacketDescriptor {
     private var queue: SendQueue
     private var closed: ((TransportError?) -> Void)?
     private var isClosed = false
+    /// Whether the other side takes nothing any more, while what it sent before is still read.
+    private var isDeaf = false
 
     /// - Parameters:
     ///   - descriptor: owned from now on; made non-blocking.
     ///   - joins: whether the limits of packets may change when they are queued.
+    ///   - readsToEnd: whether the end comes when everything has been read that the other side sent before it was gone,
+    ///     and not when a packet cannot be sent any more.
     ///   - nameError: the error for a failed call with this errno value.
     ///   - cleanUp: runs right before the descriptor is closed.
     init(
-        descriptor: Int32, isSocket: Bool, joins: Bool = false,
+        descriptor: Int32, isSocket: Bool, joins: Bool = false, readsToEnd: Bool = false,
         nameError: @escaping (_ call: String, _ code: Int32) -> TransportError,
         cleanUp: @escaping (Int32) -> Void = { _ in }
     ) {
         self.descriptor = descriptor
         self.isSocket = isSocket
+        self.readsToEnd = readsToEnd
         self.nameError = nameError
         self.cleanUp = cleanUp
         queue = SendQueue(joins: joins)
@@ -43,12 +49,16 @@ final class PacketDescriptor {
 
     /// Whether packets can still be sent and received.
     var isOpen: Bool { !isClosed }
-    /// Whether `readable` is called. The end of the other side is reported nevertheless, and then what it sent before.
+    /// Whether `readable` is called. The end of the other side waits, too, as what it sent comes before it.
     var isReading = true {
         didSet { if isReading != oldValue { updateInterest() } }
     }
     /// What the kernel has not taken yet.
     var waitingByteCount: Int { queue.byteCount }
+    /// What the kernel has taken since the start.
+    private(set) var takenByteCount: UInt64 = 0
+    /// Called when the kernel has taken some of what waited.
+    var flushed: () -> Void = {}
 
     /// - Parameter readable: reads what has arrived, at least once.
     func start(
@@ -58,7 +68,9 @@ final class PacketDescriptor {
         precondition(self.loop == nil, "a transport can start only once")
         registration = try loop.register(descriptor, for: .readable) { readiness in
             if readiness.contains(.writable) { self.flush() }
-            if self.isOpen, !readiness.isDisjoint(with: [.readable, .failed]) { readable() }
+            guard self.isOpen else { return }
+            if readiness.contains(.failed), !self.isReading { return self.hasFailedUnread() }
+            if !readiness.isDisjoint(with: [.readable, .failed]) { readable() }
             // A failure that reading does not show would be reported forever, and the loop would never sleep.
             if self.isOpen, readiness == .failed { self.fail(call: "epoll_wait", code: EPIPE) }
         }
@@ -67,15 +79,15 @@ final class PacketDescriptor {
     }
 
     func send(_ packet: RawSpan) {
-        guard isOpen else { return }
+        guard isOpen, !isDeaf else { return }
         var sent = 0
         if queue.isEmpty {
             let count = unsafe packet.withUnsafeBytes { unsafe write($0) }
             if count < 0 {
-                guard isWouldBlock(errno) else { return fail(call: "write", code: errno) }
-            } else if count >= packet.byteCount {
-                return
+                guard isWouldBlock(errno) else { return writeFailed(errno) }
             } else {
+                takenByteCount += UInt64(count)
+                guard count < packet.byteCount else { return }
                 sent = count
             }
         }
@@ -91,6 +103,13 @@ final class PacketDescriptor {
         registration?.setInterest(interest)
     }
 
+    /// The other side is gone. What it sent before stays in the kernel, which bounds it, until it may be read.
+    private func hasFailedUnread() {
+        // The kernel tells of the end before it makes room: a wait for room would end only with the pause.
+        if !queue.isEmpty { flush() }
+        if isOpen, !isReading { registration?.pause() }
+    }
+
     func close() { end(nil) }
 
     /// Ends with the error for a failed call.
@@ -100,13 +119,32 @@ final class PacketDescriptor {
 
     private func flush() {
         var failure: Int32?
+        let before = queue.byteCount
         unsafe queue.flush { bytes in
             let count = unsafe write(bytes)
             if count < 0, !isWouldBlock(errno) { failure = errno }
             return count
         }
-        if let failure { return fail(call: "write", code: failure) }
+        takenByteCount += UInt64(before - queue.byteCount)
+        if let failure { writeFailed(failure) }
         updateInterest()
+        if queue.byteCount < before { flushed() }
+    }
+
+    /// Whether the other side is gone, and not only takes nothing any more.
+    var isPeerGone: Bool {
+        guard isOpen else { return true }
+        var watched = pollfd(fd: descriptor, events: 0, revents: 0)
+        return unsafe poll(&watched, 1, 0) > 0 && watched.revents & Int16(POLLHUP) != 0
+    }
+
+    private func writeFailed(_ code: Int32) {
+        // One that only closed its ear could ask without end and have nothing counted that it does not read.
+        guard readsToEnd, code == EPIPE || code == ECONNRESET, isPeerGone else {
+            return fail(call: "write", code: code)
+        }
+        isDeaf = true
+        queue = SendQueue()
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -128,6 +166,7 @@ final class PacketDescriptor {
         cleanUp(descriptor)
         Glibc.close(descriptor)
         queue = SendQueue()
+        flushed = {}
         guard let closed, let loop else { return }
         self.closed = nil
         self.loop = nil

@@ -9,8 +9,8 @@ struct SendQueue {
     /// Packets that are joined grow to this size.
     private static let joinedByteCount = 16 * 1024
 
-    /// Whether a packet is joined to the one before it. One who does not read would otherwise leave tens of thousands of
-    /// small ones, which take a multiple of their bytes and milliseconds to release.
+    /// Whether a packet is joined to the one before it. One who does not read would otherwise leave tens of thousands
+    /// of small ones, which take a multiple of their bytes and milliseconds to release.
     private let joins: Bool
     private var packets = Queue<[UInt8]>()
     /// How many bytes of the first packet have been sent.

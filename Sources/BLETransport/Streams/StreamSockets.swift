@@ -4,7 +4,8 @@ import Glibc
 /// Opens the sockets for H4 streams.
 enum StreamSockets {
     /// Connects to a Unix socket. A path that begins with `@` is an abstract name.
-    static func connect(unixPath path: String) throws(TransportError) -> Int32 {
+    /// - Parameter waits: whether to wait for a listener with which too many others wait already.
+    static func connect(unixPath path: String, waits: Bool = true) throws(TransportError) -> Int32 {
         var name = Array(path.utf8)
         let isAbstract = name.first == UInt8(ascii: "@")
         if isAbstract { name[0] = 0 }
@@ -16,6 +17,7 @@ enum StreamSockets {
         unsafe withUnsafeMutableBytes(of: &target.sun_path) { unsafe $0.copyBytes(from: name) }
         let length = MemoryLayout<sockaddr_un>.offset(of: \.sun_path)! + name.count + (isAbstract ? 0 : 1)
         let descriptor = try makeSocket(family: AF_UNIX)
+        if !waits { _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) }
         let code = unsafe connect(descriptor, to: &target, byteCount: length)
         guard code == 0 else {
             close(descriptor)

@@ -76,8 +76,8 @@ public final class UnixListener {
     deinit { close() }
 
     /// The next connection that waits; `nil` where there is none.
-    /// - Throws: `TransportError.system` where the process or the system is out of descriptors or memory: the connection
-    ///   waits on, and the socket stays readable.
+    /// - Throws: `TransportError.system` where the process or the system is out of descriptors or memory: the
+    ///   connection waits on, and the socket stays readable.
     public func accept() throws(TransportError) -> (descriptor: Int32, peer: PeerCredentials)? {
         let client = clinux_accept(descriptor)
         guard client >= 0 else {
@@ -116,13 +116,23 @@ public final class UnixListener {
         var information = stat()
         guard unsafe lstat(path, &information) == 0 else { return }
         guard information.st_mode & S_IFMT == S_IFSOCK else { throw .system(call: "bind", code: EADDRINUSE) }
+        guard try isAbandoned(path) else { throw .system(call: "bind", code: EADDRINUSE) }
+        unsafe unlink(path)
+    }
+
+    /// Whether no program listens at a path any more at which there is a socket. It does not wait: one that hangs
+    /// listens.
+    /// - Throws: `TransportError` if that cannot be found out, for example because this user may not connect.
+    public static func isAbandoned(_ path: String) throws(TransportError) -> Bool {
         do throws(TransportError) {
-            Glibc.close(try StreamSockets.connect(unixPath: path))
+            Glibc.close(try StreamSockets.connect(unixPath: path, waits: false))
+            return false
         } catch {
-            guard case .connectionRefused = error else { throw error }
-            unsafe unlink(path)
-            return
+            switch error {
+            case .connectionRefused: return true
+            case .connectionTimedOut: return false
+            default: throw error
+            }
         }
-        throw .system(call: "bind", code: EADDRINUSE)
     }
 }

@@ -7,6 +7,11 @@
 /// Writes what an errno value means, ended by a zero byte.
 void clinux_describe_error(int code, char *text, size_t capacity);
 
+/// Unmaps the pages of the program's code and constants, and of its libraries', that were used so far. The kernel maps
+/// sixteen around each that is touched, and most of what starts a program is never touched again; what is, comes back
+/// from the page cache.
+void clinux_release_code(void);
+
 /// The next connection of a listening socket, non-blocking and closed on exec; negative with errno.
 int clinux_accept(int listener);
 

@@ -32,6 +32,7 @@ open class CBManager: NSObject {
 
     deinit {
         channel.close()
+        L2CAPChannelTable.shared.endAll(of: channel)
         for (_, observer) in standing.current.observers { observer.finish() }
     }
 
@@ -78,9 +79,9 @@ open class CBManager: NSObject {
                 $0.authorization = CBManagerAuthorization(authorization)
                 for (_, observer) in $0.observers { observer.yield(state) }
             }
-            lose(in: state)
+            lost(in: state)
             tell(state)
-        case .statePassed(let state): lose(in: CBManagerState(rawValue: state.rawValue) ?? .unknown)
+        case .statePassed(let state): lost(in: CBManagerState(rawValue: state.rawValue) ?? .unknown)
         case .eventsLost(let count):
             noteLost(count)
         // The managers of the two roles handle these.
@@ -95,6 +96,11 @@ open class CBManager: NSObject {
     }
 
     func noteLost(_ count: Int) { standing.with { $0.lostEvents += count } }
+
+    private func lost(in state: CBManagerState) {
+        if state != .poweredOn { L2CAPChannelTable.shared.endAll(of: channel) }
+        lose(in: state)
+    }
 
     /// Discards what is no longer valid when Bluetooth is, or was, in this state (SPEC 2.3, 2.4).
     func lose(in state: CBManagerState) {}

@@ -65,4 +65,14 @@ final class L2CAPChannelTable: Sendable {
         pipe.receive(event)
         if case .closed = event { pipes.with { $0[key] = nil } }
     }
+
+    /// Ends all channels of a manager, whose system has lost its links or which is gone. A daemon that is started again
+    /// counts its channels from the beginning: a channel must not get the octets of one before it.
+    func endAll(of channel: ManagerChannel) {
+        let manager = ObjectIdentifier(channel)
+        let ended = pipes.with { pipes in
+            pipes.keys.filter { $0.manager == manager }.compactMap { pipes.removeValue(forKey: $0) }
+        }
+        for pipe in ended { pipe.receive(.closed(.coreBluetooth(.peripheralDisconnected))) }
+    }
 }

@@ -4,8 +4,8 @@
 import Foundation
 
 // Each protocol has the optional methods of another once more, and a conformance of its own for them: Swift then calls
-// those of the class that declares it, and no optimizer removes them. `@_nonoverride` says that the methods are not those
-// of the inherited protocol.
+// those of the class that declares it, and no optimizer removes them. `@_nonoverride` says that the methods are not
+// those of the inherited protocol.
 
 /// A class that adds optional methods to those of a superclass, which is the central manager's delegate already.
 ///

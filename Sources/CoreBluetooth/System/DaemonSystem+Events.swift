@@ -12,7 +12,12 @@ extension DaemonSystem {
         // This process never ended, so its manager already knows what is restored.
         case .willRestoreCentral, .willRestorePeripheral:
             if isMadeAgain(manager) { skip(manager) } else { tell(event, to: manager) }
-        default: tell(event, to: manager)
+        case .stateChanged, .statePassed, .eventsLost, .discovered, .connected, .connectionFailed, .disconnected,
+            .connectionEvent, .peripheral, .serviceAdded, .advertisingStarted, .readRequest, .writeRequests,
+            .subscribed,
+            .unsubscribed, .readyToUpdateSubscribers, .channelPublished, .channelUnpublished, .channelAccepted,
+            .channel:
+            tell(event, to: manager)
         }
     }
 

@@ -349,8 +349,8 @@ actor LocalSystem: BluetoothSystem {
         }
     }
 
-    // Not inlined: Swift 6.3 with -O begins both accesses to `engine` in the loop below and does not end the first, so that
-    // an optimised program aborted with simultaneous accesses.
+    // Not inlined: Swift 6.3 with -O begins both accesses to `engine` in the loop below and does not end the first, so
+    // that an optimised program aborted with simultaneous accesses.
     @inline(never) private func nextHostEvent() -> HostEvent? { engine.nextHostEvent() }
     @inline(never) private func nextOutput() -> LifecycleOutput? { engine.nextOutput() }
 
@@ -366,6 +366,8 @@ actor LocalSystem: BluetoothSystem {
                 } else {
                     deliver(event, to: manager)
                 }
+            case .discovered(let shared):
+                for recipient in shared.recipients { deliver(shared.event(for: recipient), to: recipient.manager) }
             case .process(.expiring, _): sinks.with { $0.onExpiration }?()
             case .process: break  // this process runs; events wait in the machine
             case .alert(let alert): raise(alert)

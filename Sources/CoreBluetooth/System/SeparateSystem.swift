@@ -2,8 +2,8 @@ import BLE
 import BLEAppLifecycle
 import Foundation
 
-/// A Bluetooth system beside that of the process, with an app of its own: the module `CoreBluetoothTestKit` runs apps on
-/// simulated radios with it.
+/// A Bluetooth system beside that of the process, with an app of its own: the module `CoreBluetoothTestKit` runs apps
+/// on simulated radios with it.
 @_spi(TestKit)
 public final class SeparateSystem: Sendable {
     /// What the system and its app are made of.

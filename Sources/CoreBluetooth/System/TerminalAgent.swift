@@ -42,7 +42,9 @@ final class TerminalAgent: CBPairingAgent {
         let number = UUID()
         while let line = await ask("Type the passkey that \(name(peer)) shows: ", number) {
             if line.isEmpty { return nil }
-            if line.utf8.count == 6, let passkey = UInt32(line), passkey <= 999_999 { return passkey }
+            // `UInt32` would accept a sign in the place of a digit.
+            let isOfDigits = line.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            if line.utf8.count == 6, isOfDigits, let passkey = UInt32(line) { return passkey }
             write("A passkey has six digits; an empty line cancels.\n")
         }
         return nil

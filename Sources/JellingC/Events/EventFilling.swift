@@ -103,6 +103,8 @@ private func fill(_ event: inout jelling_event, with discovery: Discovery, _ are
     unsafe event.discovered.time = discovery.time.microseconds
     unsafe event.discovered.advertisement = arena.copy(discovery.advertisement)
     unsafe event.discovered.scan_response = arena.copy(discovery.scanResponse)
+    unsafe event.discovered.target = jelling_address(discovery.unresolvedTarget)
+    unsafe event.discovered.has_target = discovery.unresolvedTarget == nil ? 0 : 1
 }
 
 private func fill(_ event: inout jelling_event, with link: LinkInformation) {

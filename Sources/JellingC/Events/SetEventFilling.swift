@@ -10,6 +10,8 @@ func fill(_ event: inout jelling_event, with news: AdvertisingSetEvent, _ operat
         unsafe event.power = Int32(power)
     case .stopped: unsafe event.set(JELLING_EVENT_SET_STOPPED, client: client)
     case .connected(let link): unsafe event.set(JELLING_EVENT_SET_CONNECTED, link: link, client: client)
+    // Of trains with responses, which this API does not offer.
+    case .dataRequested, .response: return
     }
     unsafe event.operation = operation.rawValue
 }

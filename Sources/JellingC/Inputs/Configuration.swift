@@ -15,6 +15,7 @@ extension HostConfiguration {
         usesControllerResolution = flags.has(JELLING_CONFIG_CONTROLLER_RESOLVES)
         if flags.has(JELLING_CONFIG_TIMING_OF_IOS) { timing = .ios }
         timing.allowsSubrating = flags.has(JELLING_CONFIG_SUBRATING)
+        tellsAddressResolution = flags.has(JELLING_CONFIG_ADDRESS_RESOLUTION)
         if let name = unsafe config.device_name {
             guard let name = unsafe text(name, limit: 248) else { return nil }
             deviceName = name
@@ -55,6 +56,10 @@ extension HostConfiguration {
         else { return false }
         timing.foregroundScan = foreground
         timing.backgroundScan = background
+        if let wished = unsafe config.parameter_policy {
+            guard let policy = unsafe ParameterPolicy(wished) else { return false }
+            timing.parameterPolicy = policy
+        }
         let wished = unsafe config.connection
         if wished.maximum_interval != 0 || wished.minimum_interval != 0 {
             guard let request = ConnectionParameterRequest(wished) else { return false }

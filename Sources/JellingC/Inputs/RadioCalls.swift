@@ -12,12 +12,16 @@ extension ScanRequest {
         var request = unsafe jelling_scan_request()
         guard unsafe read(&request, from: pointer),
             let services = unsafe uuids(request.services, request.service_count),
-            let solicited = unsafe uuids(request.solicited_services, request.solicited_service_count)
+            let solicited = unsafe uuids(request.solicited_services, request.solicited_service_count),
+            let accepted = unsafe readValues(request.accept_list, request.accept_count, { DeviceAddress($0) }),
+            accepted.count <= 255
         else { return nil }
         isActive = unsafe !request.flags.has(JELLING_SCAN_PASSIVE)
         allowsDuplicates = unsafe request.flags.has(JELLING_SCAN_DUPLICATES)
         isInBackground = unsafe request.flags.has(JELLING_SCAN_BACKGROUND)
         scansCodedPHY = unsafe request.flags.has(JELLING_SCAN_CODED)
+        includesUnresolvedTargets = unsafe request.flags.has(JELLING_SCAN_UNRESOLVED_TARGETS)
+        acceptList = accepted
         serviceUUIDs = services
         solicitedServiceUUIDs = solicited.isEmpty ? nil : solicited
         if let pointer = unsafe request.name {
@@ -50,6 +54,35 @@ extension ConnectRequest {
         if BuiltIn.pace, let wished = unsafe request.pace {
             guard let pace = unsafe LinkPace(wished) else { return nil }
             self.pace = pace
+        }
+        if let wished = unsafe request.parameter_policy {
+            guard let policy = unsafe ParameterPolicy(wished) else { return nil }
+            parameterPolicy = policy
+        }
+    }
+}
+
+extension ParameterPolicy {
+    /// `nil` where the kind is none, or a bound is out of its range.
+    init?(_ pointer: UnsafePointer<jelling_parameter_policy>) {
+        var policy = jelling_parameter_policy()
+        guard unsafe read(&policy, from: pointer) else { return nil }
+        switch Int(clamping: policy.kind) {
+        case JELLING_PARAMETERS_ACCEPT: self = .accept
+        case JELLING_PARAMETERS_REJECT: self = .reject
+        case JELLING_PARAMETERS_WITHIN:
+            let (shortest, longest) = (policy.minimum_interval, policy.maximum_interval)
+            let (earliest, latest) = (policy.minimum_supervision_timeout, policy.maximum_supervision_timeout)
+            guard 6 <= shortest, shortest <= longest, longest <= 3200, policy.maximum_latency <= 499 else { return nil }
+            var timeouts: ClosedRange<SupervisionTimeout>?
+            if (earliest, latest) != (0, 0) {
+                guard 10 <= earliest, earliest <= latest, latest <= 3200 else { return nil }
+                timeouts = SupervisionTimeout(rawValue: earliest)...SupervisionTimeout(rawValue: latest)
+            }
+            self = .within(
+                ConnectionInterval(rawValue: shortest)...ConnectionInterval(rawValue: longest),
+                latency: policy.maximum_latency, supervisionTimeout: timeouts)
+        default: return nil
         }
     }
 }

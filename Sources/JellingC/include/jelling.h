@@ -160,7 +160,11 @@ enum {
     /* Enhanced attribute bearers on encrypted links: those that peers open, and `opened_bearers` that this side opens. */
     JELLING_CONFIG_ENHANCED_BEARERS = 1 << 6,
     /* Links may use a share of their connection events: `jelling_set_subrate`, and what peers ask for. */
-    JELLING_CONFIG_SUBRATING = 1 << 7
+    JELLING_CONFIG_SUBRATING = 1 << 7,
+    /* The Generic Access service has Central Address Resolution: this device, as a central, resolves private addresses in
+       directed advertising, so that bonded peripherals may direct theirs to a private address of it. The handles behind
+       that service are others then. */
+    JELLING_CONFIG_ADDRESS_RESOLUTION = 1 << 8
 };
 
 /* What this device can show and its user can enter. */
@@ -234,6 +238,29 @@ typedef struct jelling_security_settings {
     const uint8_t *identity_resolving_key;
 } jelling_security_settings;
 
+/* How the central answers a peripheral that asks for other connection parameters. */
+enum {
+    /* Accept all that the specification allows. */
+    JELLING_PARAMETERS_ACCEPT = 0,
+    /* Reject every request. */
+    JELLING_PARAMETERS_REJECT = 1,
+    /* Accept the part of a request that lies in the bounds; reject one without such a part. */
+    JELLING_PARAMETERS_WITHIN = 2
+};
+
+typedef struct jelling_parameter_policy {
+    uint32_t size;
+    /* JELLING_PARAMETERS_…; the bounds count with JELLING_PARAMETERS_WITHIN only. */
+    uint32_t kind;
+    /* In units of 1.25 ms, 6 to 3200. */
+    uint16_t minimum_interval, maximum_interval;
+    /* The most connection events that the peripheral may skip, 0 to 499. */
+    uint16_t maximum_latency;
+    /* In units of 10 ms, 10 to 3200; both 0: every one. */
+    uint16_t minimum_supervision_timeout, maximum_supervision_timeout;
+    uint16_t reserved;
+} jelling_parameter_policy;
+
 /* The configuration of an engine. Zero is the default of each number. */
 typedef struct jelling_config {
     uint32_t size;
@@ -263,6 +290,8 @@ typedef struct jelling_config {
         reassembled_octets, parked_packets;
     /* Enhanced attribute bearers that this side opens on each link, 0 to 5; with JELLING_CONFIG_ENHANCED_BEARERS. */
     uint32_t opened_bearers;
+    /* For links for which `jelling_connect_request` names no other; NULL: JELLING_PARAMETERS_ACCEPT. */
+    const jelling_parameter_policy *parameter_policy;
 } jelling_config;
 
 /* --------------------------------------------------------------- Lifecycle */
@@ -328,7 +357,9 @@ enum {
     /* The lower duty cycle is enough. */
     JELLING_SCAN_BACKGROUND = 1 << 2,
     /* Also on the coded PHY, where the controller has it. */
-    JELLING_SCAN_CODED = 1 << 3
+    JELLING_SCAN_CODED = 1 << 3,
+    /* Also what is directed to a private address that the controller could not resolve, where the controller tells. */
+    JELLING_SCAN_UNRESOLVED_TARGETS = 1 << 4
 };
 
 /* Which devices to report. */
@@ -348,6 +379,12 @@ typedef struct jelling_scan_request {
     /* Only packets of at least this strength, in dBm; 0: all. */
     int32_t minimum_rssi;
     uint32_t reserved;
+    /*
+     * Only these devices, at most 255; NULL: all. While all clients name theirs, the controller reports no others if its
+     * filter accept list has room, so that they wake nobody.
+     */
+    const jelling_address *accept_list;
+    size_t accept_count;
 } jelling_scan_request;
 
 /* Scans until `jelling_cancel`; JELLING_EVENT_DISCOVERED carries the operation. `request` may be NULL: everything. */
@@ -382,6 +419,8 @@ typedef struct jelling_connect_request {
     /* PHYs on which the device is looked for and the link may begin: bits 1 for 1M, 2 for 2M, 4 for coded; 0: 1M. */
     uint8_t phys;
     uint8_t reserved[7];
+    /* NULL: as configured. */
+    const jelling_parameter_policy *parameter_policy;
 } jelling_connect_request;
 
 /*
@@ -404,7 +443,8 @@ jelling_status jelling_cancel(
 jelling_status jelling_classify_channels(
     jelling_engine *engine, uint64_t channels, int64_t now, jelling_operation *operation);
 
-/* Stops everything, ends all links, then reports JELLING_EVENT_STOPPED. No command is accepted afterwards. */
+/* Stops everything, ends all links, then reports JELLING_EVENT_STOPPED. Afterwards only calls that
+   need no controller are accepted: those of the database and of bonds. */
 jelling_status jelling_stop(jelling_engine *engine, int64_t now, jelling_operation *operation);
 
 /* Any HCI command with at most 255 octets of parameters. Ends with JELLING_RESULT_HCI. */
@@ -1451,6 +1491,10 @@ typedef struct jelling_discovery {
     int64_t time;
     /* As received; the response is empty while none has been heard. `jelling_next_structure` reads them. */
     jelling_bytes advertisement, scan_response;
+    /* The private address that the advertisement is directed to; only with JELLING_SCAN_UNRESOLVED_TARGETS. */
+    jelling_address target;
+    uint8_t has_target;
+    uint8_t reserved[7];
 } jelling_discovery;
 
 /* `pairing_question.kind` */

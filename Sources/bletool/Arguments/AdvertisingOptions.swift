@@ -18,7 +18,7 @@ struct AdvertisingOptions: ParsableArguments {
             "Address only this bonded device, by directed advertising: ADDRESS, ADDRESS/random or a name, as "
                 + "‘bletool bonds’ "
                 + "lists it.",
-            valueName: "peer"))
+            valueName: "peer"), transform: PeerArgument.parse)
     var directed: PeerArgument?
 
     @Option(
@@ -35,6 +35,9 @@ struct AdvertisingOptions: ParsableArguments {
         transform: AdvertisingSetArgument.request)
     var set: [AdvertisingSetRequest] = []
 
+    @Flag(help: "Tell each device that connects how to follow the periodic advertising of the sets.")
+    var transferTrains = false
+
     enum DirectedForm: String, ExpressibleByArgument, CaseIterable {
         case low, high, extended
 
@@ -49,6 +52,9 @@ struct AdvertisingOptions: ParsableArguments {
 
     func validate() throws {
         if directed == nil, directedForm != nil { throw ValidationError("--directed-form needs --directed.") }
+        if transferTrains, !set.contains(where: { $0.train != nil }) {
+            throw ValidationError("--transfer-trains needs a --set with periodic=….")
+        }
     }
 
     /// - Throws: `Failure` when there is no such bond.
@@ -79,7 +85,7 @@ struct AdvertisingOptions: ParsableArguments {
         let target = try await target(among: session.knownBonds)
         // With sets, the shared advertisement is sent only if something is asked of it.
         let isShared = set.isEmpty || !services.isEmpty || target != nil || profile == nil && name != nil
-        let sets = set
+        let (sets, transfersTrains) = (set, transferTrains)
         if emitOverflow, case .daemon = try session.chosenTransport() {
             throw Failure(
                 "--emit-overflow is for a controller of this program's own; bled decides how it advertises",
@@ -107,7 +113,7 @@ struct AdvertisingOptions: ParsableArguments {
         try await session.withAdapter(adjusting: adjust) { adapter in
             try await PeripheralRunner(
                 adapter, console: session.console, request: isShared ? request : nil, packed: packedAdvertisement,
-                sets: sets
+                sets: sets, transfersTrains: transfersTrains
             ).run(profile)
         }
     }

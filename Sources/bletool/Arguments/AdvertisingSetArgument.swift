@@ -4,11 +4,18 @@ import BLE
 /// An advertising set as the user describes it: `name=Sensor,interval=500,phy=coded`.
 enum AdvertisingSetArgument {
     static let help = """
-        An advertising set of its own; may be repeated. KEY=VALUE or KEY, with commas between: data, response and \
-        periodic-data in hexadecimal; name; service (several); interval and periodic in ms; phy 1m, 2m or coded; \
-        primary 1m or coded; address (random); sid; power in dBm; duration in s; events; connectable, scannable, \
+        KEY=VALUE or KEY, with commas between: data, response and periodic-data in hexadecimal; name; service \
+        (several); interval and periodic in ms; phy 1m, 2m or coded; \
+        primary 1m or coded; address (random); sid; power in dBm; duration in s; events; subevents and slots, for \
+        periodic advertising with responses; connectable, scannable, \
         anonymous, legacy, tx-power, once.
         """
+
+    /// The subevents of a train with responses, and the response slots of each.
+    private struct Subevents {
+        var count: UInt8?
+        var slots: UInt8 = 0
+    }
 
     private struct Structures {
         var name: String?
@@ -34,6 +41,7 @@ enum AdvertisingSetArgument {
         var request = AdvertisingSetRequest()
         var structures = Structures()
         var train: PeriodicTrain?
+        var subevents = Subevents()
         var given: Set<String> = []
         let parts = text.split(separator: ",")
         guard !parts.isEmpty else { throw ValidationError("name what it advertises, such as name=Sensor") }
@@ -45,8 +53,14 @@ enum AdvertisingSetArgument {
             if pair.count == 1 {
                 try set(pair[0], of: &request)
             } else {
-                try set(pair[0], to: pair[1], of: &request, &structures, &train)
+                try set(pair[0], to: pair[1], of: &request, &structures, &train, &subevents)
             }
+        }
+        if let count = subevents.count {
+            train = train ?? PeriodicTrain()
+            train?.divide(into: count, slots: subevents.slots)
+        } else if subevents.slots > 0 {
+            throw ValidationError("slots need subevents")
         }
         request.train = train
         let capacity =
@@ -60,7 +74,12 @@ enum AdvertisingSetArgument {
                 request.data = octets + request.data
             }
         }
-        if let fault = request.fault {
+        // The data of a train with subevents are sent in each of them.
+        var divided = request
+        if request.train?.subevents != nil, (request.train?.data.count ?? 0) <= SubeventData.longestData {
+            divided.train?.data = []
+        }
+        if let fault = divided.fault {
             throw ValidationError(BLEError.invalidRequest(.advertisingSet(fault)).description)
         }
         return request
@@ -83,7 +102,7 @@ enum AdvertisingSetArgument {
     private static let flags = ["connectable", "scannable", "anonymous", "legacy", "tx-power", "once"]
     private static let keys = [
         "data", "response", "name", "service", "interval", "phy", "primary", "address", "sid", "power", "duration",
-        "events", "periodic", "periodic-data",
+        "events", "periodic", "periodic-data", "subevents", "slots",
     ]
 
     private static func unknown(_ word: String) -> ValidationError {
@@ -92,7 +111,7 @@ enum AdvertisingSetArgument {
 
     private static func set(
         _ key: String, to value: String, of request: inout AdvertisingSetRequest, _ structures: inout Structures,
-        _ train: inout PeriodicTrain?
+        _ train: inout PeriodicTrain?, _ subevents: inout Subevents
     ) throws {
         func number(_ range: ClosedRange<Double>) throws -> Double {
             guard let number = Double(value), range.contains(number) else {
@@ -140,6 +159,8 @@ enum AdvertisingSetArgument {
         case "periodic-data":
             train = train ?? PeriodicTrain(data: [])
             train?.data = try octets()
+        case "subevents": subevents.count = UInt8(try whole(1...128))
+        case "slots": subevents.slots = UInt8(try whole(1...255))
         default:
             if flags.contains(key) { throw ValidationError("\(key) takes no value") }
             throw unknown(key)
@@ -153,5 +174,20 @@ enum AdvertisingSetArgument {
         case "coded": .leCoded
         default: throw ValidationError("a PHY is 1m, 2m or coded, not ‘\(text)’")
         }
+    }
+}
+
+extension PeriodicTrain {
+    /// Divides the interval evenly. A quarter of each subevent passes before the first response slot, so that receivers
+    /// have time to respond to its data, and the rest belongs to the slots.
+    fileprivate mutating func divide(into count: UInt8, slots: UInt8) {
+        let length = UInt8(clamping: Int(interval.rawValue) / Int(count))
+        subevents = TrainSubevents(count: count, interval: length)
+        guard slots > 0 else { return }
+        let delay = max(1, length / 4)
+        let spacing = UInt8(clamping: 10 * (Int(length) - Int(delay)) / Int(slots))
+        subevents = TrainSubevents(
+            count: count, interval: length, responseSlotDelay: delay, responseSlotSpacing: spacing,
+            responseSlotCount: slots)
     }
 }

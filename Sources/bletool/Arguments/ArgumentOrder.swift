@@ -10,11 +10,14 @@ enum ArgumentOrder {
     private static let optionsWithValue =
         shortOptionsWithValue + ["--transport", "--capture", "--record", "--state", "--own-address"]
     private static let gattOptionsWithValue =
-        optionsWithValue + ["--connect-timeout", "--eatt", "--service", "--duration", "--count", "--min-key-size"]
+        optionsWithValue + [
+            "--connect-timeout", "--phys", "--link-pace", "--parameter-policy", "--min-key-size", "--eatt", "--service",
+            "--duration", "--count",
+        ]
     private static let flags = ["--json"]
 
     /// - Parameter isInteractive: whether somebody at a terminal can type what to do with a device.
-    /// - Throws: `ValidationError` when a command does not exist, and when a peer is named and not what to do with it.
+    /// - Throws: `UnknownCommand` when a command does not exist, and when a peer is named and not what to do with it.
     static func arranged(_ arguments: [String], isInteractive: Bool = false) throws -> [String] {
         var rest = arguments[...]
         var leading: [String] = []
@@ -50,13 +53,11 @@ enum ArgumentOrder {
 
     /// - Parameter path: a command and a subcommand.
     private static func checkCommand(_ path: ArraySlice<String>) throws {
-        var group: any ParsableCommand.Type = BLETool.self
+        var group: (name: String, type: any ParsableCommand.Type)?
         for word in path where !word.hasPrefix("-") {
-            let found = group.configuration.subcommands.first {
-                $0.configuration.commandName == word || $0.configuration.aliases.contains(word)
-            }
-            guard let found else { throw UnknownCommand(word, in: group) }
-            group = found
+            let found = group.map { CommandTable.command(word, of: $0.name) } ?? CommandTable.command(word)
+            guard let found else { throw UnknownCommand(word, in: group?.type ?? BLETool.self) }
+            group = (word, found)
         }
     }
 
@@ -83,12 +84,13 @@ enum ArgumentOrder {
         let verbs = "discover, read, write, subscribe, script and shell"
         let words = positions.map { arguments[$0] }
         if words.count == 2 {
-            throw ValidationError(
-                "‘\(words[1])’ is not one of \(verbs)\(Suggestion(for: words[1], among: gattVerbs).text).")
+            throw UnknownCommand(
+                "‘\(words[1])’ is not one of \(verbs)\(Suggestion(for: words[1], among: gattVerbs).text)")
         }
         if let peer = words.first, peer != "help", !arguments.contains(where: { $0 == "-h" || $0 == "--help" }) {
             if isInteractive { return ["gatt", "shell"] + leading + arguments }
-            throw ValidationError("Add a verb for ‘\(peer)’: one of \(verbs).")
+            throw UnknownCommand(
+                "without a terminal, add a verb for ‘\(peer)’: one of \(verbs); see ‘bletool gatt --help’")
         }
         return ["gatt"] + arguments
     }

@@ -3,17 +3,19 @@ import BLE
 import BLEAssignedNumbers
 
 /// Octets in hexadecimal.
-struct HexBytes: ExpressibleByArgument, Equatable, Sendable {
+struct HexBytes: ExplainedArgument, Equatable, Sendable {
     var bytes: [UInt8]
 
     init?(argument: String) {
         guard let bytes = Hexadecimal.bytes(argument) else { return nil }
         self.bytes = bytes
     }
+
+    static func mistake(in text: String) -> String { Hexadecimal.mistake(in: text) }
 }
 
 /// Octets in hexadecimal, or one octet of a single digit, like the arguments of `hcitool cmd`.
-struct ParameterBytes: ExpressibleByArgument, Equatable, Sendable {
+struct ParameterBytes: ExplainedArgument, Equatable, Sendable {
     var bytes: [UInt8]
 
     init?(argument: String) {
@@ -23,9 +25,11 @@ struct ParameterBytes: ExpressibleByArgument, Equatable, Sendable {
         guard let bytes = digit ?? Hexadecimal.bytes(argument) else { return nil }
         self.bytes = bytes
     }
+
+    static func mistake(in text: String) -> String { Hexadecimal.mistake(in: text) }
 }
 
-extension BluetoothUUID: ExpressibleByArgument {
+extension BluetoothUUID: ExplainedArgument {
     /// A UUID, or the assigned name of a service.
     public init?(argument: String) {
         if let uuid = BluetoothUUID(argument) {
@@ -39,6 +43,12 @@ extension BluetoothUUID: ExpressibleByArgument {
             else { return nil }
             self = uuid
         }
+    }
+
+    static func mistake(in text: String) -> String {
+        let names = (0x1800..<0x2800).compactMap { AssignedNumbers.uuid(UInt16($0))?.description }
+        return "not a UUID of 4, 8 or 32 digits, or the assigned name of a service"
+            + Suggestion(for: text, among: names).text
     }
 
     /// The one UUID of these that the Bluetooth SIG calls so.
@@ -55,7 +65,7 @@ extension BluetoothUUID: ExpressibleByArgument {
 }
 
 /// A number in decimal, or in hexadecimal with `0x`.
-struct Number16: ExpressibleByArgument, Equatable, Sendable {
+struct Number16: ExplainedArgument, Equatable, Sendable {
     var value: UInt16
 
     init(value: UInt16) { self.value = value }
@@ -65,21 +75,25 @@ struct Number16: ExpressibleByArgument, Equatable, Sendable {
         self.value = value
     }
 
-    var defaultValueDescription: String { String(value) }
+    static func mistake(in text: String) -> String {
+        "use a number, 0 to 65535, or in hexadecimal 0x0000 to 0xffff"
+    }
 }
 
 /// A number in hexadecimal, with or without `0x`, like the arguments of `hcitool cmd`.
-struct HexNumber: ExpressibleByArgument, Equatable, Sendable {
+struct HexNumber: ExplainedArgument, Equatable, Sendable {
     var value: UInt16
 
     init?(argument: String) {
         guard let value = Hexadecimal.integer(argument, defaultBase: 16, as: UInt16.self) else { return nil }
         self.value = value
     }
+
+    static func mistake(in text: String) -> String { "use a number in hexadecimal, 0 to ffff" }
 }
 
 /// A span of time in seconds, fractions allowed.
-struct Seconds: ExpressibleByArgument, Equatable, Sendable {
+struct Seconds: ExplainedArgument, Equatable, Sendable {
     var value: Double
 
     init?(argument: String) {
@@ -87,21 +101,31 @@ struct Seconds: ExpressibleByArgument, Equatable, Sendable {
         self.value = value
     }
 
+    static func mistake(in text: String) -> String {
+        guard let value = Double(text), !value.isNaN else { return "use a number of seconds, such as 30 or 0.5" }
+        return value < 0 ? "a time is not negative" : "the time is too long; leave it out for one without end"
+    }
+
     var duration: Duration { .milliseconds(Int64(value * 1000)) }
 }
 
 /// A count of at least one.
-struct Count: ExpressibleByArgument, Equatable, Sendable {
+struct Count: ExplainedArgument, Equatable, Sendable {
     var value: Int
 
     init?(argument: String) {
         guard let value = Int(argument), value > 0 else { return nil }
         self.value = value
     }
+
+    static func mistake(in text: String) -> String {
+        let isDigits = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        return isDigits && Int(text) == nil ? "the number is too large" : "use a whole number of at least 1"
+    }
 }
 
 /// A device as the user names it: `ADDRESS`, `ADDRESS/public`, `ADDRESS/random`, or its name.
-enum PeerArgument: ExpressibleByArgument, Equatable, Sendable {
+enum PeerArgument: ExplainedArgument, Equatable, Sendable {
     /// The type was named.
     case address(DeviceAddress)
     /// An address without a type: public, unless the device advertises with a random one. The kind is public here.
@@ -116,6 +140,10 @@ enum PeerArgument: ExpressibleByArgument, Equatable, Sendable {
             return
         }
         self = argument.utf8.contains(UInt8(ascii: "/")) ? .address(address) : .untypedAddress(address)
+    }
+
+    static func mistake(in text: String) -> String {
+        text.isEmpty ? "name the device, or give its address" : DeviceAddress.mistake(in: text)
     }
 }
 
@@ -155,13 +183,15 @@ extension Character {
 }
 
 /// An address with its type; public by default.
-struct AddressArgument: ExpressibleByArgument, Equatable, Sendable {
+struct AddressArgument: ExplainedArgument, Equatable, Sendable {
     var address: DeviceAddress
 
     init?(argument: String) {
         guard let address = DeviceAddress(argument) else { return nil }
         self.address = address
     }
+
+    static func mistake(in text: String) -> String { DeviceAddress.mistake(in: text) }
 
     /// With `--random` of `hcitool`.
     func asRandom(_ isRandom: Bool) -> DeviceAddress {
@@ -170,7 +200,7 @@ struct AddressArgument: ExpressibleByArgument, Equatable, Sendable {
 }
 
 /// What to read, write or subscribe to: `UUID` or its assigned name, `SERVICE/UUID` or `0xHANDLE`.
-enum TargetArgument: ExpressibleByArgument, Equatable, Sendable {
+enum TargetArgument: ExplainedArgument, Equatable, Sendable {
     case handle(AttributeHandle)
     case uuid(BluetoothUUID, service: BluetoothUUID?)
 
@@ -192,14 +222,7 @@ enum TargetArgument: ExpressibleByArgument, Equatable, Sendable {
         self = .uuid(uuid, service: service)
     }
 
-    /// The target that the user wrote.
-    /// - Throws: `ValidationError`, with the name that was probably meant.
-    static func parse(_ text: String) throws -> TargetArgument {
-        guard let target = TargetArgument(argument: text) else { throw ValidationError(mistake(in: text)) }
-        return target
-    }
-
-    /// Why a text names no target.
+    /// Why a text names no target, with the name that was probably meant.
     static func mistake(in text: String) -> String {
         let name = text.split(separator: "/", maxSplits: 1).last.map(String.init) ?? text
         let names = (0x2900..<0x3000).compactMap { AssignedNumbers.uuid(UInt16($0))?.description }

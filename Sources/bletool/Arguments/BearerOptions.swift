@@ -5,8 +5,9 @@ import BLE
 struct BearerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Once the link is encrypted, open this many enhanced bearers (EATT), up to 5, if the device supports them.",
-            valueName: "number"))
+            "Once the link is encrypted, open this many enhanced bearers (EATT), up to 5, if the device supports them "
+                + "(default: 0).",
+            valueName: "number"), transform: Int.parse)
     var eatt = 0
 
     func validate() throws {

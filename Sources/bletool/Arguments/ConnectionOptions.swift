@@ -1,12 +1,17 @@
 import ArgumentParser
 import BLE
+import BLEText
 
 /// How long a device is waited for.
 struct ConnectionOptions: ParsableArguments {
+    /// Under which help lists what concerns the link, behind the options of the command itself.
+    static let title = "Options of the link"
+
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Give up after this many seconds; 0 waits without limit.", valueName: "seconds"))
+            "Give up after this many seconds; 0 waits without limit (default: 30).", valueName: "seconds"),
+        transform: Seconds.parse)
     var connectTimeout = Seconds.connectTimeout
 
     @Flag(help: "If several devices have the given name, use the first one found.")
@@ -15,19 +20,28 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The PHYs on which the link may begin, such as 1m,2m,coded; by default 1m. A device that advertises on "
-                + "LE Coded needs coded.", valueName: "list"))
+                + "LE Coded needs coded.", valueName: "list"), transform: PHYList.parse)
     var phys: PHYList?
 
     @Option(
         name: .customLong("link-pace"),
-        help: "How the connection parameters follow what runs on the link; by default they stay as the link was made.")
+        help: ArgumentHelp(
+            "How the connection parameters follow what runs on the link; by default they stay as the link was made.",
+            valueName: "pace"))
     var pace: PaceArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "What the device gets that asks for other connection parameters: accept (default), reject, or bounds in ms "
+                + "such as 15-50,latency=4,timeout=2000-6000.",
+            valueName: "policy"), transform: ParameterPolicyArgument.parse)
+    var parameterPolicy: ParameterPolicyArgument?
 
     /// How a device is looked for.
     var search: PeerSearch {
         PeerSearch(
             limit: connectTimeout.value == 0 ? nil : connectTimeout.duration, takesFirst: first, phys: phys?.phys,
-            pace: pace?.pace)
+            pace: pace?.pace, parameterPolicy: parameterPolicy?.policy)
     }
 }
 
@@ -46,19 +60,26 @@ enum PaceArgument: String, ExpressibleByArgument, CaseIterable {
 }
 
 /// Names of PHYs, with commas between them.
-struct PHYList: ExpressibleByArgument, Equatable, Sendable {
+struct PHYList: ExplainedArgument, Equatable, Sendable {
     var phys: PHYSet
+
+    private static let names: KeyValuePairs<String, PHYSet> = ["1m": .le1M, "2m": .le2M, "coded": .leCoded]
 
     init?(argument: String) {
         phys = []
-        for name in argument.lowercased().split(separator: ",", omittingEmptySubsequences: false) {
-            switch name {
-            case "1m": phys.insert(.le1M)
-            case "2m": phys.insert(.le2M)
-            case "coded": phys.insert(.leCoded)
-            default: return nil
-            }
+        for name in Self.parts(of: argument) {
+            guard let phy = Self.names.first(where: { $0.key == name }) else { return nil }
+            phys.formUnion(phy.value)
         }
+    }
+
+    static func mistake(in text: String) -> String {
+        let wrong = parts(of: text).first { name in !names.contains { $0.key == name } } ?? ""
+        return "‘\(wrong.printable)’ is not a PHY; use 1m, 2m and coded, with commas between them"
+    }
+
+    private static func parts(of text: String) -> [String] {
+        text.lowercased().split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     }
 }
 
@@ -72,6 +93,8 @@ struct PeerSearch: Sendable {
     var phys: PHYSet?
     /// `nil`: the parameters stay.
     var pace: LinkPace?
+    /// `nil`: whatever the device asks for is accepted.
+    var parameterPolicy: ParameterPolicy?
 }
 
 extension Seconds {
@@ -79,8 +102,6 @@ extension Seconds {
     static let connectTimeout = Seconds(value: 30)
 
     private init(value: Double) { self.value = value }
-
-    var defaultValueDescription: String { duration.secondsText }
 }
 
 extension Duration {

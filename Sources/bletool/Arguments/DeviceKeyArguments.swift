@@ -9,7 +9,11 @@ struct DeviceKeyArguments: ParsableArguments {
         help: ArgumentHelp(
             "The bind key of a sensor that encrypts (BTHome, MiBeacon, pvvx): 32 digits, for one device only as ADDRESS=KEY; may be repeated.",
             valueName: "key"))
-    var key: [DeviceKey] = []
+    var key: [Secret<DeviceKey>] = []
+
+    func validate() throws {
+        for key in key { try key.check("--key <key>") }
+    }
 
     /// The keys; `nil` if none was given.
     var sensorKeys: SensorKeys? {
@@ -20,13 +24,13 @@ struct DeviceKeyArguments: ParsableArguments {
             }
             return octets
         }
-        for key in key { keys.add(key.octets, for: key.address) }
+        for key in key.compactMap(\.value) { keys.add(key.octets, for: key.address) }
         return keys
     }
 }
 
 /// A key and its device; `nil` for every device without its own key.
-struct DeviceKey: ExpressibleByArgument, Equatable, Sendable {
+struct DeviceKey: ExplainedArgument, Equatable, Sendable {
     var address: DeviceAddress?
     var octets: [UInt8]
 
@@ -40,5 +44,17 @@ struct DeviceKey: ExpressibleByArgument, Equatable, Sendable {
             self.address = address
         }
         self.octets = octets
+    }
+
+    /// Without anything of the text, which is a secret.
+    static func mistake(in text: String) -> String {
+        let form = "use KEY, or ADDRESS=KEY for one device only, with 32 digits, or 24 with some sensors of MiBeacon"
+        let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count <= 2, let key = parts.last else { return form }
+        guard let octets = Hexadecimal.bytes(key) else { return "a key has pairs of hexadecimal digits only; " + form }
+        guard [12, 16].contains(octets.count) else {
+            return "a key has 32 digits, or 24 with some sensors of MiBeacon, and not \(2 * octets.count)"
+        }
+        return "what is before ‘=’ is not an address; use ADDRESS=KEY, such as C0:DE:00:00:00:01/random=KEY"
     }
 }

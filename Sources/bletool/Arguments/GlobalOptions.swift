@@ -1,6 +1,7 @@
 import ArgumentParser
 import BLE
 import BLECapture
+import BLETransport
 
 /// The options of every command; allowed before and after its name.
 struct GlobalOptions: ParsableArguments {
@@ -61,7 +62,11 @@ struct GlobalOptions: ParsableArguments {
     private static func transport(_ text: String) throws -> TransportAddress {
         let number = text.hasPrefix("hci") ? text.dropFirst(3) : text[...]
         let isNumber = !number.isEmpty && number.utf8.allSatisfy { (0x30...0x39).contains($0) }
-        guard isNumber else { return try TransportAddress(text) }
+        guard isNumber else {
+            do throws(TransportError) { return try TransportAddress(text) } catch {
+                throw ValidationError("use one of: hciN, " + TransportAddress.forms.joined(separator: ", "))
+            }
+        }
         guard UInt16(number) != nil else { throw ValidationError("the kernel's adapters are hci0 to hci65535") }
         return try TransportAddress("user:\(number)")
     }
@@ -69,6 +74,10 @@ struct GlobalOptions: ParsableArguments {
     func validate() throws {
         if ownAddress == .resolvable, case .rawChannel = transport {
             throw ValidationError("The kernel chooses the address on raw:; use the user channel (-t user:N).")
+        }
+        for (option, value, what) in [("--record", record, "recording"), ("--state", state, "folder")]
+        where value?.isEmpty == true {
+            throw ValidationError("The value of \(option) is empty: name the \(what), or leave the option out.")
         }
         if let capture, CaptureFormat(ending: capture) == nil {
             throw ValidationError(

@@ -6,8 +6,8 @@ struct KeyStrengthArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Accept keys of at least this many octets, 7 to 16, for old devices; a key of 7 octets can be found by "
-                + "trial.",
-            valueName: "octets"))
+                + "trial (default: 16).",
+            valueName: "octets"), transform: Int.parse)
     var minKeySize = 16
 
     @Flag(

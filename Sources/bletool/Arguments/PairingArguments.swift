@@ -24,8 +24,12 @@ struct PairingArguments: ParsableArguments {
     @Option(help: ArgumentHelp("What this side can display and enter.", valueName: "capability"))
     var io = Capability.none
 
-    @Option(help: ArgumentHelp("The passkey to enter or to display, up to six digits.", valueName: "number"))
-    var passkey: Passkey?
+    @Option(
+        name: .customLong("passkey"),
+        help: ArgumentHelp("The passkey to enter or to display, six digits.", valueName: "number"))
+    var secretPasskey: Secret<Passkey>?
+
+    var passkey: Passkey? { secretPasskey?.value }
 
     @Flag(help: "Require protection against a man in the middle.")
     var mitm = false
@@ -39,6 +43,7 @@ struct PairingArguments: ParsableArguments {
     @OptionGroup var strength: KeyStrengthArguments
 
     func validate() throws {
+        try secretPasskey?.check("--passkey <number>")
         if mitm, io == .none {
             throw ValidationError(
                 "--mitm needs a display or a keyboard on this side: use --io display, keyboard, yesno or kbdisp.")
@@ -64,15 +69,19 @@ struct PairingArguments: ParsableArguments {
     }
 }
 
-/// 0 to 999999.
-struct Passkey: ExpressibleByArgument, Equatable, Sendable {
+/// 0 to 999999, as devices show it: with all its six digits, because a shorter number may be one that was cut off.
+struct Passkey: ExplainedArgument, Equatable, Sendable {
     var number: UInt32
 
     init?(argument: String) {
-        guard (1...6).contains(argument.utf8.count), argument.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        guard argument.utf8.count == 6, argument.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let number = UInt32(argument)
         else { return nil }
         self.number = number
+    }
+
+    static func mistake(in text: String) -> String {
+        "a passkey has six digits, leading zeros included, such as 001234"
     }
 
     /// The number with its leading zeros, as devices show it.

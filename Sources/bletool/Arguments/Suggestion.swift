@@ -6,10 +6,18 @@ struct Suggestion {
 
     init(for mistake: String, among words: [String]) {
         let mistake = mistake.lowercased()
-        let distances = words.map { (word: $0, distance: Self.distance(mistake, $0.lowercased())) }
+        let count = mistake.split(separator: " ").count
+        let distances = words.map { word in
+            if mistake.count >= 3, word.lowercased().hasPrefix(mistake) { return (word: word, distance: 1) }
+            let whole = Self.distance(mistake, word.lowercased())
+            // Of a name of several words, the first ones may be all that was typed.
+            let start = word.lowercased().split(separator: " ").prefix(count).joined(separator: " ")
+            let isStart = start.count >= 5 && start.count < word.count
+            return (word: word, distance: isStart ? min(whole, Self.distance(mistake, start) + 1) : whole)
+        }
         let nearest = distances.min { $0.distance < $1.distance }
         // Half of a short word, or three letters of a long one, may be wrong.
-        word = nearest.flatMap { $0.distance <= min(3, ($0.word.count + 1) / 2) ? $0.word : nil }
+        word = nearest.flatMap { $0.distance <= min(3, max(1, $0.word.count / 2)) ? $0.word : nil }
     }
 
     /// A question to put behind a message.
@@ -38,6 +46,8 @@ struct Suggestion {
 /// A command that does not exist.
 struct UnknownCommand: Error, CustomStringConvertible {
     let description: String
+
+    init(_ description: String) { self.description = description }
 
     /// What other tools call what a command of ours does.
     private static let others = [

@@ -1,5 +1,5 @@
-/// A packet of the benchmark, in the form of Bumble's `bench`: a type, flags, a number and a time, then octets that mean
-/// nothing. Integers are little-endian.
+/// A packet of the benchmark, in the form of Bumble's `bench`: a type, flags, a number and a time, then octets that
+/// mean nothing. Integers are little-endian.
 enum BenchPacket: Equatable, Sendable {
     /// A run begins: what was counted before does not count.
     case reset

@@ -15,8 +15,8 @@ struct BenchServer: Sendable {
     /// How long the peer has to take the last acknowledgement.
     private static let farewell = Duration.seconds(10)
 
-    /// How long a peer has to get ready after it has opened a channel or subscribed: Bumble loses what comes before it has
-    /// been told that its channel is open.
+    /// How long a peer has to get ready after it has opened a channel or subscribed: Bumble loses what comes before it
+    /// has been told that its channel is open.
     private static let greeting = Duration.seconds(1)
 
     private enum Input: Sendable {

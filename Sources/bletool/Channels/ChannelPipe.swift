@@ -9,6 +9,8 @@ struct ChannelPipe: Sendable {
     let console: Console
     /// After the end of the input: how long to wait for more from the peer.
     let linger: Duration
+    /// The sizes that each so many channels are changed to when they are open.
+    var reconfiguration: (mtu: UInt16, mps: UInt16, count: Int)?
 
     private enum Event: Sendable {
         case opened(Channel)
@@ -41,6 +43,7 @@ struct ChannelPipe: Sendable {
         ]
         defer { for task in tasks { task.cancel() } }
         var count = 0
+        var fresh: [Channel] = []
         for await event in events {
             switch event {
             case .opened(let channel):
@@ -48,6 +51,12 @@ struct ChannelPipe: Sendable {
                 open.append(channel, number: count)
                 tell(channel, number: count)
                 tasks.append(receiver(of: channel, number: count, queue, arrival))
+                tasks.append(teller(of: channel, number: count))
+                fresh.append(channel)
+                if let reconfiguration, fresh.count == reconfiguration.count {
+                    tasks.append(reconfiguring(fresh, reconfiguration.mtu, reconfiguration.mps, queue))
+                    fresh = []
+                }
                 if count == 1 { tasks.append(sending(open, queue)) }
             case .closed(let number):
                 open.remove(number)
@@ -72,6 +81,31 @@ struct ChannelPipe: Sendable {
             ],
             note: "channel \(number) is open on SPSM \(information.spsm): messages of at most "
                 + "\(information.sendMTU) octets to the peer, \(information.receiveMTU) from it")
+    }
+
+    /// Tells when either side accepts longer messages.
+    private func teller(of channel: Channel, number: Int) -> Task<Void, Never> {
+        Task {
+            for await information in channel.changes {
+                console.report(
+                    [
+                        "event": "channelReconfigured", "channel": JSONValue(number),
+                        "sendMTU": JSONValue(information.sendMTU), "receiveMTU": JSONValue(information.receiveMTU),
+                    ],
+                    note: "channel \(number) now takes messages of at most \(information.sendMTU) octets to the peer, "
+                        + "\(information.receiveMTU) from it")
+            }
+        }
+    }
+
+    private func reconfiguring(
+        _ channels: [Channel], _ mtu: UInt16, _ mps: UInt16, _ queue: AsyncStream<Event>.Continuation
+    ) -> Task<Void, Never> {
+        Task {
+            do {
+                try await Channel.reconfigure(channels, maximumTransmissionUnit: mtu, maximumPayloadSize: mps)
+            } catch { queue.yield(.failed(error)) }
+        }
     }
 
     private func receiver(

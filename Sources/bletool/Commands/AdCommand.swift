@@ -20,16 +20,20 @@ struct AdDecodeCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    @Argument(help: ArgumentHelp("The advertisement in hexadecimal.", valueName: "hex"))
+    @Argument(help: ArgumentHelp("The advertisement in hexadecimal.", valueName: "hex"), transform: HexBytes.parse)
     var advertisement: [HexBytes]
 
-    @Option(help: ArgumentHelp("The scan response of the same device.", valueName: "hex"))
+    @Option(help: ArgumentHelp("The scan response of the same device.", valueName: "hex"), transform: HexBytes.parse)
     var scanResponse: HexBytes?
 
-    @Option(help: ArgumentHelp("Look for this service in the overflow area; may be repeated.", valueName: "uuid"))
+    @Option(
+        help: ArgumentHelp("Look for this service in the overflow area; may be repeated.", valueName: "uuid"),
+        transform: BluetoothUUID.parse)
     var scanFor: [BluetoothUUID] = []
 
-    @Option(help: ArgumentHelp("Who sent it: encrypted sensors cannot be read without.", valueName: "address"))
+    @Option(
+        help: ArgumentHelp("Who sent it: encrypted sensors cannot be read without it.", valueName: "address"),
+        transform: AddressArgument.parse)
     var address: AddressArgument?
 
     @OptionGroup var keys: DeviceKeyArguments

@@ -17,22 +17,25 @@ struct AdPackCommand: ToolCommand {
     @Option(help: ArgumentHelp("The name.", valueName: "name"))
     var name: String?
 
-    @Option(help: ArgumentHelp("A service; may be repeated.", valueName: "uuid"))
+    @Option(help: ArgumentHelp("A service; may be repeated.", valueName: "uuid"), transform: BluetoothUUID.parse)
     var service: [BluetoothUUID] = []
 
     @Flag(help: "Pack as for an app in the background.")
     var background = false
 
-    @Option(help: ArgumentHelp("The flags, an octet in hexadecimal.", valueName: "hex"))
-    var flags: HexNumber?
-
-    func validate() throws {
-        if let flags, flags.value > 0xFF { throw ValidationError("The flags must be one octet.") }
-    }
+    @Option(
+        help: ArgumentHelp("The flags, an octet in hexadecimal.", valueName: "hex"),
+        transform: { text in
+            guard let number = HexNumber(argument: text), let flags = UInt8(exactly: number.value) else {
+                throw ValidationError("the flags are one octet: use a number in hexadecimal, 0 to ff")
+            }
+            return flags
+        })
+    var flags: UInt8?
 
     func run(in session: Session) async throws {
         var settings = AdvertisingPackerSettings(overflow: .on(company: OverflowArea.company))
-        if let flags { settings.flags = AdvertisingFlags(rawValue: UInt8(truncatingIfNeeded: flags.value)) }
+        if let flags { settings.flags = AdvertisingFlags(rawValue: flags) }
         let contribution = AdvertisingContribution(
             localName: name, serviceUUIDs: service, state: background ? .background : .foreground)
         let output = PackedAdvertisementOutput(AdvertisingPacker.pack(contribution, settings: settings))

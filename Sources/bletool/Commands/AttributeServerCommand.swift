@@ -10,11 +10,16 @@ struct AttributeServerCommand: ToolCommand {
             Each gets one line in reply: PDUs in hexadecimal, separated by spaces, or - for none. Written values are \
             kept until reset.
 
-            The file contains {"databases":{NAME:[{"handle":1,"type":"2800","permissions":["READ"],"value":"0118"}]}}; \
-            permissions are READ, WRITE, READ_ENCRYPT, WRITE_ENCRYPT, READ_AUTHEN, WRITE_AUTHEN, READ_AUTHOR, \
+            The file contains tables by name:
+
+              {"databases":{"small":[
+                {"handle":1,"type":"2800","permissions":["READ"],"value":"0118"}]}}
+
+            Permissions are READ, WRITE, READ_ENCRYPT, WRITE_ENCRYPT, READ_AUTHEN, WRITE_AUTHEN, READ_AUTHOR, \
             WRITE_AUTHOR and NONE.
 
-              echo 100100ffff0028 | bletool att-server --attributes tables.json --database small
+              echo 100100ffff0028 |
+                bletool att-server --attributes tables.json --database small
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
@@ -27,7 +32,9 @@ struct AttributeServerCommand: ToolCommand {
     @Option(help: ArgumentHelp("The table to serve.", valueName: "name"))
     var database: String
 
-    @Option(help: ArgumentHelp("The MTU that the server offers, at least 23 octets.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp("The MTU that the server offers, at least 23 octets (default: 517).", valueName: "n"),
+        transform: UInt16.parse)
     var mtu: UInt16 = 517
 
     func validate() throws {

@@ -17,9 +17,10 @@ struct BenchCommand: ToolCommand {
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
 
-    @Argument(help: "The peripheral: ADDRESS, ADDRESS/random or a name. Omit it with --serve.")
+    @Argument(
+        help: "The peripheral: ADDRESS, ADDRESS/random or a name. Omit it with --serve.", transform: PeerArgument.parse)
     var peer: PeerArgument?
 
     @Flag(help: "Be the peripheral: advertise, and serve GATT and channels until ^C.")
@@ -37,19 +38,30 @@ struct BenchCommand: ToolCommand {
     @Flag(help: "Use an L2CAP channel instead of GATT.")
     var channel = false
 
-    @Option(help: ArgumentHelp("The SPSM of the channel.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("The SPSM of the channel (default: \(BenchPort.spsm)).", valueName: "number"),
+        transform: Number16.parse)
     var spsm = Number16(value: BenchPort.spsm)
 
-    @Option(help: ArgumentHelp("Octets of a packet, 10 to 8192; by default 500, or what fits.", valueName: "octets"))
+    @Option(
+        help: ArgumentHelp("Octets of a packet, 10 to 8192; by default 500, or what fits.", valueName: "octets"),
+        transform: Int.parse)
     var size: Int?
 
-    @Option(help: ArgumentHelp("Packets in a run; by default 500, and 100 of them to ping.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("Packets in a run; by default 500, and 100 of them to ping.", valueName: "number"),
+        transform: Int.parse)
     var count: Int?
 
-    @Option(help: ArgumentHelp("Milliseconds from one packet to the next.", valueName: "milliseconds"))
+    @Option(
+        help: ArgumentHelp("Milliseconds from one packet to the next (default: 0).", valueName: "milliseconds"),
+        transform: Int.parse
+    )
     var pace = 0
 
-    @Option(help: ArgumentHelp("How long an acknowledgement is waited for.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp("How long to wait for an acknowledgement (default: 30).", valueName: "seconds"),
+        transform: Seconds.parse)
     var patience = Seconds(argument: "30")!
 
     @Flag(help: "Write with responses, which shows the round trips of GATT.")

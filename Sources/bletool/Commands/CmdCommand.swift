@@ -16,13 +16,15 @@ struct CmdCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    @Argument(help: "The opcode group field (OGF), 0 to 3f.")
+    @Argument(help: "The opcode group field (OGF), 0 to 3f.", transform: HexNumber.parse)
     var ogf: HexNumber
 
-    @Argument(help: "The opcode command field (OCF), 0 to 3ff.")
+    @Argument(help: "The opcode command field (OCF), 0 to 3ff.", transform: HexNumber.parse)
     var ocf: HexNumber
 
-    @Argument(help: ArgumentHelp("The parameters, one octet each, with one or two digits.", valueName: "byte"))
+    @Argument(
+        help: ArgumentHelp("The parameters, one octet each, with one or two digits.", valueName: "byte"),
+        transform: ParameterBytes.parse)
     var bytes: [ParameterBytes] = []
 
     func validate() throws {

@@ -17,6 +17,9 @@ struct ConCommand: ToolCommand {
 
     func run(in session: Session) async throws {
         guard let index = session.rawAdapter else {
+            if session.daemonSocket != nil {
+                return session.console.note("‘bletool status’ lists the links of bled, and whose they are")
+            }
             return session.console.note("only connections on raw:N remain after a process ends")
         }
         for connection in try KernelConnections(adapter: index).all() {

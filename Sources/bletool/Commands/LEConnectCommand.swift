@@ -15,7 +15,7 @@ struct LEConnectCommand: ToolCommand {
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
 
     @Flag(name: .shortAndLong, help: "The address is random, as with /random.")
     var random = false
@@ -28,7 +28,7 @@ struct LEConnectCommand: ToolCommand {
         help: "Connect to any device on the accept list (raw: only).")
     var acceptList = false
 
-    @Argument(help: "ADDRESS, ADDRESS/random or a name.")
+    @Argument(help: "ADDRESS, ADDRESS/random or a name.", transform: PeerArgument.parse)
     var peer: PeerArgument?
 
     func validate() throws {

@@ -14,10 +14,10 @@ struct LEDisconnectCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    @Argument(help: "The handle of the connection.")
+    @Argument(help: "The handle of the connection.", transform: Number16.parse)
     var handle: Number16
 
-    @Argument(help: "The reason to send to the device.")
+    @Argument(help: "The reason to send to the device.", transform: Number16.parse)
     var reason: Number16?
 
     func validate() throws {

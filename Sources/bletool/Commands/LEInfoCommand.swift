@@ -16,7 +16,7 @@ struct LEInfoCommand: ToolCommand {
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
 
     @Flag(name: .shortAndLong, help: "The address is random, as with /random.")
     var random = false
@@ -24,7 +24,7 @@ struct LEInfoCommand: ToolCommand {
     @Flag(name: .shortAndLong, help: "Use the adapter's random static address.")
     var `static` = false
 
-    @Argument(help: "ADDRESS, ADDRESS/random or a name.")
+    @Argument(help: "ADDRESS, ADDRESS/random or a name.", transform: PeerArgument.parse)
     var peer: PeerArgument
 
     func run(in session: Session) async throws {

@@ -7,8 +7,8 @@ struct LinkCommand: ToolCommand {
         commandName: "link",
         abstract: "Watch the radio of a link: PHYs, power, path loss.",
         discussion: """
-            Connects, prints how the link runs, and then what changes. What one of the controllers does not support is \
-            left out. Runs until ^C unless --duration is given.
+            Connects, prints how the link runs, and then what changes. Omits what a controller does not \
+            support. Runs until ^C unless --duration is given.
 
               bletool link Lamp --phys 1m,2m --duration 10
               bletool link Lamp --path-loss 60-80 --avoid 0-10,36
@@ -16,33 +16,38 @@ struct LinkCommand: ToolCommand {
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
 
     @Option(
         help: ArgumentHelp(
-            "Report when the path loss leaves these bounds or comes back, in dB.", valueName: "low-high"))
+            "Report when the path loss leaves these bounds or comes back: 2 to 253 dB, at least 4 apart.",
+            valueName: "low-high"), transform: PathLossBounds.parse)
     var pathLoss: PathLossBounds?
 
     @Option(
         help: ArgumentHelp(
-            "Encrypt with the bond's key (bletool pair), and report when no packet has proved the device's key for so "
-                + "long, 0.01 to 655.35 s.",
-            valueName: "seconds"))
+            "Encrypt with the bond's key (bletool pair), and report when no packet has proved the device's key for this "
+                + "time, 0.01 to 655.35 s.",
+            valueName: "seconds"), transform: Seconds.parse)
     var ping: Seconds?
 
-    @Option(help: ArgumentHelp("Data channels to keep off, such as 0-10,36.", valueName: "list"))
+    @Option(
+        help: ArgumentHelp("Data channels to keep off, such as 0-10,36.", valueName: "list"),
+        transform: ChannelList.parse)
     var avoid: ChannelList?
 
     @Option(
         help: ArgumentHelp(
-            "Use one of so many connection events, 1 to 500, and one more after each that carried data.",
-            valueName: "factor"))
+            "Use one connection event in this many, 1 to 500, and one more after each that carried data.",
+            valueName: "factor"), transform: UInt16.parse)
     var subrate: UInt16?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
+        transform: Seconds.parse)
     var duration: Seconds?
 
-    @Argument(help: "ADDRESS, ADDRESS/random or a name.")
+    @Argument(help: "ADDRESS, ADDRESS/random or a name.", transform: PeerArgument.parse)
     var peer: PeerArgument
 
     func validate() throws {
@@ -74,9 +79,8 @@ struct LinkCommand: ToolCommand {
 
     /// Requests the reports; only those that the user asked for must be possible.
     private func ask(for peripheral: Peripheral, _ console: Console) async throws {
-        let (adapter, link) = (peripheral.adapter, peripheral.link)
-        try? await adapter.reportTransmitPower(link, local: true, remote: true)
-        if let pathLoss { try await adapter.monitorPathLoss(link, zones: pathLoss.zones) }
+        try? await peripheral.reportTransmitPower(local: true, remote: true)
+        if let pathLoss { try await peripheral.monitorPathLoss(zones: pathLoss.zones) }
         if let subrate, let parameters = await peripheral.information?.parameters {
             try await peripheral.setSubrate(
                 SubrateParameters(
@@ -85,30 +89,26 @@ struct LinkCommand: ToolCommand {
         }
         if let ping {
             try await peripheral.encrypt()
-            try await adapter.setAuthenticatedPayloadTimeout(ping.duration, for: link)
+            try await peripheral.setAuthenticatedPayloadTimeout(ping.duration)
         }
     }
 
     private func describe(_ peripheral: Peripheral, _ console: Console) async throws {
-        let (adapter, link) = (peripheral.adapter, peripheral.link)
         guard let parameters = await peripheral.information?.parameters else { throw Failure(BLEError.notConnected) }
         let rssi = try? await peripheral.readRSSI()
         let phys = try? await peripheral.readPHY()
         let phy = Self.powerPHY(phys?.transmit ?? .le1M)
-        let own = try? await adapter.readTransmitPower(of: link, on: phy)
-        let peers = try? await adapter.readRemoteTransmitPower(of: link, on: Self.powerPHY(phys?.receive ?? .le1M))
+        let own = try? await peripheral.readTransmitPower(on: phy)
+        let peers = try? await peripheral.readRemoteTransmitPower(on: Self.powerPHY(phys?.receive ?? .le1M))
         let strength = rssi.flatMap { $0 == 127 ? nil : $0 }
         var lines = [
             "address          \(peripheral.address.addressText) \(peripheral.address.kindText)",
-            "parameters       \(parameters)",
+            "parameters       \(LinkTexts.text(parameters))",
         ]
         if let phys { lines.append("PHY              \(phys.transmit.name) out, \(phys.receive.name) in") }
         if let strength { lines.append("RSSI             \(strength) dBm") }
-        if let own {
-            let maximum = own.maximum.map { ", at most \($0) dBm" } ?? ""
-            lines.append("own power        \(own)\(maximum)")
-        }
-        if let peers { lines.append("device's power   \(peers)") }
+        if let own { lines.append("own power        \(LinkTexts.text(own, maximum: own.maximum))") }
+        if let peers { lines.append("device's power   \(LinkTexts.text(peers))") }
         console.print(
             [
                 "event": "radio", "address": .string(peripheral.address.addressText),
@@ -133,7 +133,8 @@ struct LinkCommand: ToolCommand {
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             group.addTask {
-                _ = try await peripheral.waitForDisconnection()
+                // The end of the time, or ^C, ends both tasks: neither order of theirs is an error.
+                guard (try? await peripheral.waitForDisconnection()) != nil else { return }
                 throw Failure(BLEError.notConnected)
             }
             group.addTask {
@@ -152,7 +153,7 @@ struct LinkCommand: ToolCommand {
                     "event": "parametersChanged", "interval": .number(parameters.interval.milliseconds),
                     "latency": JSONValue(parameters.peripheralLatency),
                     "timeout": .number(parameters.supervisionTimeout.milliseconds),
-                ], text: "\(parameters)")
+                ], text: LinkTexts.text(parameters))
         case .phyChanged(link, let transmit, let receive):
             console.print(
                 ["event": "physChanged", "transmit": .string(transmit.name), "receive": .string(receive.name)],
@@ -163,7 +164,7 @@ struct LinkCommand: ToolCommand {
                     "event": "subrateChanged", "factor": JSONValue(subrate.factor),
                     "continuation": JSONValue(subrate.continuationNumber), "latency": JSONValue(subrate.latency),
                     "timeout": .number(subrate.supervisionTimeout.milliseconds),
-                ], text: "one of \(subrate.factor) connection events is used")
+                ], text: LinkTexts.text(subrate))
         case .linkReport, .connectionParametersChanged, .phyChanged, .recovering, .ready, .subrateChanged,
             .dataLengthChanged, .cleartextRefused:
             break
@@ -178,20 +179,20 @@ struct LinkCommand: ToolCommand {
                     "event": "transmitPower", "side": .string(isPeers ? "device" : "own"),
                     "power": power.level.map { JSONValue($0) } ?? .null, "least": .boolean(power.isLeast),
                     "greatest": .boolean(power.isGreatest),
-                ], text: "\(isPeers ? "the device" : "this side") sends with \(power)")
+                ], text: LinkTexts.text(report))
         case .pathLoss(let loss):
             console.print(
                 [
                     "event": "pathLoss", "zone": .string("\(loss.zone)"),
                     "decibels": loss.decibels.map { JSONValue($0) } ?? .null,
-                ], text: "\(report)")
-        case .unauthenticated: console.print(["event": "unauthenticated"], text: "\(report)")
+                ], text: LinkTexts.text(report))
+        case .unauthenticated: console.print(["event": "unauthenticated"], text: LinkTexts.text(report))
         }
     }
 }
 
 /// The bounds of the middle zone of path loss, such as `60-80`.
-struct PathLossBounds: ExpressibleByArgument, Equatable, Sendable {
+struct PathLossBounds: ExplainedArgument, Equatable, Sendable {
     var zones: PathLossZones
 
     init?(argument: String) {
@@ -201,10 +202,14 @@ struct PathLossBounds: ExpressibleByArgument, Equatable, Sendable {
         }
         zones = PathLossZones(low: low, high: high)
     }
+
+    static func mistake(in text: String) -> String {
+        "use two numbers of decibels, 2 to 253 and at least 4 apart, such as 60-80"
+    }
 }
 
 /// Data channels and ranges of them, such as `0-10,36`.
-struct ChannelList: ExpressibleByArgument, Equatable, Sendable {
+struct ChannelList: ExplainedArgument, Equatable, Sendable {
     /// The other channels, at least two.
     var remaining: ChannelMap
 
@@ -218,5 +223,9 @@ struct ChannelList: ExpressibleByArgument, Equatable, Sendable {
         }
         guard map.nonzeroBitCount >= 2 else { return nil }
         remaining = ChannelMap(rawValue: map)
+    }
+
+    static func mistake(in text: String) -> String {
+        "use channels and ranges of them, 0 to 36, such as 0-10,36; two channels at least must remain"
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEDaemonClient
 import BLEJSON
 import BLETransport
 
@@ -10,12 +11,14 @@ struct PowerCommand: ToolCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "power",
-        abstract: "Bring an adapter up or take it down.",
+        abstract: "Bring an adapter up or take it down; switch Bluetooth of bled off or on.",
         discussion: """
-            user:N requires the adapter to be down, raw:N requires it to be up. Without -t, the first adapter. Requires \
-            root or CAP_NET_ADMIN.
+            user:N requires the adapter to be down, raw:N requires it to be up. Without -t, bled if it runs, else the \
+            first adapter. Requires root or CAP_NET_ADMIN; with bled, its operators may do it: all links end, and \
+            the controller is released until bled is told “on” or starts again.
 
               bletool -t hci0 power off
+              bletool -t bled power off
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
@@ -23,6 +26,13 @@ struct PowerCommand: ToolCommand {
 
     func run(in session: Session) async throws {
         let transport = try session.chosenTransport()
+        if case .daemon = transport {
+            return try await session.operateAll(.power(state == .on)) { _, suffix in
+                session.console.print(
+                    ["event": "power", "index": .null, "up": .boolean(state == .on)],
+                    text: "Bluetooth  \(state.rawValue)\(suffix)")
+            }
+        }
         guard let index = transport.kernelIndex else {
             throw Failure("\(transport) is not one of the kernel's adapters; it has no power switch", status: .usage)
         }

@@ -14,9 +14,11 @@ struct RSSICommand: ToolCommand {
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
 
-    @Argument(help: "ADDRESS, ADDRESS/random or a name; with raw: also the handle of a connection.")
+    @Argument(
+        help: "ADDRESS, ADDRESS/random or a name; with raw: also the handle of a connection.",
+        transform: PeerArgument.parse)
     var peer: PeerArgument
 
     func run(in session: Session) async throws {

@@ -20,6 +20,10 @@ struct ReplayCommand: ToolCommand {
     @Argument(help: "The recording, without its endings.", completion: .file(extensions: ["jsonl"]))
     var name: String
 
+    func validate() throws {
+        if name.isEmpty { throw ValidationError("The name of the recording is empty.") }
+    }
+
     func run(in session: Session) async throws {
         let outcome: Replayer.Outcome
         do throws(RecordingError) { outcome = try Replayer.replay(RecordingFiles(name)) } catch {

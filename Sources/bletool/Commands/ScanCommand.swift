@@ -24,10 +24,14 @@ struct ScanCommand: ToolCommand {
     @Flag(help: "Report every packet, not only changes.")
     var duplicates = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
+        transform: Seconds.parse)
     var duration: Seconds?
 
-    @Option(help: ArgumentHelp("Only devices that advertise this service; may be repeated.", valueName: "uuid"))
+    @Option(
+        help: ArgumentHelp("Only devices that advertise this service; may be repeated.", valueName: "uuid"),
+        transform: BluetoothUUID.parse)
     var service: [BluetoothUUID] = []
 
     @Option(help: ArgumentHelp("Only devices with this name; case does not matter.", valueName: "name"))
@@ -35,20 +39,32 @@ struct ScanCommand: ToolCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Only devices with at least this RSSI, in dBm.", valueName: "min"))
+        help: ArgumentHelp("Only devices with at least this RSSI, in dBm.", valueName: "min"), transform: Int8.parse)
     var rssi: Int8?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many reports.", valueName: "n"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after this many reports.", valueName: "n"),
+        transform: Count.parse)
     var count: Count?
 
     @Flag(help: "Scan on LE Coded, too, for devices of longer range.")
     var coded = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Only this device, by its address or address/random; may be repeated. The controller filters if it can.",
+            valueName: "address"), transform: AddressArgument.parse)
+    var accept: [AddressArgument] = []
+
+    @Flag(help: "Also report advertising directed to private addresses that cannot be resolved.")
+    var unresolvedTargets = false
+
     func validate() throws {
+        if accept.count > Int(UInt8.max) { throw ValidationError("--accept may be repeated at most 255 times.") }
         if let rssi, rssi > 20 {
-            throw ValidationError("No device is received at +\(rssi) dBm; RSSI is negative: --rssi -\(rssi).")
+            throw ValidationError("--rssi must be negative, for example --rssi -\(rssi).")
         }
-        if let duration, duration.value == 0 { throw ValidationError("--duration 0 hears nothing.") }
+        if let duration, duration.value == 0 { throw ValidationError("--duration must be greater than 0.") }
     }
 
     @Flag(help: "Print lines on a terminal too, instead of a table.")
@@ -65,6 +81,8 @@ struct ScanCommand: ToolCommand {
         var request = ScanRequest(
             isActive: !passive, allowsDuplicates: duplicates, serviceUUIDs: service, minimumRSSI: rssi)
         request.scansCodedPHY = coded
+        request.acceptList = accept.map(\.address)
+        request.includesUnresolvedTargets = unresolvedTargets
         return request
     }
 
@@ -93,5 +111,6 @@ struct ScanCommand: ToolCommand {
                 try await printer.print(adapter)
             }
         }
+        if let note = printer.emptyNote { session.console.note(note) }
     }
 }

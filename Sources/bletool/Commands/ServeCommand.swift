@@ -31,7 +31,9 @@ struct ServeCommand: ToolCommand {
     @Option(help: ArgumentHelp("The services, as JSON.", valueName: "file"), completion: .file(extensions: ["json"]))
     var profile: String
 
-    @Option(help: ArgumentHelp("A service to advertise; may be repeated.", valueName: "uuid"))
+    @Option(
+        help: ArgumentHelp("A service to advertise; may be repeated.", valueName: "uuid"),
+        transform: BluetoothUUID.parse)
     var advertise: [BluetoothUUID] = []
 
     @Flag(help: "Accept enhanced bearers (EATT) from paired centrals.")

@@ -10,7 +10,8 @@ struct SyncCommand: ToolCommand {
         discussion: """
             Scans until the device's periodic advertising is found, and prints its data: a line for each packet. \
             ‘bletool lescan’ shows which devices have it. With --via, another device that is connected tells where to \
-            find it. Runs until ^C unless --duration or --count is given.
+            find it; with --transfer-to, this side tells another device. Runs until ^C unless --duration or --count is \
+            given.
 
               bletool sync C0:DE:00:00:00:01/random --count 3
               bletool sync Clock --sid 2 --changes
@@ -18,16 +19,24 @@ struct SyncCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    @Argument(help: "ADDRESS, ADDRESS/random or a name.")
-    var peer: PeerArgument?
+    @Argument(
+        help: "ADDRESS, ADDRESS/random or a name; of several addresses, the first that is heard is followed.",
+        transform: PeerArgument.parse)
+    var peer: [PeerArgument] = []
 
-    @Option(help: ArgumentHelp("The Advertising SID, 0 to 15; by default the first that is heard.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp("The Advertising SID, 0 to 15; by default the first that is heard.", valueName: "n"),
+        transform: UInt8.parse)
     var sid: UInt8?
 
-    @Option(help: ArgumentHelp("How many packets may be skipped after each one, 0 to 499.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp("How many packets may be skipped after each one, 0 to 499 (default: 0).", valueName: "n"),
+        transform: UInt16.parse)
     var skip: UInt16 = 0
 
-    @Option(help: ArgumentHelp("After how long without a packet it is lost, 0.1 to 163.84 s.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp("After how long without a packet it is lost, 0.1 to 163.84 s.", valueName: "seconds"),
+        transform: Seconds.parse)
     var timeout: Seconds?
 
     @Flag(help: "Print data only when they change.")
@@ -36,26 +45,66 @@ struct SyncCommand: ToolCommand {
     @Flag(help: "Look for it on LE Coded, too.")
     var coded = false
 
-    @Option(help: ArgumentHelp("Connect to this device, and follow what it transfers.", valueName: "peer"))
+    @Option(
+        help: ArgumentHelp(
+            "Receive this subevent of a train with responses, 0 to 127; may be repeated.", valueName: "n"),
+        transform: UInt8.parse)
+    var subevent: [UInt8] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Respond to each packet of a train with responses in this slot.", valueName: "slot=hex"),
+        transform: SlotArgument.init)
+    var respond: SlotArgument?
+
+    @Option(
+        help: ArgumentHelp("Connect to this device, and follow what it transfers.", valueName: "peer"),
+        transform: PeerArgument.parse)
     var via: PeerArgument?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many packets.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "Connect to this device, and tell it how to follow what is found, too.", valueName: "peer"),
+        transform: PeerArgument.parse)
+    var transferTo: PeerArgument?
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after this many packets.", valueName: "n"),
+        transform: Count.parse)
     var count: Count?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
+        transform: Seconds.parse)
     var duration: Seconds?
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
 
     func validate() throws {
-        guard (peer == nil) != (via == nil) else {
+        guard peer.isEmpty != (via == nil) else {
             throw ValidationError("Name the device to follow, or with --via one that transfers; not both.")
+        }
+        if via != nil, transferTo != nil { throw ValidationError("--via and --transfer-to exclude each other.") }
+        if peer.count > 1 {
+            guard sid != nil, addresses.count == peer.count else {
+                throw ValidationError(
+                    "Several devices are followed by their addresses, such as C0:DE:00:00:00:01/random, and --sid.")
+            }
+            guard peer.count <= 255 else { throw ValidationError("At most 255 devices can be named.") }
         }
         if let sid, sid > 15 { throw ValidationError("--sid is 0 to 15.") }
         guard skip <= 499 else { throw ValidationError("--skip is 0 to 499.") }
+        guard subevent.count <= 128, subevent.allSatisfy({ $0 < 128 }) else {
+            throw ValidationError("--subevent is 0 to 127.")
+        }
         if let timeout, !(0.1...163.84).contains(timeout.value) {
             throw ValidationError("--timeout is 0.1 to 163.84 s.")
         }
+    }
+
+    /// The devices whose whole addresses are known.
+    private var addresses: [DeviceAddress] {
+        peer.compactMap { if case .address(let address) = $0 { address } else { nil } }
     }
 
     private var options: TrainOptions {
@@ -63,6 +112,7 @@ struct SyncCommand: ToolCommand {
         options.skip = skip
         if let timeout { options.timeout = .milliseconds(timeout.value * 1000) }
         options.reportsOnlyChanges = changes
+        if !subevent.isEmpty { options.subevents = subevent }
         return options
     }
 
@@ -74,8 +124,17 @@ struct SyncCommand: ToolCommand {
                 if let via = command.via {
                     try await command.followTransfers(of: via, through: adapter, session)
                 } else {
+                    var receiver: Peripheral?
+                    if let peer = command.transferTo {
+                        receiver = try await session.connect(to: peer, through: adapter, command.connection.search)
+                    }
+                    let waiting = WaitingNote(
+                        "looking for the periodic advertising \(command.sought)", on: session.console)
+                    defer { waiting.end() }
                     let train = try await command.find(through: adapter, session.console)
-                    guard try await command.follow(train, session.console) else { throw command.notHeard }
+                    guard try await command.follow(train, session.console, receiver, waiting) else {
+                        throw command.notHeard
+                    }
                 }
             }
         }
@@ -110,8 +169,8 @@ struct SyncCommand: ToolCommand {
 
     /// Follows a train that the user has named, or scans until the device advertises one.
     private func find(through adapter: Adapter, _ console: Console) async throws -> Train {
-        if case .address(let address)? = peer, let sid {
-            return try await follow(.init(address: address, identifier: sid), through: adapter)
+        if let sid, addresses.count == peer.count {
+            return try await follow(addresses.map { .init(address: $0, identifier: sid) }, through: adapter)
         }
         var scan = ScanRequest(isActive: false)
         scan.scansCodedPHY = coded
@@ -119,33 +178,38 @@ struct SyncCommand: ToolCommand {
             guard let address = discovery.address, let identifier = discovery.advertisingSetIdentifier,
                 discovery.periodicInterval != nil, sid == nil || sid == identifier, isPeer(discovery)
             else { continue }
-            return try await follow(.init(address: address, identifier: identifier), through: adapter)
+            return try await follow([.init(address: address, identifier: identifier)], through: adapter)
         }
         throw notHeard
     }
 
-    private var notHeard: Failure {
+    /// Whose periodic advertising is looked for.
+    private var sought: String {
         let name =
-            switch peer {
+            switch peer.first {
             case .address(let address), .untypedAddress(let address): "of \(address.addressText)"
             case .name(let name): "of \(name.quoted())"
             case nil: ""
             }
-        return Failure(
-            "no periodic advertising \(name)\(sid.map { " with SID \($0)" } ?? "") was heard; "
+        return name + (peer.count > 1 ? " or the others" : "") + (sid.map { " with SID \($0)" } ?? "")
+    }
+
+    private var notHeard: Failure {
+        Failure(
+            "no periodic advertising \(sought) was heard; "
                 + "‘bletool lescan’ lists its interval where a device has it",
             code: .deviceNotReached)
     }
 
-    private func follow(_ advertiser: TrainRequest.Advertiser, through adapter: Adapter) async throws -> Train {
-        var request = TrainRequest([advertiser])
+    private func follow(_ advertisers: [TrainRequest.Advertiser], through adapter: Adapter) async throws -> Train {
+        var request = TrainRequest(advertisers)
         request.options = options
         request.scansCodedPHY = coded
         return try await adapter.follow(request)
     }
 
     private func isPeer(_ discovery: Discovery) -> Bool {
-        switch peer {
+        switch peer.first {
         case .address(let address): discovery.address?.withoutIdentityMark == address.withoutIdentityMark
         case .untypedAddress(let address): discovery.address?.value == address.value
         case .name(let name): name.isSameName(as: discovery.advertisingData.localNameWithoutPadding ?? "")
@@ -154,8 +218,13 @@ struct SyncCommand: ToolCommand {
     }
 
     /// Prints what a train brings.
+    /// - Parameters:
+    ///   - receiver: who is told how to follow it.
+    ///   - waiting: ends when it is found.
     /// - Returns: whether it was found.
-    private func follow(_ train: Train, _ console: Console) async throws -> Bool {
+    private func follow(
+        _ train: Train, _ console: Console, _ receiver: Peripheral? = nil, _ waiting: WaitingNote? = nil
+    ) async throws -> Bool {
         var printed = 0
         var last: [UInt8]?
         var wasHeard = false
@@ -163,13 +232,16 @@ struct SyncCommand: ToolCommand {
             switch event {
             case .synchronized(let information):
                 wasHeard = true
+                waiting?.end()
                 tell(information, console)
+                if let receiver { try await transfer(train, information, to: receiver, console) }
             case .lost(let address, let identifier):
                 last = nil
                 console.print(
                     Self.object("trainLost", address, identifier, []),
                     text: "\(address.addressText) \(address.kindText) SID \(identifier) is lost; looking for it again")
             case .report(let report):
+                await answer(report, of: train, console)
                 // Without the numbers of its data, the controller cannot tell what is new.
                 if changes, last == report.data { continue }
                 last = report.data
@@ -184,6 +256,30 @@ struct SyncCommand: ToolCommand {
         return wasHeard
     }
 
+    private func transfer(
+        _ train: Train, _ information: TrainInformation, to receiver: Peripheral, _ console: Console
+    ) async throws {
+        try await train.transfer(to: receiver.link)
+        let name = receiver.address.addressText
+        console.print(
+            Self.object(
+                "trainTransferred", information.advertiser, information.identifier,
+                [.init(key: "to", value: .string(name))]),
+            text: "told \(name) how to follow it")
+    }
+
+    /// Responds at once: the slots follow the packet closely.
+    private func answer(_ report: TrainReport, of train: Train, _ console: Console) async {
+        guard let respond, let event = report.event, let subevent = report.subevent else { return }
+        do {
+            try await train.respond(
+                TrainResponse(toEvent: event, subevent: subevent, slot: respond.slot, data: respond.data))
+        } catch {
+            guard !Task.isCancelled else { return }
+            console.note("the response to subevent \(subevent) was not sent: \(error)")
+        }
+    }
+
     private func tell(_ information: TrainInformation, _ console: Console) {
         let interval = information.interval.milliseconds
         console.print(
@@ -193,9 +289,10 @@ struct SyncCommand: ToolCommand {
                     .init(key: "interval", value: .number(interval)),
                     .init(key: "phy", value: .string(information.phy.name)),
                     .init(key: "serviceData", value: information.serviceData.map { JSONValue($0) } ?? .null),
-                ]),
+                ] + (information.subevents.map { [.init(key: "subevents", value: JSONValue($0.count))] } ?? [])),
             text: "following \(information.advertiser.addressText) \(information.advertiser.kindText) SID "
-                + "\(information.identifier), every \(interval) ms, \(information.phy.name)")
+                + "\(information.identifier), every \(interval) ms, \(information.phy.name)"
+                + (information.subevents.map { ", \($0.count) subevents" } ?? ""))
     }
 
     private func tell(_ report: TrainReport, _ console: Console) {
@@ -208,8 +305,9 @@ struct SyncCommand: ToolCommand {
                     .init(key: "txPower", value: report.txPower.map { JSONValue($0) } ?? .null),
                     .init(key: "data", value: .string(data)),
                     .init(key: "truncated", value: .boolean(report.isTruncated)),
-                ]),
-            text: "\(report.advertiser.addressText) SID \(report.identifier)  "
+                ] + (report.subevent.map { [.init(key: "subevent", value: JSONValue($0))] } ?? [])),
+            text: "\(report.advertiser.addressText) SID \(report.identifier)"
+                + "\(report.subevent.map { " subevent \($0)" } ?? "")  "
                 + "\(report.rssi == 127 ? "?" : String(report.rssi)) dBm  \(data)\(report.isTruncated ? "…" : "")")
     }
 

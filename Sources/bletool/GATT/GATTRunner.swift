@@ -10,11 +10,15 @@ struct GATTRunner: Sendable {
     /// Told of each value that was printed.
     private let arrived: (@Sendable () -> Void)?
 
-    init(_ peripheral: Peripheral, console: Console, arrived: (@Sendable () -> Void)? = nil) {
+    /// - Parameter memory: where the device's attributes are kept.
+    init(
+        _ peripheral: Peripheral, console: Console, memory: DatabaseMemory? = nil,
+        arrived: (@Sendable () -> Void)? = nil
+    ) {
         self.arrived = arrived
         self.peripheral = peripheral
         self.console = console
-        database = PeerDatabase(peripheral)
+        database = PeerDatabase(peripheral, memory)
         mailbox = ValueMailbox(peripheral)
     }
 
@@ -63,9 +67,12 @@ struct GATTRunner: Sendable {
             let place = try await database.place(of: assignment.target)
             console.print(
                 event("written", write.handle, place.uuid, nil),
-                text: "written: \(write.value.count) bytes to \(Hexadecimal.number(write.handle.rawValue, digits: 4))")
+                text: "written: \(Self.bytes(write.value.count)) to "
+                    + Hexadecimal.number(write.handle.rawValue, digits: 4))
         }
     }
+
+    private static func bytes(_ count: Int) -> String { count == 1 ? "1 byte" : "\(count) bytes" }
 
     private func print(_ value: [UInt8], of place: PeerDatabase.Place, _ form: ValueForm?, isNamed: Bool) {
         let meaning = ValueMeaning(value, uuid: place.uuid, form: form)
@@ -90,7 +97,7 @@ struct GATTRunner: Sendable {
         }
         console.print(
             event("written", place.handle, place.uuid, nil),
-            text: "written: \(value.count) bytes to \(Hexadecimal.number(place.handle.rawValue, digits: 4))")
+            text: "written: \(Self.bytes(value.count)) to \(Hexadecimal.number(place.handle.rawValue, digits: 4))")
     }
 
     private func subscribe(_ target: TargetArgument) async throws {
@@ -101,12 +108,20 @@ struct GATTRunner: Sendable {
     private func subscribe(to characteristic: Characteristic) async throws {
         // A second subscription would deliver each value twice.
         if await !mailbox.collects(characteristic) {
-            let notifications = try await peripheral.notifications(of: characteristic)
+            let notifications = try await notifications(of: characteristic)
             await mailbox.collect(notifications, of: characteristic)
         }
         console.print(
             event("subscribed", characteristic.valueHandle, characteristic.uuid, nil),
             text: "subscribed to \(characteristic.uuid.attributeText)")
+    }
+
+    private func notifications(of characteristic: Characteristic) async throws -> Notifications {
+        guard let mode = characteristic.properties.subscriptionMode,
+            let configuration = await database.configuration(of: characteristic)
+        else { return try await peripheral.notifications(of: characteristic) }
+        return try await peripheral.notifications(
+            of: characteristic.valueHandle, configuration: configuration, mode: mode)
     }
 
     /// Takes nothing more of what the device sends of a characteristic.

@@ -5,10 +5,11 @@ import BLE
 ///     discover [--service UUID]
 ///     read TARGET [--uint16 …]
 ///     write TARGET HEX [--command]
-///     subscribe TARGET
+///     subscribe TARGET [--count N] [--duration S]
 ///     wait [--count N] [--duration S]
 ///
-/// A `wait` without a duration requires a `subscribe` before it; otherwise it would never end.
+/// A `subscribe` with options also waits, as the command of this name does. A `wait` without a duration requires a
+/// `subscribe` before it; otherwise it would never end.
 struct GATTScript: Equatable, Sendable {
     struct Line: Equatable, Sendable {
         /// From 1.
@@ -27,15 +28,16 @@ struct GATTScript: Equatable, Sendable {
             do {
                 let words = try Self.words(line)
                 guard !words.isEmpty else { continue }
-                let step = try Self.step(words)
-                switch step {
-                case .subscribe: isSubscribed = true
-                case .wait(_, duration: nil, form: _) where !isSubscribed:
-                    throw Failure(
-                        "wait has no subscription to wait for; subscribe first, or give --duration")
-                default: break
+                for step in try Self.steps(ofLine: words) {
+                    switch step {
+                    case .subscribe: isSubscribed = true
+                    case .wait(_, duration: nil, form: _) where !isSubscribed:
+                        throw Failure(
+                            "wait has no subscription to wait for; subscribe first, or give --duration")
+                    default: break
+                    }
+                    lines.append(Line(number: number, step: step))
                 }
-                lines.append(Line(number: number, step: step))
             } catch {
                 var failure = Failure(error).at(line: number)
                 failure.status = .usage
@@ -77,14 +79,22 @@ struct GATTScript: Equatable, Sendable {
     /// What a line of the shell asks for: like a line of a script, but several targets may be read or subscribed to.
     static func steps(_ words: [String]) throws -> [GATTStep] {
         guard let verb = words.first, verb == "read" || verb == "subscribe" else { return [try step(words)] }
-        let options = words.dropFirst().filter { $0.hasPrefix("--") }
-        let targets = words.dropFirst().filter { !$0.hasPrefix("--") }
-        guard targets.count > 1 else { return [try step(words)] }
+        var words = Words(words)
+        let wait = verb == "subscribe" ? try words.wait() : nil
+        let options = words.rest.dropFirst().filter { $0.hasPrefix("--") }
+        let targets = words.rest.dropFirst().filter { !$0.hasPrefix("--") }
+        guard targets.count > 1 else { return [try step(words.rest)] + (wait.map { [$0] } ?? []) }
         return try targets.map { target in
             let step = try step([verb, target] + options)
             guard case .read(let target, let form, _) = step else { return step }
             return .read(target, form: form, isNamed: true)
-        }
+        } + (wait.map { [$0] } ?? [])
+    }
+
+    private static func steps(ofLine words: [String]) throws -> [GATTStep] {
+        var words = Words(words)
+        let wait = words.rest.first == "subscribe" ? try words.wait() : nil
+        return [try step(words.rest)] + (wait.map { [$0] } ?? [])
     }
 
     /// The targets behind a verb.
@@ -115,10 +125,7 @@ struct GATTScript: Equatable, Sendable {
             guard bytes.count <= 512 else { throw Failure("a value has at most 512 bytes") }
             step = .write(target, bytes, isCommand: isCommand)
         case "subscribe": step = .subscribe(try words.target())
-        case "wait":
-            step = .wait(
-                count: try words.option("--count", Count.init(argument:))?.value,
-                duration: try words.option("--duration", Seconds.init(argument:))?.duration, form: words.form())
+        case "wait": step = try words.wait() ?? .wait(count: nil, duration: nil, form: words.form())
         default:
             throw Failure("‘\(verb)’ is not one of discover, read, write, subscribe and wait")
         }
@@ -128,27 +135,34 @@ struct GATTScript: Equatable, Sendable {
 
     /// The words of a line, read one by one.
     private struct Words {
-        private var words: [String]
+        private(set) var rest: [String]
 
-        init(_ words: [String]) { self.words = words }
+        init(_ words: [String]) { rest = words }
 
-        var isEmpty: Bool { words.isEmpty }
+        var isEmpty: Bool { rest.isEmpty }
 
-        mutating func popFirst() -> String? { words.isEmpty ? nil : words.removeFirst() }
+        mutating func popFirst() -> String? { rest.isEmpty ? nil : rest.removeFirst() }
 
         mutating func flag(_ name: String) -> Bool {
-            guard let index = words.firstIndex(of: name) else { return false }
-            words.remove(at: index)
+            guard let index = rest.firstIndex(of: name) else { return false }
+            rest.remove(at: index)
             return true
         }
 
         mutating func option<Value>(_ name: String, _ parse: (String) -> Value?) throws -> Value? {
-            guard let index = words.firstIndex(of: name) else { return nil }
-            words.remove(at: index)
-            guard index < words.count, let value = parse(words.remove(at: index)) else {
+            guard let index = rest.firstIndex(of: name) else { return nil }
+            rest.remove(at: index)
+            guard index < rest.count, let value = parse(rest.remove(at: index)) else {
                 throw Failure("\(name) needs a value")
             }
             return value
+        }
+
+        /// The step that `--count`, `--duration` and the form of values ask for; `nil` without the first two.
+        mutating func wait() throws -> GATTStep? {
+            let count = try option("--count", Count.init(argument:))?.value
+            let duration = try option("--duration", Seconds.init(argument:))?.duration
+            return count == nil && duration == nil ? nil : .wait(count: count, duration: duration, form: form())
         }
 
         /// The form of values that an option names, if one does.

@@ -14,6 +14,11 @@ actor PeerDatabase {
     private static let searchLimit = 1024
 
     private let peripheral: Peripheral
+    /// Where its attributes are kept; `nil` for a device without a bond.
+    private let memory: DatabaseMemory?
+    /// Everything that the device offers, once that is known.
+    private var known: KnownDatabase?
+    private var hasRecalled = false
     private var services: [Service]?
     private var characteristics: [Service: [Characteristic]] = [:]
     /// In which services those stood that were known before the last change.
@@ -21,11 +26,15 @@ actor PeerDatabase {
     /// Searches for characteristics since the services were discovered.
     private var searches = 0
 
-    init(_ peripheral: Peripheral) { self.peripheral = peripheral }
+    init(_ peripheral: Peripheral, _ memory: DatabaseMemory? = nil) {
+        self.peripheral = peripheral
+        self.memory = memory
+    }
 
     /// Everything that the device offers, or the services of one UUID, in the order of handles.
     func contents(of uuid: BluetoothUUID?) async throws -> [ServiceContents] {
-        guard let uuid else { return try await peripheral.discoverContents() }
+        guard let uuid else { return try await allContents() }
+        if let known = await recalled() { return known.contents.filter { $0.service.uuid == uuid } }
         let primary = try await peripheral.discoverContents([uuid]).filter { $0.service.uuid == uuid }
         guard primary.isEmpty else { return primary }
         // A secondary service is only found through those that include it.
@@ -49,7 +58,7 @@ actor PeerDatabase {
             }
             for candidate in candidates {
                 for characteristic in try await characteristics(of: candidate) {
-                    let descriptors = try await peripheral.discoverDescriptors(of: characteristic)
+                    let descriptors = try await descriptors(of: characteristic)
                     if let found = descriptors.first(where: { $0.uuid == uuid }) {
                         return Place(handle: found.handle, uuid: uuid, characteristic: nil)
                     }
@@ -86,6 +95,8 @@ actor PeerDatabase {
             for member in members where homes[member] == nil { homes[member] = service.uuid }
         }
         let home = homes[old]
+        (known, hasRecalled) = (nil, true)
+        memory?.forget()
         services = nil
         characteristics = [:]
         for service in try await allServices() where home == nil || service.uuid == home {
@@ -97,8 +108,62 @@ actor PeerDatabase {
         return nil
     }
 
+    /// The Client Characteristic Configuration of a characteristic; `nil` if only a discovery can tell.
+    func configuration(of characteristic: Characteristic) -> AttributeHandle? {
+        members(of: characteristic)?.descriptors.first { $0.uuid == BluetoothUUID(UInt16(0x2902)) }?.handle
+    }
+
+    private func descriptors(of characteristic: Characteristic) async throws -> [Descriptor] {
+        if let found = members(of: characteristic) { return found.descriptors }
+        return try await peripheral.discoverDescriptors(of: characteristic)
+    }
+
+    private func members(of characteristic: Characteristic) -> ServiceContents.CharacteristicContents? {
+        for service in known?.contents ?? [] {
+            let found = service.characteristics.first { $0.characteristic == characteristic }
+            if let found { return found }
+        }
+        return nil
+    }
+
+    /// Discovers everything, or finds that it is still what was discovered before.
+    private func allContents() async throws -> [ServiceContents] {
+        guard let memory else { return try await peripheral.discoverContents() }
+        let last = known ?? memory.recall()
+        let found = try await peripheral.discoverDatabase(unlessKnown: last)
+        // Without encryption it may be another device, with the hash of this one and a database of its own.
+        if found != last, await peripheral.security?.isEncrypted == true {
+            // What cannot be kept is discovered again.
+            try? memory.keep(found)
+        }
+        know(found)
+        return found.contents
+    }
+
+    /// What an earlier connection discovered, if the device says that it is unchanged; it is asked once.
+    private func recalled() async -> KnownDatabase? {
+        guard !hasRecalled, known == nil else { return known }
+        hasRecalled = true
+        guard let memory, let kept = memory.recall() else { return nil }
+        // What was not said does not make the kept database wrong.
+        let hash: [UInt8]?
+        do { hash = try await peripheral.readDatabaseHash() } catch { return nil }
+        if hash == kept.hash { know(kept) } else { memory.forget() }
+        return known
+    }
+
+    private func know(_ database: KnownDatabase) {
+        (known, hasRecalled) = (database, true)
+        services = database.contents.map(\.service).filter(\.isPrimary)
+        characteristics = [:]
+        for contents in database.contents {
+            characteristics[contents.service] = contents.characteristics.map(\.characteristic)
+        }
+    }
+
     private func allServices() async throws -> [Service] {
         if let services { return services }
+        if await recalled() != nil, let services { return services }
         let found = try await peripheral.discoverServices()
         services = found
         return found

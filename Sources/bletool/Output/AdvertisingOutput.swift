@@ -64,6 +64,9 @@ struct DiscoveryOutput {
             if let interval = discovery.periodicInterval {
                 members.append(.init(key: "periodicInterval", value: .number(interval.milliseconds)))
             }
+            if let target = discovery.unresolvedTarget {
+                members.append(.init(key: "target", value: .string(target.addressText)))
+            }
             if let phy = discovery.secondaryPHY { members.append(.init(key: "phy", value: .string(phy.name))) }
             event = .object(members)
         }
@@ -109,6 +112,7 @@ struct DiscoveryOutput {
             parts.append("periodic every \(interval.milliseconds) ms, SID \(identifier)")
         }
         if discovery.secondaryPHY == .leCoded { parts.append("LE Coded") }
+        if let target = discovery.unresolvedTarget { parts.append("to \(target.addressText)") }
         if !discovery.isConnectable { parts.append("not connectable") }
         return parts.joined(separator: "  ")
     }

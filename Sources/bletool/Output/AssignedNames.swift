@@ -12,8 +12,8 @@ extension BluetoothUUID {
         return name?.description
     }
 
-    /// The name of a characteristic or descriptor: members own 16-bit UUIDs for services, and their names say nothing of
-    /// an attribute that uses such a UUID.
+    /// The name of a characteristic or descriptor: members own 16-bit UUIDs for services, and their names say nothing
+    /// of an attribute that uses such a UUID.
     var attributeName: String? {
         if let shortValue, !(0x2800..<0x3000).contains(shortValue) { return nil }
         return assignedName

@@ -32,8 +32,8 @@ final class Console: Sendable {
         var outputError: Int32?
     }
 
-    /// - Parameter interruption: requested when standard output is closed on its other side or cannot be written; itself
-    ///   it ends the wait for readers.
+    /// - Parameter interruption: requested when standard output is closed on its other side or cannot be written;
+    ///   itself it ends the wait for readers.
     init(isJSON: Bool, output: Int32 = 1, errors: Int32 = 2, interruption: Interruption = Interruption()) {
         self.isJSON = isJSON
         self.output = PatientWriter(output, interruption: interruption)
@@ -41,7 +41,9 @@ final class Console: Sendable {
         self.interruption = interruption
         isTerminal = isatty(output) == 1
         showsProgress = !isJSON && isTerminal && isatty(errors) == 1
-        showsColours = unsafe !isJSON && isTerminal && getenv("NO_COLOR") == nil
+        // An empty value says nothing (https://no-color.org).
+        let forbidsColours = unsafe getenv("NO_COLOR").map { unsafe $0.pointee != 0 } ?? false
+        showsColours = !isJSON && isTerminal && !forbidsColours
     }
 
     /// Prints octets that are lines already.

@@ -47,4 +47,39 @@ extension String {
         while text.last == " " { text.removeLast() }
         return text
     }
+
+    /// The words in lines of at most so many columns. What is in brackets stays together where a line has room for it.
+    /// - Parameters:
+    ///   - indent: spaces before the first line.
+    ///   - deeper: spaces before the others.
+    func folded(to columns: Int, indent: Int, deeper: Int) -> [String] {
+        var pieces: [String] = []
+        var depth = 0
+        for word in split(separator: " ") {
+            if depth > 0, let last = pieces.indices.last {
+                pieces[last] += " " + word
+            } else {
+                pieces.append(String(word))
+            }
+            for letter in word {
+                if "[<".contains(letter) { depth += 1 }
+                if "]>".contains(letter) { depth -= 1 }
+            }
+        }
+        let room = max(1, columns - max(indent, deeper))
+        pieces = pieces.flatMap { $0.displayWidth > room ? $0.split(separator: " ").map(String.init) : [$0] }
+        var lines: [String] = []
+        var line = String(repeating: " ", count: indent)
+        var isEmpty = true
+        for piece in pieces {
+            if !isEmpty, line.displayWidth + 1 + piece.displayWidth > columns {
+                lines.append(line)
+                line = String(repeating: " ", count: deeper)
+                isEmpty = true
+            }
+            line += isEmpty ? piece : " " + piece
+            isEmpty = false
+        }
+        return lines + [line]
+    }
 }

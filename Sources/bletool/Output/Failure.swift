@@ -79,6 +79,9 @@ struct Failure: Error, Equatable {
         switch error {
         // Nothing but the end of the work cancels what it waits for.
         case .cancelled, .linkLost(.releasedByClient): self = .interrupted
+        case .controllerRefused(.unsupportedFeatureOrParameterValue, LESetPeriodicAdvertisingParametersV2.opcode),
+            .controllerRefused(.unsupportedFeatureOrParameterValue, LESetPeriodicSyncSubevent.opcode):
+            self.init(error.description)
         case .controllerRefused(let status, let opcode):
             self.init("the controller refused \(CommandNames.text(of: opcode)): \(status.text)")
         case .commandTimeout(let opcode):
@@ -89,6 +92,8 @@ struct Failure: Error, Equatable {
             self.handle = handle
         case .security(let failure):
             self.init(error.description + (failure.commands.map { " (\($0))" } ?? ""))
+        case .notFound:
+            self.init(error.description + "; ‘discover’ lists what it has")
         default: self.init(error.description)
         }
     }

@@ -1,6 +1,9 @@
+import Glibc
+
 /// The parser's texts in the form of this program.
 enum HelpText {
     private static let commonTitle = "OPTIONS OF EVERY COMMAND:"
+    private static let linkTitle = ConnectionOptions.title.uppercased() + ":"
     private static let allOption = "--help-all"
 
     /// What the user typed, with `--help-all` as the parser knows it.
@@ -13,11 +16,19 @@ enum HelpText {
 
     /// Help with a command's own options first. Those of every command follow where they are asked for, and in the help
     /// of the program itself.
-    static func arranged(_ help: String, showsAll: Bool) -> String {
-        var help = withoutCommonUsage(help)
+    static func arranged(_ help: String, showsAll: Bool, columns: Int = columns) -> String {
+        var help = withFoldedUsage(withoutCommonUsage(help), columns)
         while help.hasSuffix("\n") { help.removeLast() }
         var paragraphs = help.split(separator: "\n\n", omittingEmptySubsequences: false).map(String.init)
-        guard let place = paragraphs.firstIndex(where: { $0.hasPrefix(commonTitle) }) else { return help }
+        // The parser has titled groups before the options.
+        if let place = paragraphs.firstIndex(where: { $0.hasPrefix(linkTitle) }),
+            let options = paragraphs.lastIndex(where: { $0.hasPrefix("OPTIONS:") }), place < options
+        {
+            paragraphs.insert(paragraphs.remove(at: place), at: options)
+        }
+        guard let place = paragraphs.firstIndex(where: { $0.hasPrefix(commonTitle) }) else {
+            return paragraphs.joined(separator: "\n\n")
+        }
         let common = paragraphs.remove(at: place)
         let isRoot = paragraphs.contains { $0.contains("SUBCOMMANDS:") }
         if showsAll || isRoot {
@@ -26,10 +37,28 @@ enum HelpText {
             let end = paragraphs.count - (isLastWord ? 1 : 0)
             paragraphs.insert(common, at: end)
         } else if let options = paragraphs.lastIndex(where: { $0.hasPrefix("OPTIONS:") }) {
+            let indent = 26
+            let lines = "Show the options of every command, too.".folded(to: columns, indent: indent, deeper: indent)
             paragraphs[options] +=
-                "\n  --help-all              Show also the options of every command: -t, --json, -w …"
+                "\n" + "  --help-all".padded(to: indent) + lines.joined(separator: "\n").dropFirst(indent)
         }
         return paragraphs.joined(separator: "\n\n")
+    }
+
+    /// As many as the parser assumes.
+    private static var columns: Int {
+        if let text = unsafe getenv("COLUMNS"), let count = Int(unsafe String(cString: text)), count > 0 {
+            return count
+        }
+        return TerminalMode.size.columns
+    }
+
+    /// The parser folds everything but the usage.
+    private static func withFoldedUsage(_ text: String, _ columns: Int) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init).flatMap { line in
+            let isUsage = ["USAGE: ", "Usage: "].contains { line.hasPrefix($0) }
+            return isUsage ? line.folded(to: columns, indent: 0, deeper: 7) : [line]
+        }.joined(separator: "\n")
     }
 
     /// A usage line that names a command's own options only.
@@ -41,17 +70,26 @@ enum HelpText {
     }
 
     /// A complaint of the parser under the prefix that all errors have.
-    /// - Parameter message: what went wrong, then how the command is used.
-    static func complaint(_ message: String) -> String {
+    /// - Parameters:
+    ///   - message: what went wrong, then how the command is used.
+    ///   - arguments: what was typed.
+    static func complaint(_ message: String, of arguments: [String] = []) -> String {
         let prefix = "Error: "
         guard message.hasPrefix(prefix) else { return message }
-        let message = withoutCommonUsage(message)
+        let message = withFoldedUsage(withoutCommonUsage(message), columns)
         var lines = message.dropFirst(prefix.count).split(separator: "\n", omittingEmptySubsequences: false).map(
             String.init)
         var first = lines[0]
         if first.hasSuffix("."), !first.hasSuffix("..") { first.removeLast() }
-        if let letter = first.first, letter.isUppercase, first.dropFirst().first?.isLowercase == true {
+        // A word, and no abbreviation.
+        if let letter = first.first, letter.isUppercase,
+            first.dropFirst().first.map({ $0.isLowercase || $0 == " " }) == true
+        {
             first = letter.lowercased() + first.dropFirst()
+        }
+        let negative = arguments.first { $0.hasPrefix("-") && $0.dropFirst().allSatisfy(\.isNumber) && $0.count > 1 }
+        if first.hasPrefix("missing expected argument"), let negative {
+            first += "; ‘\(negative)’ is read as an option"
         }
         lines[0] = "bletool: error: " + first
         return lines.joined(separator: "\n")

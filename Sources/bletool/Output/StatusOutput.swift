@@ -31,9 +31,9 @@ struct StatusOutput {
                         "peer": .string(link.information.peer.addressText),
                         "peerType": .string(link.information.peer.kindText),
                         "role": .string(link.information.role == .central ? "central" : "peripheral"),
-                        "interval": JSONValue(link.information.parameters.interval.rawValue),
+                        "interval": .number(link.information.parameters.interval.milliseconds),
                         "latency": JSONValue(link.information.parameters.peripheralLatency),
-                        "timeout": JSONValue(link.information.parameters.supervisionTimeout.rawValue),
+                        "timeout": .number(link.information.parameters.supervisionTimeout.milliseconds),
                         "mtu": JSONValue(link.information.attMTU), "encrypted": .boolean(link.isEncrypted),
                         "authenticated": .boolean(link.isAuthenticated), "holders": JSONValue(link.holders),
                     ]
@@ -119,8 +119,8 @@ struct StatusOutput {
             let role = link.information.role == .central ? "link to" : "central"
             let security =
                 link.isEncrypted ? link.isAuthenticated ? ", encrypted and authenticated" : ", encrypted" : ""
-            let interval = Double(link.information.parameters.interval.rawValue) * 1.25
-            let holders = link.holders.isEmpty ? "" : ", held by \(list(link.holders))"
+            let interval = link.information.parameters.interval.milliseconds
+            let holders = link.holders.isEmpty ? "" : ", held by \(list(link.holders.map(\.printable)))"
             lines.append(
                 "  \(role) \(link.information.peer)  every \(interval) ms, MTU \(link.information.attMTU)\(security)"
                     + holders)
@@ -182,13 +182,14 @@ struct StatusOutput {
 
     private func text(_ client: DaemonStatus.Client) -> String {
         var parts = ["\(client.name.printable)  \(client.kind.rawValue) of user \(client.user)"]
-        let counts: [(UInt64, String)] = [
-            (UInt64(client.requests), "requests"), (UInt64(client.links), "links"),
-            (UInt64(client.services), "services"), (UInt64(client.channels), "channels"),
-            (client.waitingOctets, "octets not read"), (UInt64(client.waitingEvents), "events not handled"),
-            (UInt64(client.lostDiscoveries), "discoveries lost"),
+        let counts: [(count: UInt64, one: String, many: String)] = [
+            (UInt64(client.requests), "request", "requests"), (UInt64(client.links), "link", "links"),
+            (UInt64(client.services), "service", "services"), (UInt64(client.channels), "channel", "channels"),
+            (client.waitingOctets, "octet not read", "octets not read"),
+            (UInt64(client.waitingEvents), "event not handled", "events not handled"),
+            (UInt64(client.lostDiscoveries), "discovery lost", "discoveries lost"),
         ]
-        parts += counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        parts += counts.filter { $0.count > 0 }.map { "\($0.count) \($0.count == 1 ? $0.one : $0.many)" }
         return parts.joined(separator: ", ")
     }
 

@@ -43,6 +43,12 @@ final class ScanPrinter: Sendable {
         }
     }
 
+    /// What is said at the end of a scan that printed nothing.
+    var emptyNote: String? {
+        guard count.withLock({ $0 }) == 0 else { return nil }
+        return name.map { "no device called ‘\($0.printable)’ was heard" } ?? "no device was heard"
+    }
+
     /// - Returns: whether it was printed.
     func print(_ discovery: Discovery) -> Bool {
         if let name, !name.isSameName(as: discovery.advertisingData.localNameWithoutPadding ?? "") { return false }

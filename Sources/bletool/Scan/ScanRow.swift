@@ -60,7 +60,8 @@ struct ScanRow {
         details = output.lines
     }
 
-    /// The middle of the last distances: a lost packet, or a scan response soon after its advertisement, does not count.
+    /// The middle of the last distances: a lost packet, or a scan response soon after its advertisement, does not
+    /// count.
     private mutating func measureInterval(_ time: Int64) {
         defer { lastTime = time }
         guard let lastTime, time > lastTime else { return }

@@ -69,13 +69,16 @@ extension ScanTable {
     private func footer(_ canvas: Canvas) -> String {
         isTypingFilter
             ? "type a part of a name, address or service; Enter keeps the filter, Esc takes it away"
-            : "sort: n a r s i, R reverse   / filter   c connectable   arrows + Enter details   p pause   x clear   q quit"
+            : canvas.columns < 103
+                ? "q quit   ? keys   / filter   sort: n a r s i, R reverse   c connectable   p pause"
+                : "sort: n a r s i, R reverse   / filter   c connectable   arrows + Enter details   p pause   x clear   q quit"
     }
 
     private static let help = [
-        "", "  n a r s i   sort by name, address, RSSI, last seen, interval; again: the other way round",
+        "", "  n a r s i   sort by name, address, RSSI, seen, interval",
+        "              (again: the other way round)",
         "  R           reverse the order",
-        "  /           filter by a part of name, address or offer; Esc takes it away",
+        "  /           filter by name, address or offer; Esc: all",
         "  c           only devices that accept connections",
         "  arrows      choose a device; Page Up, Page Down, Home, End",
         "  Enter       what the device advertises", "  p, space    hold the table still; the scan goes on",

@@ -36,7 +36,7 @@ final class TerminalAgent: PairingAgent {
             while let line = ask("enter the passkey that \(peer.address) displays: ") {
                 if let passkey = Passkey(argument: line) { return passkey.number }
                 if line.isEmpty { return nil }
-                console.explain("a passkey has six digits; an empty line cancels")
+                console.explain(Passkey.mistake(in: line) + "; an empty line cancels")
             }
             return nil
         }

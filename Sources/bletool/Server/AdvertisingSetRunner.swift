@@ -6,6 +6,8 @@ struct AdvertisingSetRunner: Sendable {
     let adapter: Adapter
     let console: Console
     let requests: [AdvertisingSetRequest]
+    /// Whether each device that connects is told how to follow the trains of the sets.
+    var transfersTrains = false
 
     /// Runs until all sets have ended or the task is cancelled.
     /// - Throws: `Failure` when the controller refuses a set.
@@ -19,9 +21,22 @@ struct AdvertisingSetRunner: Sendable {
     }
 
     private func run(_ request: AdvertisingSetRequest, number: Int) async throws {
+        // What the user gave for the train is what each of its subevents sends.
+        var request = request
+        let data = request.train?.data ?? []
+        if request.train?.subevents != nil { request.train?.data = [] }
         let set = try await adapter.advertiseSet(request)
+        var transfers: Task<Void, any Error>?
+        if transfersTrains, request.train != nil { transfers = await transfer(set, number) }
+        defer { transfers?.cancel() }
         do {
-            for try await event in set { print(event, request, number) }
+            for try await event in set {
+                if case .dataRequested(let first, let count) = event, let subevents = request.train?.subevents {
+                    await send(data, in: subevents, from: first, count: count, of: set)
+                } else {
+                    print(event, request, number)
+                }
+            }
         } catch {
             guard case .limitReached = error else { throw error }
             throw Failure(
@@ -30,6 +45,40 @@ struct AdvertisingSetRunner: Sendable {
         }
         guard !Task.isCancelled else { return }
         tell(number, "ended", [], "has ended")
+    }
+
+    /// Tells each device that connects from now on how to follow the train of a set.
+    private func transfer(_ set: AdvertisingSet, _ number: Int) async -> Task<Void, any Error> {
+        let events = await adapter.serverEvents()
+        return Task {
+            for try await case .connected(let link) in events {
+                let name = link.peer.addressText
+                do {
+                    try await set.transferTrain(to: link.id)
+                    tell(
+                        number, "transferred", [.init(key: "to", value: .string(name))],
+                        "told \(name) how to follow its periodic advertising")
+                } catch {
+                    guard !Task.isCancelled else { return }
+                    console.note("the periodic advertising of set \(number) was not transferred to \(name): \(error)")
+                }
+            }
+        }
+    }
+
+    /// Gives the data that the controller asks for.
+    private func send(
+        _ data: [UInt8], in train: TrainSubevents, from first: UInt8, count: UInt8, of set: AdvertisingSet
+    ) async {
+        let subevents = (0..<Int(count)).map { offset in
+            SubeventData(
+                subevent: UInt8((Int(first) + offset) % Int(train.count)), responseSlotCount: train.responseSlotCount,
+                data: data)
+        }
+        do { try await set.send(subevents) } catch {
+            guard !Task.isCancelled else { return }
+            console.note("the data of subevents \(first) to \(Int(first) + Int(count) - 1) were not sent: \(error)")
+        }
     }
 
     private func print(_ event: AdvertisingSetEvent, _ request: AdvertisingSetRequest, _ number: Int) {
@@ -42,6 +91,21 @@ struct AdvertisingSetRunner: Sendable {
                 "advertises \(octets) bytes\(address)")
         case .stopped: tell(number, "stopped", [], "pauses")
         case .connected: tell(number, "connected", [], "led to a connection")
+        case .dataRequested: break
+        case .response(let response):
+            let data = response.data.map(Hexadecimal.text)
+            tell(
+                number, "response",
+                [
+                    .init(key: "subevent", value: JSONValue(response.subevent)),
+                    .init(key: "slot", value: JSONValue(response.slot)),
+                    .init(key: "rssi", value: response.rssi == 127 ? .null : JSONValue(response.rssi)),
+                    .init(key: "data", value: data.map { .string($0) } ?? .null),
+                    .init(key: "truncated", value: .boolean(response.isTruncated)),
+                ],
+                "got in subevent \(response.subevent), slot \(response.slot)  "
+                    + "\(response.rssi == 127 ? "?" : String(response.rssi)) dBm  "
+                    + "\(data ?? "something unreadable")\(response.isTruncated ? "…" : "")")
         }
     }
 

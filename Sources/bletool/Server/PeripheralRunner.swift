@@ -16,13 +16,17 @@ struct PeripheralRunner: Sendable {
     private let request: AdvertiseRequest?
     private let packed: PackedAdvertisement
     private let sets: [AdvertisingSetRequest]
+    private let transfersTrains: Bool
 
-    /// - Parameter request: the advertisement that all clients of the controller share; `nil` for none.
+    /// - Parameters:
+    ///   - request: the advertisement that all clients of the controller share; `nil` for none.
+    ///   - transfersTrains: whether each device that connects is told how to follow the trains of the sets.
     init(
         _ adapter: Adapter, console: Console, request: AdvertiseRequest?, packed: PackedAdvertisement,
-        sets: [AdvertisingSetRequest] = []
+        sets: [AdvertisingSetRequest] = [], transfersTrains: Bool = false
     ) {
         self.sets = sets
+        self.transfersTrains = transfersTrains
         self.adapter = adapter
         self.console = console
         self.request = request
@@ -59,7 +63,9 @@ struct PeripheralRunner: Sendable {
                 }
             }
             let (sets, isAlone) = (
-                AdvertisingSetRunner(adapter: adapter, console: console, requests: sets), request == nil
+                AdvertisingSetRunner(
+                    adapter: adapter, console: console, requests: sets, transfersTrains: transfersTrains),
+                request == nil
             )
             if !sets.requests.isEmpty {
                 group.addTask {
@@ -108,7 +114,8 @@ struct PeripheralRunner: Sendable {
             for (characteristic, place) in zip(service.characteristics, published.characteristics) {
                 values[place.valueHandle] = ServedValues.Entry(
                     uuid: characteristic.uuid, octets: characteristic.value,
-                    isSent: characteristic.isNotifying || characteristic.isBroadcast)
+                    isSent: characteristic.isNotifying || characteristic.isBroadcast,
+                    answerAfter: characteristic.answerAfter)
                 if characteristic.isBroadcast { await adapter.updateValue(characteristic.value, of: place.valueHandle) }
                 if let interval = characteristic.notifyEvery { timers.append((place.valueHandle, interval)) }
             }

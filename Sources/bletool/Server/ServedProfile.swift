@@ -22,6 +22,8 @@ struct ServedProfile: Equatable, Sendable {
         var descriptors: [GATTDescriptorDefinition]
         /// How often the value is sent to subscribers; `nil` for only when it changes.
         var notifyEvery: Duration?
+        /// How long a central that reads the value waits for it; `nil` for not at all.
+        var answerAfter: Duration?
 
         var isNotifying: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
         var isBroadcast: Bool { properties.contains(.broadcast) }
@@ -67,7 +69,7 @@ struct ServedProfile: Equatable, Sendable {
     }
 
     private static func service(_ object: JSONObject) throws -> Service {
-        let keys = ["uuid", "properties", "permissions", "value", "descriptors", "notifyEvery"]
+        let keys = ["uuid", "properties", "permissions", "value", "descriptors", "notifyEvery", "answerAfter"]
         return Service(
             uuid: try object.required("uuid", object.uuid), isPrimary: try object.boolean("primary") ?? true,
             includes: try (object.strings("includes") ?? []).map { try object.uuid($0, "includes") },
@@ -86,9 +88,19 @@ struct ServedProfile: Equatable, Sendable {
             permissions: try permissions(object) ?? usual(for: properties),
             needsEncryptionToSubscribe: needsEncryption, value: try object.octets("value") ?? [],
             descriptors: try object.objects("descriptors", keys: ["uuid", "value"]).map(descriptor),
-            notifyEvery: try object.seconds("notifyEvery").map { .milliseconds(Int64($0 * 1000)) })
+            notifyEvery: try object.seconds("notifyEvery").map { .milliseconds(Int64($0 * 1000)) },
+            answerAfter: try object.seconds("answerAfter").map { .milliseconds(Int64($0 * 1000)) })
         if characteristic.notifyEvery != nil, !characteristic.isNotifying {
             throw object.failure("notifyEvery", "needs the property notify or indicate")
+        }
+        if let delay = characteristic.answerAfter {
+            guard characteristic.properties.contains(.read) else {
+                throw object.failure("answerAfter", "needs the property read")
+            }
+            // Core 5.4, Vol 3, Part F, 3.3.3.
+            guard delay < .seconds(30) else {
+                throw object.failure("answerAfter", "must be below 30 seconds, when centrals give up")
+            }
         }
         return characteristic
     }

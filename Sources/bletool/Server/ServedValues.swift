@@ -7,6 +7,8 @@ struct ServedValues {
         var octets: [UInt8]
         /// Whether a new value is sent to subscribers, or broadcast.
         var isSent: Bool
+        /// How long a central that reads the value waits for it.
+        var answerAfter: Duration?
     }
 
     /// Octets of the longest value (Core 5.4, Vol 3, Part F, 3.2.9).

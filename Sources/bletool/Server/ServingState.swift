@@ -36,7 +36,7 @@ struct ServingState: Sendable {
     private mutating func receive(_ event: GATTServerEvent) async {
         switch event {
         case .read(let request):
-            await adapter.respond(to: request.id, with: values.answer(request.handle, offset: request.offset))
+            await answer(request)
             if let entry = values[request.handle] { log.read(request, entry.uuid) }
         case .write(let request): await write(request)
         case .subscribed(let subscription), .unsubscribed(let subscription):
@@ -47,6 +47,19 @@ struct ServingState: Sendable {
         case .stored(let link, let write):
             log.written(write.value, write.handle, .serverCharacteristicConfiguration, link)
         case .confirmed, .requestExpired: break
+        }
+    }
+
+    private func answer(_ request: GATTReadRequest) async {
+        let answer = values.answer(request.handle, offset: request.offset)
+        guard let delay = values[request.handle]?.answerAfter else {
+            await adapter.respond(to: request.id, with: answer)
+            return
+        }
+        // Others are answered meanwhile. A central has one request at a time on each bearer, so these are few.
+        Task { [adapter] in
+            try? await Task.sleep(for: delay)
+            await adapter.respond(to: request.id, with: answer)
         }
     }
 

@@ -17,15 +17,17 @@ final class CaptureTap: PacketObserver {
         var failure: CaptureError?
     }
 
+    /// - Parameter hasSeveralAdapters: whether a btsnoop file is one of the kernel's monitor, which says which adapter
+    ///   a packet belongs to.
     /// - Throws: `Failure` when the file cannot be written.
-    init(path: String) throws {
+    init(path: String, hasSeveralAdapters: Bool = false) throws {
         self.path = path
         guard let format = CaptureFormat(ending: path) else {
             throw Failure(
                 "the ending of ‘\(path)’ is not that of a capture format; use .btsnoop, .pcap, .pcapng or .pklg",
                 status: .usage)
         }
-        self.format = format
+        self.format = hasSeveralAdapters && format == .btsnoop ? .btsnoopMonitor : format
         do throws(RecordingError) { place = try ReservedFile(path: path, isSecret: false) } catch {
             throw Failure(error)
         }
@@ -54,12 +56,16 @@ final class CaptureTap: PacketObserver {
     }
 
     func observe(_ packet: RawSpan, direction: PacketDirection, unixMicroseconds: UInt64) {
+        observe(packet, direction: direction, unixMicroseconds: unixMicroseconds, adapter: 0)
+    }
+
+    func observe(_ packet: RawSpan, direction: PacketDirection, unixMicroseconds: UInt64, adapter: UInt16) {
         state.withLock { state in
             begin(&state)
             do throws(CaptureError) {
                 try state.writer?.append(
                     packet: packet, direction: direction == .hostToController ? .hostToController : .controllerToHost,
-                    timestampMicroseconds: Int64(clamping: unixMicroseconds))
+                    timestampMicroseconds: Int64(clamping: unixMicroseconds), adapter: adapter)
             } catch {
                 state.failure = state.failure ?? error
             }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// ^C, SIGTERM and the end of the terminal: the first ends the work cleanly, a later one ends the program at once.
 ///
-/// One wish to end may come as several signals: `timeout` sends its own to the program and to the program's group, and a
-/// terminal that closes sends SIGHUP beside what its shell sends. What follows within a moment counts as the same.
+/// One wish to end may come as several signals: `timeout` sends its own to the program and to the program's group, and
+/// a terminal that closes sends SIGHUP beside what its shell sends. What follows within a moment counts as the same.
 ///
 /// The signals are blocked in every thread and taken by one that waits for them: no code runs in a signal's context.
 final class Interruption: Sendable {

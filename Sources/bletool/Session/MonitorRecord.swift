@@ -1,4 +1,5 @@
 import BLE
+import BLECapture
 
 /// Frames of the monitor channel as records of btsnoop, datalink 2001.
 enum MonitorRecord {
@@ -31,8 +32,36 @@ enum MonitorRecord {
         return true
     }
 
+    /// A capture with one H4 packet of an adapter.
+    static func capture(
+        _ packet: [UInt8], _ direction: PacketDirection, at unixMicroseconds: UInt64, of adapter: UInt16
+    ) -> [UInt8] {
+        let isReceived = direction == .controllerToHost
+        let opcode: MonitorOpcode? =
+            switch packet.first {
+            case 1: .commandPacket
+            case 2: isReceived ? .receivedACLData : .sentACLData
+            case 3: isReceived ? .receivedSCOData : .sentSCOData
+            case 4: .eventPacket
+            case 5: isReceived ? .receivedISOData : .sentISOData
+            default: nil
+            }
+        // The monitor has no records for others.
+        guard adapter != 0, let opcode else { return h4Capture(packet, direction, at: unixMicroseconds) }
+        var frame: [UInt8] = []
+        for word in [opcode.rawValue, adapter, UInt16(clamping: packet.count - 1)] {
+            frame += [UInt8(truncatingIfNeeded: word), UInt8(word >> 8)]
+        }
+        frame += packet.dropFirst()
+        var record: [UInt8] = []
+        _ = write(frame.span.bytes, at: Int64(clamping: unixMicroseconds), of: nil, into: &record)
+        return fileHeader + record
+    }
+
     /// A capture with one H4 packet: btsnoop, datalink 1002.
-    static func h4Capture(_ packet: [UInt8], _ direction: PacketDirection, at unixMicroseconds: UInt64) -> [UInt8] {
+    private static func h4Capture(
+        _ packet: [UInt8], _ direction: PacketDirection, at unixMicroseconds: UInt64
+    ) -> [UInt8] {
         var bytes: [UInt8] = Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 0x03, 0xEA]
         let isCommandOrEvent = packet.first == 1 || packet.first == 4
         append(UInt32(clamping: packet.count), to: &bytes)

@@ -189,8 +189,6 @@ extension Session {
         }
     }
 
-    /// How long people are left without a word where nothing shows progress.
-    private static let patience = Duration.seconds(2)
     /// How long a device that was not reached is listened for, to say why.
     private static let lastLook = Duration.milliseconds(1500)
 
@@ -199,22 +197,15 @@ extension Session {
         for peer: PeerArgument, through adapter: Adapter, _ search: PeerSearch, _ what: String,
         _ body: @escaping @Sendable (PeerResolver) async throws -> Value
     ) async throws -> Value {
-        let console = console
-        console.showProgress("\(what) …")
-        defer { console.showProgress("") }
         let resolver = PeerResolver(
             adapter: adapter, console: console, bonds: await bonds(of: adapter), search: search)
-        let remark = Task {
-            try await Task.sleep(for: Self.patience)
-            guard !console.showsProgress, resolver.heard.unconnectable == nil else { return }
-            console.note("still \(what)\(search.limit.map { ", for at most \($0.secondsText) s" } ?? "")")
-        }
-        defer { remark.cancel() }
+        let waiting = WaitingNote(what, limit: search.limit, on: console) { resolver.heard.unconnectable != nil }
+        defer { waiting.end() }
         let overdue = Failure("the time is over")
         do {
             return try await withTimeout(search.limit, overdue: overdue) { try await body(resolver) }
         } catch let failure as Failure where failure == overdue {
-            remark.cancel()
+            waiting.end()
             throw await notReached(peer, resolver)
         }
     }
@@ -254,6 +245,7 @@ extension Session {
         var request = ConnectRequest(peer: address)
         request.phys = search.phys
         request.pace = search.pace
+        request.parameterPolicy = search.parameterPolicy
         while true {
             do {
                 return try await adapter.connect(request)

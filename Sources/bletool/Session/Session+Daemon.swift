@@ -1,5 +1,6 @@
 import BLE
 import BLEDaemonClient
+import BLETransport
 
 extension Session {
     /// The socket of the daemon that this command is for; `nil` if it is for a controller or a state folder of this
@@ -31,24 +32,18 @@ extension Session {
             return try await DaemonOperator.perform(request, at: path)
         } catch {
             if error == .cancelled { throw CancellationError() }
+            // A controller of one's own, which the library suggests, has no apps and no alerts.
+            if case .transport(.noDaemon(let path)) = error {
+                throw Failure(
+                    "no daemon listens at ‘\(path)’; start one with ‘bled --socket \(path)’, or name its socket with "
+                        + "-t bled:SOCKET", status: .transportNotOpened,
+                    code: ErrorCode(TransportError.noDaemon(path: path)))
+            }
             throw Failure(error)
         }
     }
 
-    /// What is reported to an operator who watches, until ^C.
-    func watch(
-        _ watched: DaemonOperator.Watched, _ body: (DaemonOperator.Event) throws -> Bool
-    ) async throws {
-        do {
-            for try await event in DaemonOperator.watch(watched, at: try operatedSocket()) {
-                guard try body(event) else { return }
-            }
-        } catch let failure as DaemonOperator.Failure {
-            throw Failure(failure)
-        }
-    }
-
-    /// The bonds of the daemon that this command uses, else those of the state folder.
+    /// The bonds of the adapter that this command uses at a daemon, else those of the state folder.
     /// - Throws: `Failure`, `BondStoreError`.
     func knownBonds() async throws -> [Bond] {
         guard let daemonSocket else { return try bondStore.bonds() }
@@ -61,17 +56,22 @@ extension Session {
         return (try? bondStore.bonds()) ?? []
     }
 
+    /// Removes the bond from every adapter that has it.
     /// - Returns: whether there was such a bond.
     func removeBond(_ identity: DeviceAddress) async throws -> Bool {
-        guard let daemonSocket else { return try bondStore.remove(identity) }
-        do throws(DaemonOperator.Failure) {
-            _ = try await DaemonOperator.perform(.removeBond(identity), at: daemonSocket)
-            return true
-        } catch {
-            if error == .noBond { return false }
-            if error == .cancelled { throw CancellationError() }
-            throw Failure(error)
+        guard daemonSocket != nil else { return try bondStore.remove(identity) }
+        var wasRemoved = false
+        for socket in try operatedSockets() {
+            do throws(DaemonOperator.Failure) {
+                _ = try await DaemonOperator.perform(.removeBond(identity), at: socket)
+                wasRemoved = true
+            } catch {
+                if error == .noBond { continue }
+                if error == .cancelled { throw CancellationError() }
+                throw Failure(error)
+            }
         }
+        return wasRemoved
     }
 }
 

@@ -1,5 +1,6 @@
 import BLE
 import BLEDaemonClient
+import BLELinux
 import BLERecording
 import BLEVirtualTransports
 
@@ -81,6 +82,8 @@ struct Session: Sendable {
             try? recording?.finish()
             throw Failure(error)
         }
+        // A controller is started once, and may be used for months.
+        clinux_release_code()
         let outcome: Swift.Result<Result, any Error>
         do { outcome = .success(try await body(adapter)) } catch { outcome = .failure(failure(error, on: address)) }
         console.showProgress("")

@@ -29,7 +29,7 @@ enum TextFile {
             if count == 0 { return bytes }
             bytes += chunk[..<count]
             guard bytes.count <= greatestByteCount else {
-                throw Failure("‘\(path)’ is longer than 16 MiB: it is no file that people write", status: .usage)
+                throw Failure("‘\(path)’ is longer than 16 MiB, the limit for such a file", status: .usage)
             }
         }
     }

@@ -148,7 +148,7 @@ actor GATTShell {
             words[0] = verb
             switch verb {
             case "quit": return false
-            case "help": console.explain(ShellWords.help)
+            case "help": console.explain(ShellWords.help(columns: TerminalMode.size.columns))
             case "connect":
                 if runner != nil { throw Failure("the device is connected already") }
                 try await connect()
@@ -158,8 +158,16 @@ actor GATTShell {
             case "wait": try await wait(words)
             case "unsubscribe":
                 for target in try GATTScript.targets(words) { try await connectedRunner.unsubscribe(target) }
-            case "read", "subscribe":
-                for step in try GATTScript.steps(words) { try await connectedRunner.perform(step) }
+            case "read": for step in try GATTScript.steps(words) { try await connectedRunner.perform(step) }
+            case "subscribe":
+                for step in try GATTScript.steps(words) {
+                    if case .wait(let count, let duration, _) = step {
+                        // What arrives is printed anyway.
+                        try await wait(count: count, duration: duration)
+                    } else {
+                        try await connectedRunner.perform(step)
+                    }
+                }
             default:
                 guard ShellWords.verbs.contains(where: { $0.name == verb }) else {
                     let suggestion = Suggestion(for: first, among: ShellWords.verbs.map(\.name)).text
@@ -191,7 +199,8 @@ actor GATTShell {
         end()
         let peripheral = try await session.connect(to: peer, through: adapter, search)
         let arrived = arrived
-        let runner = GATTRunner(peripheral, console: console) { arrived.yield() }
+        let memory = await session.databaseMemory(of: peripheral, through: adapter)
+        let runner = GATTRunner(peripheral, console: console, memory: memory) { arrived.yield() }
         self.runner = runner
         words = ShellWords()
         background = [
@@ -221,6 +230,10 @@ actor GATTShell {
     private func wait(_ words: [String]) async throws {
         guard case .wait(let count, let duration, _)? = try GATTScript.steps(words).first else { return }
         guard count != nil || duration != nil else { throw Failure("wait needs --count or --duration", status: .usage) }
+        try await wait(count: count, duration: duration)
+    }
+
+    private func wait(count: Int?, duration: Duration?) async throws {
         let arrivals = arrivals
         let overdue = Failure(
             "fewer values than \(count ?? 0) arrived within \(duration?.secondsText ?? "") s", code: .timeout)

@@ -32,8 +32,8 @@ struct LineEditor {
         place = self.history.count
     }
 
-    /// - Parameter complete: the words that may stand where the cursor is, for what stands before it, with the characters
-    ///   that they replace.
+    /// - Parameter complete: the words that may stand where the cursor is, for what stands before it, with the
+    ///   characters that they replace.
     mutating func press(_ key: Key, complete: (String) -> (words: [String], replaced: Int)) -> Outcome {
         switch key {
         case .character(let letter):

@@ -22,7 +22,9 @@ struct ShellWords: Sendable {
         Verb(
             name: "write", usage: "write TARGET VALUE [--command] [--text …]", purpose: "write a value, in hexadecimal",
             takesTarget: true, options: ["--command"] + forms),
-        Verb(name: "subscribe", usage: "subscribe TARGET…", purpose: "print values as they come", takesTarget: true),
+        Verb(
+            name: "subscribe", usage: "subscribe TARGET… [--count N]", purpose: "print values as they come",
+            takesTarget: true, options: ["--count", "--duration"]),
         Verb(name: "unsubscribe", usage: "unsubscribe TARGET…", purpose: "no longer print them", takesTarget: true),
         Verb(
             name: "wait", usage: "wait [--count N] [--duration S]", purpose: "wait for values",
@@ -42,10 +44,21 @@ struct ShellWords: Sendable {
         "char-write-req": "write", "set": "write", "notify": "subscribe", "listen": "subscribe",
     ]
 
-    static var help: String {
+    private static let notes =
+        "TARGET is a UUID or its name, SERVICE/UUID or 0xHANDLE. Tab completes, ↑ brings lines back, ^C cancels."
+
+    /// What each verb is for, in so many columns: beside it, or below it where there is no room.
+    static func help(columns: Int) -> String {
         let width = verbs.map(\.usage.count).max() ?? 0
-        return verbs.map { "  \($0.usage.padded(to: width))  \($0.purpose)" }.joined(separator: "\n")
-            + "\n  TARGET is a UUID or its name, SERVICE/UUID or 0xHANDLE. Tab completes, ↑ brings lines back, ^C cancels."
+        let isWide = verbs.allSatisfy { 4 + width + $0.purpose.displayWidth <= columns }
+        var lines = verbs.flatMap { verb -> [String] in
+            isWide
+                ? ["  \(verb.usage.padded(to: width))  \(verb.purpose)"]
+                : verb.usage.folded(to: columns, indent: 2, deeper: 4)
+                    + verb.purpose.folded(to: columns, indent: 6, deeper: 6)
+        }
+        lines += notes.folded(to: columns, indent: 2, deeper: 2)
+        return lines.joined(separator: "\n")
     }
 
     /// Names, UUIDs and handles of what was discovered.

@@ -36,6 +36,8 @@ import Synchronization
         /// The last error of OpenSSL or libmosquitto.
         var lastError: String?
         var connections = 0
+        /// The number of sessions in a row that ended soon or could not begin; the pause before the next depends on it.
+        var failures = 0
     }
 
     let settings: BrokerSettings
@@ -144,20 +146,24 @@ import Synchronization
 
     // MARK: Life
 
-    func start(after delay: DispatchTimeInterval = .seconds(0)) {
+    func start() {
         let thread = DispatchQueue(label: "mqtt")
-        thread.async {
-            if delay != .seconds(0) { _ = self.wakeUp.wait(timeout: .now() + delay) }
-            self.run()
-        }
+        thread.async { self.run() }
     }
 
-    /// Another client for the same session, without the messages that this one keeps.
+    /// Another client for the same session, without the messages that this one keeps. It makes the pause that this one
+    /// would have made.
     func renewed() throws(MQTTProblem) -> MQTTClient? {
         guard let delegate else { return nil }
-        return try MQTTClient(
+        let next = try MQTTClient(
             settings, clientID: clientID, statusTopic: statusTopic, subscriptions: subscriptions, delegate: delegate)
+        let failures = state.withLock { $0.failures }
+        next.state.withLock { $0.failures = failures }
+        return next
     }
+
+    /// The broker works although sessions end soon: the next pause is short.
+    func works() { state.withLock { $0.failures = 0 } }
 
     /// Publishes `offline` and ends the session; waits a short time for that.
     func stop() {
@@ -178,26 +184,28 @@ import Synchronization
     private var isStopped: Bool { state.withLock { $0.isStopped } }
 
     private func run() {
-        var attempt = 0
         var isFirst = true
+        pause()
         while !isStopped {
             let code = connect(isFirst: isFirst)
             isFirst = false
-            if code == 0 {
-                let result = serve()
-                // Another client of the same name, or a broker that breaks, would otherwise be met every second.
-                if lasted >= Self.shortSession { attempt = 0 }
-                lost(result)
-            } else {
-                lost(code)
-            }
-            if isStopped { break }
-            attempt += 1
-            let longest = min(settings.longestBackoff, Double(1 << min(attempt - 1, 12)))
-            // Random, because several gateways may lose their broker at the same moment.
-            _ = wakeUp.wait(timeout: .now() + .milliseconds(Int(longest * .random(in: 500...1000))))
+            let result = code == 0 ? serve() : code
+            // Another client of the same name, or a broker that breaks, would otherwise be met every second.
+            let isLong = code == 0 && lasted >= Self.shortSession
+            state.withLock { $0.failures = isLong ? 1 : $0.failures + 1 }
+            lost(result)
+            pause()
         }
         ended.signal()
+    }
+
+    /// Waits before the next session.
+    private func pause() {
+        let (failures, isStopped) = state.withLock { ($0.failures, $0.isStopped) }
+        guard failures > 0, !isStopped else { return }
+        let longest = min(settings.longestBackoff, Double(1 << min(failures - 1, 12)))
+        // Random, because several gateways may lose their broker at the same moment.
+        _ = wakeUp.wait(timeout: .now() + .milliseconds(Int(longest * .random(in: 500...1000))))
     }
 
     /// Serves the session until it ends.

@@ -80,7 +80,9 @@ struct StatusReport: Sendable {
         text.add("mqtt_acknowledged_total", "counter", "Messages that the broker acknowledged.", counters.acknowledged)
         text.add("mqtt_refused_total", "counter", "Messages that the broker refused.", counters.refused)
         text.add("mqtt_in_flight", "gauge", "Messages without acknowledgement.", Double(delivery.onTheWay))
-        text.add("mqtt_unsent_total", "counter", "Messages of quality 0 without a broker.", counters.unsent)
+        text.add(
+            "mqtt_unwritten", "gauge", "Messages of quality 0 that wait until the broker reads.", delivery.unqueued)
+        text.add("mqtt_unsent_total", "counter", "Messages of quality 0 without a broker that reads.", counters.unsent)
         text.add("queue_messages", "gauge", "Messages in the queue on disk.", Double(delivery.depth))
         text.add(
             "queue_unwritten_messages", "gauge", "Messages in memory that are not on disk yet.",

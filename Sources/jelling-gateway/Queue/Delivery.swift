@@ -12,7 +12,8 @@ import Synchronization
 /// be repeated but not lost. While the disk cannot be written, messages wait in memory, bounded, and are sent from
 /// there.
 ///
-/// Messages with quality of service 0 are sent if the broker is connected, and otherwise dropped.
+/// Messages with quality of service 0 are dropped while there is no session. In a session, a few wait in memory if the
+/// broker does not read, and the oldest of them are dropped.
 final class Delivery: MQTTClient.Delegate {
     /// Counters since the start.
     struct Counters {
@@ -22,17 +23,26 @@ final class Delivery: MQTTClient.Delegate {
         var refused: UInt64 = 0
         /// Messages dropped because the queue was full.
         var dropped: UInt64 = 0
-        /// Messages with quality of service 0 dropped while the broker was away.
+        /// Messages with quality of service 0 dropped because the broker was away or did not read.
         var unsent: UInt64 = 0
         var storeFailures: UInt64 = 0
         var disconnections: UInt64 = 0
     }
 
-    private struct State {
-        var incoming = WaitingMessages()
+    /// State that all threads use.
+    struct State {
+        var incoming = WaitingMessages(countLimit: 20_000, sizeLimit: 64 << 20)
         var acknowledged: [Int64] = []
         /// Messages in flight, by libmosquitto's identifiers.
         var onTheWay: [Int32: SentMessage] = [:]
+        /// The number of messages with an acknowledgement that were sent.
+        var order: UInt64 = 0
+        /// Messages with quality of service 0 that wait until the broker reads.
+        var unqueued = WaitingMessages(countLimit: 1000, sizeLimit: 4 << 20)
+        /// Messages with quality of service 0 that libmosquitto has not written yet, by its identifiers.
+        var unwritten: Set<Int32> = []
+        /// Whether messages were dropped because the broker does not read: to be told, or told in this session.
+        var loss = Loss.none
         var client: MQTTClient?
         var isConnected = false
         var isScheduled = false
@@ -49,20 +59,21 @@ final class Delivery: MQTTClient.Delegate {
         var toldProblems: Set<String> = []
     }
 
-    private let state = Mutex(State())
-    private let worker = DispatchQueue(label: "delivery")
-    private let logger: Logger
-    private let settings: QueueSettings
-    private let path: String?
+    enum Loss { case none, untold, told }
+
+    let state = Mutex(State())
+    let worker = DispatchQueue(label: "delivery")
+    let logger: Logger
+    let settings: QueueSettings
+    let path: String?
     /// Called for every message of the subscribed topics.
     private let onMessage: @Sendable (String, [UInt8]) -> Void
 
     /// The maximum number of messages that are read from disk at once.
-    private static let windowLimit = 512
-    private static let retryPause = DispatchTimeInterval.seconds(5)
+    static let windowLimit = 512
 
     /// State that only the worker uses; nothing ever waits for its lock.
-    private struct Worker {
+    struct Worker {
         var store: MessageStore?
         var window: [QueuedMessage] = []
         /// The queue position of the last message in the window.
@@ -97,6 +108,8 @@ final class Delivery: MQTTClient.Delegate {
     /// The number of messages in memory that are not on disk yet.
     var unwritten: Int { state.withLock { $0.incoming.count + $0.beingWritten } }
     var onTheWay: Int { state.withLock { $0.onTheWay.count } }
+    /// The number of messages with quality of service 0 that wait until the broker reads.
+    var unqueued: Double { state.withLock { Double($0.unqueued.count + $0.unwritten.count) } }
     var isConnected: Bool { state.withLock { $0.isConnected } }
     /// Why the disk cannot be written; `nil` if it can.
     var storeProblem: String? { state.withLock { $0.storeProblem } }
@@ -107,26 +120,38 @@ final class Delivery: MQTTClient.Delegate {
     /// Adds messages to the queue, in order.
     func enqueue(_ messages: [QueuedMessage]) {
         guard !messages.isEmpty else { return }
+        let durable = messages.filter { $0.qualityOfService > 0 }
+        let unqueued = messages.filter { $0.qualityOfService == 0 }
         state.withLock { state in
             state.counters.enqueued += UInt64(messages.count)
-            state.counters.dropped += UInt64(state.incoming.add(messages))
+            state.counters.dropped += UInt64(state.incoming.add(durable))
+            guard state.isConnected else {
+                state.counters.unsent += UInt64(unqueued.count)
+                return
+            }
+            let excess = state.unqueued.add(unqueued)
+            state.counters.unsent += UInt64(excess)
+            if excess > 0, state.loss == .none { state.loss = .untold }
         }
         schedule()
     }
 
     /// Switches to another session; `nil`: none. Messages in flight are sent again.
-    func use(_ client: MQTTClient?, after delay: DispatchTimeInterval = .seconds(0)) {
+    func use(_ client: MQTTClient?) {
         let old = state.withLock { state in
-            defer {
-                state.client = client
-                state.isConnected = false
-                state.onTheWay.removeAll()
-                state.startsAgain = true
-            }
-            return state.client
+            let old = state.client
+            state.client = client
+            state.isConnected = false
+            // The others are read from disk again.
+            let unstored = state.onTheWay.values.filter { $0.message.id == nil }.sorted { $0.order < $1.order }
+            state.incoming.putBack(unstored.map(\.message))
+            state.onTheWay.removeAll()
+            state.dropUnqueued()
+            state.startsAgain = true
+            return old
         }
         old?.stop()
-        client?.start(after: delay)
+        client?.start()
         schedule()
     }
 
@@ -136,9 +161,7 @@ final class Delivery: MQTTClient.Delegate {
         // Everything received so far is committed and, if the broker is connected, sent.
         worker.sync { work() }
         let end = DispatchTime.now() + 2
-        while client?.isConnected == true, onTheWay > 0 || !state.withLock({ $0.incoming.isEmpty }),
-            DispatchTime.now() < end
-        {
+        while client?.isConnected == true, state.withLock({ $0.hasUnsent }), DispatchTime.now() < end {
             worker.sync { work() }
             usleepShortly()
         }
@@ -166,12 +189,8 @@ final class Delivery: MQTTClient.Delegate {
             guard state.client === client else { return false }
             state.isConnected = true
             state.lastBrokerProblem = nil
-            if state.suspicion.suspects == 0 {
-                // The broker may have been configured since.
-                state.suspicion.refusedCount = .max
-                state.suspicion.refusedTopics = []
-                state.suspicion.longestTaken = 0
-            }
+            state.loss = .none
+            if !state.suspicion.isOneAtATime { state.suspicion.forgetRefusals() }
             return true
         }
         guard isOurs else { return }
@@ -180,38 +199,40 @@ final class Delivery: MQTTClient.Delegate {
     }
 
     func disconnected(_ client: MQTTClient, _ reason: String, wasShort: Bool) {
-        let (isNews, isSuspicious) = state.withLock { state in
-            guard state.client === client else { return (false, false) }
+        let (isNews, consequence) = state.withLock { state -> (Bool, Suspicion.Consequence) in
+            guard state.client === client else { return (false, .none) }
             if state.isConnected { state.counters.disconnections += 1 }
             let isNews = state.isConnected || state.lastBrokerProblem != reason
-            let isOneAtATime = state.suspicion.suspects > 0
-            let hasSent = !state.onTheWay.isEmpty
-            if wasShort, hasSent, state.isConnected || !isOneAtATime { state.suspicion.sessions += 1 }
+            let consequence = state.suspicion.sessionEnded(
+                withOnTheWay: state.onTheWay.count, isShort: wasShort, isConnected: state.isConnected)
             state.isConnected = false
             state.lastBrokerProblem = reason
-            return (isNews, hasSent && (isOneAtATime || state.suspicion.sessions >= Suspicion.limit))
+            state.dropUnqueued()
+            return (isNews, consequence)
         }
-        if isSuspicious { worker.async { self.sendOneAtATime() } }
         if isNews {
             logger.warning("no session with \(client.settings.host):\(client.settings.port): \(reason); trying again")
         }
+        tell(consequence)
+        if consequence != .none { worker.async { self.renew(client) } }
     }
 
     func acknowledged(_ client: MQTTClient, _ message: Int32, problem: String?) {
-        let isFirstProblem = state.withLock { state in
-            guard state.client === client, let sent = state.onTheWay.removeValue(forKey: message) else { return false }
-            if sent.id > 0 { state.acknowledged.append(sent.id) }
-            state.suspicion.longestTaken = max(state.suspicion.longestTaken, sent.count)
-            state.suspicion.sessions = 0
-            state.suspicion.current = nil
-            state.suspicion.suspects = max(0, state.suspicion.suspects - 1)
+        let (isFirstProblem, showsWork) = state.withLock { state -> (Bool, Bool) in
+            guard state.client === client else { return (false, false) }
+            // It was written, which is all there is to know.
+            if state.unwritten.remove(message) != nil { return (false, false) }
+            guard let sent = state.onTheWay.removeValue(forKey: message)?.message else { return (false, false) }
+            if let id = sent.id { state.acknowledged.append(id) }
+            let showsWork = state.suspicion.acknowledged(sent)
             guard problem != nil else {
                 state.counters.acknowledged += 1
-                return false
+                return (false, showsWork)
             }
             state.counters.refused += 1
-            return state.counters.refused == 1
+            return (state.counters.refused == 1, showsWork)
         }
+        if showsWork { client.works() }
         if let problem, isFirstProblem {
             logger.error("the broker refuses messages: \(problem); check what this user may publish")
         }
@@ -222,34 +243,32 @@ final class Delivery: MQTTClient.Delegate {
 
     // MARK: The worker
 
-    /// Starts a session in which one message at a time is on the way, and drops the one at which such sessions end.
-    private func sendOneAtATime() {
-        let (client, culprit) = state.withLock { state -> (MQTTClient?, QueuedMessage?) in
-            let isFirst = state.suspicion.suspects == 0
-            let culprit = state.suspicion.sessions >= Suspicion.limit ? state.suspicion.current : nil
-            if isFirst { state.suspicion.suspects = state.onTheWay.count }
-            if isFirst || culprit != nil { state.suspicion.sessions = 0 }
-            state.suspicion.current = nil
-            if let id = culprit?.id { state.acknowledged.append(id) }
-            if let culprit {
-                state.counters.refused += 1
-                state.suspicion.refuse(culprit)
-            }
-            return (state.client, culprit)
-        }
-        if let culprit {
+    private func tell(_ consequence: Suspicion.Consequence) {
+        switch consequence {
+        case .none, .oneAtATime: break
+        case .atFault(let message):
             logger.error(
                 """
-                the broker ends the session when it receives a message of \(culprit.payload.count) octets for \
-                \(culprit.topic); the message was dropped, and others like it are until the next session; check the \
+                the broker ends the session when it receives a message of \(message.payload.count) octets for \
+                \(message.topic); the message was dropped, and others like it are until the next session; check the \
                 limits and permissions of the broker
                 """)
+        case .broken:
+            logger.error(
+                """
+                the broker ends every session without acknowledging a message; nothing is dropped for that; check the \
+                broker's log, and what this user may publish
+                """)
         }
-        guard let next = try? client?.renewed() else { return }
-        use(next, after: .seconds(1))
     }
 
-    private func schedule() {
+    /// Switches to another client of the same session: libmosquitto would send what is on the way at once and together.
+    private func renew(_ client: MQTTClient) {
+        guard state.withLock({ $0.client === client }), let next = try? client.renewed() else { return }
+        use(next)
+    }
+
+    func schedule() {
         let isFirst = state.withLock { state in
             defer { state.isScheduled = true }
             return !state.isScheduled
@@ -257,7 +276,7 @@ final class Delivery: MQTTClient.Delegate {
         if isFirst { worker.async { self.work() } }
     }
 
-    private func work() { own.withLock { work(&$0) } }
+    func work() { own.withLock { work(&$0) } }
 
     private func work(_ own: inout Worker) {
         state.withLock { $0.isScheduled = false }
@@ -274,211 +293,17 @@ final class Delivery: MQTTClient.Delegate {
         commit(&own)
         send(&own)
     }
+}
 
-    private func openStore(_ own: inout Worker) {
-        guard own.store == nil, let path, !state.withLock({ $0.retryIsScheduled }) else { return }
-        do {
-            let store = try MessageStore(
-                path: path, settings: settings, isDamaged: own.isDamaged)
-            own.isDamaged = false
-            own.store = store
-            if let file = store.damagedFile {
-                logger.error("the queue was damaged and is now \(file); the messages in it were not sent")
-            }
-            own.hasMore = store.count > 0
-            if store.count > 0 { logger.info("\(store.count) messages wait in \(path)") }
-            storeWorks(store)
-        } catch {
-            storeFailed(error, &own)
-        }
+extension Delivery.State {
+    fileprivate var hasUnsent: Bool {
+        !(onTheWay.isEmpty && incoming.isEmpty && unqueued.isEmpty && unwritten.isEmpty)
     }
 
-    private func storeWorks(_ store: MessageStore) {
-        let hadProblem = state.withLock { state in
-            defer { state.storeProblem = nil }
-            state.depth = store.count
-            return state.storeProblem != nil
-        }
-        if hadProblem { logger.info("the queue can be written again") }
-    }
-
-    private func storeFailed(_ error: any Error, _ own: inout Worker) {
-        if MessageStore.needsOpening(error) {
-            own.store?.close()
-            own.store = nil
-        }
-        if !own.isDamaged, MessageStore.isDamage(error) {
-            own.isDamaged = true
-            // The positions are those of the old file; what was read of it can still be sent.
-            let window = own.window
-            own.window = []
-            (own.windowEnd, own.lastSent, own.hasMore) = (0, 0, false)
-            state.withLock { state in
-                state.acknowledged = []
-                for number in state.onTheWay.keys { state.onTheWay[number]?.id = 0 }
-                let rescued = window.map { message in
-                    var message = message
-                    message.id = nil
-                    return message
-                }
-                state.incoming.putBack(rescued)
-            }
-        }
-        let text = "\(error)"
-        let (isNews, schedules) = state.withLock { state in
-            defer {
-                state.storeProblem = text
-                state.retryIsScheduled = true
-            }
-            state.counters.storeFailures += 1
-            return (state.storeProblem != text, !state.retryIsScheduled)
-        }
-        if isNews {
-            logger.error("cannot use the queue: \(text); messages wait in memory; trying again every 5 s")
-        }
-        guard schedules else { return }
-        worker.asyncAfter(deadline: .now() + Self.retryPause) {
-            self.state.withLock { $0.retryIsScheduled = false }
-            self.work()
-        }
-    }
-
-    /// Writes new messages, and removes acknowledged ones.
-    private func commit(_ own: inout Worker) {
-        guard let store = own.store else {
-            if path == nil { state.withLock { $0.acknowledged.removeAll() } }
-            return
-        }
-        let taken = state.withLock { state -> (incoming: [QueuedMessage], acknowledged: [Int64])? in
-            // More acknowledgements will follow: collect them for one transaction.
-            let isEarly = state.acknowledged.count < 32 && !state.onTheWay.isEmpty
-            guard !state.retryIsScheduled, !state.incoming.isEmpty || !(state.acknowledged.isEmpty || isEarly) else {
-                return nil
-            }
-            defer { state.acknowledged = [] }
-            state.beingWritten = state.incoming.count
-            return (state.incoming.take(), state.acknowledged)
-        }
-        guard let (incoming, acknowledged) = taken else { return }
-        let durable = incoming.filter { $0.qualityOfService > 0 }
-        do {
-            let outcome = try store.commit(adding: durable, removing: acknowledged)
-            state.withLock { state in
-                state.beingWritten = 0
-                state.counters.dropped += UInt64(outcome.dropped)
-            }
-            storeWorks(store)
-            if outcome.dropped > 0 {
-                own.window = []
-                own.windowEnd = own.lastSent
-                own.hasMore = true
-            } else if !own.hasMore, own.window.count < Self.windowLimit {
-                own.window += outcome.messages
-                if let last = outcome.messages.last?.id { own.windowEnd = last }
-            } else if !durable.isEmpty {
-                own.hasMore = true
-            }
-            sendUnqueued(incoming.filter { $0.qualityOfService == 0 })
-        } catch {
-            state.withLock { state in
-                state.beingWritten = 0
-                state.incoming.putBack(incoming)
-                state.acknowledged.insert(contentsOf: acknowledged, at: 0)
-            }
-            storeFailed(error, &own)
-        }
-    }
-
-    private func sendUnqueued(_ messages: [QueuedMessage]) {
-        for message in messages {
-            guard transmit(message) else {
-                state.withLock { $0.counters.unsent += 1 }
-                continue
-            }
-        }
-    }
-
-    private func send(_ own: inout Worker) {
-        while let room = room(), room > 0 {
-            if own.window.isEmpty, own.hasMore, let store = own.store {
-                let next: [QueuedMessage]
-                do { next = try store.messages(after: own.windowEnd, limit: Self.windowLimit) } catch {
-                    storeFailed(error, &own)
-                    return sendFromMemory(room)
-                }
-                own.window = next
-                own.windowEnd = next.last?.id ?? own.windowEnd
-                own.hasMore = next.count == Self.windowLimit
-            }
-            guard !own.window.isEmpty else {
-                return sendFromMemory(room)
-            }
-            var sent = 0
-            for message in own.window.prefix(room) {
-                guard transmit(message) else { break }
-                own.lastSent = message.id ?? own.lastSent
-                sent += 1
-            }
-            own.window.removeFirst(sent)
-            if sent == 0 { return }
-        }
-    }
-
-    /// Sends from memory: while the disk cannot be written, or if there is no queue on disk.
-    private func sendFromMemory(_ room: Int) {
-        guard path == nil || state.withLock({ $0.retryIsScheduled }) else { return }
-        let messages = state.withLock { $0.incoming.take(room) }
-        for (index, message) in messages.enumerated() where !transmit(message) {
-            state.withLock { $0.incoming.putBack(messages[index...]) }
-            return
-        }
-    }
-
-    /// How many messages may be sent now; `nil` while there is no session.
-    private func room() -> Int? {
-        state.withLock { state in
-            guard state.isConnected, let client = state.client else { return nil }
-            if state.suspicion.suspects > 0 { return state.onTheWay.isEmpty ? 1 : 0 }
-            return client.settings.inFlightLimit - state.onTheWay.count
-        }
-    }
-
-    private func transmit(_ message: QueuedMessage) -> Bool {
-        let problem = state.withLock { state -> MQTTProblem?? in
-            guard state.isConnected, let client = state.client else { return .some(nil) }
-            if state.suspicion.refuses(message) {
-                if let id = message.id { state.acknowledged.append(id) }
-                state.counters.refused += 1
-                return nil
-            }
-            do throws(MQTTProblem) {
-                // The lock delays the acknowledgement until the message is registered.
-                let number = try client.publish(
-                    topic: message.topic, payload: message.payload, qualityOfService: message.qualityOfService,
-                    isRetained: message.isRetained)
-                guard let number else { return .some(nil) }
-                state.counters.sent += 1
-                if message.qualityOfService > 0 {
-                    state.onTheWay[number] = SentMessage(id: message.id ?? 0, count: message.payload.count)
-                    if state.suspicion.suspects > 0 { state.suspicion.current = message }
-                }
-                return nil
-            } catch {
-                if let id = message.id { state.acknowledged.append(id) }
-                state.counters.refused += 1
-                return error
-            }
-        }
-        switch problem {
-        case .none: return true
-        case .some(.none): return false
-        case .some(.some(let problem)):
-            // The message would always fail, and must not block those after it.
-            if state.withLock({ $0.toldProblems.count < 100 && $0.toldProblems.insert("\(problem)").inserted }) {
-                logger.error("\(problem); the message was dropped; the next ones with this problem are only counted")
-            }
-            return true
-        }
+    /// Drops the messages with quality of service 0 that the broker did not read in the session.
+    mutating func dropUnqueued() {
+        counters.unsent += UInt64(unqueued.take().count + unwritten.count)
+        unwritten = []
     }
 }
 

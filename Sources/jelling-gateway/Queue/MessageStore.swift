@@ -29,10 +29,10 @@ final class MessageStore {
         }
         if isDamaged { damagedFile = try Self.putAside(path) }
         do {
-            (database, count) = try Self.open(path, configuration)
+            (database, count) = try Self.open(path, configuration, settings)
         } catch let error where Self.isDamage(error) {
             damagedFile = try Self.putAside(path)
-            (database, count) = try Self.open(path, configuration)
+            (database, count) = try Self.open(path, configuration, settings)
         }
     }
 
@@ -54,15 +54,28 @@ final class MessageStore {
         return aside
     }
 
-    private static func open(_ path: String, _ configuration: Configuration) throws -> (DatabaseQueue, Int) {
+    private static func open(
+        _ path: String, _ configuration: Configuration, _ settings: QueueSettings
+    ) throws -> (DatabaseQueue, Int) {
         let database = try DatabaseQueue(path: path, configuration: configuration)
-        try database.write {
-            try $0.execute(
+        try database.write { database in
+            try database.execute(
                 sql: """
                     CREATE TABLE IF NOT EXISTS message (
                         id INTEGER PRIMARY KEY AUTOINCREMENT, topic TEXT NOT NULL, payload BLOB NOT NULL,
-                        qos INTEGER NOT NULL, retain INTEGER NOT NULL);
+                        qos INTEGER NOT NULL, retain INTEGER NOT NULL, superseded INTEGER NOT NULL DEFAULT 0);
                     CREATE INDEX IF NOT EXISTS message_topic ON message (topic, id);
+                    """)
+            // Files of earlier versions have no marks.
+            if try !database.columns(in: "message").contains(where: { $0.name == "superseded" }) {
+                try database.execute(sql: "ALTER TABLE message ADD COLUMN superseded INTEGER NOT NULL DEFAULT 0")
+            }
+            guard settings.overflow == .superseded else { return }
+            try database.execute(
+                sql: """
+                    CREATE INDEX IF NOT EXISTS message_superseded ON message (id) WHERE superseded = 1;
+                    UPDATE message SET superseded = 1
+                        WHERE superseded = 0 AND id NOT IN (SELECT MAX(id) FROM message GROUP BY topic);
                     """)
         }
         return (database, try database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM message") ?? 0 })
@@ -87,10 +100,14 @@ final class MessageStore {
                 try removal.execute(arguments: [id])
                 newCount -= database.changesCount
             }
+            // Marked when the newer one comes: a full queue finds what it drops without a search.
+            let mark = try database.cachedStatement(
+                sql: "UPDATE message SET superseded = 1 WHERE id = (SELECT MAX(id) FROM message WHERE topic = ?)")
             let insertion = try database.cachedStatement(
                 sql: "INSERT INTO message (topic, payload, qos, retain) VALUES (?, ?, ?, ?)")
             for index in outcome.messages.indices {
                 let message = outcome.messages[index]
+                if settings.overflow == .superseded { try mark.execute(arguments: [message.topic]) }
                 try insertion.execute(arguments: [
                     message.topic, Data(message.payload), message.qualityOfService, message.isRetained,
                 ])
@@ -124,9 +141,7 @@ final class MessageStore {
             try database.execute(
                 sql: """
                     DELETE FROM message WHERE id IN (
-                        SELECT id FROM message AS old
-                        WHERE EXISTS (SELECT 1 FROM message AS new WHERE new.topic = old.topic AND new.id > old.id)
-                        ORDER BY id LIMIT ?)
+                        SELECT id FROM message INDEXED BY message_superseded WHERE superseded = 1 ORDER BY id LIMIT ?)
                     """, arguments: [number])
             dropped = database.changesCount
         }

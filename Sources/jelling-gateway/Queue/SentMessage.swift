@@ -1,7 +1,7 @@
 /// A message that was sent and not acknowledged yet.
 struct SentMessage {
-    /// The position in the queue; 0 for messages that are not on disk.
-    var id: Int64
-    /// The number of octets of the payload.
-    var count: Int
+    /// The message; without a position in the queue, it is only here.
+    var message: QueuedMessage
+    /// Later messages have higher numbers.
+    var order: UInt64
 }

@@ -3,9 +3,14 @@ struct WaitingMessages {
     private(set) var messages: [QueuedMessage] = []
     /// The octets of the topics and payloads.
     private var size = 0
+    private let countLimit: Int
+    private let sizeLimit: Int
 
-    private static let countLimit = 20_000
-    private static let sizeLimit = 64 << 20
+    /// - Parameter sizeLimit: the maximum number of octets.
+    init(countLimit: Int, sizeLimit: Int) {
+        self.countLimit = countLimit
+        self.sizeLimit = sizeLimit
+    }
 
     var count: Int { messages.count }
     var isEmpty: Bool { messages.isEmpty }
@@ -15,10 +20,10 @@ struct WaitingMessages {
         messages += new
         size += Self.size(of: new)
         // Many at once, because each removal moves all the others.
-        guard count > Self.countLimit / 16 * 17 || size > Self.sizeLimit else { return 0 }
-        var excess = max(0, count - Self.countLimit)
+        guard count > countLimit / 16 * 17 || size > sizeLimit else { return 0 }
+        var excess = max(0, count - countLimit)
         var rest = size - Self.size(of: messages.prefix(excess))
-        while rest > Self.sizeLimit / 16 * 15, excess < count {
+        while rest > sizeLimit / 16 * 15, excess < count {
             rest -= messages[excess].size
             excess += 1
         }
@@ -28,8 +33,8 @@ struct WaitingMessages {
     }
 
     /// Puts messages back that were taken.
-    mutating func putBack(_ taken: some Collection<QueuedMessage>) {
-        messages.insert(contentsOf: taken, at: 0)
+    mutating func putBack(_ taken: some Collection<QueuedMessage>, at index: Int = 0) {
+        messages.insert(contentsOf: taken, at: min(index, count))
         size += Self.size(of: taken)
     }
 
@@ -38,6 +43,12 @@ struct WaitingMessages {
         messages.removeFirst(taken.count)
         size -= Self.size(of: taken)
         return taken
+    }
+
+    mutating func take(at index: Int) -> QueuedMessage {
+        let message = messages.remove(at: index)
+        size -= message.size
+        return message
     }
 
     private static func size(of messages: some Collection<QueuedMessage>) -> Int {

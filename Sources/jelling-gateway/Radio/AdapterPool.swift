@@ -22,6 +22,9 @@ final class AdapterPool: Service {
 
     var runners: [AdapterRunner] { running.withLock { $0.map(\.runner) } }
 
+    /// Whether an adapter was opened since the start.
+    var hasOpened: Bool { runners.contains { $0.status.openings > 0 } }
+
     /// Starts and stops adapters so that exactly these run.
     func set(_ adapters: [AdapterSettings], watchdog: WatchdogSettings) async {
         let (ending, kept) = running.withLock { running in

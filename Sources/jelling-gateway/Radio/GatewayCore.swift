@@ -58,6 +58,11 @@ final class GatewayCore: Sendable {
     /// Home Assistant has started.
     func announceAgain() { change { $0.announceAgain(at: Self.now) } }
 
+    /// What outlives the program of the devices that encrypt.
+    var replayCounters: [ReplayCounter] { state.withLock { $0.gateway.replayCounters } }
+
+    func restore(_ counters: [ReplayCounter]) { state.withLock { $0.gateway.restore(counters, at: Self.now) } }
+
     var counters: GatewayCounters { state.withLock { $0.gateway.counters } }
     var deviceCount: Int { state.withLock { $0.gateway.deviceCount } }
 

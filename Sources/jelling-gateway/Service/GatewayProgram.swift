@@ -18,6 +18,7 @@ final class GatewayProgram: Sendable {
     private let printer: DocumentPrinter?
     private let ending: Ending
     private let bonds: BondedDevices
+    private let counters: CounterService?
 
     private struct Options: Sendable {
         var prints: Bool
@@ -96,6 +97,11 @@ final class GatewayProgram: Sendable {
                         qualityOfService: message.kind == .document ? quality : 1, isRetained: message.isRetained)
                 })
         }
+        // As with the queue: nothing on disk if the settings say so.
+        let keepsState = settings.broker != nil && !settings.queue.isInMemory
+        counters =
+            keepsState
+            ? CounterService(folder: stateFolder, gateway: settings.gateway.name, core: core, logger: logger) : nil
         pool = AdapterPool(core: core, logger: logger) { ending.request($0) }
         restart.core.withLock { $0 = core }
     }
@@ -128,10 +134,12 @@ final class GatewayProgram: Sendable {
             logger.error("\(error)")
             return false
         }
+        counters?.restore()
         await pool.set(first.adapters, watchdog: first.watchdog)
         let manager = ServiceManager()
         var services: [any Service] = []
         if let delivery { services.append(BrokerService(delivery: delivery)) }
+        if let counters { services.append(counters) }
         if let http = first.http {
             let report = StatusReport(name: first.gateway.name, core: core, pool: pool, delivery: delivery)
             services.append(StatusServer(settings: http, report: report, logger: logger))
@@ -145,10 +153,9 @@ final class GatewayProgram: Sendable {
         services.append(reload)
         services.append(WatchdogService(manager: manager, core: core, pool: pool, delivery: delivery))
         if let duration = options.duration {
-            let ending = ending
-            Task {
+            Task { [ending, pool] in
                 try? await Task.sleep(for: .seconds(duration))
-                ending.request()
+                if pool.hasOpened { ending.request() } else { ending.request("no adapter was opened") }
             }
         }
         var quiet = Logger(label: "services")

@@ -66,6 +66,13 @@ struct BrokerSettings: Equatable, Sendable {
     }
 }
 
+extension BrokerSettings: CustomStringConvertible, CustomReflectable {
+    /// Does not show the password.
+    var description: String { (security == nil ? "mqtt://" : "mqtts://") + "\(host):\(port)" }
+    /// Empty, so that code that prints the parts of a value never prints the password.
+    var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 /// The queue of messages that the broker has not acknowledged.
 struct QueueSettings: Equatable, Sendable {
     /// Which message is removed first when the queue is full.

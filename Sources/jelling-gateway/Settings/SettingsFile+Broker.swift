@@ -42,7 +42,9 @@ extension SettingsFile {
             throw object.problem("listen", "is missing; write 127.0.0.1:9464")
         }
         guard let (host, port) = BrokerURL.hostAndPort(listen), let port else {
-            throw object.problem("listen", "expected ADDRESS:PORT, such as 127.0.0.1:9464")
+            let isPort = BrokerURL.hostAndPort(listen) == nil
+            let cause = isPort ? BrokerURL.problem(ofHostAndPort: listen) : "the port is missing"
+            throw object.problem("listen", "\(cause); expected ADDRESS:PORT, such as 127.0.0.1:9464")
         }
         var http = HTTPSettings(host: host, port: port)
         http.tokenFile = try object.text("tokenFile")

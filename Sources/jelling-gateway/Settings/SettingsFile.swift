@@ -1,5 +1,6 @@
 import BLE
 import BLEGateway
+import BLEText
 import Yams
 
 /// Reads the settings file: YAML, which includes JSON.
@@ -17,7 +18,7 @@ enum SettingsFile {
         guard let root = try parse(text, file) else { return settings }
         let object = try SettingsObject(root, file: file, path: "", keys: keys)
         if let name = try object.text("name") {
-            guard isName(name) else { throw object.problem("name", nameRule) }
+            guard isName(name) else { throw object.problem("name", problem(ofName: name)) }
             settings.gateway.name = name
         }
         if object.has("adapters") { settings.adapters = try adapters(object) }
@@ -110,7 +111,21 @@ enum SettingsFile {
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) } && text.first != "."
     }
 
-    static let nameRule = "a name has 1 to 64 letters, digits, ‘-’, ‘_’ and ‘.’"
+    /// Why a text is no name, and what one is.
+    static func problem(ofName text: String) -> String {
+        let wrong = text.first { !($0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0))) }
+        let cause =
+            if text.isEmpty {
+                "it is empty"
+            } else if let wrong {
+                "‘\(String(wrong).printable)’ cannot stand in it"
+            } else if text.first == "." {
+                "it begins with a dot"
+            } else {
+                "it is too long"
+            }
+        return "\(cause): a name has 1 to 64 letters, digits, ‘-’, ‘_’ and ‘.’"
+    }
 
     private static func adapters(_ object: SettingsObject) throws(SettingsProblem) -> [AdapterSettings] {
         var adapters: [AdapterSettings] = []
@@ -128,7 +143,8 @@ enum SettingsFile {
                 adapter = AdapterSettings(transport: transport, isPassive: try part.boolean("passive") ?? false)
             }
             do throws(TransportError) { _ = try TransportAddress(adapter.transport) } catch {
-                throw SettingsProblem(file: object.file, line: node.mark?.line, key: path, message: error.description)
+                throw SettingsProblem(
+                    file: object.file, line: node.mark?.line, key: path, message: error.description)
             }
             if adapters.contains(where: { $0.transport == adapter.transport }) {
                 throw SettingsProblem(

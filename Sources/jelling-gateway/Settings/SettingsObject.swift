@@ -1,4 +1,5 @@
 import BLE
+import BLEText
 import Yams
 
 /// A mapping in a settings file, read key by key; errors name the line and the key.
@@ -12,7 +13,8 @@ struct SettingsObject {
         self.path = path
         guard case .mapping(let mapping) = node else {
             throw SettingsProblem(
-                file: file, line: node.mark?.line, key: path, message: "expected keys and values, `key: value`")
+                file: file, line: node.mark?.line, key: path,
+                message: "\(Self.kind(of: node)); expected keys and values, `key: value`")
         }
         var members: [(key: String, value: Node)] = []
         for (key, value) in mapping {
@@ -46,7 +48,12 @@ struct SettingsObject {
 
     func text(_ key: String) throws(SettingsProblem) -> String? {
         guard let node = node(key) else { return nil }
-        guard case .scalar(let scalar) = node else { throw problem(key, "expected a text") }
+        guard case .scalar(let scalar) = node else {
+            throw problem(key, "\(Self.kind(of: node)); expected a text or a number, `\(key): value`")
+        }
+        guard !scalar.string.isEmpty else {
+            throw problem(key, "it is empty; write a value, or leave the key out")
+        }
         return scalar.string
     }
 
@@ -55,7 +62,7 @@ struct SettingsObject {
         switch text.lowercased() {
         case "true", "yes", "on": return true
         case "false", "no", "off": return false
-        default: throw problem(key, "expected true or false")
+        default: throw problem(key, "‘\(Self.shown(text))’ is neither; expected true or false")
         }
     }
 
@@ -63,10 +70,33 @@ struct SettingsObject {
         guard let text = try text(key) else { return nil }
         guard let number = Double(text), range.contains(number) else {
             throw problem(
-                key,
-                "expected a number of \(unit) from \(Self.short(range.lowerBound)) to \(Self.short(range.upperBound))")
+                key, "\(Self.mistake(in: text, range)); expected a number of \(unit) \(Self.described(range))")
         }
         return number
+    }
+
+    /// Why a text is not a number of a range.
+    private static func mistake(in text: String, _ range: ClosedRange<Double>) -> String {
+        guard let number = Double(text), number.isFinite else { return "‘\(shown(text))’ is not a number" }
+        return "\(shown(text)) is too \(number < range.lowerBound ? "small" : "large")"
+    }
+
+    private static func described(_ range: ClosedRange<Double>) -> String {
+        "from \(short(range.lowerBound)) to \(short(range.upperBound))"
+    }
+
+    /// What a message shows of a value: not all of a long one, and nothing of one that may be a key in the wrong place.
+    private static func shown(_ text: String) -> String {
+        let digits = text.count { $0.isHexDigit }
+        return digits >= 20 && digits * 5 >= text.count * 4 ? "…" : String(text.prefix(40)).printable
+    }
+
+    private static func kind(of node: Node) -> String {
+        switch node {
+        case .sequence: "this is a list"
+        case .mapping: "these are keys and values"
+        case .scalar, .alias: "this is a single value"
+        }
     }
 
     private static func short(_ number: Double) -> String {
@@ -77,7 +107,10 @@ struct SettingsObject {
         guard let number = try number(key, in: Double(range.lowerBound)...Double(range.upperBound), unit) else {
             return nil
         }
-        guard number == number.rounded() else { throw problem(key, "expected a whole number of \(unit)") }
+        guard number == number.rounded() else {
+            let range = Self.described(Double(range.lowerBound)...Double(range.upperBound))
+            throw problem(key, "\(number) has a fraction; expected a whole number of \(unit) \(range)")
+        }
         return Int(number)
     }
 
@@ -91,7 +124,8 @@ struct SettingsObject {
     ) throws(SettingsProblem) -> Choice? where Choice.RawValue == String {
         guard let text = try text(key) else { return nil }
         guard let choice = Choice(rawValue: text) else {
-            throw problem(key, "expected \(Choice.allCases.map(\.rawValue).joined(separator: " or "))")
+            let choices = Choice.allCases.map(\.rawValue).joined(separator: " or ")
+            throw problem(key, "‘\(Self.shown(text))’ is not known; expected \(choices)")
         }
         return choice
     }
@@ -99,7 +133,7 @@ struct SettingsObject {
     func address(_ key: String) throws(SettingsProblem) -> UInt64? {
         guard let text = try text(key) else { return nil }
         guard let address = DeviceAddress(text) else {
-            throw problem(key, "‘\(text)’ is not an address; write A4:C1:38:00:00:01")
+            throw problem(key, "‘\(Self.shown(text))’ is not an address; write A4:C1:38:00:00:01")
         }
         return address.value
     }
@@ -116,7 +150,11 @@ struct SettingsObject {
         }
         guard octets.count * 2 == digits.count, counts.contains(octets.count) else {
             // The value is a secret: do not repeat it in the message.
-            throw problem(key, "expected \(counts.map { "\($0 * 2)" }.joined(separator: " or ")) hexadecimal digits")
+            let isHexadecimal = text.allSatisfy { $0.isASCII && $0.isHexDigit }
+            throw problem(
+                key,
+                (isHexadecimal ? "it has \(digits.count) digits" : "it has other characters than hexadecimal digits")
+                    + "; expected \(counts.map { "\($0 * 2)" }.joined(separator: " or ")) hexadecimal digits")
         }
         return octets
     }
@@ -128,7 +166,9 @@ struct SettingsObject {
 
     func list(_ key: String) throws(SettingsProblem) -> [(path: String, node: Node)] {
         guard let node = node(key) else { return [] }
-        guard case .sequence(let sequence) = node else { throw problem(key, "expected a list") }
+        guard case .sequence(let sequence) = node else {
+            throw problem(key, "\(Self.kind(of: node)); expected a list, `\(key): [...]`")
+        }
         return sequence.enumerated().map { (path: "\(place(key))[\($0.offset)]", node: $0.element) }
     }
 
@@ -143,15 +183,17 @@ struct SettingsObject {
     /// A mapping from names to numbers, in the order of the file.
     func numbers(_ key: String, in range: ClosedRange<Double>) throws(SettingsProblem) -> [String: Double]? {
         guard let node = node(key) else { return nil }
-        guard case .mapping(let mapping) = node else { throw problem(key, "expected names and numbers") }
+        guard case .mapping(let mapping) = node else {
+            throw problem(key, "\(Self.kind(of: node)); expected names and numbers, `temperature: 0.2`")
+        }
         var numbers: [String: Double] = [:]
         for (name, value) in mapping {
             let text = name.scalar?.string ?? ""
             guard let number = value.scalar.flatMap({ Double($0.string) }), range.contains(number) else {
                 throw SettingsProblem(
                     file: file, line: value.mark?.line, key: "\(place(key)).\(text)",
-                    message: "expected a number from \(Self.short(range.lowerBound)) to \(Self.short(range.upperBound))"
-                )
+                    message: (value.scalar.map { Self.mistake(in: $0.string, range) } ?? Self.kind(of: value))
+                        + "; expected a number " + Self.described(range))
             }
             numbers[text] = number
         }

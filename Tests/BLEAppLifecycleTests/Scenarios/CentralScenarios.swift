@@ -53,6 +53,39 @@ struct CentralScenarios {
         #expect(central.discoveries.count == 41)
     }
 
+    @Test("apps whose discoveries are joined are told the same, in the same order, as apps whose discoveries are not")
+    func joinedDiscoveries() {
+        var told: [[[ClientEvent]]] = []
+        for joins in [false, true] {
+            let world = World()
+            let device = world.air.addBroadcaster(
+                SimulatedBroadcaster(address: Profiles.beltAddress, advertisement: beacon(1)))
+            let station = AppStation(world, joinsDiscoveries: joins)
+            let first = TestApp(station, "org.example.first", modes: .central)
+            let second = TestApp(station, "org.example.second", modes: .central)
+            let managers = [first.central(), second.central(), first.central()]
+            func hear(_ count: UInt64) {
+                let end = station.counters.advertisingReports + count
+                world.run(for: .seconds(60)) { station.counters.advertisingReports >= end }
+            }
+            managers[0].ask(.scan(ScanOptions(services: [Profiles.heartRate], allowsDuplicates: true)))
+            managers[1].ask(.scan(ScanOptions(services: [Profiles.heartRate], allowsDuplicates: true)))
+            managers[2].ask(.scan(ScanOptions()))
+            hear(5)
+            world.air.setAdvertisement(beacon(2), of: device)
+            hear(5)
+            second.enterBackground()
+            hear(5)
+            second.enterForeground()
+            managers[0].ask(.stopScan)
+            hear(20)
+            told.append(managers.map(\.events))
+            #expect((station.sharedDiscoveryCount > 5) == joins)
+        }
+        #expect(told[0] == told[1])
+        #expect(told[0][1].count > 10)
+    }
+
     @Test(
         "scenario 2: in the background, duplicates are ignored; the scan slows down only when no foreground app scans (BGC-1, BGC-3, BGC-4)"
     )

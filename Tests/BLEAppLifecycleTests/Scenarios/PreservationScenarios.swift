@@ -141,6 +141,20 @@ struct PreservationScenarios {
         #expect(app.central(restoring).connections == [peer])
     }
 
+    @Test("scenario 8: after an interruption that the user has not chosen in the settings it is relaunched (SPR-30)")
+    func interruption() throws {
+        let station = AppStation(world)
+        let belt = air.addPeripheral(Profiles.belt())
+        let (app, _) = try waiting(station, belt, restoring)
+        app.end(.terminatedBySystem)
+        let now = world.now
+        station.apps { $0.setPower(false, byUser: false, at: now) }
+        station.apps { $0.setPower(true, byUser: false, at: now) }
+        air.setAdvertising(true, of: belt)
+        world.run(for: .seconds(5))
+        #expect(app.actions.last == .relaunch(LaunchOptions(centrals: ["lock"])))
+    }
+
     @Test(
         "scenario 9: what was scanned for, connected, discovered and subscribed is restored (SPR-C1, SPR-C2, SPR-C3, SPR-12, SPR-14, SPR-15, SPR-34, SPR-35)"
     )
@@ -266,6 +280,32 @@ struct PreservationScenarios {
         world.run(for: .seconds(5))
         #expect(central.discoveries.isEmpty)
         #expect(central.states == [.poweredOff, .poweredOn])
+    }
+
+    @Test(
+        "scenario 25: the controller may be released while Bluetooth is off: it is off until it is on, and services stay (CEN-3, PER-1)"
+    )
+    func releasedWhileOff() throws {
+        let station = AppStation(world)
+        let app = TestApp(station)
+        let central = app.central()
+        let peripheral = app.peripheral()
+        #expect(peripheral.add(Profiles.published) == nil)
+        peripheral.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
+        world.run(for: .seconds(1))
+        station.apps { $0.setPower(false, at: world.now) }
+        station.closeTransport()
+        world.run(for: .seconds(2))
+        #expect(TestApp(station, "org.example.late").central().states == [.poweredOff])
+        station.start()
+        world.run(for: .seconds(2))
+        #expect(central.states == [.poweredOn, .poweredOff])
+        station.apps { $0.setPower(true, at: world.now) }
+        world.run(for: .seconds(2))
+        for states in [central.states, peripheral.states] { #expect(states == [.poweredOn, .poweredOff, .poweredOn]) }
+        let remote = HostStation.remote(in: world)
+        let link = try #require(remote.connect(Profiles.stationAddress))
+        #expect(remote.characteristics(link, Profiles.lock).count == 2)
     }
 
     @Test("scenario 23: an app that finishes in time is woken again at once (BGX-2, BGC-2)")

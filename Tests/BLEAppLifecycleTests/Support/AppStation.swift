@@ -23,13 +23,16 @@ final class AppStation: Station {
     /// HCI commands that went to the controller.
     private(set) var sentCommands: [(opcode: HCIOpcode, parameters: [UInt8])] = []
     private var told: [(event: ClientEvent, manager: ManagerID, app: AppID)] = []
+    /// How many discoveries several managers were told of at once.
+    private(set) var sharedDiscoveryCount = 0
     /// How long the journal was when each event was told.
     private var journalLengths: [Int] = []
 
     init(
         _ world: World, configuration: HostConfiguration = HostConfiguration(),
         settings: LifecycleSettings = LifecycleSettings(), journal: [UInt8] = [], seed: UInt8 = 1,
-        controller: SimulatedControllerConfiguration = SimulatedControllerConfiguration(), starts: Bool = true
+        controller: SimulatedControllerConfiguration = SimulatedControllerConfiguration(), starts: Bool = true,
+        joinsDiscoveries: Bool = false
     ) {
         self.world = world
         self.journal = journal
@@ -37,6 +40,7 @@ final class AppStation: Station {
         engine = LifecycleEngine(
             configuration: configuration, settings: settings, seed: [UInt8](repeating: seed, count: 32),
             restoring: Self.state(in: journal))
+        engine.withHost(at: world.now) { $0.joinsDiscoveries = joinsDiscoveries }
         world.add(self)
         if starts { start() }
     }
@@ -113,6 +117,12 @@ final class AppStation: Station {
             case .event(let event, let manager, let app):
                 told.append((event, manager, app))
                 journalLengths.append(journal.count)
+            case .discovered(let shared):
+                if shared.recipients.count > 1 { sharedDiscoveryCount += 1 }
+                for recipient in shared.recipients {
+                    told.append((shared.event(for: recipient), recipient.manager, recipient.app))
+                    journalLengths.append(journal.count)
+                }
             case .process(let action, let app): processActions.append((action, app))
             case .alert(let alert): alerts.append(alert)
             case .alertWithdrawn(let id): withdrawnAlerts.append(id)

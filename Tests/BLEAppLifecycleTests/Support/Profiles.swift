@@ -50,7 +50,8 @@ enum Profiles {
 
     static func id(_ number: UInt32) -> LocalAttributeID { LocalAttributeID(rawValue: number) }
 
-    /// A service with one dynamic characteristic that can do everything (identifiers 1 and 2), and one with a fixed value (3).
+    /// A service with one dynamic characteristic that can do everything (identifiers 1 and 2), and one with a fixed
+    /// value (3).
     static let published = LocalService(
         id: id(1), uuid: lock,
         characteristics: [

@@ -288,6 +288,70 @@ struct ConnectorTests {
         #expect(plan()?.includes(HostRig.peer(1)) == true)
     }
 
+    /// Connector whose clients wait for so many devices each, and the devices in its next turns.
+    private func turns(
+        _ counts: [Int], count: Int, policy: HostConfiguration.PendingConnectionPolicy = .acceptList, size: Int = 8,
+        between: (inout Connector, Int) -> Void = { _, _ in }
+    ) -> [Set<DeviceAddress>] {
+        var connector = Connector()
+        var number = 0
+        for (client, peers) in counts.enumerated() {
+            for _ in 0..<peers {
+                number += 1
+                connector.add(
+                    ConnectRequest(peer: HostRig.peer(number)), operation: OperationID(rawValue: UInt64(number)),
+                    client: ClientID(rawValue: UInt32(client + 1)))
+            }
+        }
+        var now = Instant(microseconds: 1_000_000)
+        let peers = (1...2 * number).map { HostRig.peer($0) }
+        return (0..<count).map { turn in
+            between(&connector, turn)
+            let plan = connector.plan(
+                timing: .gateway, policy: policy, acceptListSize: size, onSight: false, at: now)
+            now = now.advanced(by: .seconds(10))
+            return Set(peers.filter { plan?.includes($0) ?? false })
+        }
+    }
+
+    @Test("a client that waits for hundreds of devices does not keep another's from its turns (SPEC CEN-9, pain 3)")
+    func turnsByClient() {
+        let one = HostRig.peer(301)
+        let shared = turns([300, 1], count: 100)
+        #expect(shared.allSatisfy { $0.count == 8 && $0.contains(one) })
+        // Each of the many has its turn, too: seven places in each.
+        #expect(shared.prefix(43).reduce(Set()) { $0.union($1) }.count == 301)
+        let single = turns([300, 1], count: 100, policy: .directedTurns(.seconds(10)))
+        #expect(single.allSatisfy { $0.count == 1 } && single.count { $0.contains(one) } == 50)
+        // More clients than places: each has one in every third turn.
+        let crowd = turns(Array(repeating: 20, count: 9) + [1], count: 99, size: 3)
+        #expect(crowd.count { $0.contains(HostRig.peer(181)) } >= 29)
+    }
+
+    @Test("a client that asks again and again does not get the turns of those that wait")
+    func turnsOfOneThatAsksAgain() {
+        var number = 10_000
+        let turns = turns([50, 1], count: 40, policy: .directedTurns(.seconds(10))) { connector, _ in
+            // Its oldest request goes, and a new one comes.
+            _ = connector.remove(OperationID(rawValue: UInt64(number == 10_000 ? 1 : number)))
+            number += 1
+            connector.add(
+                ConnectRequest(peer: HostRig.peer(60)), operation: OperationID(rawValue: UInt64(number)),
+                client: ClientID(rawValue: 1))
+        }
+        #expect(turns.count { $0.contains(HostRig.peer(51)) } == 20)
+    }
+
+    @Test("a turn stays as it is while devices come and go, and the places of those that went are filled")
+    func turnsStay() {
+        let turns = turns([20], count: 3, size: 4) { connector, turn in
+            if turn == 1 { _ = connector.remove(OperationID(rawValue: 6)) }
+        }
+        #expect(turns[0] == Set((1...4).map { HostRig.peer($0) }))
+        #expect(turns[1] == Set([5, 7, 8, 9].map { HostRig.peer($0) }))
+        #expect(turns[2] == Set((10...13).map { HostRig.peer($0) }))
+    }
+
     @Test("Command Disallowed while scanning shows that the controller does one thing at a time (pain 2)")
     func learnsFromRefusal() {
         let rig = started()

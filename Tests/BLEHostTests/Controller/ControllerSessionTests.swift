@@ -216,6 +216,67 @@ struct ControllerSessionTests {
         #expect(rig.events.contains(.stopped))
     }
 
+    @Test("the database can be changed while the engine stops, and afterwards: it outlives the controller (SPEC PER-1)")
+    func databaseOfStoppedEngine() {
+        let rig = HostRig()
+        rig.start()
+        _ = rig.connect()
+        rig.submit(.stop)
+        let name = rig.submit(.server(.setDeviceName("Door")))
+        #expect(rig.results(of: name) == [.success(.done)])
+        let scan = rig.submit(.radio(.scan(ScanRequest())))
+        #expect(rig.results(of: scan) == [.failure(.invalidRequest(.stopped))])
+    }
+
+    @Test("what a client that has gone demanded of pairings ends while the engine stops (SPEC SEC-1)")
+    func securityOfStoppedEngine() {
+        let rig = HostRig()
+        rig.start()
+        _ = rig.connect()
+        let listening = rig.submit(.channel(.listen(spsm: 0x80, ChannelSettings(), requiresEncryption: false)))
+        #expect(rig.results(of: listening).count == 1)
+        rig.submit(.stop)
+        let commands: [HostCommand] = [
+            .security(.setSecurity(SecuritySettings())), .security(.setOutOfBandData(HostRig.peer, nil)),
+            .channel(.stopListening(spsm: 0x80)),
+        ]
+        for command in commands {
+            let operation = rig.submit(command)
+            #expect(rig.results(of: operation) == [.success(.done)], "\(command)")
+        }
+    }
+
+    @Test("an engine whose transport ended while it stopped starts on the next one", arguments: [false, true])
+    func opensAfterLoss(isStopped: Bool) {
+        let rig = HostRig()
+        rig.start()
+        _ = rig.connect()
+        rig.answers[Disconnect.opcode] = .silence
+        let stop = rig.submit(.stop)
+        if isStopped { rig.advance(by: .seconds(5)) }
+        rig.closeTransport()
+        #expect(rig.results(of: stop) == [.success(.done)])
+        // Once more, without a transport.
+        #expect(rig.results(of: rig.submit(.stop)) == [.success(.done)])
+        rig.start()
+        #expect(rig.isReady)
+    }
+
+    @Test("an engine that is stopped while its transport is opened again starts on it", arguments: [false, true])
+    func stopsWhileReopening(isClosedFirst: Bool) {
+        let rig = HostRig()
+        rig.answers[LEReadBufferSize.opcode] = .silence
+        rig.start()
+        for _ in 0..<2 { rig.advance(by: .milliseconds(2001)) }
+        #expect(rig.events.contains(.reopenTransport))
+        if isClosedFirst { rig.closeTransport() }
+        #expect(rig.results(of: rig.submit(.stop)) == [.success(.done)])
+        if !isClosedFirst { rig.closeTransport() }
+        rig.answers[LEReadBufferSize.opcode] = nil
+        rig.start()
+        #expect(rig.isReady)
+    }
+
     @Test("stop ends a scan that the controller was just beginning, and waits for no deadline")
     func stopsWhatJustBegins() {
         for pending in [LESetScanParameters.opcode, LESetScanEnable.opcode] {

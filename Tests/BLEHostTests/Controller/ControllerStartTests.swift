@@ -33,7 +33,7 @@ struct ControllerStartTests {
 
     @Test("the steps come in their order, and the address is chosen once the available ones are known")
     func order() throws {
-        var session = ControllerSession(configuration: HostConfiguration())
+        var session = ControllerSession(configuration: SharedConfiguration(HostConfiguration()))
         var commands = CommandQueue()
         session.start()
         let steps = start(&session, into: &commands)
@@ -49,7 +49,8 @@ struct ControllerStartTests {
     @Test("a random address is not set before it is made")
     func addressInTheMaking() {
         let random = DeviceAddress(value: 0xC000_0000_0001, kind: .random)
-        var session = ControllerSession(configuration: HostConfiguration(ownAddress: .random(random)))
+        let configuration = HostConfiguration(ownAddress: .random(random))
+        var session = ControllerSession(configuration: SharedConfiguration(configuration))
         var commands = CommandQueue()
         session.start()
         #expect(!start(&session, into: &commands, isAddressBeingMade: true).contains(.setRandomAddress))
@@ -60,7 +61,7 @@ struct ControllerStartTests {
 
     @Test("a shared controller is asked, never changed")
     func shared() {
-        var session = ControllerSession(configuration: HostConfiguration(ownership: .shared))
+        var session = ControllerSession(configuration: SharedConfiguration(HostConfiguration(ownership: .shared)))
         var commands = CommandQueue()
         session.start()
         #expect(!start(&session, into: &commands).contains { $0.changesController })
@@ -68,7 +69,7 @@ struct ControllerStartTests {
 
     @Test("a refused required step asks for recovery; an optional one does not")
     func refusals() throws {
-        var session = ControllerSession(configuration: HostConfiguration())
+        var session = ControllerSession(configuration: SharedConfiguration(HostConfiguration()))
         var commands = CommandQueue()
         session.start()
         let refusal: [UInt8] = [HCIStatus.unknownCommand.rawValue]
@@ -82,7 +83,7 @@ struct ControllerStartTests {
 
     @Test("a controller that is not in use does not fall")
     func fall() {
-        var session = ControllerSession(configuration: HostConfiguration())
+        var session = ControllerSession(configuration: SharedConfiguration(HostConfiguration()))
         #expect(session.fall(at: now) == nil)
         session.start()
         #expect(session.fall(at: now) == .reset)

@@ -38,7 +38,7 @@ struct GATTTurnTests {
         #expect(answerAll(&bench) == [[1, 1], [2, 1], [3, 1], [1, 2], [2, 2], [1, 3], [1, 4]])
     }
 
-    @Test("whoever asks once at a time gets no second turn before the others had theirs")
+    @Test("a client that asks once at a time gets no second turn before the others had theirs")
     func oneAtATime() {
         var bench = ClientBench()
         for number in 1...10 { bench.start(read(greedy, number), client: greedy) }

@@ -121,7 +121,18 @@ struct SubratingTests {
             #expect(part.interval == .milliseconds(100))
             let impatient = ParameterPolicy.within(
                 .milliseconds(15)...ConnectionInterval.milliseconds(100), latency: 0)
-            for policy in [.reject, impatient] {
+            func timeouts(_ low: Double, _ high: Double) -> ParameterPolicy {
+                .within(
+                    wished.interval, latency: 2,
+                    supervisionTimeout: .milliseconds(low)...SupervisionTimeout.milliseconds(high))
+            }
+            for policy in [timeouts(2000, 6000), timeouts(6000, 6000)] {
+                guard case .success = try outcome(policy, usesLinkLayer: usesLinkLayer) else {
+                    Issue.record("the timeout is not accepted")
+                    continue
+                }
+            }
+            for policy in [.reject, impatient, timeouts(2000, 5990), timeouts(6010, 8000)] {
                 #expect(try outcome(policy, usesLinkLayer: usesLinkLayer) == .failure(.rejectedByPeer))
             }
         }

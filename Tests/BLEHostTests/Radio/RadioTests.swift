@@ -11,7 +11,7 @@ private struct Bench {
     private var lastOperation: UInt64 = 0
 
     init(features: LEFeatures = [], configuration: HostConfiguration = HostConfiguration()) {
-        radio = Radio(configuration: configuration)
+        radio = Radio(configuration: SharedConfiguration(configuration))
         var information = ControllerInformation()
         information.features = features
         information.filterAcceptListSize = 4

@@ -306,4 +306,53 @@ struct ScannerTests {
             ])
         #expect(timing.backgroundScan.interval > timing.foregroundScan.interval)
     }
+
+    @Test("joined discoveries tell the same clients the same as separate ones, with one event for a packet")
+    func joinedDiscoveries() {
+        let heart = BluetoothUUID(UInt16(0x180D))
+        let requests = [
+            ScanRequest(isActive: false, allowsDuplicates: true, serviceUUIDs: [heart]), ScanRequest(isActive: false),
+            ScanRequest(isActive: false, allowsDuplicates: true, serviceUUIDs: [heart]),
+            ScanRequest(isActive: false, allowsDuplicates: true, minimumRSSI: -20),
+            ScanRequest(isActive: false, allowsDuplicates: true, name: "A"),
+            ScanRequest(isActive: false, allowsDuplicates: true, serviceUUIDs: [heart], address: HostRig.peer(2)),
+            ScanRequest(isActive: false, serviceUUIDs: [heart]),
+        ]
+        let (separate, joined) = (HostRig(), HostRig())
+        joined.joinsDiscoveries = true
+        for rig in [separate, joined] {
+            rig.start()
+            var scans: [OperationID] = []
+            for (number, request) in requests.enumerated() {
+                scans.append(rig.submit(.radio(.scan(request)), from: ClientID(rawValue: UInt32(number) + 1)))
+            }
+            rig.forget()
+            for round in 0..<6 {
+                if round == 3 { rig.submit(.cancel(scans[2])) }
+                for device in 1...3 {
+                    rig.receive(HostRig.report(HostRig.peer(device), data: [3, 3, 0x0D, 0x18, 2, 9, 0x41]))
+                    rig.receive(HostRig.report(HostRig.peer(device), data: [2, 1, UInt8(round / 2)]))
+                }
+            }
+        }
+        #expect(separate.discoveries.allSatisfy { $0.others.isEmpty })
+        let told = joined.discoveries.flatMap { discovery in discovery.seekers.map { discovery.addressed(to: $0) } }
+        #expect(told == separate.discoveries)
+        #expect(told.count > 2 * joined.discoveries.count)
+        #expect(Set(joined.discoveries.map { $0.others.count }).count > 1)
+    }
+
+    @Test("names are compared by their octets, also where Unicode calls other octets equal", arguments: [false, true])
+    func namesByOctets(isReversed: Bool) {
+        let rig = HostRig()
+        rig.start()
+        // é as one scalar, and as two.
+        let names = isReversed ? ["e\u{301}", "\u{E9}"] : ["\u{E9}", "e\u{301}"]
+        for (number, name) in names.enumerated() {
+            let request = ScanRequest(isActive: false, name: name)
+            rig.submit(.radio(.scan(request)), from: ClientID(rawValue: UInt32(number) + 1))
+        }
+        rig.receive(HostRig.report(data: [3, 9, 0xC3, 0xA9]))
+        #expect(rig.discoveries.map(\.client) == [ClientID(rawValue: isReversed ? 2 : 1)])
+    }
 }

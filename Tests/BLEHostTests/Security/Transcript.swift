@@ -197,8 +197,8 @@ struct Transcript: Decodable, Sendable {
         pdus(local: local).first { ($0.first == 0x01 || $0.first == 0x02) && $0.count == 7 }
     }
 
-    /// The keys that each side gives: names of the file may stand for the other side, so that what was agreed on decides,
-    /// and where that fits both ways the identity does. `nil` where they fit nothing.
+    /// The keys that each side gives: names of the file may stand for the other side, so that what was agreed on
+    /// decides, and where that fits both ways the identity does. `nil` where they fit nothing.
     var keys: (local: Keys, peer: Keys)? {
         guard let response = features(local: !isInitiator) else { return nil }
         let labelled = (

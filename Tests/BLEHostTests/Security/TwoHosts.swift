@@ -5,7 +5,8 @@ import TestSupport
 
 @testable import BLEHost
 
-/// A central and a peripheral that pair: each side a host of one world with its link, its user and the values of a service.
+/// A central and a peripheral that pair: each side a host of one world with its link, its user and the values of a
+/// service.
 final class TwoHosts {
     enum Side: Int, CaseIterable { case central, peripheral }
 

@@ -8,8 +8,8 @@ import Testing
 struct GATTServerChangeTests {
     static let one = ServerBench.link(1)
 
-    /// Generic Access at 1 to 5, Generic Attribute from 6: Service Changed at 8, its configuration at 9, Client Supported
-    /// Features at 11, Database Hash at 13; a service of an app at 14 to 17.
+    /// Generic Access at 1 to 5, Generic Attribute from 6: Service Changed at 8, its configuration at 9, Client
+    /// Supported Features at 11, Database Hash at 13; a service of an app at 14 to 17.
     func bench(hasDatabaseHash: Bool = true) throws -> ServerBench {
         let bench = ServerBench()
         try bench.server.publishGenericServices(deviceName: "Jelling", hasDatabaseHash: hasDatabaseHash, at: .zero)

@@ -53,6 +53,25 @@ struct TwoHostTests {
         #expect(world.central.results(of: read) == [.success(.gatt(.value([72])))])
     }
 
+    @Test("a value that the app gives after 29 s is read, after 30 s it is too late (SPEC 2.4)")
+    func answersLate() throws {
+        let world = World(hosts: 2)
+        let rate = try advertising(world)
+        let link = try #require(world.central.connect(world.peripheral.address))
+        _ = world.central.gatt(link, .discoverServices(uuids: []))
+        let read = world.central.submit(.link(link, .gatt(.read(rate.valueHandle))))
+        #expect(world.run(for: .seconds(2)) { world.peripheral.serverEvents.contains { $0.readRequest != nil } })
+        let question = try #require(world.peripheral.serverEvents.compactMap(\.readRequest).first)
+        world.run(for: .seconds(29))
+        #expect(world.central.results(of: read).isEmpty)
+        world.peripheral.submit(.server(.respond(question.id, .value([72]))))
+        #expect(world.run(for: .milliseconds(500)) { !world.central.results(of: read).isEmpty })
+        #expect(world.central.results(of: read) == [.success(.gatt(.value([72])))])
+        let again = world.central.submit(.link(link, .gatt(.read(rate.valueHandle))))
+        world.run(for: .seconds(31))
+        #expect(world.central.results(of: again) == [.failure(.gatt(.transactionTimeout))])
+    }
+
     @Test("the database is one for the device, and each app is asked for what it published (SPEC PER-24)")
     func oneDatabase() throws {
         let world = World(hosts: 2)

@@ -32,6 +32,8 @@ final class HostRig {
     var toolbox: (any SecurityToolbox)?
     /// Overrides for single commands.
     var answers: [HCIOpcode: Answer] = [:]
+    /// Whether events are taken from the engine as they come.
+    var collectsEvents = true
     /// Whether sent ACL packets are confirmed by Number Of Completed Packets.
     var confirmsData = true
     var features: LEFeatures = [.encryption]
@@ -106,6 +108,11 @@ final class HostRig {
         now = end
         host.advance(to: now)
         settle()
+    }
+
+    var joinsDiscoveries: Bool {
+        get { host.joinsDiscoveries }
+        set { host.joinsDiscoveries = newValue }
     }
 
     // MARK: Observations
@@ -200,7 +207,7 @@ final class HostRig {
             }
             var packets: [[UInt8]] = []
             host.drainPackets { packets.append($0.copied()) }
-            while let event = host.nextEvent() { events.append(event) }
+            while collectsEvents, let event = host.nextEvent() { events.append(event) }
             for packet in packets {
                 progress = true
                 take(packet)

@@ -88,4 +88,5 @@ let answerSamples: [CodecSample] = [
     .answer(LESetPeriodicAdvertisingSubeventData.ReturnParameters(advertisingHandle: 1), "00 01"),
     .answer(LESetPeriodicAdvertisingResponseData.ReturnParameters(synchronizationHandle: .sample), "00 0700"),
     .answer(LESetPeriodicSyncSubevent.ReturnParameters(synchronizationHandle: .sample), "00 0700"),
+    .answer(LESetPeriodicAdvertisingParametersV2.ReturnParameters(advertisingHandle: 1), "00 01"),
 ]

@@ -263,4 +263,9 @@ let commandSamples: [CodecSample] = [
         LESetPeriodicSyncSubevent(
             synchronizationHandle: .sample, properties: .includesTransmitPower, subevents: [0, 9]),
         "0700 4000 02 0009"),
+    .command(
+        LESetPeriodicAdvertisingParametersV2(
+            advertisingHandle: 1, minimumInterval: .milliseconds(500), maximumInterval: .milliseconds(600),
+            properties: .includesTransmitPower, subeventCount: 5, subeventInterval: 48, responseSlotDelay: 5,
+            responseSlotSpacing: 10, responseSlotCount: 20), "01 9001 e001 4000 05 30 05 0a 14"),
 ]

@@ -90,6 +90,7 @@ let commandTypes: [any HCICommand.Type] = [
     LESetPeriodicAdvertisingData.self,
     LESetPeriodicAdvertisingEnable.self,
     LESetPeriodicAdvertisingParameters.self,
+    LESetPeriodicAdvertisingParametersV2.self,
     LESetPeriodicAdvertisingReceiveEnable.self,
     LESetPeriodicAdvertisingResponseData.self,
     LESetPeriodicAdvertisingSubeventData.self,

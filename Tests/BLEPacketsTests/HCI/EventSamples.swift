@@ -126,4 +126,32 @@ let eventSamples: [CodecSample] = [
         LESubrateChange(
             connectionHandle: .sample, subrateFactor: 4, latency: 1, continuationNumber: 2,
             supervisionTimeout: .milliseconds(5000)), "00 4100 0400 0100 0200 f401"),
+    .event(
+        LEPeriodicAdvertisingSyncEstablishedV2(
+            status: .success, synchronizationHandle: .sample, advertisingSetIdentifier: 5,
+            advertiserAddress: .sampleRandom,
+            advertiserPHY: .le2M, interval: .milliseconds(100), advertiserClockAccuracy: ClockAccuracy(rawValue: 1),
+            subeventCount: 5, subeventInterval: 16, responseSlotDelay: 8, responseSlotSpacing: 10),
+        "00 0700 05 01 1122334455c6 02 5000 01 05 10 08 0a"),
+    .event(
+        LEPeriodicAdvertisingReportV2(
+            synchronizationHandle: .sample, transmitPower: -4, rssi: -60, eventCounter: 0x0102, subeventNumber: 3,
+            data: [1, 2]), "0700 fc c4 ff 0201 03 00 02 0102"),
+    .event(
+        LEPeriodicAdvertisingSyncTransferReceivedV2(
+            status: .success, connectionHandle: .sample, serviceData: 0x0102, synchronizationHandle: .sample,
+            advertisingSetIdentifier: 5, advertiserAddress: .sampleRandom, advertiserPHY: .le1M,
+            interval: .milliseconds(100), advertiserClockAccuracy: ClockAccuracy(rawValue: 7), subeventCount: 128,
+            subeventInterval: 6, responseSlotDelay: 1, responseSlotSpacing: 2),
+        "00 4100 0201 0700 05 01 1122334455c6 01 5000 07 80 06 01 02"),
+    .event(
+        LEPeriodicAdvertisingSubeventDataRequest(advertisingHandle: 1, firstSubevent: 127, subeventCount: 2),
+        "01 7f 02"),
+    .event(
+        LEPeriodicAdvertisingResponseReport(
+            advertisingHandle: 1, subeventNumber: 3, transmitStatus: 0,
+            responses: [
+                .init(transmitPower: 4, rssi: -50, slot: 0, data: [3, 0xFF, 0x0F, 0]),
+                .init(slot: 1, dataStatus: AdvertisingDataStatus(rawValue: 0xFF), data: []),
+            ]), "01 03 00 02" + "04 ce ff 00 00 04 03ff0f00" + "7f 7f ff 01 ff 00"),
 ]

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import Testing
 
 @testable import BLETransport
@@ -34,6 +35,10 @@ struct ByteStreamTests {
         }
     }
 
+    private final class Counter: Sendable {
+        let value = Atomic(0)
+    }
+
     private static func send(_ octets: [UInt8], on stream: ByteStream) { stream.send(octets.span.bytes) }
 
     @Test("the first that is sent is written at once, what follows before the loop waits is written together")
@@ -58,6 +63,125 @@ struct ByteStreamTests {
             Self.send([2], on: stream)
         }
         #expect(written == [[0], [3] + [UInt8](repeating: 1, count: 70_000), [2]])
+    }
+
+    @Test("each time the kernel takes some of what it did not take before, that is told", .timeLimit(.minutes(10)))
+    func flushed() async throws {
+        try await withLoop { loop in
+            let pair = SocketPair(kind: SOCK_STREAM)
+            let descriptor = pair.ours
+            let (refusals, refused) = AsyncStream<Int>.makeStream()
+            let (flushes, flushed) = AsyncStream<Void>.makeStream()
+            loop.run {
+                let stream = ByteStream(descriptor: descriptor)
+                do throws(TransportError) {
+                    try stream.start(on: loop, receive: { _ in }, closed: { _ in })
+                } catch {
+                    Issue.record(error)
+                    refused.finish()
+                    flushed.finish()
+                    return
+                }
+                // Far more than the kernel takes twice, so that the first it takes later is not all of it.
+                Self.send([UInt8](repeating: 1, count: Self.muchMoreThanTheKernelTakes), on: stream)
+                refused.yield(stream.refusedByteCount)
+                stream.flushed = { if stream.refusedByteCount > 0 { flushed.yield() } }
+            }
+            // A reader that began while the stream still writes could make room for all of it.
+            let refusedByteCount = try #require(await refusals.first { _ in true })
+            #expect(refusedByteCount > 0)
+            let takenAtOnce = Self.muchMoreThanTheKernelTakes - refusedByteCount
+            #expect(readBytes(takenAtOnce, from: pair.peer).count == takenAtOnce)
+            #expect(await flushes.first { true } != nil)
+            #expect(readBytes(refusedByteCount, from: pair.peer).count == refusedByteCount)
+            pair.closePeer()
+        }
+    }
+
+    /// As much as a stream keeps.
+    private static let muchMoreThanTheKernelTakes = 1_000_000
+
+    /// A side that is gone and whose unread octets the kernel still keeps leaves no room to write, as each does for a
+    /// moment.
+    @Test(
+        "what the other side sent before it was gone is read, although it did not read what it was sent",
+        arguments: [false, true])
+    func lastWords(keepsUnread: Bool) async throws {
+        try await withLoop { loop in
+            let pair = SocketPair(kind: SOCK_STREAM)
+            let descriptor = pair.ours
+            // Two reads and a part of one.
+            let octets = [UInt8](repeating: 1, count: 40_000)
+            _ = unsafe octets.withUnsafeBytes { unsafe Glibc.write(pair.peer, $0.baseAddress, $0.count) }
+            let received = Counter()
+            let ends = Counter()
+            loop.run {
+                let stream = ByteStream(descriptor: descriptor)
+                do throws(TransportError) {
+                    try stream.start(
+                        on: loop, receive: { received.value.add($0.byteCount, ordering: .relaxed) },
+                        closed: { error in
+                            #expect(error == .closedByPeer)
+                            #expect(received.value.load(ordering: .relaxed) == 40_000)
+                            ends.value.add(1, ordering: .relaxed)
+                        })
+                } catch {
+                    Issue.record(error)
+                    return
+                }
+                stream.isReading = false
+                Self.send([UInt8](repeating: 2, count: 1_000_000), on: stream)
+                #expect(stream.refusedByteCount > 0)
+                stream.flushed = {
+                    #expect(stream.refusedByteCount == 0)
+                    // It is not read before its turn.
+                    loop.runAfterReady {
+                        #expect(received.value.load(ordering: .relaxed) == 0)
+                        stream.isReading = true
+                    }
+                }
+                if keepsUnread { shutdown(pair.peer, Int32(SHUT_RDWR)) } else { pair.closePeer() }
+            }
+            var attempts = 0
+            while ends.value.load(ordering: .relaxed) == 0, attempts < 6000 {
+                attempts += 1
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(ends.value.load(ordering: .relaxed) == 1)
+            if keepsUnread { pair.closePeer() }
+        }
+    }
+
+    @Test("one that still sends, but takes nothing any more, is ended")
+    func closedEar() async throws {
+        try await withLoop { loop in
+            let pair = SocketPair(kind: SOCK_STREAM)
+            let descriptor = pair.ours
+            let ends = Counter()
+            loop.run {
+                let stream = ByteStream(descriptor: descriptor)
+                do throws(TransportError) {
+                    try stream.start(
+                        on: loop, receive: { _ in },
+                        closed: { error in
+                            #expect(error != nil)
+                            ends.value.add(1, ordering: .relaxed)
+                        })
+                } catch {
+                    Issue.record(error)
+                    return
+                }
+                shutdown(pair.peer, Int32(SHUT_RD))
+                Self.send([1], on: stream)
+            }
+            var attempts = 0
+            while ends.value.load(ordering: .relaxed) == 0, attempts < 6000 {
+                attempts += 1
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(ends.value.load(ordering: .relaxed) == 1)
+            pair.closePeer()
+        }
     }
 
     @Test("what was sent before the stream is closed is written")

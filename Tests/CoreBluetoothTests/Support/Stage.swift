@@ -35,12 +35,13 @@ final class Stage: @unchecked Sendable {
     }
 
     /// A new process of an app on this air, with a controller of its own.
+    /// - Parameter manifest: what its manifest contains.
     func launch(
-        _ name: String = "org.example.app", modes: [String] = [], inForeground: Bool = true,
+        _ name: String = "org.example.app", manifest: String? = nil, modes: [String] = [], inForeground: Bool = true,
         authorization: ManagerAuthorization = .allowedAlways, settings: LifecycleSettings = LifecycleSettings(),
         configure: (inout AdapterConfiguration) -> Void = { _ in }, log: (@Sendable (String) -> Void)? = nil
     ) -> LocalSystem {
-        var environment = AppEnvironment([:])
+        var environment = Self.environment(manifest)
         environment.transport = "sim"
         environment.identifier = name
         environment.modeNames = modes
@@ -56,6 +57,14 @@ final class Stage: @unchecked Sendable {
         configuration.settings = settings
         configuration.log = log
         return LocalSystem(configuration)
+    }
+
+    private static func environment(_ manifest: String?) -> AppEnvironment {
+        guard let manifest else { return AppEnvironment([:]) }
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("manifest-\(UUID()).json").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try? Data(manifest.utf8).write(to: URL(fileURLWithPath: path))
+        return AppEnvironment(["JELLING_MANIFEST": path])
     }
 
     func journalPath(_ name: String = "org.example.app") -> String { StateFolder(path: folder).journalPath(of: name) }

@@ -1,7 +1,12 @@
 import BLEPackets
 
-/// The values that clients can have broadcast in advertisements, by a descriptor that all clients share (Core 5.4, Vol 3,
-/// Part G, 2.7 and 3.3.3.4).
+/// The values that clients can have broadcast in advertisements, by a descriptor that all clients share (Core 5.4, Vol
+/// 3, Part G, 2.7 and 3.3.3.4).
+///
+/// The bits are the server's own, not those of a client or a bond: what 3.3.3.3 says of the client's configuration,
+/// that it outlives connections of bonded devices, 3.3.3.4 does not say of the server's. So a bit stays as long as its
+/// service is published, over all connections, and a service that is published again begins with the default, which
+/// broadcasts nothing.
 struct BroadcastTable {
     private struct Entry {
         let service: BluetoothUUID
@@ -64,8 +69,8 @@ struct BroadcastTable {
         return entries[index].isOn
     }
 
-    /// A Service Data structure for each service with a value to broadcast, in the order of their handles; several values
-    /// of a service are in the order of their handles (Supplement, Part A, 1.11).
+    /// A Service Data structure for each service with a value to broadcast, in the order of their handles; several
+    /// values of a service are in the order of their handles (Supplement, Part A, 1.11).
     var serviceData: [[UInt8]] {
         var structures: [[UInt8]] = []
         var open: BluetoothUUID?

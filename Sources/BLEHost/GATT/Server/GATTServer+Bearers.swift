@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// Enhanced bearers: each has its own ATT_MTU, requests, prepared writes and indications; what a client configures holds
-/// for all (Core 5.4, Vol 3, Part F, 3.2.11; Part G, 5.3).
+/// Enhanced bearers: each has its own ATT_MTU, requests, prepared writes and indications; what a client configures
+/// holds for all (Core 5.4, Vol 3, Part F, 3.2.11; Part G, 5.3).
 extension GATTServer {
     // MARK: Coming and going
 

@@ -155,8 +155,8 @@ extension GATTServer {
         if clients[client].others.isEmpty {
             clients[client].awareness = .told
         } else {
-            // The client remains unaware until it has read the hash: of its requests on other bearers, which it may have
-            // sent before it was told here, each bearer's first is refused, too.
+            // The client remains unaware until it has read the hash: of its requests on other bearers, which it may
+            // have sent before it was told here, each bearer's first is refused, too.
             if clients[client].wasToldOutOfSync { return false }
             clients[client].wasToldOutOfSync = true
         }

@@ -82,9 +82,10 @@ extension GATTServer {
 
     /// Sends a value, but only to its subscribers (SPEC PER-21).
     ///
-    /// A client that asked for notifications and indications gets notifications, on the bearer on which it asked: so the
-    /// values of a characteristic stay in order. A value that is too long for a client's ATT_MTU is cut for that client
-    /// (SPEC PER-23, 2.4). A client that has not been told yet that the table has changed gets nothing until then.
+    /// A client that asked for notifications and indications gets notifications, on the bearer on which it asked: so
+    /// the values of a characteristic stay in order. A value that is too long for a client's ATT_MTU is cut for that
+    /// client (SPEC PER-23, 2.4). A client that has not been told yet that the table has changed gets nothing until
+    /// then.
     ///
     /// Each client has its own limit for waiting updates. If a client has no room left, the other clients wait for it
     /// for at most `updateTimeout`; after that it misses updates, alone, until it has caught up. If it is the only

@@ -31,7 +31,8 @@ public struct GATTServerSettings: Equatable, Sendable {
     public var preparedOctetLimit = 4096
     /// The error for a client without a key if a value needs encryption (Core 5.4, Vol 3, Part C, 10.3.1; SPEC 2.4).
     public var errorWithoutKeys = ATTError.insufficientAuthentication
-    /// Whether values that wait for the controller share a PDU if the client supports it (Core 5.4, Vol 3, Part G, 7.2).
+    /// Whether values that wait for the controller share a PDU if the client supports it (Core 5.4, Vol 3, Part G,
+    /// 7.2).
     public var sharesNotifications = false
 
     /// Creates settings with the timeouts of the specification, and limits that honest clients never reach.

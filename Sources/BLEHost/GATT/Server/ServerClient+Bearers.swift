@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// The bearers of a client: one is at work at a time, so that whatever handles a PDU, an answer or a timer need not know
-/// how many there are.
+/// The bearers of a client: one is at work at a time, so that whatever handles a PDU, an answer or a timer need not
+/// know how many there are.
 extension ServerClient {
     /// Has the bearer with this number at work.
     /// - Returns: whether there is such a bearer.

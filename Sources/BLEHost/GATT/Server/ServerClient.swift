@@ -57,8 +57,8 @@ struct ServerClient {
     /// Requests that came before the previous one was answered.
     var early = Queue<[UInt8]>()
     var prepared = PreparedWriteQueue()
-    /// Whether the client was told on this bearer that the table has changed: once for each change and bearer (Core 5.4,
-    /// Vol 3, Part G, 2.5.2.1).
+    /// Whether the client was told on this bearer that the table has changed: once for each change and bearer (Core
+    /// 5.4, Vol 3, Part G, 2.5.2.1).
     var wasToldOutOfSync = false
     var unsentResponses = 0
     /// Values that wait for the controller, including those that are gathered.

@@ -126,7 +126,8 @@ struct ServiceLayout {
         published.characteristics.append(entry)
     }
 
-    /// A value with several formats needs a list of them (Core 5.4, Vol 3, Part G, 3.3.3.6), unless the app has its own.
+    /// A value with several formats needs a list of them (Core 5.4, Vol 3, Part G, 3.3.3.6), unless the app has its
+    /// own.
     private mutating func addAggregateFormat(
         of characteristic: GATTCharacteristicDefinition, _ handles: [AttributeHandle]
     ) {
@@ -186,8 +187,8 @@ extension GATTCharacteristicDefinition {
 }
 
 extension GATTCharacteristicDefinition {
-    /// The access to the Server Characteristic Configuration: what is broadcast everybody can read, so that switching it
-    /// on needs the security that reading or writing the value needs.
+    /// The access to the Server Characteristic Configuration: what is broadcast everybody can read, so that switching
+    /// it on needs the security that reading or writing the value needs.
     var broadcastPermissions: AttributePermissions {
         let effective = effectivePermissions
         var access: AttributePermissions = [.readable, .writeable]

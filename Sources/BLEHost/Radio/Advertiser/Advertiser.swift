@@ -20,8 +20,8 @@ struct Advertiser {
 
     private var wishes: [Wish] = []
 
-    /// The structures that the packed advertisement carries in addition, as far as there is room (Core 5.4, Vol 3, Part G,
-    /// 2.7).
+    /// The structures that the packed advertisement carries in addition, as far as there is room (Core 5.4, Vol 3, Part
+    /// G, 2.7).
     var broadcasts: [[UInt8]] = []
 
     var isWanted: Bool { !wishes.isEmpty }

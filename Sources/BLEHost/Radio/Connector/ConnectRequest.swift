@@ -15,8 +15,12 @@ public struct ConnectRequest: Hashable, Sendable {
     /// How the parameters follow what runs on the link; `nil`: the pace of the engine's `Timing`. The link begins with
     /// `parameters`, or with those of a busy link.
     public var pace: LinkPace?
+    /// How requests of the device for other parameters are answered; `nil`: by the policy of the engine's `Timing`. Of
+    /// several requests the latest with a policy counts, also one to a device that is connected already.
+    public var parameterPolicy: ParameterPolicy?
     /// How many enhanced attribute bearers to open once the link is encrypted, to 5, also without
-    /// `HostConfiguration.enhancedBearers`; `nil`: as many as that says. Of several requests the greatest number counts.
+    /// `HostConfiguration.enhancedBearers`; `nil`: as many as that says. Of several requests the greatest number
+    /// counts.
     public var enhancedBearers: UInt8?
 
     public init(peer: DeviceAddress, establishmentRetries: UInt8 = 5, parameters: ConnectionParameterRequest? = nil) {

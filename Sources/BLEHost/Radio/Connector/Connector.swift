@@ -3,14 +3,16 @@ import BLEPackets
 /// The connections that clients wait for, and what the initiator should do for them.
 ///
 /// They never time out (SPEC CEN-9). A single one is a directed attempt; several use the filter accept list together,
-/// or take turns if the list is too short or has no effect. A controller that cannot scan while it initiates connects
-/// on sight: the scan continues, and stops only for a moment when a wanted device was seen.
+/// or take turns by client if the list is too short or has no effect. A controller that cannot scan while it initiates
+/// connects on sight: the scan continues, and stops only for a moment when a wanted device was seen.
 struct Connector {
     struct Pending {
         var operation: OperationID
         var client: ClientID
         var request: ConnectRequest
         var retriesLeft: UInt8
+        /// When its peer last had a turn, see `ConnectionTurns`; 0: never.
+        var turn = 0
     }
 
     /// How long the devices in one accept list have their turn while others wait.
@@ -23,8 +25,7 @@ struct Connector {
     static let retryPause: Microseconds = .seconds(1)
 
     private(set) var pending: [Pending] = []
-    private var turn = 0
-    private var turnEnds: Instant?
+    private var turns = ConnectionTurns()
     private var pausedUntil: Instant?
     /// The revision of the bonds whose keys were tried on all addresses that wait; `nil` if another address came since.
     private var resolvedRevision: UInt64?
@@ -84,7 +85,7 @@ struct Connector {
             pending.removeAll()
             sighted = nil
             heldBack.removeAll()
-            turnEnds = nil
+            turns.stop()
             pausedUntil = nil
         }
         return pending
@@ -117,26 +118,26 @@ struct Connector {
         var peers = distinctPeers()
         if !resolving.isEmpty {
             if let seen = sighted, peers.contains(seen.peer), resolving.contains(seen.peer) {
-                turnEnds = nil
+                turns.stop()
                 return .directed(seen.onAir, offer(to: [seen.peer], timing: timing))
             }
             peers.removeAll { resolving.contains($0) }
         }
         guard !peers.isEmpty else {
-            turnEnds = nil
+            turns.stop()
             return nil
         }
         if onSight {
-            turnEnds = nil
+            turns.stop()
             guard let peer = sighted?.peer, peers.contains(peer) else { return nil }
             return .directed(peer, offer(to: [peer], timing: timing))
         }
         if peers.count == 1 {
-            turnEnds = nil
+            turns.stop()
             return .directed(peers[0], offer(to: peers, timing: timing))
         }
         if case .acceptList = policy, acceptListSize >= peers.count {
-            turnEnds = nil
+            turns.stop()
             return .acceptList(peers, offer(to: peers, timing: timing))
         }
         return planByTurns(peers, timing: timing, policy: policy, acceptListSize: acceptListSize, at: now)
@@ -152,22 +153,13 @@ struct Connector {
             size = 1
             length = duration
         }
-        if let ends = turnEnds {
-            if ends <= now {
-                turn = (turn + size) % peers.count
-                turnEnds = now.advanced(by: length)
-            }
-        } else {
-            turnEnds = now.advanced(by: length)
-        }
-        let first = turn % peers.count
-        let window = (0..<min(size, peers.count)).map { peers[(first + $0) % peers.count] }
+        let window = turns.window(of: &pending, peers, size: size, length: length, at: now)
         if window.count == 1 { return .directed(window[0], offer(to: window, timing: timing)) }
         return .acceptList(window, offer(to: window, timing: timing))
     }
 
     var nextDeadline: Instant? {
-        pausedUntil ?? earliest(turnEnds, sighted?.until)
+        pausedUntil ?? earliest(turns.ends, sighted?.until)
     }
 
     /// A device that a client waits for was seen, and accepts connections.

@@ -3,7 +3,9 @@ import BLEPackets
 /// The controller's resolving list, kept in step with the bonds whose peers have private addresses (Core 5.4, Vol 4,
 /// Part E, 7.8.38 to 7.8.45 and 7.8.77).
 ///
-///     in step ──bonds change──▶ waiting for the radio ──all off──▶ writing, a command at a time ──last answer──▶ in step
+///     in step ──bonds change──▶ waiting for the radio ──all off──▶ writing, a command at a time
+///        ▲                                                              │
+///        └───────────────────────── last answer ────────────────────────┘
 ///
 /// The list changes only while the controller neither advertises nor scans nor initiates; otherwise it refuses the
 /// change while address resolution is on. So the radio pauses for it, as it does for a new address of this device.

@@ -2,7 +2,9 @@ import BLEPackets
 
 /// The resolvable private address of this device, and its change.
 ///
-///     none ──ask──▶ being made ──hash──▶ waits for the radio ──all off──▶ being set ──status──▶ in use ──time──▶ being made
+///     none ──ask──▶ being made ──hash──▶ waits for the radio ──all off──▶ being set ──status──▶ in use
+///                       ▲                                                                        │
+///                       └──────────────────────────────── time ──────────────────────────────────┘
 ///
 /// The controller accepts a new address only while it neither advertises, scans nor initiates (Core 5.4, Vol 4, Part E,
 /// 7.8.4), so these activities pause for a moment.

@@ -20,8 +20,8 @@ struct DeviceTable {
         var isConnectable = false
         var isScannable = false
         var isExtended = false
-        /// Directed at a private address that the controller could not resolve.
-        var hasUnresolvedTarget = false
+        /// The private address that the device directs its advertising to, if the controller could not resolve it.
+        var unresolvedTarget: DeviceAddress?
         var txPower: Int8 = 127
         var primaryPHY = PHY.le1M
         var secondaryPHY: PHY?
@@ -43,7 +43,9 @@ struct DeviceTable {
 
         /// Changes whenever the device's data change (SPEC CEN-26). Never zero.
         var contentHash: UInt64 {
-            let mixed = advertisementHash ^ (scanResponseHash &* 0x9E37_79B9_7F4A_7C15) &+ (isConnectable ? 3 : 1)
+            let mixed =
+                advertisementHash ^ (scanResponseHash &* 0x9E37_79B9_7F4A_7C15) &+ (isConnectable ? 3 : 1)
+                ^ (unresolvedTarget?.value ?? 0)
             return mixed == 0 ? 1 : mixed
         }
     }

@@ -2,9 +2,9 @@ import BLEPackets
 
 /// Makes the controller scan as the clients want.
 ///
-///     idle ──want──▶ configuring ──done──▶ enabling ──done──▶ scanning
-///      ▲                                                        │ want changes, nobody wants, or silence
-///      └───────────────────── disabling ◀───────────────────────┘
+///     idle ──want──▶ (listing ──▶) configuring ──done──▶ enabling ──done──▶ scanning
+///      ▲                                                                      │ want changes, nobody wants, or silence
+///      └──────────────────────────── disabling ◀──────────────────────────────┘
 ///
 /// Parameters change only while scanning is off, and scanning is switched off only while it is on: otherwise the
 /// controller answers Command Disallowed (0x0C, pain 1). If it answers this nevertheless, our picture is wrong: the
@@ -12,6 +12,8 @@ import BLEPackets
 struct ScanMachine {
     private enum State {
         case idle
+        /// Writes the filter accept list.
+        case listing(ScanParameters, remaining: [DeviceAddress])
         case configuring(ScanParameters)
         case enabling(ScanParameters)
         case scanning(ScanParameters)
@@ -22,6 +24,8 @@ struct ScanMachine {
 
     enum Action: Equatable {
         case none
+        case clearAcceptList
+        case addToAcceptList(DeviceAddress)
         case setParameters(ScanParameters)
         case setEnabled(Bool)
         /// The controller refuses to scan like this; the wish is dropped.
@@ -41,6 +45,11 @@ struct ScanMachine {
     private var lastHeard = Instant.zero
     /// Whether a conflicting scan can only be ours; we do not switch off another owner's.
     private let isExclusive: Bool
+    /// The controller did not accept the filter accept list: it reports all devices instead.
+    private var isListRefused = false
+    /// Whether the scan uses the filter accept list or is about to: until it is off, the list must stay as it is (Core
+    /// 5.4, Vol 4, Part E, 7.8.15).
+    private(set) var holdsAcceptList = false
 
     init(isExclusive: Bool = true) { self.isExclusive = isExclusive }
 
@@ -64,6 +73,22 @@ struct ScanMachine {
     /// The controller has answered the last action.
     mutating func completed(_ status: HCIStatus, at now: Instant) -> Action {
         switch state {
+        case .listing(let parameters, var remaining):
+            guard status.isSuccess else {
+                isListRefused = true
+                becomeIdle()
+                return converge()
+            }
+            guard parameters == wish else {
+                becomeIdle()
+                return converge()
+            }
+            guard let next = remaining.popLast() else {
+                state = .configuring(parameters)
+                return .setParameters(parameters)
+            }
+            state = .listing(parameters, remaining: remaining)
+            return .addToAcceptList(next)
         case .configuring(let parameters):
             guard status.isSuccess else { return refused(status, parameters, at: now) }
             state = .enabling(parameters)
@@ -76,7 +101,7 @@ struct ScanMachine {
             return converge()
         case .disabling:
             // Even if the controller refused: it is off now, or was off before.
-            state = .idle
+            becomeIdle()
             return converge()
         case .idle, .scanning, .listening:
             return .none
@@ -92,13 +117,14 @@ struct ScanMachine {
     /// The controller stopped scanning by itself (LE Scan Timeout).
     mutating func stopped() -> Action {
         guard case .scanning = state else { return .none }
-        state = .idle
+        becomeIdle()
         return converge()
     }
 
     /// The controller was reset: it no longer scans, the wish stays.
     mutating func controllerReset() {
-        state = .idle
+        becomeIdle()
+        isListRefused = false
         failures = 0
         silence = Self.firstSilence
     }
@@ -106,7 +132,7 @@ struct ScanMachine {
     var nextDeadline: Instant? {
         switch state {
         case .scanning, .listening: lastHeard.advanced(by: silence)
-        case .idle, .configuring, .enabling, .disabling: nil
+        case .idle, .listing, .configuring, .enabling, .disabling: nil
         }
     }
 
@@ -135,14 +161,30 @@ struct ScanMachine {
             state = .disabling
             return .setEnabled(false)
         }
-        state = .idle
+        becomeIdle()
         wanted = nil
         failures = 0
         return .fail(status)
     }
 
+    private mutating func becomeIdle() {
+        state = .idle
+        holdsAcceptList = false
+    }
+
+    /// What is wanted, as far as the controller can.
+    private var wish: ScanParameters? {
+        var wish = wanted
+        if isListRefused { wish?.acceptList = [] }
+        return wish
+    }
+
     private mutating func converge() -> Action {
-        switch (state, wanted) {
+        switch (state, wish) {
+        case (.idle, let parameters?) where !parameters.acceptList.isEmpty:
+            state = .listing(parameters, remaining: parameters.acceptList.reversed())
+            holdsAcceptList = true
+            return .clearAcceptList
         case (.idle, let parameters?):
             state = .configuring(parameters)
             return .setParameters(parameters)
@@ -152,7 +194,8 @@ struct ScanMachine {
         case (.listening, nil):
             state = .idle
             return .none
-        case (.idle, nil), (.scanning, _), (.listening, _), (.configuring, _), (.enabling, _), (.disabling, _):
+        case (.idle, nil), (.scanning, _), (.listening, _), (.listing, _), (.configuring, _), (.enabling, _),
+            (.disabling, _):
             return .none
         }
     }
@@ -166,4 +209,15 @@ struct ScanParameters: Equatable {
     var isOnCodedPHY = false
     /// Reports advertising to private addresses that could not be resolved, too.
     var isUnrestricted = false
+    /// Reports these devices only; empty: all.
+    var acceptList: [DeviceAddress] = []
+
+    var filterPolicy: ScanningFilterPolicy {
+        switch (acceptList.isEmpty, isUnrestricted) {
+        case (true, false): .all
+        case (true, true): .allUnrestricted
+        case (false, false): .acceptListOnly
+        case (false, true): .acceptListOnlyUnrestricted
+        }
+    }
 }

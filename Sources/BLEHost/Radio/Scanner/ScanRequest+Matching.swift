@@ -4,12 +4,29 @@ extension ScanRequest {
     /// Whether the device matches the request. Malformed advertising data count up to the error.
     func matches(_ device: DeviceTable.Device) -> Bool {
         if let address, device.address?.withoutIdentityMark != address.withoutIdentityMark { return false }
+        if !acceptList.isEmpty {
+            guard let shown = device.address?.withoutIdentityMark else { return false }
+            guard acceptList.contains(where: { $0.withoutIdentityMark == shown }) else { return false }
+        }
         let solicited = solicitedServiceUUIDs ?? []
         guard !serviceUUIDs.isEmpty || !solicited.isEmpty || name != nil else { return true }
         var found = Found()
         note(device.advertisement.span.bytes, in: &found)
         note(device.scanResponse.span.bytes, in: &found)
         return (serviceUUIDs.isEmpty && solicited.isEmpty || found.hasService) && (name == nil || found.hasName)
+    }
+
+    /// Whether both requests match the same devices.
+    func selects(like other: ScanRequest) -> Bool {
+        serviceUUIDs == other.serviceUUIDs && solicitedServiceUUIDs == other.solicitedServiceUUIDs
+            && hasName(of: other) && address == other.address && acceptList == other.acceptList
+    }
+
+    /// Whether both ask for the same name: by its octets, as `matches` compares. Strings are also equal if Unicode says
+    /// the same with other octets, and comparing them so takes 35 kB of tables and code in Embedded Swift.
+    private func hasName(of other: ScanRequest) -> Bool {
+        guard let name, let text = other.name else { return name == nil && other.name == nil }
+        return isEqual(name.utf8.span.bytes, text)
     }
 
     private struct Found {

@@ -22,8 +22,13 @@ public struct ScanRequest: Hashable, Sendable {
     /// Whether to scan on LE Coded, too, for devices of longer range; ignored if the controller cannot.
     public var scansCodedPHY = false
     /// Whether to report advertising that is directed to a private address which the controller could not resolve
-    /// (Core 5.4, Vol 4, Part E, 7.8.64, filter policy 2); ignored if the controller cannot. Otherwise it is not reported.
+    /// (Core 5.4, Vol 4, Part E, 7.8.64, filter policies 2 and 3); ignored if the controller cannot. Otherwise it is
+    /// not reported.
     public var includesUnresolvedTargets = false
+    /// Only these devices; empty: all devices. While all clients name theirs, the controller reports no others if its
+    /// filter accept list has room (Core 5.4, Vol 4, Part E, 7.8.64, filter policies 1 and 3), so that they wake
+    /// nobody.
+    public var acceptList: [DeviceAddress] = []
 
     /// Creates a request with the defaults of the other properties, which can be set afterwards.
     public init(
@@ -44,7 +49,7 @@ public struct ScanRequest: Hashable, Sendable {
 extension ScanRequest: Codable {
     private enum CodingKeys: String, CodingKey {
         case isActive, allowsDuplicates, serviceUUIDs, solicitedServiceUUIDs, name, minimumRSSI, address
-        case isInBackground, scansCodedPHY, includesUnresolvedTargets
+        case isInBackground, scansCodedPHY, includesUnresolvedTargets, acceptList
     }
 
     public init(from decoder: any Decoder) throws {
@@ -60,6 +65,7 @@ extension ScanRequest: Codable {
         solicitedServiceUUIDs = try container.decodeIfPresent([BluetoothUUID].self, forKey: .solicitedServiceUUIDs)
         try container.update(&scansCodedPHY, .scansCodedPHY)
         try container.update(&includesUnresolvedTargets, .includesUnresolvedTargets)
+        try container.update(&acceptList, .acceptList)
     }
 }
 #endif

@@ -12,7 +12,8 @@ extension Scanner.Report {
     init(_ report: LEDirectedAdvertisingReport.Report) {
         self.init(
             address: report.address, isConnectable: true, isScannable: false, isScanResponse: false,
-            isExtended: false, rssi: report.rssi, hasUnresolvedTarget: true)
+            isExtended: false, rssi: report.rssi,
+            unresolvedTarget: DeviceAddress(value: report.directAddress.value, kind: .random))
     }
 
     init(_ report: borrowing LEExtendedAdvertisingReportView) {
@@ -31,6 +32,7 @@ extension Scanner.Report {
             completeness: completeness, rssi: report.rssi, txPower: report.transmitPower,
             primaryPHY: report.primaryPHY, secondaryPHY: report.secondaryPHY,
             periodicInterval: report.periodicAdvertisingInterval,
-            hasUnresolvedTarget: type.contains(.directed) && report.directAddress.kind == .unresolved)
+            unresolvedTarget: type.contains(.directed) && report.directAddress.kind == .unresolved
+                ? DeviceAddress(value: report.directAddress.value, kind: .random) : nil)
     }
 }

@@ -33,14 +33,20 @@ struct Scanner {
         var primaryPHY = PHY.le1M
         var secondaryPHY: PHY?
         var periodicInterval = PeriodicAdvertisingInterval(rawValue: 0)
-        /// Directed at a private address that the controller could not resolve.
-        var hasUnresolvedTarget = false
+        /// The private address that it is directed to, if the controller could not resolve it.
+        var unresolvedTarget: DeviceAddress?
         /// The revision of `ControllerResolvingList` when the report came.
         var listRevision: UInt32 = 0
     }
 
     /// How long the discovery of a scannable device waits for its first scan response, so that the two arrive as one.
     static let scanResponseTimeout: Microseconds = .milliseconds(50)
+
+    /// Whether all clients that a packet concerns get one event (`Host.joinsDiscoveries`).
+    var joinsDiscoveries = false
+    /// The scans that the latest packet was for, but for the first one. Packets are mostly for the same ones, which
+    /// then share this array.
+    private var latestOthers: [Discovery.Seeker] = []
 
     private var wishes: [Wish] = []
     private var devices: DeviceTable
@@ -106,7 +112,21 @@ struct Scanner {
             isActive: wishes.contains { $0.request.isActive },
             duty: isInForeground ? timing.foregroundScan : timing.backgroundScan,
             isOnCodedPHY: wishes.contains { $0.request.scansCodedPHY },
-            isUnrestricted: wishes.contains { $0.request.includesUnresolvedTargets })
+            isUnrestricted: wishes.contains { $0.request.includesUnresolvedTargets }, acceptList: acceptList)
+    }
+
+    /// The devices that all clients together want; empty if a client wants others, too.
+    private var acceptList: [DeviceAddress] {
+        var devices: [DeviceAddress] = []
+        for wish in wishes {
+            guard !wish.request.acceptList.isEmpty else { return [] }
+            for address in wish.request.acceptList where !devices.contains(address.withoutIdentityMark) {
+                // More than any controller's list can hold.
+                guard devices.count < Int(UInt8.max) else { return [] }
+                devices.append(address.withoutIdentityMark)
+            }
+        }
+        return devices
     }
 
     private mutating func forget() {
@@ -201,7 +221,7 @@ struct Scanner {
             devices[slot].isScannable = report.isScannable
             devices[slot].isExtended = report.isExtended
             devices[slot].txPower = report.txPower
-            devices[slot].hasUnresolvedTarget = report.hasUnresolvedTarget
+            devices[slot].unresolvedTarget = report.unresolvedTarget
             devices[slot].primaryPHY = report.primaryPHY
             devices[slot].secondaryPHY = report.secondaryPHY
             devices[slot].periodicInterval = report.periodicInterval
@@ -227,12 +247,15 @@ struct Scanner {
     ) {
         let content = devices[slot].contentHash
         let isHeld = devices[slot].isHeld
+        var latest: (wish: Int, matches: Bool)?
+        var first: Int?
+        var others = 0
         for index in wishes.indices {
-            if devices[slot].hasUnresolvedTarget, !wishes[index].request.includesUnresolvedTargets { continue }
+            if devices[slot].unresolvedTarget != nil, !wishes[index].request.includesUnresolvedTargets { continue }
             if let minimum = wishes[index].request.minimumRSSI, rssi < minimum || rssi == 127 { continue }
             if wishes[index].request.allowsDuplicates {
                 guard isPacket else { continue }
-                guard wishes[index].request.matches(devices[slot]) else { continue }
+                guard matches(index, slot, &latest) else { continue }
             } else {
                 guard !isHeld else { continue }
                 if slot.number < wishes[index].judged.count {
@@ -242,22 +265,51 @@ struct Scanner {
                     wishes[index].judged.append(contentsOf: repeatElement(0, count: missing))
                 }
                 wishes[index].judged[slot.number] = content
-                guard wishes[index].request.matches(devices[slot]) else { continue }
+                guard matches(index, slot, &latest) else { continue }
             }
-            events.append(
-                .discovered(discovery(slot, rssi: rssi, for: wishes[index].operation, wishes[index].client, at: now)))
+            if !joinsDiscoveries {
+                events.append(.discovered(discovery(slot, rssi: rssi, for: index, at: now)))
+            } else if first == nil {
+                first = index
+            } else {
+                note(index, asOther: others)
+                others += 1
+            }
+        }
+        guard let first else { return }
+        if latestOthers.count > others { latestOthers.removeLast(latestOthers.count - others) }
+        var joined = discovery(slot, rssi: rssi, for: first, at: now)
+        joined.others = latestOthers
+        events.append(.discovered(joined))
+    }
+
+    private mutating func note(_ index: Int, asOther place: Int) {
+        let seeker = Discovery.Seeker(scan: wishes[index].operation, client: wishes[index].client)
+        if place == latestOthers.count {
+            latestOthers.append(seeker)
+        } else if latestOthers[place] != seeker {
+            latestOthers[place] = seeker
         }
     }
 
-    private func discovery(
-        _ slot: DeviceTable.Slot, rssi: Int8, for operation: OperationID, _ client: ClientID, at now: Instant
-    ) -> Discovery {
+    /// Whether a device is one that a client wants. Many clients often want the same: then its data are read once.
+    private func matches(
+        _ index: Int, _ slot: DeviceTable.Slot, _ latest: inout (wish: Int, matches: Bool)?
+    ) -> Bool {
+        if let latest, wishes[latest.wish].request.selects(like: wishes[index].request) { return latest.matches }
+        let matches = wishes[index].request.matches(devices[slot])
+        latest = (index, matches)
+        return matches
+    }
+
+    private func discovery(_ slot: DeviceTable.Slot, rssi: Int8, for index: Int, at now: Instant) -> Discovery {
         let device = devices[slot]
         var discovery = Discovery(
-            scan: operation, client: client, address: device.address, rssi: rssi,
+            scan: wishes[index].operation, client: wishes[index].client, address: device.address, rssi: rssi,
             isConnectable: device.isConnectable, isScannable: device.isScannable,
             advertisement: device.advertisement, scanResponse: device.scanResponse,
             txPower: device.txPower == 127 ? nil : device.txPower, isExtended: device.isExtended, time: now)
+        discovery.unresolvedTarget = device.unresolvedTarget
         guard device.isExtended else { return discovery }
         if device.key.advertisingSet <= 0x0F { discovery.advertisingSetIdentifier = device.key.advertisingSet }
         discovery.primaryPHY = device.primaryPHY

@@ -199,7 +199,8 @@ struct AdvertisingSetMachine {
         }
         if let train = request.train {
             script.append(.setTrainParameters(train))
-            script += fragments(of: train.data).map { .setTrainData($0, $1) }
+            // The data of subevents are given when the controller asks for them.
+            if train.subevents == nil { script += fragments(of: train.data).map { .setTrainData($0, $1) } }
             script.append(.setTrainEnabled(train))
         }
         script.append(.setEnabled(request))

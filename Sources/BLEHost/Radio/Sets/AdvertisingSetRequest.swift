@@ -18,8 +18,8 @@ public struct AdvertisingSetRequest: Equatable, Sendable {
     public var usesLegacyPDUs: Bool
     /// Whether centrals may connect.
     public var isConnectable: Bool
-    /// Whether scanners may ask for the scan response. Extended PDUs cannot be connectable as well; legacy PDUs that are
-    /// connectable always are scannable.
+    /// Whether scanners may ask for the scan response. Extended PDUs cannot be connectable as well; legacy PDUs that
+    /// are connectable always are scannable.
     public var isScannable: Bool
     /// Whether the address is left out; only in extended PDUs that are neither connectable nor scannable.
     public var isAnonymous = false
@@ -80,6 +80,9 @@ public struct AdvertisingSetRequest: Equatable, Sendable {
         case address
         /// Periodic advertising of a set that is connectable, scannable, anonymous or has legacy PDUs.
         case train
+        /// Subevents or response slots out of range, that do not fit into the interval, or beside data of the whole
+        /// train.
+        case subevents
     }
 
     /// The first contradiction; `nil` if there is none.
@@ -111,7 +114,9 @@ public struct AdvertisingSetRequest: Equatable, Sendable {
         guard let train else { return nil }
         guard !isConnectable, !isScannable, !isAnonymous else { return .train }
         guard train.data.count <= Self.longestData else { return .tooMuchData }
-        return train.interval.rawValue >= 6 ? nil : .outOfRange
+        guard train.interval.rawValue >= 6 else { return .outOfRange }
+        guard let subevents = train.subevents else { return nil }
+        return train.data.isEmpty && subevents.isValid(in: train.interval) ? nil : .subevents
     }
 
     /// Whether legacy PDUs can express the set.
@@ -122,8 +127,8 @@ public struct AdvertisingSetRequest: Equatable, Sendable {
     }
 }
 
-/// Periodic advertising: data that are sent at exact times, which receivers can follow without scanning (Core 5.4, Vol 3,
-/// Part C, 9.5).
+/// Periodic advertising: data that are sent at exact times, which receivers can follow without scanning (Core 5.4, Vol
+/// 3, Part C, 9.5).
 public struct PeriodicTrain: Equatable, Sendable {
     /// The data, at most 1,650 octets.
     public var data: [UInt8]
@@ -133,8 +138,11 @@ public struct PeriodicTrain: Equatable, Sendable {
     public var includesDataInformation = false
     /// Whether the packets state the transmit power.
     public var includesTransmitPower = false
+    /// The subevents of a train with responses (Core 5.4), which has no other data; `nil`: a train without responses.
+    /// Only some controllers can send them: `LEFeatures.periodicAdvertisingWithResponsesAdvertiser`.
+    public var subevents: TrainSubevents?
 
-    public init(data: [UInt8], interval: PeriodicAdvertisingInterval = .milliseconds(100)) {
+    public init(data: [UInt8] = [], interval: PeriodicAdvertisingInterval = .milliseconds(100)) {
         self.data = data
         self.interval = interval
     }
@@ -148,6 +156,11 @@ public enum AdvertisingSetEvent: Equatable, Sendable {
     case stopped
     /// A central has connected by this set.
     case connected(LinkID)
+    /// The controller asks for the data of the next subevents of a train with responses: from `firstSubevent` on, and
+    /// after the last subevent the first one again. What comes too late is not sent.
+    case dataRequested(firstSubevent: UInt8, count: UInt8)
+    /// A device responded in a train with responses.
+    case response(SlotResponse)
 }
 
 #if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING

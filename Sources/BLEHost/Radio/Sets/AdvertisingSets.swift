@@ -17,6 +17,8 @@ struct AdvertisingSets {
         var isLeaving = false
         /// In dBm, as the controller chose it.
         var transmitPower: Int8 = 127
+        /// Responses whose last part is still missing.
+        var responses = ResponseJoiner()
 
         /// What is told to whom, without a copy of the rest.
         var owner: (operation: OperationID, client: ClientID, isLeaving: Bool) { (operation, client, isLeaving) }
@@ -33,6 +35,8 @@ struct AdvertisingSets {
         case known(Capacity)
     }
 
+    /// Whether the controller reports what concerns subevents.
+    var hasResponseEvents = false
     /// In the order of the requests.
     var entries: [Entry] = []
     private var knowledge = Knowledge.unknown
@@ -101,6 +105,7 @@ struct AdvertisingSets {
     mutating func controllerReset() {
         guard BuiltIn.sets else { return }
         knowledge = .unknown
+        hasResponseEvents = false
         capacityRead = Capacity()
         earlyEnds.removeAll()
         openEnds.removeAll()

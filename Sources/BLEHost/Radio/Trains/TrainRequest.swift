@@ -51,10 +51,34 @@ public struct TrainOptions: Hashable, Sendable {
     public var timeout = SupervisionTimeout.milliseconds(10_000)
     /// Whether equal data are reported only once, as far as the train and the controller allow it.
     public var reportsOnlyChanges = false
+    /// Which subevents of a train with responses are received, at most 128; `nil`: all. Only some controllers can
+    /// receive them: `LEFeatures.periodicAdvertisingWithResponsesScanner`. A train without responses has none, and is
+    /// followed all the same.
+    public var subevents: [UInt8]?
 
     public init() {}
 
-    var isValid: Bool { skip <= 499 && 0x000A...0x4000 ~= timeout.rawValue }
+    var isValid: Bool {
+        guard skip <= 499, 0x000A...0x4000 ~= timeout.rawValue else { return false }
+        guard let subevents else { return true }
+        return 1...128 ~= subevents.count && subevents.allSatisfy { $0 < 128 }
+    }
+
+    /// Whether subevents of a train that has so many are received.
+    func wants(_ subevent: UInt8, of count: UInt8) -> Bool {
+        subevent < count && (subevents.map { $0.contains(subevent) } ?? true)
+    }
+
+    /// What satisfies both: no packet is skipped, lost or left out that one of them wants.
+    func joined(with other: TrainOptions) -> TrainOptions {
+        var joined = TrainOptions()
+        joined.skip = min(skip, other.skip)
+        joined.timeout = SupervisionTimeout(rawValue: max(timeout.rawValue, other.timeout.rawValue))
+        joined.reportsOnlyChanges = reportsOnlyChanges && other.reportsOnlyChanges
+        // Of a train itself, not of what the controller is told about those that are transferred.
+        joined.subevents = subevents
+        return joined
+    }
 }
 
 /// What happens with a train.
@@ -78,16 +102,19 @@ public struct TrainInformation: Hashable, Sendable {
     public var interval: PeriodicAdvertisingInterval
     /// The number that the peer's host gave with it; `nil` if the train was not transferred.
     public var serviceData: UInt16?
+    /// The subevents of a train with responses; `nil` for another train.
+    public var subevents: TrainSubevents?
 
     public init(
         advertiser: DeviceAddress, identifier: UInt8, phy: PHY, interval: PeriodicAdvertisingInterval,
-        serviceData: UInt16?
+        serviceData: UInt16?, subevents: TrainSubevents? = nil
     ) {
         self.advertiser = advertiser
         self.identifier = identifier
         self.phy = phy
         self.interval = interval
         self.serviceData = serviceData
+        self.subevents = subevents
     }
 }
 
@@ -105,12 +132,17 @@ public struct TrainReport: Hashable, Sendable {
     public var rssi: Int8
     /// In dBm; `nil` if it is not stated.
     public var txPower: Int8?
+    /// The counter of the periodic advertising event, to which a response refers; `nil` if the controller does not
+    /// report it.
+    public var event: UInt16?
+    /// The subevent of a train with responses, 0 to 127; `nil` for another train.
+    public var subevent: UInt8?
     /// When it was received.
     public var time: Instant
 
     public init(
         advertiser: DeviceAddress, identifier: UInt8, data: [UInt8], isTruncated: Bool, rssi: Int8, txPower: Int8?,
-        time: Instant
+        event: UInt16? = nil, subevent: UInt8? = nil, time: Instant
     ) {
         self.advertiser = advertiser
         self.identifier = identifier
@@ -118,6 +150,8 @@ public struct TrainReport: Hashable, Sendable {
         self.isTruncated = isTruncated
         self.rssi = rssi
         self.txPower = txPower
+        self.event = event
+        self.subevent = subevent
         self.time = time
     }
 }

@@ -28,6 +28,19 @@ struct TrainTable {
         var information: TrainInformation
         /// Data whose last part is still missing.
         var fragments = FragmentJoiner()
+        /// The subevent of these data.
+        var subevent: UInt8?
+    }
+
+    /// A report of the controller, whose data may be a part.
+    struct Part {
+        let handle: SynchronizationHandle
+        let status: AdvertisingDataStatus
+        let rssi: Int8
+        let transmitPower: Int8
+        /// Of a controller that knows trains with responses.
+        var event: UInt16?
+        var subevent: UInt8?
     }
 
     struct Entry {
@@ -45,6 +58,14 @@ struct TrainTable {
         /// Whether a train has to be looked for.
         var isMissing: Bool {
             if case .follow = wish { trains.isEmpty } else { false }
+        }
+
+        /// How its trains are followed.
+        var options: TrainOptions {
+            switch wish {
+            case .follow(let request): request.options
+            case .transfers(_, let options): options
+            }
         }
 
         /// Whether an attempt for it can have found a train with this SID.
@@ -88,8 +109,8 @@ struct TrainTable {
         }
     }
 
-    /// How often a train that was heard and then lost at once is looked for, before the operation fails (Core 5.4, Vol 4,
-    /// Part E, 7.7.65.14: 0x3E).
+    /// How often a train that was heard and then lost at once is looked for, before the operation fails (Core 5.4, Vol
+    /// 4, Part E, 7.7.65.14: 0x3E).
     static let attempts = 4
 
     /// How long one train is looked for while others are missing, too.
@@ -161,14 +182,19 @@ struct TrainTable {
     }
 
     /// The first train that an operation follows.
-    func handle(of operation: OperationID) -> SynchronizationHandle? {
-        entries.first { $0.operation == operation }?.trains.first?.handle
+    func firstTrain(of operation: OperationID) -> Train? {
+        entries.first { $0.operation == operation }?.trains.first
     }
 
-    func wantsTransfers(on link: LinkID) -> Bool {
-        entries.contains { entry in
-            if case .transfers(link, _) = entry.wish { true } else { false }
+    /// What the controller is told for all who take the trains of a link, as it knows one setting for each link: what
+    /// satisfies every one of them. `nil` if nobody takes them.
+    func transferOptions(on link: LinkID) -> TrainOptions? {
+        var joined: TrainOptions?
+        for entry in entries {
+            guard case .transfers(link, let options) = entry.wish, !entry.isClosed else { continue }
+            joined = joined?.joined(with: options) ?? options
         }
+        return joined
     }
 
     // MARK: The attempt
@@ -302,30 +328,33 @@ struct TrainTable {
         return entries[index].client
     }
 
-    /// The operation that takes the trains of a link.
-    func receiver(on handle: ConnectionHandle) -> OperationID? {
-        entries.first { entry in
+    /// The operations that take the trains of a link, oldest first.
+    func receivers(on handle: ConnectionHandle) -> [OperationID] {
+        entries.filter { entry in
             if case .transfers(let link, _) = entry.wish { link.handle == handle && !entry.isClosed } else { false }
-        }?.operation
+        }.map { $0.operation }
     }
 
     /// LE Periodic Advertising Report: joins fragments.
-    /// - Parameter deliver: gets whole data, for each operation that follows the train.
+    /// - Parameter deliver: gets whole data, for each operation that follows the train, and its subevent if it has any.
     mutating func receive(
-        _ report: LEPeriodicAdvertisingReport, at now: Instant,
-        _ deliver: (OperationID, ClientID, TrainReport) -> Void
+        _ part: Part, _ octets: [UInt8], at now: Instant, _ deliver: (OperationID, ClientID, TrainReport) -> Void
     ) {
         for index in entries.indices {
-            guard let place = entries[index].trains.firstIndex(where: { $0.handle == report.synchronizationHandle }),
-                let data = entries[index].trains[place].join(report)
-            else { continue }
+            guard let place = entries[index].trains.firstIndex(where: { $0.handle == part.handle }) else { continue }
             let information = entries[index].trains[place].information
+            if BuiltIn.responses, let subevent = part.subevent {
+                let count = information.subevents?.count ?? 0
+                guard entries[index].options.wants(subevent, of: count) else { continue }
+            }
+            guard let data = entries[index].trains[place].join(part, octets) else { continue }
             deliver(
                 entries[index].operation, entries[index].client,
                 TrainReport(
                     advertiser: information.advertiser, identifier: information.identifier, data: data,
-                    isTruncated: report.dataStatus == .incompleteTruncated, rssi: report.rssi,
-                    txPower: report.transmitPower == 127 ? nil : report.transmitPower, time: now))
+                    isTruncated: part.status == .incompleteTruncated, rssi: part.rssi,
+                    txPower: part.transmitPower == 127 ? nil : part.transmitPower, event: part.event,
+                    subevent: part.subevent, time: now))
         }
     }
 
@@ -342,21 +371,24 @@ struct TrainTable {
     /// - Returns: who followed the train.
     mutating func lost(_ handle: SynchronizationHandle) -> [Loss] {
         var losses: [Loss] = []
-        for index in entries.indices {
+        for index in entries.indices.reversed() {
             guard let place = entries[index].trains.firstIndex(where: { $0.handle == handle }) else { continue }
-            let train = entries[index].trains.remove(at: place)
-            let entry = entries[index]
-            let hasEnded =
-                switch entry.wish {
-                case .follow(let request): !request.resumesAfterLoss
-                case .transfers: entry.isClosed && entry.trains.isEmpty
-                }
-            losses.append(
-                Loss(
-                    operation: entry.operation, client: entry.client, train: train.information, hasEnded: hasEnded))
+            losses.append(lose(place, at: index))
         }
-        entries.removeAll { entry in losses.contains { $0.hasEnded && $0.operation == entry.operation } }
-        return losses
+        return losses.reversed()
+    }
+
+    /// Removes one train of an entry, and the entry if that ends it.
+    mutating func lose(_ place: Int, at index: Int) -> Loss {
+        let train = entries[index].trains.remove(at: place)
+        let entry = entries[index]
+        let hasEnded =
+            switch entry.wish {
+            case .follow(let request): !request.resumesAfterLoss
+            case .transfers: entry.isClosed && entry.trains.isEmpty
+            }
+        if hasEnded { entries.remove(at: index) }
+        return Loss(operation: entry.operation, client: entry.client, train: train.information, hasEnded: hasEnded)
     }
 
     /// A link has ended: no further trains are transferred on it.
@@ -396,10 +428,16 @@ struct TrainTable {
 
 extension TrainTable.Train {
     /// - Returns: the whole data, or their beginning where the controller lost the rest; `nil` while parts are missing.
-    fileprivate mutating func join(_ report: LEPeriodicAdvertisingReport) -> [UInt8]? {
-        let isLast = report.dataStatus != .incompleteMoreToCome
-        if isLast, fragments.isEmpty { return report.data }
-        guard fragments.add(report.data.span.bytes, isLast: isLast) else { return nil }
+    fileprivate mutating func join(_ part: TrainTable.Part, _ octets: [UInt8]) -> [UInt8]? {
+        if BuiltIn.responses, part.subevent != subevent || part.status == .failedToReceive {
+            // The rest of another subevent is lost.
+            fragments.removeAll()
+            subevent = part.subevent
+            if part.status == .failedToReceive { return nil }
+        }
+        let isLast = part.status != .incompleteMoreToCome
+        if isLast, fragments.isEmpty { return octets }
+        guard fragments.add(octets.span.bytes, isLast: isLast) else { return nil }
         defer { fragments.removeAll() }
         return fragments.octets
     }

@@ -116,7 +116,7 @@ public struct LocalOutOfBandData: Equatable, Sendable {
     public var random: Key128
     /// The confirm value; send it to the peer.
     public var confirm: Key128
-    /// The private key: 32 octets, most significant first; secret.
+    /// The private key: 32 octets, most significant first; secret. Empty if a daemon keeps it.
     public var privateKey: [UInt8]
     /// The public key, which peers receive in pairing.
     public var publicKey: P256PublicKey

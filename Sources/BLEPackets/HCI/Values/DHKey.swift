@@ -27,3 +27,10 @@ extension DHKey: CustomStringConvertible {
     /// Does not show the secret, so that a packet can be logged.
     public var description: String { "(256-bit key)" }
 }
+
+#if !hasFeature(Embedded)
+extension DHKey: CustomReflectable {
+    /// Empty, so that code that prints the parts of a value never prints a key.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+#endif

@@ -35,4 +35,6 @@ public struct AdvertisingDataStatus: RawRepresentable, Hashable, Sendable {
     public static let incompleteMoreToCome = AdvertisingDataStatus(rawValue: 0x01)
     /// The rest was lost.
     public static let incompleteTruncated = AdvertisingDataStatus(rawValue: 0x02)
+    /// Nothing could be received in a subevent or a response slot of a periodic train.
+    public static let failedToReceive = AdvertisingDataStatus(rawValue: 0xFF)
 }

@@ -28,3 +28,10 @@ public struct Key128: RawRepresentable, Hashable, Sendable {
 extension Key128: CustomStringConvertible {
     public var description: String { "(128-bit key)" }
 }
+
+#if !hasFeature(Embedded)
+extension Key128: CustomReflectable {
+    /// Empty, so that code that prints the parts of a value never prints a key.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+#endif

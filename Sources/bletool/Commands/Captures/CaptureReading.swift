@@ -23,6 +23,7 @@ struct CaptureReading: ~Copyable {
 
     /// - Parameter path: `-` is standard input.
     init(path: String, console: Console) throws {
+        guard !path.isEmpty else { throw Failure("the name of the file is empty", status: .usage) }
         do throws(CaptureError) {
             let isCancelled: @Sendable () -> Bool = { Task.isCancelled }
             reader =

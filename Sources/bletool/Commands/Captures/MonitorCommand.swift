@@ -10,21 +10,29 @@ struct MonitorCommand: ToolCommand {
         commandName: "monitor",
         abstract: "Show what crosses HCI, as it happens: of bled, or of every adapter and program.",
         discussion: """
-            With -t bled, or if bled is there, the traffic of bled; keys are zeros, in a file of -w as well. Otherwise it \
+            With -t bled, or if bled is there, the traffic of all adapters of bled, with -t bled:SOCKET that of one; keys are zeros, in a file of -w as well. Otherwise it \
             reads the kernel's monitor channel, as btmon does, and disturbs nothing; with -t, only that adapter; there a \
-            file of -w holds every octet. Keys and passkeys are never shown. Runs until ^C. Requires an operator of bled \
-            (root, its user, the group of bled --operators), for the kernel's channel root or CAP_NET_RAW.
+            file of -w holds every octet. Keys and passkeys are never shown. Runs until ^C unless --duration is given. \
+            Requires an operator of bled (root, its user, the group of bled --operators), for the kernel's channel root \
+            or CAP_NET_RAW.
 
               bletool monitor
               bletool -t bled -w traffic.btsnoop monitor
-              bletool -t hci1 -w traffic.btsnoop monitor --kind att
+              bletool -t hci1 -w traffic.btsnoop monitor --kind att --duration 60
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var selection: PacketSelection
 
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
+        transform: Seconds.parse)
+    var duration: Seconds?
+
     func run(in session: Session) async throws {
-        if session.daemonSocket != nil { return try await showDaemon(session) }
+        if session.daemonSocket != nil {
+            return try await withDeadline(after: duration?.duration) { try await showDaemon(session) }
+        }
         let console = session.console
         if let transport = session.transport, !transport.leadsToKernel {
             throw Failure(
@@ -40,10 +48,13 @@ struct MonitorCommand: ToolCommand {
         let tap = try session.capturePath.map { try CaptureTap(path: $0) }
         var decoder = CaptureDecoder(
             style: console.isJSON ? .json : .text(isColoured: console.showsColours), filter: selection.filter)
+        // No task waits for the time: reading holds a thread of the pool, which may be the only one.
+        let end = duration.map { ContinuousClock.now + $0.duration }
+        let isOver: @Sendable () -> Bool = { Task.isCancelled || end.map { ContinuousClock.now >= $0 } ?? false }
         let outcome = Result {
             do throws(CaptureError) {
-                var reader = try CaptureReader(fileDescriptor: frames.output, isCancelled: { Task.isCancelled })
-                while let record = try reader.next() {
+                var reader = try CaptureReader(fileDescriptor: frames.output, isCancelled: isOver)
+                while !isOver(), let record = try reader.next() {
                     if let direction = record.direction {
                         tap?.observe(
                             record.bytes,
@@ -56,8 +67,8 @@ struct MonitorCommand: ToolCommand {
                     if console.outputHasEnded { break }
                 }
             } catch {
-                // ^C ends the wait for the next frame.
-                if !Task.isCancelled { throw Failure("the monitor channel: \(error)") }
+                // ^C and --duration end the wait for the next frame.
+                if !isOver() { throw Failure("the monitor channel: \(error)") }
             }
         }
         if let error = frames.end() { throw Failure.notOpened(error) }
@@ -68,17 +79,25 @@ struct MonitorCommand: ToolCommand {
     private func showDaemon(_ session: Session) async throws {
         let console = session.console
         console.adapter = try session.chosenTransport().adapterName
-        let tap = try session.capturePath.map { try CaptureTap(path: $0) }
+        let areSeveral = try session.operatedSockets().count > 1
+        let tap = try session.capturePath.map { try CaptureTap(path: $0, hasSeveralAdapters: areSeveral) }
         var decoder = CaptureDecoder(
             style: console.isJSON ? .json : .text(isColoured: console.showsColours), filter: selection.filter)
         var lost: UInt64 = 0
+        var numbers: [UInt16] = []
         do {
-            try await session.watch(.packets) { event in
+            try await session.watch(.packets) { adapters in
+                numbers = Self.numbers(of: adapters)
+                guard areSeveral else { return }
+                let names = zip(numbers, adapters).map { "\($0) is \($1)" }
+                console.note("the numbers of the adapters: \(names.joined(separator: ", "))")
+            } _: { place, event in
                 guard case .packet(let octets, let direction, let time, let before) = event else { return true }
                 lost += UInt64(before)
-                tap?.observe(octets.span.bytes, direction: direction, unixMicroseconds: time)
+                tap?.observe(octets.span.bytes, direction: direction, unixMicroseconds: time, adapter: numbers[place])
                 do throws(CaptureError) {
-                    var reader = try CaptureReader(bytes: MonitorRecord.h4Capture(octets, direction, at: time))
+                    var reader = try CaptureReader(
+                        bytes: MonitorRecord.capture(octets, direction, at: time, of: numbers[place]))
                     while let record = try reader.next() { decoder.decode(record) }
                 } catch { throw Failure("a packet of the daemon: \(error)") }
                 console.write(decoder.output)
@@ -92,5 +111,12 @@ struct MonitorCommand: ToolCommand {
         }
         try tap?.finish()
         if lost > 0 { console.note("\(lost) packets were dropped, because they were read too slowly") }
+    }
+
+    /// The numbers of adapters in a capture: the kernel's, or their places if some are not the kernel's.
+    private static func numbers(of adapters: [String]) -> [UInt16] {
+        let indexes = adapters.compactMap { (try? TransportAddress($0))?.kernelIndex }
+        if adapters.count > 1, indexes.count == adapters.count { return indexes }
+        return adapters.indices.map { UInt16(clamping: $0) }
     }
 }

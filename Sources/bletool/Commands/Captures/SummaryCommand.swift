@@ -43,7 +43,10 @@ struct SummaryCommand: ToolCommand {
                 LinkSummaryOutput.object(link, number: index + 1),
                 text: LinkSummaryOutput.text(link, number: index + 1))
         }
-        if !console.isJSON { console.note(LinkSummaryOutput.title(counts)) }
+        if !console.isJSON {
+            let shown = links.count == counts.links.count ? "" : ", \(links.isEmpty ? "none" : "\(links.count)") shown"
+            console.note(LinkSummaryOutput.title(counts) + shown)
+        }
         if counts.omittedLinkCount > 0 {
             console.note("\(counts.omittedLinkCount) further connections are counted only")
         }

@@ -19,24 +19,38 @@ struct L2CAPCommand: CommandGroupHelp {
 struct ChannelOptions: ParsableArguments {
     @Option(
         name: [.customLong("psm"), .customLong("spsm")],
-        help: ArgumentHelp("The SPSM of the channel, 1 to 255.", valueName: "number"))
+        help: ArgumentHelp("The SPSM of the channel, 1 to 255.", valueName: "number"), transform: Number16.parse)
     var spsm: Number16
 
     @Option(
-        help: ArgumentHelp("The longest message that this side accepts, 23 to 65535 octets.", valueName: "octets"))
+        help: ArgumentHelp(
+            "The longest message that this side accepts, 23 to 65535 octets (default: 2048).", valueName: "octets"),
+        transform: Int.parse)
     var mtu = 2048
 
     @Option(
-        help: ArgumentHelp("The longest frame that this side accepts, 23 to 2044 octets.", valueName: "octets"))
+        help: ArgumentHelp(
+            "The longest frame that this side accepts, 23 to 2044 octets (default: 247).", valueName: "octets"),
+        transform: Int.parse)
     var mps = 247
 
-    @Option(help: ArgumentHelp("Frames that the peer may send before any is consumed.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("Frames that the peer may send before any is consumed (default: 16).", valueName: "number"),
+        transform: Int.parse)
     var credits = 16
+
+    @Option(
+        help: ArgumentHelp(
+            "With --enhanced: once a channel is open, ask the peer to send longer messages and frames.",
+            valueName: "mtu,mps"), transform: ChannelSizes.parse)
+    var reconfigure: ChannelSizes?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "After the end of the input: close when nothing has arrived for this long.", valueName: "seconds"))
+            "After the end of the input: close when nothing has arrived for this long (default: 1).",
+            valueName: "seconds"),
+        transform: Seconds.parse)
     var linger = Seconds(argument: "1")!
 
     func validate() throws {
@@ -52,6 +66,19 @@ struct ChannelOptions: ParsableArguments {
         guard !isEnhanced || mtu >= 64 && mps >= 64 else {
             throw ValidationError("--enhanced needs --mtu and --mps of at least 64.")
         }
+        guard let reconfigure else { return }
+        guard isEnhanced else { throw ValidationError("--reconfigure needs --enhanced.") }
+        guard reconfigure.mtu >= mtu else {
+            throw ValidationError("--reconfigure cannot make messages shorter than --mtu, \(mtu) octets.")
+        }
+    }
+
+    /// What carries the channels.
+    /// - Parameter count: how many channels are opened together.
+    func pipe(_ console: Console, count: Int) -> ChannelPipe {
+        ChannelPipe(
+            console: console, linger: linger.duration,
+            reconfiguration: reconfigure.map { (mtu: $0.mtu, mps: $0.mps ?? UInt16(clamping: mps), count: count) })
     }
 
     var settings: ChannelSettings {

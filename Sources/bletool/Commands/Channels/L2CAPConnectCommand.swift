@@ -10,19 +10,22 @@ struct L2CAPConnectCommand: ToolCommand {
 
               bletool l2cap connect Printer --psm 0x80 < page
               bletool l2cap connect 24:6F:28:AA:BB:CC --psm 0x80 --enhanced --count 5
+              bletool l2cap connect Printer --psm 0x80 --enhanced --reconfigure 4096,512 < page
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var channel: ChannelOptions
 
-    @Argument(help: "ADDRESS, ADDRESS/random or a name.")
+    @Argument(help: "ADDRESS, ADDRESS/random or a name.", transform: PeerArgument.parse)
     var peer: PeerArgument
 
     @Flag(help: "Use the enhanced form of the request.")
     var enhanced = false
 
-    @Option(help: ArgumentHelp("With --enhanced: how many channels to open, 1 to 5.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("With --enhanced: how many channels to open, 1 to 5.", valueName: "number"),
+        transform: Int.parse)
     var count: Int?
 
     func validate() throws {
@@ -42,7 +45,7 @@ struct L2CAPConnectCommand: ToolCommand {
                 ? try await peripheral.openEnhancedChannels(channel.spsm.value, channel.settings, count: count)
                 : [try await peripheral.openChannel(channel.spsm.value, channel.settings)]
             if opened.count < count { session.console.note("the device accepted \(opened.count) of \(count) channels") }
-            let pipe = ChannelPipe(console: session.console, linger: channel.linger.duration)
+            let pipe = channel.pipe(session.console, count: opened.count)
             let (channels, source) = AsyncThrowingStream<Channel, any Error>.makeStream()
             for channel in opened { source.yield(channel) }
             source.finish()

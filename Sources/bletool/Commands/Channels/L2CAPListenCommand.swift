@@ -71,7 +71,7 @@ struct L2CAPListenCommand: ToolCommand {
                     return false
                 }
                 group.addTask {
-                    try await ChannelPipe(console: console, linger: channel.linger.duration).run(channels)
+                    try await channel.pipe(console, count: 1).run(channels)
                     return true
                 }
                 defer { group.cancelAll() }

@@ -7,7 +7,7 @@ import BLEText
 struct AlertsCommand: CommandGroupHelp, ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "alerts",
-        abstract: "Show what apps at bled want to tell the user, and answer it.",
+        abstract: "Show the alerts of apps at bled, and answer them.",
         discussion: """
             Apps ask for alerts when they connect: for a connection, a disconnection or a value that comes while they are \
             suspended. Accepting an alert brings the app to the foreground. For operators: root, the user of bled and \
@@ -23,13 +23,20 @@ struct AlertsCommand: CommandGroupHelp, ToolCommand {
 
     func run(in session: Session) async throws {
         guard follow else {
-            let alerts = try await session.operate(.alerts).alerts
-            for alert in alerts { session.print(alert) }
-            if alerts.isEmpty { session.console.note("no alert waits for an answer") }
+            var count = 0
+            try await session.operateAll(.alerts) { answer, suffix in
+                for alert in answer.alerts { session.print(alert, suffix) }
+                count += answer.alerts.count
+            }
+            if count == 0 { session.console.note("no alert waits for an answer") }
             return
         }
-        try await session.watch(.alerts) { event in
-            if case .alert(let alert) = event { session.print(alert) }
+        var areSeveral = false
+        try await session.watch(.alerts) {
+            areSeveral = $0.count > 1
+        } _: { _, event in
+            let suffix = areSeveral ? "  \(session.console.adapter ?? "")" : ""
+            if case .alert(let alert) = event { session.print(alert, suffix) }
             return !session.console.outputHasEnded
         }
     }
@@ -39,14 +46,14 @@ struct AlertsAnswerCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "answer", abstract: "Accept an alert, which brings its app to the foreground; or dismiss it.")
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @Argument(help: "The number of the alert.") var id: UInt32
+    @Argument(help: "The number of the alert.", transform: UInt32.parse) var id: UInt32
     @Flag(help: "Dismiss it: the app stays where it is.") var dismiss = false
 
-    func run(in session: Session) async throws { _ = try await session.operate(.answerAlert(id, accepts: !dismiss)) }
+    func run(in session: Session) async throws { try await session.answerAlert(id, accepts: !dismiss) }
 }
 
 extension Session {
-    fileprivate func print(_ alert: DaemonOperator.Alert) {
+    fileprivate func print(_ alert: DaemonOperator.Alert, _ suffix: String) {
         let what =
             switch alert.kind {
             case .connection: "is connected"
@@ -62,6 +69,6 @@ extension Session {
                 "name": JSONValue(alert.name), "over": .boolean(alert.isOver),
             ],
             text: "\(alert.id)  \(alert.app.printable)  " + (device.map { "\($0) " } ?? "") + what
-                + (alert.isOver ? "  (over)" : ""))
+                + (alert.isOver ? "  (over)" : "") + suffix)
     }
 }

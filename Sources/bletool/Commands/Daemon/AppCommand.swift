@@ -7,7 +7,7 @@ import BLEText
 struct AppCommand: CommandGroupHelp {
     static let configuration = CommandConfiguration(
         commandName: "app",
-        abstract: "Look after the apps that are installed at bled.",
+        abstract: "Manage the apps that are installed at bled.",
         discussion: """
             An app is installed by its manifest in the folder that bled --apps names. For operators: root, the user of \
             bled and the group of bled --operators.
@@ -17,16 +17,26 @@ struct AppCommand: CommandGroupHelp {
               bletool app launch org.example.relay
             """,
         subcommands: [
-            AppListCommand.self, AppShowCommand.self, AppInstallCommand.self, AppLaunchCommand.self,
-            AppBackgroundCommand.self,
-            AppSuspendCommand.self, AppQuitCommand.self, AppReloadCommand.self,
+            AppListCommand.self, AppShowCommand.self, AppInstallCommand.self, AppRemoveCommand.self,
+            AppLaunchCommand.self, AppBackgroundCommand.self, AppSuspendCommand.self, AppQuitCommand.self,
+            AppReloadCommand.self,
         ])
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 }
 
 extension Session {
-    func printApps(_ apps: [DaemonOperator.App]) {
+    /// Prints the apps of every adapter, as they are after a request.
+    fileprivate func printApps(_ request: DaemonOperator.Request) async throws {
+        var count = 0
+        try await operateAll(request) { answer, suffix in
+            count += answer.apps.count
+            printApps(answer.apps, suffix)
+        }
+        if count == 0 { console.note("no app is installed") }
+    }
+
+    private func printApps(_ apps: [DaemonOperator.App], _ suffix: String) {
         for app in apps {
             console.print(
                 [
@@ -37,18 +47,17 @@ extension Session {
                 text: [app.identifier.printable, app.place.rawValue, app.process.map { "process \($0)" }].compactMap(
                     \.self
                 )
-                .joined(separator: "  "))
+                .joined(separator: "  ") + suffix)
         }
-        if apps.isEmpty { console.note("no app is installed") }
     }
 }
 
 struct AppListCommand: ToolCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the installed apps, and what their processes are at.")
+        commandName: "list", abstract: "List the installed apps, and the state of their processes.")
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    func run(in session: Session) async throws { session.printApps(try await session.operate(.list).apps) }
+    func run(in session: Session) async throws { try await session.printApps(.list) }
 }
 
 struct AppReloadCommand: ToolCommand {
@@ -56,7 +65,7 @@ struct AppReloadCommand: ToolCommand {
         commandName: "reload", abstract: "Read the manifests again, and list the installed apps.")
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    func run(in session: Session) async throws { session.printApps(try await session.operate(.reload).apps) }
+    func run(in session: Session) async throws { try await session.printApps(.reload) }
 }
 
 struct AppLaunchCommand: ToolCommand {
@@ -66,7 +75,9 @@ struct AppLaunchCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @Argument(help: "The app's identifier, as in its manifest.") var identifier: String
 
-    func run(in session: Session) async throws { _ = try await session.operate(.foreground(identifier)) }
+    func run(in session: Session) async throws {
+        _ = try await session.operate(.foreground(identifier), on: identifier)
+    }
 }
 
 struct AppBackgroundCommand: ToolCommand {
@@ -75,7 +86,9 @@ struct AppBackgroundCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @Argument(help: "The app's identifier, as in its manifest.") var identifier: String
 
-    func run(in session: Session) async throws { _ = try await session.operate(.background(identifier)) }
+    func run(in session: Session) async throws {
+        _ = try await session.operate(.background(identifier), on: identifier)
+    }
 }
 
 struct AppSuspendCommand: ToolCommand {
@@ -84,7 +97,7 @@ struct AppSuspendCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @Argument(help: "The app's identifier, as in its manifest.") var identifier: String
 
-    func run(in session: Session) async throws { _ = try await session.operate(.suspend(identifier)) }
+    func run(in session: Session) async throws { _ = try await session.operate(.suspend(identifier), on: identifier) }
 }
 
 struct AppQuitCommand: ToolCommand {
@@ -94,7 +107,7 @@ struct AppQuitCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @Argument(help: "The app's identifier, as in its manifest.") var identifier: String
 
-    func run(in session: Session) async throws { _ = try await session.operate(.quit(identifier)) }
+    func run(in session: Session) async throws { _ = try await session.operate(.quit(identifier), on: identifier) }
 }
 
 struct AppShowCommand: ToolCommand {
@@ -105,8 +118,8 @@ struct AppShowCommand: ToolCommand {
     @Argument(help: "The app's identifier, as in its manifest.") var identifier: String
 
     func run(in session: Session) async throws {
-        for app in try await session.operate(.show(identifier)).apps {
-            session.console.print(Self.object(app), text: Self.text(app))
+        for app in try await session.operate(.show(identifier), on: identifier).apps {
+            session.console.print(Self.object(app), text: Self.text(app, at: session.console.adapter))
         }
     }
 
@@ -115,21 +128,30 @@ struct AppShowCommand: ToolCommand {
             "event": "appDetails", "identifier": .string(app.identifier), "place": .string(app.place.rawValue),
             "process": app.process.map { JSONValue($0) } ?? .null, "user": JSONValue(app.user),
             "backgroundModes": JSONValue(app.backgroundModes), "strikes": JSONValue(app.strikes),
-            "command": JSONValue(app.command), "environment": JSONValue(app.environment),
-            "directory": .string(app.directory), "roles": JSONValue(app.roles), "mayPair": .boolean(app.mayPair),
+            "command": JSONValue(app.command), "unit": JSONValue(app.unit), "environment": JSONValue(app.environment),
+            "directory": .string(app.directory), "manifestAdapter": JSONValue(app.adapter),
+            "memoryMegabytes": app.memoryMegabytes.map { JSONValue($0) } ?? .null,
+            "wakeSeconds": JSONValue(app.wakeSeconds), "authorization": .string(app.authorization),
+            "roles": JSONValue(app.roles), "mayPair": .boolean(app.mayPair),
             "systemServices": .string(app.showsSystemServices ? "shown" : "hidden"),
             "preservedCentrals": JSONValue(app.preservedCentrals),
             "preservedPeripherals": JSONValue(app.preservedPeripherals),
         ]
     }
 
-    private static func text(_ app: DaemonOperator.App) -> String {
+    /// - Parameter adapter: the adapter that has the app.
+    private static func text(_ app: DaemonOperator.App, at adapter: String?) -> String {
+        let named = app.adapter.map { " (‘\($0)’ in the manifest)" } ?? ""
         let rows: [(String, String)] = [
             ("process", app.process.map { "\($0), \(app.place.rawValue)" } ?? app.place.rawValue),
             ("strikes", "\(app.strikes)"), ("user", "\(app.user)"),
-            ("command", app.command.joined(separator: " ")), ("directory", app.directory),
+            ("adapter", (adapter ?? "") + named), ("command", app.command.joined(separator: " ")),
+            ("unit", app.unit ?? ""), ("directory", app.directory),
             ("environment", app.environment.joined(separator: " ")), ("roles", app.roles.joined(separator: ", ")),
             ("background modes", app.backgroundModes.joined(separator: ", ")),
+            ("memory", app.memoryMegabytes.map { "at most \($0) MB" } ?? "not limited"),
+            ("wake", app.wakeSeconds == 0 ? "" : "\(app.wakeSeconds) s at most"),
+            ("authorization", app.authorization),
             ("pairing", app.mayPair ? "may ask a person" : "may not ask a person"),
             ("system services", app.showsSystemServices ? "shown" : "hidden"),
             ("preserved centrals", app.preservedCentrals.joined(separator: ", ")),

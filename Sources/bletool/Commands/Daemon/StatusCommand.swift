@@ -5,11 +5,12 @@ import BLEDaemonClient
 struct StatusCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show what bled, its controller and its programs are at.",
+        abstract: "Show the state of bled, its controllers and its programs.",
         discussion: """
             Why the radio scans, advertises or connects: every program and what it wants; the links and who holds them; \
             what waits to be read; the strikes of apps; counters of errors and recoveries. For operators: root, the user \
-            of bled and the group of bled --operators.
+            of bled and the group of bled --operators. With several adapters, each has its own programs; \
+            -t bled:SOCKET asks one of them only.
 
               bletool status
             """)
@@ -17,10 +18,14 @@ struct StatusCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
     func run(in session: Session) async throws {
-        guard let status = try await session.operate(.status).status else {
-            throw Failure("the daemon does not say what it is at; it is older than this program")
+        var isFirst = true
+        try await session.operateAll(.status) { answer, _ in
+            guard let status = answer.status else {
+                throw Failure("the daemon does not report its state; it is older than this program")
+            }
+            let output = StatusOutput(status)
+            session.console.print(output.object, text: (isFirst ? "" : "\n") + output.text)
+            isFirst = false
         }
-        let output = StatusOutput(status)
-        session.console.print(output.object, text: output.text)
     }
 }

@@ -8,7 +8,7 @@ struct GATTCommand: CommandGroupHelp {
         abstract: "Connect to a device and use its services.",
         usage: "bletool gatt PEER [discover|read|write|subscribe|script|shell …]",
         discussion: """
-            Without a verb, on a terminal, a shell begins: operations are typed one after the other.
+            Without a verb, on a terminal, starts a shell, in which you type operations.
 
             PEER is ADDRESS, ADDRESS/random or a name. TARGET is a UUID or its assigned name, such as 'Battery Level', \
             SERVICE/UUID or 0xHANDLE. For a name, or an address without a type, bletool scans first. The name under \
@@ -48,7 +48,9 @@ extension GATTVerb {
         }
         try await session.withAdapter(adjusting: adjust) { adapter in
             let peripheral = try await session.connect(to: peer, through: adapter, search)
-            let runner = GATTRunner(peripheral, console: session.console)
+            let runner = GATTRunner(
+                peripheral, console: session.console,
+                memory: await session.databaseMemory(of: peripheral, through: adapter))
             for line in lines {
                 do {
                     try await runner.perform(line.step)

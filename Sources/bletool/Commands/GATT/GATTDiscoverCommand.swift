@@ -9,14 +9,14 @@ struct GATTDiscoverCommand: GATTVerb {
         discussion: "  bletool gatt Thermometer discover --service 180D")
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var strength: KeyStrengthArguments
-    @OptionGroup var bearers: BearerOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var strength: KeyStrengthArguments
+    @OptionGroup(title: ConnectionOptions.title) var bearers: BearerOptions
 
-    @Option(help: ArgumentHelp("Only this service.", valueName: "uuid"))
+    @Option(help: ArgumentHelp("Only this service.", valueName: "uuid"), transform: BluetoothUUID.parse)
     var service: BluetoothUUID?
 
-    @Argument(help: peerHelp) var peer: PeerArgument
+    @Argument(help: peerHelp, transform: PeerArgument.parse) var peer: PeerArgument
 
     func lines() -> [(number: Int?, step: GATTStep)] { [(nil, .discover(service: service))] }
 }

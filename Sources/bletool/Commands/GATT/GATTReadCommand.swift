@@ -15,16 +15,16 @@ struct GATTReadCommand: GATTVerb {
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var strength: KeyStrengthArguments
-    @OptionGroup var bearers: BearerOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var strength: KeyStrengthArguments
+    @OptionGroup(title: ConnectionOptions.title) var bearers: BearerOptions
 
     @Flag(help: "Read all values with one request.")
     var together = false
 
     @Flag(exclusivity: .exclusive) var form: ValueForm?
 
-    @Argument(help: peerHelp) var peer: PeerArgument
+    @Argument(help: peerHelp, transform: PeerArgument.parse) var peer: PeerArgument
     @Argument(help: targetHelp, transform: TargetArgument.parse) var target: [TargetArgument]
 
     func validate() throws {

@@ -14,11 +14,11 @@ struct GATTScriptCommand: GATTVerb {
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var strength: KeyStrengthArguments
-    @OptionGroup var bearers: BearerOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var strength: KeyStrengthArguments
+    @OptionGroup(title: ConnectionOptions.title) var bearers: BearerOptions
 
-    @Argument(help: peerHelp) var peer: PeerArgument
+    @Argument(help: peerHelp, transform: PeerArgument.parse) var peer: PeerArgument
     @Argument(help: "The script; ‘-’ reads standard input.", completion: .file()) var file: String
 
     func lines() throws -> [(number: Int?, step: GATTStep)] {

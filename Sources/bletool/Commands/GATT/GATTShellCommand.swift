@@ -13,15 +13,15 @@ struct GATTShellCommand: ToolCommand {
             From a pipe, each line is run in turn, also after one that failed.
 
               bletool gatt Thermometer
-              printf 'read 2A19\\nsubscribe 2A37\\nwait --count 3\\n' | bletool gatt Thermometer shell
+              printf 'read 2A19\\nread 2A29\\n' | bletool gatt Lamp shell
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var strength: KeyStrengthArguments
-    @OptionGroup var bearers: BearerOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var strength: KeyStrengthArguments
+    @OptionGroup(title: ConnectionOptions.title) var bearers: BearerOptions
 
-    @Argument(help: peerHelp) var peer: PeerArgument
+    @Argument(help: peerHelp, transform: PeerArgument.parse) var peer: PeerArgument
 
     func run(in session: Session) async throws {
         let (peer, search, strength) = (peer, connection.search, strength)

@@ -14,19 +14,23 @@ struct GATTSubscribeCommand: GATTVerb {
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var strength: KeyStrengthArguments
-    @OptionGroup var bearers: BearerOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var strength: KeyStrengthArguments
+    @OptionGroup(title: ConnectionOptions.title) var bearers: BearerOptions
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
+        transform: Seconds.parse)
     var duration: Seconds?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many values.", valueName: "n"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Stop after this many values.", valueName: "n"),
+        transform: Count.parse)
     var count: Count?
 
     @Flag(exclusivity: .exclusive) var form: ValueForm?
 
-    @Argument(help: peerHelp) var peer: PeerArgument
+    @Argument(help: peerHelp, transform: PeerArgument.parse) var peer: PeerArgument
     @Argument(help: targetHelp, transform: TargetArgument.parse) var target: [TargetArgument]
 
     func lines() -> [(number: Int?, step: GATTStep)] {

@@ -17,9 +17,9 @@ struct GATTWriteCommand: GATTVerb {
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var strength: KeyStrengthArguments
-    @OptionGroup var bearers: BearerOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var strength: KeyStrengthArguments
+    @OptionGroup(title: ConnectionOptions.title) var bearers: BearerOptions
 
     @Flag(help: "Use a Write Command: at most MTU − 3 bytes, without a response.")
     var command = false
@@ -29,7 +29,7 @@ struct GATTWriteCommand: GATTVerb {
 
     @Flag(exclusivity: .exclusive) var form: ValueForm?
 
-    @Argument(help: peerHelp) var peer: PeerArgument
+    @Argument(help: peerHelp, transform: PeerArgument.parse) var peer: PeerArgument
     @Argument(help: targetHelp, transform: TargetArgument.parse) var target: TargetArgument
     @Argument(help: "The value in hexadecimal, or in the form of the option.") var value: String
 

@@ -13,26 +13,27 @@ struct ResolvingListAddCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("This device's identity resolving key.", valueName: "irk"))
-    var local: HexBytes?
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("This device's identity resolving key.", valueName: "irk"))
+    var local: Secret<IdentityKey>?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The device's identity resolving key.", valueName: "irk"))
-    var peer: HexBytes?
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The device's identity resolving key.", valueName: "irk"))
+    var peer: Secret<IdentityKey>?
 
     @Flag(name: .shortAndLong, help: "The address is random, as with /random.")
     var random = false
 
-    @Argument(help: "The device's identity: ADDRESS or ADDRESS/random.")
+    @Argument(help: "The device's identity: ADDRESS or ADDRESS/random.", transform: AddressArgument.parse)
     var address: AddressArgument
 
     func validate() throws {
-        for key in [local, peer] where key != nil && key?.bytes.count != 16 {
-            throw ValidationError("A key has 32 digits.")
-        }
+        try local?.check("--local <irk>")
+        try peer?.check("--peer <irk>")
     }
 
     func run(in session: Session) async throws {
-        func key(_ option: HexBytes?) -> Key128 { option.flatMap { Key128(mostSignificantFirst: $0.bytes) } ?? .zero }
+        func key(_ option: Secret<IdentityKey>?) -> Key128 { option?.value?.key ?? .zero }
         try await session.send(
             LEAddDeviceToResolvingList(
                 peerIdentityAddress: address.asRandom(random), peerIdentityResolvingKey: key(peer),

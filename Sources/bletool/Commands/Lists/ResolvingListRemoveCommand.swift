@@ -12,7 +12,7 @@ struct ResolvingListRemoveCommand: ToolCommand {
     @Flag(name: .shortAndLong, help: "The address is random, as with /random.")
     var random = false
 
-    @Argument(help: "ADDRESS or ADDRESS/random.")
+    @Argument(help: "ADDRESS or ADDRESS/random.", transform: AddressArgument.parse)
     var address: AddressArgument
 
     func run(in session: Session) async throws {

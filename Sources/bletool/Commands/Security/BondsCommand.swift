@@ -7,7 +7,8 @@ struct BondsCommand: ToolCommand {
         abstract: "List the bonded devices.",
         discussion: """
             With -t bled, or if bled is there, the bonds of bled; with --state, or with -t and a controller, those of this \
-            program. The bonds of bled are for its operators: root, its user and the group of bled --operators.
+            program. The bonds of bled are for its operators: root, its user and the group of bled --operators; each \
+            adapter of bled has its own.
 
               bletool --json bonds
             """)
@@ -15,8 +16,13 @@ struct BondsCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
     func run(in session: Session) async throws {
-        for bond in try await session.knownBonds() {
-            session.console.print(BondOutput.object(bond), text: BondOutput.text(bond))
+        var count = 0
+        try await session.forEachBonds { bonds, suffix in
+            count += bonds.count
+            for bond in bonds {
+                session.console.print(BondOutput.object(bond), text: BondOutput.text(bond) + suffix)
+            }
         }
+        if count == 0 { session.console.note("no device is bonded") }
     }
 }

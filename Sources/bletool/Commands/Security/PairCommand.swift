@@ -22,13 +22,13 @@ struct PairCommand: ToolCommand {
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var pairing: PairingArguments
 
     @Flag(help: "Replace the bond with a device that has lost its keys and cannot prove its identity.")
     var replace = false
 
-    @Argument(help: peerHelp) var peer: PeerArgument
+    @Argument(help: peerHelp, transform: PeerArgument.parse) var peer: PeerArgument
 
     func run(in session: Session) async throws {
         if session.rawAdapter != nil {

@@ -7,18 +7,25 @@ struct UnpairCommand: ToolCommand {
         abstract: "Remove the bond with a device.",
         discussion: """
             The device keeps its half of the bond; remove it there as well. Needs no adapter. With -t bled, or if bled is \
-            there, it is the bond of bled, as ‘bletool bonds’ lists it.
+            there, it is the bond of bled, with each of its adapters, as ‘bletool bonds’ lists it.
 
               bletool unpair 24:6F:28:AA:BB:CC
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @Argument(help: "ADDRESS, ADDRESS/random or a name, as ‘bletool bonds’ lists it.") var peer: PeerArgument
+    @Argument(help: "ADDRESS, ADDRESS/random or a name, as ‘bletool bonds’ lists it.", transform: PeerArgument.parse)
+    var peer: PeerArgument
 
     func run(in session: Session) async throws {
         do {
-            let identity = try peer.bond(among: try await session.knownBonds())?.identity
+            var bonds: [Bond] = []
+            try await session.forEachBonds { found, _ in
+                // Several adapters may have a bond with one device.
+                bonds += found.filter { bond in !bonds.contains { $0.identity == bond.identity } }
+            }
+            let identity = try peer.bond(among: bonds)?.identity
             if let identity, try await session.removeBond(identity) {
+                DatabaseMemory(state: session.state, identity: identity).forget()
                 return session.console.print(
                     [
                         "event": "unpaired", "identity": .string(identity.addressText),

@@ -1,0 +1,24 @@
+import BLEHost
+import BLEPackets
+
+/// What was measured on a link, or is missing on it, as a sequence: see `Peripheral.reports()`. A sequence can be
+/// iterated once.
+public struct LinkReports: AsyncSequence, Sendable {
+    public typealias Element = LinkReport
+
+    /// The number of reports that can wait; beyond it the oldest are dropped.
+    public static let capacity = 256
+
+    let stream: BoundedStream<LinkReport>
+
+    /// Create only one iterator: a second one would take reports from the first.
+    public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeIterator()) }
+
+    /// Returns the reports in their order. They end with `nil` if this side released the link, otherwise with an error.
+    public struct Iterator: AsyncIteratorProtocol {
+        var base: BoundedStream<LinkReport>.Iterator
+
+        /// - Throws: `BLEError.linkLost` when the link ends.
+        public mutating func next() async throws(BLEError) -> LinkReport? { try await base.next() }
+    }
+}

@@ -1,0 +1,76 @@
+import BLEHost
+
+/// What all tools of one user have together, so that a user with many connections does not get many times what one may
+/// have.
+struct UserShare: Equatable {
+    /// Every packet of a device is compared with all of them.
+    var scans = 0
+    var advertisements = 0
+    var services = 0
+    var attributes = 0
+    var channels = 0
+    var sets = 0
+    var trains = 0
+
+    /// How many times what one tool may have the tools of a user may have together.
+    static let factor = 4
+
+    mutating func add(_ tool: ToolSession) {
+        scans += tool.radio.scans.count
+        advertisements += tool.serving.advertisements.count
+        services += tool.serving.serviceCount
+        attributes += tool.serving.attributeCount
+        channels += tool.serving.channelCount
+        sets += tool.radio.sets.count
+        trains += tool.radio.trains.count
+    }
+
+    /// What is limited.
+    enum Part {
+        case scan, advertisement, set, train, service, channel
+
+        /// What a command asks for; `nil` if nothing of it is limited.
+        init?(of command: HostCommand) {
+            switch command {
+            case .radio(.scan): self = .scan
+            case .radio(.advertise): self = .advertisement
+            case .radio(.advertiseSet): self = .set
+            case .radio(.followTrain), .radio(.receiveTrains): self = .train
+            case .server(.publish): self = .service
+            case .channel(.listen), .channel(.open), .channel(.openEnhanced): self = .channel
+            case .radio(.changeScan), .radio(.changeAdvertising), .radio(.connect),
+                .radio(.changeAdvertisingSet), .radio(.transferTrain), .radio(.sendSubevents),
+                .radio(.respondInTrain), .radio(.classifyChannels), .server(.removeService), .server(.disableServices),
+                .server(.setDeviceName), .server(.respond),
+                .server(.updateValue), .channel(.stopListening), .channel(.reconfigure), .channel(.send),
+                .channel(.consume), .channel(.close), .link, .security, .cancel, .holdIndications, .sendHCICommand,
+                .stop:
+                return nil
+            }
+        }
+    }
+
+    /// Whether this is more than the tools of one user may have of one part. Of others there may be too much: devices
+    /// open channels, and limits change.
+    func exceeds(_ limits: ClientLimits, in part: Part) -> Bool {
+        switch part {
+        case .scan: scans > Self.factor * limits.scans
+        case .advertisement: advertisements > Self.factor * limits.advertisements
+        case .set: sets > Self.factor * limits.sets
+        case .train: trains > Self.factor * limits.trains
+        case .service: services > Self.factor * limits.services || attributes > Self.factor * limits.attributes
+        case .channel: channels > Self.factor * limits.channels
+        }
+    }
+
+    /// Whether a user who has `own` advertising sets may have another one: the last one that is free is for a user who
+    /// has none.
+    /// - Parameters:
+    ///   - own: with the one that is asked for.
+    ///   - all: those of all users, likewise.
+    ///   - capacity: how many the controller has for them; `nil`: not known.
+    static func mayHaveSet(own: Int, all: Int, of capacity: Int?) -> Bool {
+        guard let capacity, own > 1 else { return true }
+        return all < capacity
+    }
+}

@@ -1,0 +1,118 @@
+import Dispatch
+
+/// What the worker does with the disk.
+extension Delivery {
+    private static let retryPause = DispatchTimeInterval.seconds(5)
+
+    func openStore(_ own: inout Worker) {
+        guard own.store == nil, let path, !state.withLock({ $0.retryIsScheduled }) else { return }
+        do {
+            let store = try MessageStore(
+                path: path, settings: settings, isDamaged: own.isDamaged)
+            own.isDamaged = false
+            own.store = store
+            if let file = store.damagedFile {
+                logger.error("the queue was damaged and is now \(file); the messages in it were not sent")
+            }
+            own.hasMore = store.count > 0
+            if store.count > 0 { logger.info("\(store.count) messages wait in \(path)") }
+            storeWorks(store)
+        } catch {
+            storeFailed(error, &own)
+        }
+    }
+
+    private func storeWorks(_ store: MessageStore) {
+        let hadProblem = state.withLock { state in
+            defer { state.storeProblem = nil }
+            state.depth = store.count
+            return state.storeProblem != nil
+        }
+        if hadProblem { logger.info("the queue can be written again") }
+    }
+
+    func storeFailed(_ error: any Error, _ own: inout Worker) {
+        if MessageStore.needsOpening(error) {
+            own.store?.close()
+            own.store = nil
+        }
+        if !own.isDamaged, MessageStore.isDamage(error) {
+            own.isDamaged = true
+            // The positions are those of the old file; what was read of it can still be sent.
+            let window = own.window
+            own.window = []
+            (own.windowEnd, own.lastSent, own.hasMore) = (0, 0, false)
+            state.withLock { state in
+                state.acknowledged = []
+                for number in state.onTheWay.keys { state.onTheWay[number]?.message.id = nil }
+                let rescued = window.map { message in
+                    var message = message
+                    message.id = nil
+                    return message
+                }
+                state.incoming.putBack(rescued)
+            }
+        }
+        let text = "\(error)"
+        let (isNews, schedules) = state.withLock { state in
+            defer {
+                state.storeProblem = text
+                state.retryIsScheduled = true
+            }
+            state.counters.storeFailures += 1
+            return (state.storeProblem != text, !state.retryIsScheduled)
+        }
+        if isNews {
+            logger.error("cannot use the queue: \(text); messages wait in memory; trying again every 5 s")
+        }
+        guard schedules else { return }
+        worker.asyncAfter(deadline: .now() + Self.retryPause) {
+            self.state.withLock { $0.retryIsScheduled = false }
+            self.work()
+        }
+    }
+
+    /// Writes new messages, and removes acknowledged ones.
+    func commit(_ own: inout Worker) {
+        guard let store = own.store else {
+            if path == nil { state.withLock { $0.acknowledged.removeAll() } }
+            return
+        }
+        let taken = state.withLock { state -> (incoming: [QueuedMessage], acknowledged: [Int64])? in
+            // More acknowledgements will follow: collect them for one transaction.
+            let isEarly = state.acknowledged.count < 32 && !state.onTheWay.isEmpty
+            guard !state.retryIsScheduled, !state.incoming.isEmpty || !(state.acknowledged.isEmpty || isEarly) else {
+                return nil
+            }
+            defer { state.acknowledged = [] }
+            state.beingWritten = state.incoming.count
+            return (state.incoming.take(), state.acknowledged)
+        }
+        guard let (incoming, acknowledged) = taken else { return }
+        do {
+            let outcome = try store.commit(adding: incoming, removing: acknowledged)
+            state.withLock { state in
+                state.beingWritten = 0
+                state.counters.dropped += UInt64(outcome.dropped)
+            }
+            storeWorks(store)
+            if outcome.dropped > 0 {
+                own.window = []
+                own.windowEnd = own.lastSent
+                own.hasMore = true
+            } else if !own.hasMore, own.window.count < Self.windowLimit {
+                own.window += outcome.messages
+                if let last = outcome.messages.last?.id { own.windowEnd = last }
+            } else if !incoming.isEmpty {
+                own.hasMore = true
+            }
+        } catch {
+            state.withLock { state in
+                state.beingWritten = 0
+                state.incoming.putBack(incoming)
+                state.acknowledged.insert(contentsOf: acknowledged, at: 0)
+            }
+            storeFailed(error, &own)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import BLE
+import BLEDaemonClient
+import Testing
+
+@Suite("Bluetooth that an operator switches")
+struct PowerTests {
+    private let stage: DaemonStage
+
+    init() throws { stage = try DaemonStage() }
+
+    private func power(_ isOn: Bool) async throws {
+        _ = try await DaemonOperator.perform(.power(isOn), at: stage.path)
+    }
+
+    private func adapter() async throws -> DaemonStatus.Adapter? {
+        try await DaemonOperator.perform(.status, at: stage.path).status?.adapters.first
+    }
+
+    @Test("off ends what programs do, refuses new ones and says why; on serves them again, however often (SPEC SPR-30)")
+    func switched() async throws {
+        let early = try await stage.open()
+        await early.close()
+        for _ in 0..<2 {
+            let adapter = try await stage.open()
+            let scanning = Task { for try await _ in adapter.scan() {} }
+            try await power(false)
+            await #expect(throws: (any Error).self) { try await scanning.value }
+            #expect(try await self.adapter()?.trouble?.contains("Bluetooth is off") == true)
+            await #expect(throws: (any Error).self) { try await stage.open() }
+            // Twice is once.
+            try await power(false)
+            try await power(true)
+        }
+        // Off and on while the engine still stops or starts.
+        for _ in 0..<5 {
+            try await power(false)
+            try await power(true)
+        }
+        await (try await stage.open()).close()
+        #expect(try await adapter()?.trouble == nil)
+    }
+}

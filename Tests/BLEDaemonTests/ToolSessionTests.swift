@@ -1,0 +1,81 @@
+import BLEDaemonProtocol
+import BLEHost
+import BLEPackets
+import Testing
+
+@testable import BLEDaemon
+
+@Suite("The requests of a tool end once, and leave nothing")
+struct ToolSessionTests {
+    private static let link = LinkID(handle: ConnectionHandle(rawValue: 64), generation: 1)
+
+    private static let connected = HostEvent.connected(
+        LinkInformation(
+            id: link, peer: DeviceAddress(value: 0xC0DE_0000_0001, kind: .random), role: .central,
+            parameters: ConnectionParameters(
+                interval: .milliseconds(30), peripheralLatency: 0, supervisionTimeout: .milliseconds(720)),
+            attMTU: 100),
+        ToolStage.client)
+
+    @Test("write commands that are not submitted are not waited for")
+    func writeCommands() {
+        var stage = ToolStage()
+        stage.session.hear(Self.connected, waiting: 0)
+        let write = { (request: inout WireRequest) in
+            request.gatt.link = Self.link.wire
+            request.gatt.writeCommand.handle = 3
+        }
+        for _ in 0..<4 { stage.request(write) }
+        #expect(stage.session.hasManyCommands && stage.submitted.count == 4)
+        for number in 1001...1004 as ClosedRange<UInt64> {
+            stage.session.hear(.completed(OperationID(rawValue: number), .failure(.cancelled)), waiting: 0)
+        }
+        #expect(!stage.session.hasManyCommands)
+        stage.submits = false
+        for _ in 0..<4 { stage.request(write) }
+        #expect(stage.failures.values.count { $0 == .limitReached } == 4)
+        #expect(!stage.session.hasManyCommands)
+    }
+
+    @Test("out-of-band data end when the tool leaves, also when it stays connected")
+    func leaves() {
+        var stage = ToolStage()
+        let peer = DeviceAddress(value: 1, kind: .public)
+        stage.request {
+            $0.setOutOfBand.peer.value = 1
+            $0.setOutOfBand.temporaryKey = .init(repeating: 7, count: 16)
+        }
+        #expect(stage.session.outOfBand.data(for: peer) != nil)
+        _ = stage.session.leaving()
+        #expect(stage.session.outOfBand.data(for: peer) == nil)
+    }
+
+    @Test("a question of a pairing stays open while other requests end, until its pairing does")
+    func questions() {
+        var stage = ToolStage()
+        let (other, first, second) = (Self.link, PairingQuestionID(rawValue: 5), PairingQuestionID(rawValue: 6))
+        let link = LinkID(handle: ConnectionHandle(rawValue: 65), generation: 2)
+        stage.session.servesPairing(.question(PairingQuestion(id: first, kind: .compare(123_456))), on: link)
+        stage.session.servesPairing(.question(PairingQuestion(id: second, kind: .consent)), on: other)
+        stage.request { $0.scan.isActive = true }
+        stage.session.hear(.completed(OperationID(rawValue: 1001), .failure(.cancelled)), waiting: 0)
+        stage.session.servesPairing(.failed(.timedOut), on: other)
+        let answer = { (id: PairingQuestionID) in
+            { (request: inout WireRequest) in
+                request.answerPairing.question = id.rawValue
+                request.answerPairing.confirm = true
+            }
+        }
+        stage.request(answer(first))
+        #expect(stage.submitted.last == .security(.answerPairing(first, .confirm(true))))
+        let count = stage.submitted.count
+        stage.request(answer(second))
+        #expect(stage.submitted.count == count)
+        // That a bond is replaced is not for every user to decide.
+        stage.session.servesPairing(
+            .question(PairingQuestion(id: second, kind: .replaceBond(DeviceAddress(value: 1, kind: .public)))), on: link
+        )
+        stage.request(answer(second))
+        #expect(stage.submitted.last == .security(.answerPairing(second, .confirm(false))))
+    }
+}

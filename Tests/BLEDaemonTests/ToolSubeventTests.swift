@@ -1,0 +1,156 @@
+import BLEDaemonProtocol
+import BLEHost
+import BLEPackets
+import Foundation
+import Testing
+
+@testable import BLEDaemon
+
+@Suite("Trains with responses of a tool")
+struct ToolSubeventTests {
+    private static let client = ToolStage.client
+    private static let advertiser = DeviceAddress(value: 0xC0DE_0000_0001, kind: .random)
+
+    private static var set: AdvertisingSetRequest {
+        var set = AdvertisingSetRequest(data: [2, 1, 6])
+        set.train = PeriodicTrain(data: [], interval: .milliseconds(500))
+        set.train?.subevents = TrainSubevents(
+            count: 128, interval: 6, responseSlotDelay: 3, responseSlotSpacing: 2, responseSlotCount: 7)
+        return set
+    }
+
+    private static var follow: TrainRequest {
+        var train = TrainRequest([.init(address: advertiser, identifier: 5)])
+        train.options.subevents = [0, 127]
+        return train
+    }
+
+    @Test("requests and events arrive as they were sent, and need a daemon that knows them")
+    func roundTrips() throws {
+        let operation = OperationID(rawValue: 4)
+        let commands: [HostCommand] = [
+            .radio(.advertiseSet(Self.set)), .radio(.changeAdvertisingSet(operation, Self.set)),
+            .radio(.followTrain(Self.follow)),
+            .radio(
+                .receiveTrains(
+                    LinkID(handle: ConnectionHandle(rawValue: 64), generation: 3), Self.follow.options)),
+            .radio(
+                .sendSubevents(
+                    [
+                        SubeventData(subevent: 127, firstResponseSlot: 1, responseSlotCount: 6, data: [1, 2]),
+                        SubeventData(subevent: 0, data: []),
+                    ], of: operation)),
+            .radio(
+                .respondInTrain(
+                    TrainResponse(toEvent: 0xFFFF, subevent: 1, in: 2, slot: 255, data: [9]), in: operation)),
+        ]
+        for command in commands {
+            let wire = try #require(WireRequest(command, operation: OperationID(rawValue: 1)))
+            #expect(try HostCommand(wire) == command)
+            #expect(wire.revision == 3)
+        }
+        let responses = [
+            SlotResponse(subevent: 127, slot: 255, data: [], isTruncated: true, rssi: -90, txPower: -4),
+            SlotResponse(subevent: 0, slot: 0, data: nil, followsData: false),
+        ]
+        for event in responses.map(AdvertisingSetEvent.response) + [.dataRequested(firstSubevent: 126, count: 5)] {
+            let told = WireFromDaemon.OneOf_Message.advertisingSet(WireSetEvent(event, operation: operation))
+            #expect(try HostEvent(told, for: .local) == .advertisingSet(operation, .local, event))
+        }
+        var report = TrainReport(
+            advertiser: Self.advertiser, identifier: 5, data: [1], isTruncated: false, rssi: -40, txPower: nil,
+            event: 7, subevent: 3, time: .zero)
+        let found = TrainInformation(
+            advertiser: Self.advertiser, identifier: 5, phy: .le1M, interval: .milliseconds(500), serviceData: nil,
+            subevents: TrainSubevents(count: 2, interval: 9, responseSlotDelay: 1, responseSlotSpacing: 2))
+        var events: [TrainEvent] = [.synchronized(found), .report(report)]
+        (report.event, report.subevent) = (0, 0)
+        events.append(.report(report))
+        for event in events {
+            let told = WireFromDaemon.OneOf_Message.train(WireTrainEvent(event, operation: operation, dropped: 0))
+            #expect(try HostEvent(told, for: .local) == .train(operation, .local, event))
+        }
+        let told = try WireCompleted(operation, .failure(.invalidRequest(.subevents))).outcome
+        #expect(told == .failure(.invalidRequest(.subevents)))
+    }
+
+    @Test("a client sends the subevents of its own sets alone, and responds in trains that it follows")
+    func strangers() throws {
+        var stage = ToolStage()
+        func data(_ set: UInt64) -> WireRequest.OneOf_Command? {
+            WireRequest(
+                .radio(.sendSubevents([.init(subevent: 0, data: [1])], of: .init(rawValue: set))),
+                operation: OperationID(rawValue: 1))?.command
+        }
+        func response(_ train: UInt64) -> WireRequest.OneOf_Command? {
+            WireRequest(
+                .radio(.respondInTrain(.init(toEvent: 1, subevent: 0, slot: 0, data: [1]), in: .init(rawValue: train))),
+                operation: OperationID(rawValue: 1))?.command
+        }
+        let scan = stage.request { $0.scan.isActive = true }
+        for target in [scan, 99, 0] {
+            let sent = stage.request { $0.command = data(target) }
+            let answered = stage.request { $0.command = response(target) }
+            #expect(stage.failures[sent] == .subevents && stage.failures[answered] == .subevents)
+        }
+        let set = stage.request { $0.advertiseSet = WireAdvertisingSet(Self.set) }
+        let train = stage.request { $0.followTrain = WireFollowTrain(Self.follow) }
+        stage.request { $0.command = data(set) }
+        stage.request { $0.command = response(train) }
+        // Neither is for the other kind.
+        let crossed = [stage.request { $0.command = data(train) }, stage.request { $0.command = response(set) }]
+        #expect(crossed.allSatisfy { stage.failures[$0] == .subevents })
+        let engine = { (number: UInt64) in OperationID(rawValue: 1000 + number) }
+        #expect(
+            stage.submitted.suffix(2) == [
+                .radio(.sendSubevents([.init(subevent: 0, data: [1])], of: engine(set))),
+                .radio(.respondInTrain(.init(toEvent: 1, subevent: 0, slot: 0, data: [1]), in: engine(train))),
+            ])
+        // Once the set has ended, it is nobody's.
+        stage.session.hear(.completed(engine(set), .success(.done)), waiting: 0)
+        let late = stage.request { $0.command = data(set) }
+        #expect(stage.failures[late] == .subevents)
+    }
+
+    @Test("numbers that no train has end the connection")
+    func hostileNumbers() {
+        let hostile: [(inout WireRequest) -> Void] = [
+            { $0.sendSubevents.subevents = [.with { $0.subevent = 256 }] },
+            { $0.sendSubevents.subevents = [.with { $0.responseSlotCount = .max }] },
+            { $0.respondInTrain.event = 0x1_0000 }, { $0.respondInTrain.slot = 256 },
+            { $0.respondInTrain.responseSubevent = .max },
+        ]
+        for fill in hostile {
+            var stage = ToolStage()
+            stage.request(fill)
+            #expect(stage.submitted.isEmpty && stage.session.hasEnded)
+        }
+    }
+
+    @Test("responses and requests for data are dropped and counted for a client that does not read; states are not")
+    func slowClient() throws {
+        var stage = ToolStage()
+        let set = stage.request { $0.advertiseSet = WireAdvertisingSet(Self.set) }
+        let operation = OperationID(rawValue: 1000 + set)
+        let full = ClientLimits().waitingDiscoveryOctets
+        stage.sent = []
+        let response = AdvertisingSetEvent.response(SlotResponse(subevent: 1, slot: 2, data: [3]))
+        for _ in 0..<10_000 {
+            stage.session.hear(.advertisingSet(operation, Self.client, response), waiting: full)
+            stage.session.hear(
+                .advertisingSet(operation, Self.client, .dataRequested(firstSubevent: 0, count: 2)), waiting: full)
+        }
+        stage.pump()
+        #expect(stage.sent.isEmpty && !stage.session.hasEnded)
+        stage.session.hear(.advertisingSet(operation, Self.client, .stopped), waiting: full)
+        stage.session.hear(.advertisingSet(operation, Self.client, response), waiting: 0)
+        stage.pump()
+        let told = stage.sent.compactMap { if case .advertisingSet(let event) = $0 { event } else { nil } }
+        #expect(told.map(\.dropped) == [20_000, 0])
+        #expect(
+            try told.map { try HostEvent(.advertisingSet($0), for: .local) } == [
+                .advertisingSet(OperationID(rawValue: set), .local, .stopped),
+                .advertisingSet(OperationID(rawValue: set), .local, response),
+            ])
+    }
+}

@@ -1,0 +1,44 @@
+import BLEHost
+import Testing
+
+@testable import BLEDaemon
+
+@Suite("What the programs of one user have together")
+struct UserShareTests {
+    @Test("the tools of a user have four times what one may have, whatever their number")
+    func together() throws {
+        let limits = ClientLimits()
+        let most = UserShare(
+            scans: 32, advertisements: 32, services: 256, attributes: 8192, channels: 64, sets: 16, trains: 32)
+        let publish = HostCommand.server(.publish(GATTServiceDefinition(uuid: "180D", characteristics: [])))
+        let advertise = AdvertiseRequest(.packed(localName: nil, serviceUUIDs: []))
+        let parts: [(WritableKeyPath<UserShare, Int>, HostCommand)] = [
+            (\.scans, .radio(.scan(ScanRequest()))), (\.advertisements, .radio(.advertise(advertise))),
+            (\.services, publish), (\.attributes, publish),
+            (\.sets, .radio(.advertiseSet(AdvertisingSetRequest(data: [2, 1, 6])))),
+        ]
+        for (part, command) in parts {
+            var more = most
+            more[keyPath: part] += 1
+            let wanted = try #require(UserShare.Part(of: command))
+            #expect(!most.exceeds(limits, in: wanted))
+            #expect(more.exceeds(limits, in: wanted))
+            // Too much of one thing is no reason to refuse another.
+            for (_, other) in parts where other != command {
+                #expect(!more.exceeds(limits, in: try #require(UserShare.Part(of: other))))
+            }
+        }
+    }
+
+    @Test("the last free advertising set is for a user who has none")
+    func lastSet() {
+        // Of six, one user gets five and another one the last.
+        #expect((1...8).map { UserShare.mayHaveSet(own: $0, all: $0, of: 6) }.count { $0 } == 5)
+        #expect(UserShare.mayHaveSet(own: 1, all: 6, of: 6))
+        #expect(!UserShare.mayHaveSet(own: 2, all: 6, of: 6))
+        // A controller that does not say how many it has, or has one, refuses by itself.
+        #expect(UserShare.mayHaveSet(own: 5, all: 50, of: nil))
+        #expect(UserShare.mayHaveSet(own: 1, all: 1, of: 0))
+        #expect(!UserShare.mayHaveSet(own: 2, all: 2, of: 0))
+    }
+}
