@@ -1,7 +1,7 @@
 """With a bond, nothing of GATT goes out or is believed before the link is encrypted with the bond's key; in both roles.
 
 Who is meant: a device that takes a bonded one's address (BLESA), and a controller that lies about encryption."""
-import struct, time
+import os, struct, time
 
 from attributes import READ
 from bench import case, check, same
@@ -89,6 +89,44 @@ def lost_keys_resolvable(bench):
     peer.address = resolvable(peer.irk)
     taken_over(peer)
     is_refused(bench.gatt('write', SECRET, 'c0ffee', status=None), peer)
+
+
+@case()
+def known_database(bench):
+    """A device under a bonded address that has no key but the bonded device's Database Hash puts nothing into the kept attributes"""
+    digest = bytes(range(16))
+    peer = lock(bench)
+    peer.server.service('1801')
+    peer.server.characteristic('2B2A', READ, digest)
+    bench.run('pair', 'Lock')
+    peer.wait_pairing()
+    kept, honest = bench.path('state/jelling/databases'), peer.keys
+    taken_over(peer)
+    hashed = len(peer.server.attributes)
+    peer.server.service('ABCD')
+    is_refused(bench.gatt('discover', status=None), peer)
+    check(not os.path.exists(kept), 'attributes of a stranger were kept')
+    # The device itself, which is discovered and kept.
+    del peer.server.attributes[hashed:]
+    peer.keys = honest
+    services = bench.gatt('discover').lines[0]['services']
+    with open(kept) as file:
+        before = file.read()
+    check(digest.hex() in before.lower() and 'ABCD' not in str(services), before)
+    peer.keys = None
+    peer.server.service('ABCD')
+    is_refused(bench.gatt('discover', status=None), peer)
+    # Under its own address, without a bond: it is believed about itself alone.
+    peer.address, address = 'C0:00:00:00:00:99', peer.address
+    peer.advertise()
+    found = bench.gatt('discover', peer='C0:00:00:00:00:99/random')
+    check('ABCD' in str(found.lines).upper(), found.describe())
+    with open(kept) as file:
+        same('what is kept', file.read(), before)
+    peer.address, peer.keys = address, honest
+    del peer.server.attributes[hashed:]
+    peer.advertise()
+    same('services', bench.gatt('discover').lines[0]['services'], services)
 
 
 @case()

@@ -41,6 +41,13 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(
+            name: "Soak",
+            dependencies: [
+                "BenchmarkService", .product(name: "BLE", package: "jelling"),
+                .product(name: "BLESecurity", package: "jelling"), .product(name: "BLETestKit", package: "jelling"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
             name: "Server", dependencies: ["BenchmarkService", .product(name: "BLE", package: "jelling")],
             swiftSettings: settings),
     ]

@@ -1,12 +1,14 @@
 """Bumble as the central that `Central` takes turns with: the same lines in, the same lines out.
 
   bumble_central.py unix:PATH ADDRESS    (`discover`: connect, MTU, services, characteristics, descriptors, disconnect;
-                                          `stream OCTETS LENGTH`: connect, MTU, subscribe, ask for so many octets)"""
+                                          `stream OCTETS LENGTH`: connect, MTU, subscribe, ask for so many octets;
+                                          `channel OCTETS LENGTH`: connect, open a channel, send so many octets, take them back)"""
 import argparse, asyncio, json, os, struct, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'peers'))
-from bumble.device import Peer
 from bumble.core import UUID
+from bumble.device import Peer
+from bumble.l2cap import LeCreditBasedChannelSpec
 from peer_common import CONTROL, STREAM, add_args, open_device
 
 
@@ -70,6 +72,34 @@ async def stream(device, own, address, octets, length):
     answer(event='streamed', ms=(end - start) * 1e3, octets=got, notifications=count, inOrder=in_order, mtu=mtu)
 
 
+async def channel(device, own, address, octets, length):
+    connection = await device.connect(address, own_address_type=own, timeout=10)
+    opened = await connection.create_l2cap_channel(spec=LeCreditBasedChannelSpec(psm=0x80, mtu=2048, mps=247, max_credits=16))
+    message = bytes(i % 256 for i in range(length))
+    got, in_order, wanted, done = 0, True, 0, asyncio.Event()
+
+    def received(data):
+        nonlocal got, in_order
+        in_order = in_order and data[0] == message[got % length]
+        got += len(data)
+        if got >= wanted:
+            done.set()
+
+    opened.sink = received
+    start = time.perf_counter()
+    while wanted < octets:
+        count = max(1, PART // length)
+        wanted += count * length
+        done.clear()
+        for _ in range(count):
+            opened.write(message)
+        await asyncio.wait_for(done.wait(), 20)
+    end = time.perf_counter()
+    await opened.disconnect()
+    await connection.disconnect()
+    answer(event='echoed', ms=(end - start) * 1e3, octets=got, inOrder=in_order, mtu=opened.peer_mtu)
+
+
 async def main():
     parser = argparse.ArgumentParser(description=__doc__)
     add_args(parser)
@@ -83,6 +113,8 @@ async def main():
             await discover(device, own, arguments.peer)
         elif line.startswith('stream '):
             await stream(device, own, arguments.peer, *map(int, line.split()[1:]))
+        elif line.startswith('channel '):
+            await channel(device, own, arguments.peer, *map(int, line.split()[1:]))
     await transport.close()
 
 

@@ -12,6 +12,9 @@ CENTRAL = os.path.abspath(sys.argv[1])
 SERVER = os.path.join(os.path.dirname(CENTRAL), 'Server')
 RUNS = 15
 STREAM_RUNS, STREAM_OCTETS, STREAM_LENGTH = 5, 1 << 20, 512
+# The longest messages of the channel, so that both sides send the same frames.
+CHANNEL_LENGTH = 2048
+CHANNEL_SIZES = ('--coc-mtu', str(CHANNEL_LENGTH), '--coc-mps', '247', '--coc-credits', '16')
 IDLE_SECONDS = 10
 
 
@@ -78,6 +81,44 @@ def stream(name):
         f'median of {STREAM_RUNS}; {STREAM_OCTETS >> 20} MiB each; '
         f'{min(rates["ours"]):.1f} to {max(rates["ours"]):.1f} against '
         f'{min(rates["theirs"]):.1f} to {max(rates["theirs"]):.1f}')
+
+
+def channel(name):
+    """Octets that are sent on a channel and come back: both ends Jelling, Jelling and Bumble, both ends Bumble, in turns."""
+    pairs = {'ours': (True, True), 'mixed': (True, False), 'theirs': (False, False)}
+    rates = {pair: [] for pair in pairs}
+    for turn in range(STREAM_RUNS + 1):
+        for pair in pairs if turn % 2 else reversed(pairs):
+            is_central_ours, is_server_ours = pairs[pair]
+            lab = bench.Lab('btvirt')
+            server = central = None
+            try:
+                lab.open(peer=False)
+                if is_server_ours:
+                    server = Central(SERVER, lab.endpoint, PEER, log=lab.path('server.err'))
+                else:
+                    lab.start_peer(*CHANNEL_SIZES)
+                if is_central_ours:
+                    central = Central(CENTRAL, lab.endpoint, PEER + '/random', log=lab.path('central.err'))
+                else:
+                    central = Central(bench.PYTHON, os.path.join(HERE, 'bumble_central.py'), lab.endpoint, PEER,
+                                      log=lab.path('central.err'))
+                answer = central.ask(f'channel {STREAM_OCTETS} {CHANNEL_LENGTH}', 'echoed')
+                if answer['octets'] != STREAM_OCTETS or not answer['inOrder'] or answer['mtu'] != CHANNEL_LENGTH:
+                    raise bench.Failure(f'{pair}: {answer}')
+                if turn:                              # the first turn warms up
+                    rates[pair].append(answer['octets'] / answer['ms'] / 1e3)
+            finally:
+                for process in (central, server):
+                    if process:
+                        process.end()
+                lab.close()
+    theirs = statistics.median(rates['theirs'])
+    for pair, ending, budget in (('ours', 'against Bumble', '>=2*peer'),
+                                 ('mixed', 'with Bumble at the other end', '>=1*peer')):
+        row(f'{name}, {ending}', statistics.median(rates[pair]), 'MB/s', budget, 'check', theirs,
+            f'median of {STREAM_RUNS}; {STREAM_OCTETS >> 20} MiB in messages of {CHANNEL_LENGTH} B, and back; '
+            f'{min(rates[pair]):.2f} to {max(rates[pair]):.2f} against {min(rates["theirs"]):.2f} to {max(rates["theirs"]):.2f}')
 
 
 def attribute_server(name, tool):
@@ -236,6 +277,7 @@ def main():
     measured = functools.partial(measured_row, words)
     measured(discovery, 'connect + full discovery over btvirt, against Bumble')
     measured(stream, 'notifications (512 B, MTU 517) over btvirt, against Bumble')
+    measured(channel, 'L2CAP channel over btvirt')
     measured(idle, f'idle link over Bumble\'s controllers, {IDLE_SECONDS} s')
     measured(size, 'firmware example, static and stripped', needs_peers=False)
     measured(size_with_pairing, 'firmware example with pairing, static and stripped', needs_peers=False)

@@ -41,6 +41,9 @@ static jelling_set_request advertised_set = {.size = sizeof advertised_set, .tra
 static jelling_train_source source = {.identifier = 3};
 static jelling_train_request followed = {.size = sizeof followed, .sources = &source, .source_count = 1};
 static jelling_pace pace = {.size = sizeof pace, .busy = {12, 24, 0, 500}, .idle = {80, 120, 2, 500}};
+static jelling_parameter_policy policy = {.size = sizeof policy, .kind = JELLING_PARAMETERS_WITHIN, .minimum_interval = 6,
+                                          .maximum_interval = 3200, .maximum_latency = 499,
+                                          .minimum_supervision_timeout = 10, .maximum_supervision_timeout = 3200};
 static jelling_subrate_request subrate = {1, 5, 0, 1, 500, 0};
 static jelling_path_loss_zones zones = {.size = sizeof zones, .low = 20, .low_hysteresis = 2, .high = 30, .high_hysteresis = 2};
 static jelling_counters counters = {.size = sizeof counters};
@@ -84,7 +87,8 @@ static void from_within(void *context, const uint8_t *packet, size_t length) {
 static jelling_engine *opened(void) {
     jelling_engine *engine = NULL;
     jelling_config config = {.size = sizeof config, .opened_bearers = 3,
-                             .flags = JELLING_CONFIG_ANSWERS_QUESTIONS | JELLING_CONFIG_ENHANCED_BEARERS | JELLING_CONFIG_SUBRATING};
+                             .flags = JELLING_CONFIG_ANSWERS_QUESTIONS | JELLING_CONFIG_ENHANCED_BEARERS | JELLING_CONFIG_SUBRATING |
+                                      JELLING_CONFIG_ADDRESS_RESOLUTION};
     jelling_status status = jelling_create(&config, &engine);
     if (status == JELLING_ERROR_UNSUPPORTED) {
         config.flags &= ~(uint32_t)JELLING_CONFIG_ENHANCED_BEARERS;
@@ -193,6 +197,35 @@ static void wrong_measurements(jelling_engine *engine, jelling_operation *o) {
     check(jelling_connect(engine, &request, 2, o) == usual, "the size of a pace");
 }
 
+static void wrong_policies(jelling_engine *engine, jelling_operation *o) {
+    const jelling_parameter_policy right = policy;
+    const jelling_parameter_policy wrong[] = {
+        {.size = sizeof policy, .kind = 3}, {.size = sizeof policy, .kind = UINT32_MAX}, {.size = 3}, {.size = sizeof policy + 1},
+        {.size = sizeof policy, .kind = JELLING_PARAMETERS_WITHIN}};
+    jelling_connect_request request = {.size = sizeof request, .peer = address, .parameter_policy = &policy};
+    jelling_config config = {.size = sizeof config, .parameter_policy = &policy};
+    jelling_engine *none;
+#define WRONG_POLICY                                                                                                     \
+    check(jelling_connect(engine, &request, 2, o) == JELLING_ERROR_ARGUMENT, "a wrong policy of a link");               \
+    check(jelling_create(&config, &none) == JELLING_ERROR_ARGUMENT, "a wrong policy");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        policy = wrong[i];
+        WRONG_POLICY
+    }
+#define WRONG_BOUND(field, value) \
+    policy = right;               \
+    policy.field = value;         \
+    WRONG_POLICY
+    WRONG_BOUND(minimum_interval, 5)
+    WRONG_BOUND(maximum_interval, 3201)
+    WRONG_BOUND(maximum_interval, 5)
+    WRONG_BOUND(maximum_latency, 500)
+    WRONG_BOUND(minimum_supervision_timeout, 9)
+    WRONG_BOUND(maximum_supervision_timeout, 3201)
+    WRONG_BOUND(maximum_supervision_timeout, 0)
+    policy = right;
+}
+
 static void wrong_arguments(void) {
     jelling_engine *engine = opened();
     jelling_operation o;
@@ -211,7 +244,15 @@ static void wrong_arguments(void) {
     REFUSED(jelling_next_event(engine, NULL))
     REFUSED(jelling_next_question(engine, NULL))
     REFUSED(jelling_next_deadline(engine, NULL))
+    jelling_address many[256] = {{{0}, 0, 0}};
+    jelling_scan_request named = {.size = sizeof named, .accept_count = 1};
+    REFUSED(jelling_scan(engine, &named, 2, &o))
+    named.accept_list = many, named.accept_count = 256;
+    REFUSED(jelling_scan(engine, &named, 2, &o))
+    named.accept_count = SIZE_MAX;
+    REFUSED(jelling_scan(engine, &named, 2, &o))
     REFUSED(jelling_connect(engine, NULL, 2, &o))
+    wrong_policies(engine, &o);
     REFUSED(jelling_hci_command(engine, 0x1001, NULL, 3, 2, &o))
     REFUSED(jelling_hci_command(engine, 0x1001, octets, 256, 2, &o))
     REFUSED(jelling_hci_command(engine, 0x1001, octets, SIZE_MAX, 2, &o))
@@ -403,6 +444,8 @@ static void at_random(uint64_t seed, unsigned rounds) {
         connecting.peer.octets[5] = (uint8_t)draw(4);
         connecting.phys = (uint8_t)draw(8);
         connecting.pace = draw(2) ? &pace : NULL;
+        policy.kind = draw(3);
+        connecting.parameter_policy = draw(2) ? &policy : NULL;
         advertised_set.flags = draw(256), advertised_set.train = draw(2) ? &train : NULL;
         advertised_set.data.data = packet, advertised_set.data.length = draw(300);
         writes[0].value = bytes;

@@ -5,7 +5,7 @@ import re, subprocess, sys
 
 # x86_64, AArch64, ARM and RISC-V.
 SUBTRACTED = re.compile(r'\bsub\s+\$(0x[0-9a-f]+),%rsp|\bsub(?:\.w|w)?\s+sp,\s*(?:sp,\s*)?#(0x[0-9a-f]+|\d+)(, lsl #12)?'
-                        r'|\baddi\s+sp,sp,-(\d+)')
+                        r'|\baddi?\s+sp,sp,-(\d+)')
 PUSHED = re.compile(r'\bstp\s.*\[sp, #-(\d+)\]!')
 
 

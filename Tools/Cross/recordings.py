@@ -52,6 +52,8 @@ def engine(name, c):
         flags |= 64
     if c.get('timing', {}).get('allowsSubrating'):
         flags |= 128
+    if c.get('tellsAddressResolution'):
+        flags |= 256
     company = 0
     if overflow := c['advertising']['overflow'].get('on'):
         flags, company = flags | 8, overflow['company']
@@ -70,7 +72,7 @@ def engine(name, c):
             c.get('privateAddressLifetime', 900000000) // 1000000, settings, security.get('identityResolvingKey') or '-',
             options, IO[pairing.get('ioCapability', 3)], pairing.get('passkey') or 0, pairing.get('minimumKeySize', 16),
             pairing.get('maximumKeySize', 16), pairing.get('initiatorKeys', 7), pairing.get('responderKeys', 7),
-            bearers['opened'] if bearers else 0]
+            bearers['opened'] if bearers else 0, *policy(c.get('timing', {}).get('parameterPolicy'))]
 
 
 def blob(bond):
@@ -116,12 +118,15 @@ def gatt(at, number, operation):
         'discoverIncludedServices': lambda: ['includes', number, *span],
         'discoverCharacteristics': lambda: ['characteristics', number, *span, list_of(v.get('uuids', []))],
         'discoverDescriptors': lambda: ['descriptors', number, *span],
+        'readUsingUUID': lambda: ['values', number, v['_1']['first'], v['_1']['last'], first],
         'exchangeMTU': lambda: ['mtu', number, v['preferred']],
         'read': lambda: ['read', number, first],
         'write': lambda: ['write', number, first, octets(v['value'])],
         'writeCommand': lambda: ['command', number, first, octets(v['value'])],
         'subscribe': lambda: ['subscribe', number, first, v['configuration'], v['mode']],
         'unsubscribe': lambda: ['unsubscribe', number, first],
+        'readMultipleVariable': lambda: ['several', number, *first],
+        'reliableWrite': lambda: ['reliable', number, *(x for w in first for x in (w['handle'], octets(w['value'])))],
     }[verb]()]
 
 
@@ -141,9 +146,18 @@ def parameters(request):
     return [*request['interval'], request['peripheralLatency'], request['supervisionTimeout']]
 
 
+def policy(value):
+    """A ParameterPolicy, as words of jelling_parameter_policy; a kind of 9: none."""
+    kind, bounds = next(iter((value or {'none': {}}).items()))
+    if kind != 'within':
+        return [{'accept': 0, 'reject': 1, 'none': 9}[kind], 0, 0, 0, 0, 0]
+    return [2, *bounds['_0'], bounds['latency'], *bounds.get('supervisionTimeout', (0, 0))]
+
+
 def connect(at, request):
     pace = request.get('pace')
-    return ['connect', at, request['peer'], request['establishmentRetries'], request.get('phys', 0), *(
+    return ['connect', at, request['peer'], request['establishmentRetries'], request.get('phys', 0),
+            *policy(request.get('parameterPolicy')), *(
         [pace['idleSpan'] // 1000, *parameters(pace['busy']), *parameters(pace['idle'])] if pace else [])]
 
 
@@ -189,7 +203,9 @@ def command(at, what):
     if verb == 'scan':
         flags = (0 if first['isActive'] else 1) | (2 if first['allowsDuplicates'] else 0) | (4 if first['isInBackground'] else 0)
         flags |= 8 if first.get('scansCodedPHY') else 0
-        return ['scan', at, flags, text(first.get('name')), first.get('minimumRSSI') or 0, list_of(first['serviceUUIDs'])]
+        flags |= 16 if first.get('includesUnresolvedTargets') else 0
+        return ['scan', at, flags, text(first.get('name')), first.get('minimumRSSI') or 0, list_of(first['serviceUUIDs']),
+                *first.get('acceptList', [])]
     if verb == 'advertise':
         flags = ((0 if first['isConnectable'] else 1) | (2 if first['isInBackground'] else 0)
                  | (0 if first['resumesAfterConnection'] else 4))
@@ -222,6 +238,13 @@ def command(at, what):
         'monitorPathLoss': lambda: path_loss(at, link(first), v.get('zones')),
         'openEnhancedChannels': lambda: ['enhanced', at, link(first), v['spsm'], v['count'], v['_2']['maximumTransmissionUnit'],
                                          v['_2']['maximumPayloadSize'], v['_2']['credits']],
+        'openChannel': lambda: ['open', at, link(first), v['spsm'], v['_2']['maximumTransmissionUnit'], v['_2']['maximumPayloadSize'],
+                                v['_2']['credits']],
+        'listenForChannels': lambda: ['listen', at, v['spsm'], v['_1']['maximumTransmissionUnit'], v['_1']['maximumPayloadSize'],
+                                      v['_1']['credits'], int(v['requiresEncryption'])],
+        'stopListeningForChannels': lambda: ['unlisten', at, v['spsm']],
+        'encrypt': lambda: ['encrypt', at, link(first)],
+        'setAuthenticatedPayloadTimeout': lambda: ['payload', at, link(first), v['_1'] // 1000],
         'sendOnChannel': lambda: ['send', at, link(first['link']), first['number'], octets(v['_1'])],
         'consumeChannelData': lambda: ['consume', at, link(first['link']), first['number'], v['units']],
         'closeChannel': lambda: ['close', at, link(first['link']), first['number']],
@@ -262,10 +285,20 @@ def script(name):
     yield ['end']
 
 
+# LE Set Event Mask, and its bits for trains with responses (Core 5.4, Vol 4, Part E, 7.8.1).
+LE_SET_EVENT_MASK = bytes.fromhex('01012008')
+RESPONSE_EVENTS = 0x1F << 35
+
+
 def is_for_c(name):
-    """Whether the library can be set up like that: it does not offer Central Address Resolution."""
+    """Whether the library can do that: it does not offer periodic trains with responses, and asks for none of their events."""
+    lacking = ('"sendSubevents":', '"respondInTrain":')
     with open(name + '.inputs.jsonl') as file:
-        return not json.loads(file.readline())['configuration'].get('tellsAddressResolution')
+        if any(word in line for line in file for word in lacking):
+            return False
+    masks = [int.from_bytes(packet[4:], 'little') for is_received, packet in packets(name)
+             if not is_received and packet.startswith(LE_SET_EVENT_MASK)]
+    return not any(mask & RESPONSE_EVENTS for mask in masks)
 
 
 def names():

@@ -88,6 +88,16 @@ static void sent(void *context, const uint8_t *packet, size_t length) {
     sent_count++;
 }
 
+/* The six words from `at` on; NULL where there is none. */
+static const jelling_parameter_policy *policy(int at) {
+    static jelling_parameter_policy policy;
+    policy = (jelling_parameter_policy){
+        .size = sizeof policy, .kind = (uint32_t)number(at), .minimum_interval = (uint16_t)number(at + 1),
+        .maximum_interval = (uint16_t)number(at + 2), .maximum_latency = (uint16_t)number(at + 3),
+        .minimum_supervision_timeout = (uint16_t)number(at + 4), .maximum_supervision_timeout = (uint16_t)number(at + 5)};
+    return policy.kind == 9 ? NULL : &policy;
+}
+
 static void open_engine(void) {
     size_t key_length;
     jelling_pairing_options pairing = {
@@ -101,7 +111,7 @@ static void open_engine(void) {
     jelling_config config = {
         .size = sizeof config, .flags = (uint32_t)number(2), .own_address = (uint32_t)number(3), .address = address(4),
         .overflow_company = (uint16_t)number(5), .private_address_seconds = (uint32_t)number(6), .security = &security,
-        .opened_bearers = (uint32_t)number(16)};
+        .opened_bearers = (uint32_t)number(16), .parameter_policy = policy(17)};
     snprintf(name, sizeof name, "%s", word(1));
     if (jelling_create(&config, &engine)) die("jelling_create");
 }
@@ -162,6 +172,12 @@ static jelling_status scan(int64_t now) {
     jelling_scan_request request = {.size = sizeof request, .flags = (uint32_t)number(2), .name = text(3),
                                     .minimum_rssi = (int32_t)number(4)};
     request.services = uuids(5, &request.service_count);
+    jelling_address accepted[8];
+    request.accept_list = accepted;
+    for (int i = 6; i < word_count; i++) {
+        if (request.accept_count == 8) die("more devices than the replay has room for");
+        accepted[request.accept_count++] = address(i);
+    }
     return jelling_scan(engine, &request, now, NULL);
 }
 
@@ -179,12 +195,12 @@ static jelling_connection_request parameters(int at) {
 
 static jelling_status connect(int64_t now) {
     jelling_connect_request request = {.size = sizeof request, .peer = address(2), .retries = (uint32_t)number(3),
-                                       .phys = (uint8_t)number(4)};
+                                       .phys = (uint8_t)number(4), .parameter_policy = policy(5)};
     jelling_pace pace = {.size = sizeof pace};
-    if (word_count > 5) {
-        pace.idle_ms = (uint32_t)number(5);
-        pace.busy = parameters(6);
-        pace.idle = parameters(10);
+    if (word_count > 11) {
+        pace.idle_ms = (uint32_t)number(11);
+        pace.busy = parameters(12);
+        pace.idle = parameters(16);
         request.pace = &pace;
     }
     return jelling_connect(engine, &request, now, NULL);
@@ -242,6 +258,35 @@ static jelling_status open_enhanced(jelling_link link, int64_t now) {
     return jelling_open_enhanced_channels(engine, link, (uint16_t)number(3), &settings, (uint32_t)number(4), now, NULL);
 }
 
+static jelling_status listen_for_channels(int64_t now) {
+    jelling_channel_settings settings = {.size = sizeof settings, .mtu = (uint32_t)number(3), .mps = (uint32_t)number(4),
+                                         .credits = (uint32_t)number(5), .requires_encryption = (uint32_t)number(6)};
+    return jelling_listen(engine, (uint16_t)number(2), &settings, now, NULL);
+}
+
+static jelling_status open_channel(jelling_link link, int64_t now) {
+    jelling_channel_settings settings = {.size = sizeof settings, .mtu = (uint32_t)number(4), .mps = (uint32_t)number(5),
+                                         .credits = (uint32_t)number(6)};
+    return jelling_open_channel(engine, link, (uint16_t)number(3), &settings, now, NULL);
+}
+
+static jelling_status read_several(jelling_link link, int64_t now) {
+    uint16_t handles[maximum_words];
+    size_t count = 0;
+    for (int i = 4; i < word_count; i++) handles[count++] = (uint16_t)number(i);
+    return jelling_read_multiple_variable(engine, link, handles, count, now, NULL);
+}
+
+static jelling_status write_reliably(jelling_link link, int64_t now) {
+    jelling_attribute_value writes[maximum_words / 2];
+    size_t count = 0;
+    for (int i = 4; i + 1 < word_count; i += 2, count++) {
+        writes[count].handle = (uint16_t)number(i);
+        writes[count].value.data = octets(i + 1, &writes[count].value.length);
+    }
+    return jelling_reliable_write(engine, link, writes, count, now, NULL);
+}
+
 static jelling_status restore(int64_t now) {
     jelling_bytes blobs[maximum_words];
     size_t count = 0;
@@ -258,6 +303,8 @@ static jelling_status gatt(int64_t now) {
         const jelling_uuid *found = uuids(4, &count);
         return jelling_discover_services(engine, link, found, count, now, NULL);
     }
+    if (IS("several")) return read_several(link, now);
+    if (IS("reliable")) return write_reliably(link, now);
     uint16_t first = (uint16_t)number(4);
     if (IS("unsubscribe")) return jelling_unsubscribe(engine, link, first, now, NULL);
     if (IS("read")) return jelling_read(engine, link, first, now, NULL);
@@ -274,6 +321,10 @@ static jelling_status gatt(int64_t now) {
     if (IS("characteristics")) {
         const jelling_uuid *found = uuids(6, &count);
         return jelling_discover_characteristics(engine, link, first, last, found, count, now, NULL);
+    }
+    if (IS("values")) {
+        const jelling_uuid *type = uuids(6, &count);
+        return jelling_read_by_uuid(engine, link, type, first, last, now, NULL);
     }
     die("no such GATT operation");
     return JELLING_OK;
@@ -351,6 +402,11 @@ static jelling_status run(void) {
     }
     if (IS("pathloss")) return watch_path_loss(link, now);
     if (IS("enhanced")) return open_enhanced(link, now);
+    if (IS("unlisten")) return jelling_stop_listening(engine, (uint16_t)number(2), now, NULL);
+    if (IS("listen")) return listen_for_channels(now);
+    if (IS("open")) return open_channel(link, now);
+    if (IS("encrypt")) return jelling_encrypt(engine, link, now, NULL);
+    if (IS("payload")) return jelling_set_authenticated_payload_timeout(engine, link, (uint32_t)number(3), now, NULL);
     if (IS("send")) {
         value = octets(4, &length);
         return jelling_channel_send(engine, link, (uint32_t)number(3), value, length, now, NULL);

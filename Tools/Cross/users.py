@@ -1,7 +1,7 @@
 """Names, scripts, readers and files that would harm ble-gw and ble-beacon, over a controller that behaves."""
-import fcntl, json, os, random, signal, socket, struct, subprocess, tempfile, termios, threading, time
+import datetime, fcntl, json, os, random, shutil, signal, socket, struct, subprocess, tempfile, termios, threading, time
 
-import hostile
+import hostile, recordings
 
 PATIENCE = 300
 HIDDEN = 'A\u009b2J\u0085{}\u2028\u202eB\u200b\U000e0041'
@@ -59,6 +59,16 @@ def name_that_a_terminal_obeys(folder):
     return good, f'status {status}, {out!r}'
 
 
+def time_of_a_line(folder):
+    """lines tell the time, as RFC 3339 writes it"""
+    before = datetime.datetime.now(datetime.timezone.utc)
+    with Bench(folder) as bench:
+        status, out, _ = bench.gateway(b'nonsense\nquit\n')
+    told = datetime.datetime.strptime(json.loads(out.splitlines()[0])['time'], '%Y-%m-%dT%H:%M:%S.%fZ')
+    told = told.replace(tzinfo=datetime.timezone.utc)
+    return before <= told <= datetime.datetime.now(datetime.timezone.utc), f'status {status}, before {before}, {out!r}'
+
+
 def long_script(folder):
     """two megabytes of commands are all read, and none is cut"""
     script = b'# nothing\n' * 200_000 + b'wait 0\n' + b'#' * 200_000 + b'\nnonsense\n'
@@ -78,6 +88,76 @@ def long_script(folder):
         if status != 1 or lines != [200_002, 200_003] or 'too long' not in errors[0]['message']:
             return False, f'{feed}: status {status}, {out[-300:]!r} {err[-300:]!r}'
     return True, ''
+
+
+def wait_that_ends_by_time(folder):
+    """what stands behind a wait that ends by time is carried out, with standard input open and closed"""
+    for command, wanted in (('wait 0', ['usage']), ('wait 0 count=1', ['timeout', 'usage'])):
+        for is_closed in (True, False):
+            with Bench(folder) as bench:
+                process = bench.start('ble-gw')
+                process.stdin.write(f'{command}\nnonsense\nquit\n'.encode())
+                process.stdin.flush()
+                # Nothing else may wake it.
+                status = None if is_closed else end_of(process)
+                out, _ = process.communicate(timeout=PATIENCE)
+            codes = [json.loads(line).get('code') for line in out.decode().splitlines()]
+            if process.returncode != 1 or status not in (None, 1) or codes != wanted:
+                return False, f'{command}: status {status}, {process.returncode}, {out!r}'
+    return True, ''
+
+
+def commands_that_say_nothing(folder):
+    """values that cannot be, and words that no command takes, are refused"""
+    wrong = ['scan rssi=abc', 'scan rssi=50', 'scan rssi=0', 'scan rssi=-128', 'scan rssi=--70', 'scan count=x', 'scan count=0',
+             'wait count=0', 'wait 1 count=x', 'read 2A19 2A38', 'write 2A39 01 comand', 'write 2A39 01 02 command',
+             'discover all', 'subscribe 2A37 now', 'pair 1 2', 'rssi now', 'bonds all', 'disconnect now',
+             'scan ' + 40 * 'passive ']
+    lines = ['discover', 'connect C1:00:00:00:00:01/random timeout=60', *wrong, 'disconnect', 'discover', 'quit']
+    with Bench(folder) as bench:
+        status, out, _ = bench.gateway('\n'.join(lines).encode())
+    found = [json.loads(line) for line in out.decode().splitlines()]
+    codes = {e['line']: e['code'] for e in found if e['event'] == 'error'}
+    wanted = {1: 'usage', **{n: 'usage' for n in range(3, 3 + len(wrong))}, 4 + len(wrong): 'linkLost'}
+    missing = [lines[n - 1] for n in wanted if codes.get(n) != wanted[n]]
+    return status == 1 and codes == wanted, f'status {status}, {missing}, {out[-600:]!r}'
+
+
+def mtu_exchange_that_fails(folder):
+    """a link that is lost while the MTU is exchanged is no connection, and its MTU is no earlier link's"""
+    links = []
+
+    def speak(line, _):
+        while True:
+            packet = line.hear()
+            if packet[0] != 2 or packet[9] != 0x02:
+                for said in hostile.answers(packet):
+                    line.say(said)
+                continue
+            links.append(packet)
+            acknowledged, *answered = hostile.answers(packet)
+            line.say(acknowledged)
+            if len(links) == 1:
+                line.say(*answered)
+            elif len(links) == 2:
+                # Request Not Supported
+                line.say(b'\x02\x40\x20\x09\x00\x05\x00\x04\x00\x01\x02\x00\x00\x06')
+            elif len(links) == 3:
+                line.say(hostile.event(0x05, b'\0\x40\0\x08'))
+            elif len(links) == 5:
+                line.say(*answered)
+
+    connect = b'connect C1:00:00:00:00:01/random timeout='
+    # The third link is lost. The fourth gets no answer: after 5 s the engine reports it nevertheless, and ble-gw gives up later.
+    # The connect behind it must not find it.
+    commands = 2 * (connect + b'60\ndisconnect\n') + connect + b'60\n' + connect + b'10\n' + connect + b'60\ndisconnect\nquit\n'
+    with Bench(folder, speak) as bench:
+        status, out, _ = bench.gateway(commands)
+    found = [json.loads(line) for line in out.decode().splitlines()]
+    said = [e.get('mtu') or e.get('code') or e['reason'] for e in found]
+    closed = 'closed by this side'
+    wanted = [517, closed, 23, closed, 'connectionFailed', 'deviceNotReached', 517, closed]
+    return status == 1 and said == wanted, f'status {status}, {out!r}'
 
 
 def reader_that_stops(folder):
@@ -186,15 +266,109 @@ def hidden_passkey(folder):
     return process.returncode == 0 and b'271828' not in line and b'--passkey' in line, f'status {process.returncode}, {line!r}'
 
 
-CASES = [name_that_a_terminal_obeys, long_script, reader_that_stops, output_that_does_not_wait, closed_output,
-         profile_that_is_long, profile_that_a_terminal_obeys, hidden_passkey]
+def state_file(scratch, bond):
+    """A file of bonds in a folder of its own, as ble-gw writes it."""
+    blob = bytes.fromhex(recordings.blob(bond))
+    path = os.path.join(scratch, 'state', 'bonds')
+    os.mkdir(os.path.dirname(path))
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), 'wb') as f:
+        f.write(b'JELLING1' + b'\x22' * 16 + bytes.fromhex('C90000000009') + len(blob).to_bytes(4, 'little') + blob)
+    return path
 
 
-def all_cases(folder):
+BOND = {'identity': 'C1:00:00:00:00:01/random', 'keySize': 16, 'isSecureConnections': True,
+        'localKey': {'key': '11' * 16, 'encryptedDiversifier': 0, 'randomNumber': 0},
+        'peerKey': {'key': '11' * 16, 'encryptedDiversifier': 0, 'randomNumber': 0}}
+
+
+def bonds_that_cannot_be_written(folder):
+    """a bond that is removed from memory, but not from its file, is an error"""
+    with Bench(folder) as bench, tempfile.TemporaryDirectory() as scratch:
+        path = state_file(scratch, BOND)
+        process = bench.start('ble-gw', '--state', path)
+        process.stdin.write(b'bonds\n')
+        process.stdin.flush()
+        first = json.loads(process.stdout.readline())
+        shutil.rmtree(os.path.dirname(path))
+        out, err = process.communicate(b'unpair C1:00:00:00:00:01/random\n', timeout=PATIENCE)
+    lines = [json.loads(line) for line in out.decode().splitlines()]
+    good = (first.get('event'), process.returncode) == ('bond', 1) and [l.get('code') for l in lines] == ['stateUnusable']
+    return good, f'status {process.returncode}, {first}, {lines}, {err[-300:]!r}'
+
+
+def bonds_of_a_pairing_that_cannot_be_written(folder, endpoint, peer):
+    """a pairing whose bond cannot be written is an error"""
+    with tempfile.TemporaryDirectory() as scratch:
+        path = os.path.join(scratch, 'state', 'bonds')
+        os.mkdir(os.path.dirname(path))
+        process = subprocess.Popen([os.path.join(folder, 'ble-gw'), '-t', endpoint, '--state', path], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdin.write(f'connect {peer}\n'.encode())
+        process.stdin.flush()
+        first = json.loads(process.stdout.readline())
+        shutil.rmtree(os.path.dirname(path))
+        out, err = process.communicate(b'pair\n', timeout=PATIENCE)
+    codes = [line.get('code') for line in map(json.loads, out.decode().splitlines()) if line.get('event') == 'error']
+    good = (first.get('event'), process.returncode, codes) == ('connected', 1, ['stateUnusable'])
+    return good, f'status {process.returncode}, {first}, {out[-600:]!r}, {err[-300:]!r}'
+
+
+def connectable(kind, name, number=1):
+    data = bytes([2, 1, 6, len(name) + 1, 9]) + name
+    address = number.to_bytes(5, 'little') + b'\xC1'
+    return hostile.event(0x3E, bytes([2, 1, 0, kind]) + address + bytes([len(data)]) + data + b'\xC5')
+
+
+def crowd(reports, heard):
+    """A controller that hears these devices whenever it scans; what it is told is kept."""
+    def speak(line, _):
+        while True:
+            packet = line.hear()
+            heard.append(packet)
+            for said in hostile.answers(packet):
+                line.say(said)
+            if packet[1:3] == b'\x0c\x20' and packet[4]:
+                for said in reports:
+                    line.say(said)
+    return speak
+
+
+def called(heard):
+    """(type, address) of each device that the controller was to call, by itself or by its list."""
+    by_itself = [(p[9], p[10:16]) for p in heard if p[:3] == b'\x01\x0d\x20' and p[8] == 0]
+    return by_itself + [(p[4], p[5:11]) for p in heard if p[:3] == b'\x01\x11\x20']
+
+
+def stranger_with_the_digits(folder):
+    """a stranger with the digits of a bonded device's address is not taken for it"""
+    heard = []
+    with Bench(folder, crowd([connectable(0, b'Stranger')], heard)) as bench, tempfile.TemporaryDirectory() as scratch:
+        _, out, err = bench.gateway(b'connect C1:00:00:00:00:01 timeout=10\nquit\n', '--state', state_file(scratch, BOND))
+    codes = [json.loads(line).get('code') for line in out.decode().splitlines()]
+    # The link is made, but not answered: that is no connection.
+    good = {kind for kind, _ in called(heard)} == {1} and codes[:1] == ['deviceNotReached']
+    return good, f'{called(heard)}, {out!r} {err[-300:]!r}'
+
+
+def two_of_one_name(folder):
+    """two devices with the name that is to be connected are an error, and neither is called"""
+    heard = []
+    with Bench(folder, crowd([connectable(1, b'Twin', number) for number in (1, 2)], heard)) as bench:
+        status, out, _ = bench.gateway(b'connect Twin timeout=60\nquit\n')
+    codes = [json.loads(line).get('code') for line in out.decode().splitlines()]
+    return (status, codes, called(heard)) == (1, ['ambiguousName'], []), f'status {status}, {out!r}, {called(heard)}'
+
+
+CASES = [bonds_that_cannot_be_written, stranger_with_the_digits, two_of_one_name, name_that_a_terminal_obeys, time_of_a_line,
+         long_script, wait_that_ends_by_time, commands_that_say_nothing, mtu_exchange_that_fails, reader_that_stops,
+         output_that_does_not_wait, closed_output, profile_that_is_long, profile_that_a_terminal_obeys, hidden_passkey]
+
+
+def all_cases(folder, cases=CASES, *more):
     """(what, whether it is good, why not) of each case."""
-    for case in CASES:
+    for case in cases:
         try:
-            is_good, why = case(folder)
+            is_good, why = case(folder, *more)
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             is_good, why = False, f'{type(error).__name__}: {error}'
         yield case.__doc__, bool(is_good), why

@@ -159,12 +159,23 @@ def of_device(told):
 
 
 def peripheral(event):
+    global is_restored
     kind = next(number for number in event if number != 1)
     content = event[kind][0]
-    if kind == 4:
+    if kind == 3:
+        restored = decode(content)
+        is_restored = True
+        advertised = decode(restored[3][0]) if 3 in restored else {}
+        say('willRestore', services=[decode(service)[2][0].hex() for service in restored.get(1, [])],
+            name=advertised.get(1, [b''])[0].decode(), advertised=[one.hex() for one in advertised.get(2, [])])
+    elif kind == 4:
         state = decode(content)[1][0]
         say('state', state=state)
-        if state == 5:
+        # What was published and advertised goes on by itself, after a launch and after Bluetooth was off, not after a reset.
+        if state < 4:
+            is_restored = False
+        if state == 5 and not is_restored:
+            is_restored = True
             serve()
     elif kind == 14:
         added = decode(content)
@@ -188,7 +199,8 @@ def main():
     signal.signal(signal.SIGUSR1, let_go)
     client.send({1: {1: 1, 2: 2, 3: {1: os.environ['JELLING_APP'].encode()}}})
     welcome = decode(client.receive()[16][0])
-    say('began', launch=[name.decode() for name in welcome.get(2, []) + welcome.get(3, [])])
+    say('began', launch=[name.decode() for name in welcome.get(2, []) + welcome.get(3, [])],
+        environment={name: os.environ[name] for name in ('CB_LAUNCH_CENTRALS', 'CB_LAUNCH_PERIPHERALS') if name in os.environ})
     options = {1: WISH['restore'].encode()} if 'restore' in WISH else {}
     serves = bool({'publish', 'channels', 'advertise'} & WISH.keys())
     ask(PERIPHERAL if serves else CENTRAL, {4 if serves else 3: options})

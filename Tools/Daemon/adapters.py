@@ -2,10 +2,10 @@
 own, and between them and bled stands a line that can be cut or fall silent.
 
 Part of Tools/Daemon/run."""
-import glob, json, os, select, signal, socket, tempfile, threading, time
+import glob, json, os, select, signal, socket, subprocess, tempfile, threading, time
 
-from __main__ import Daemon, LIMIT, RELAY, bletool, case, relay_manifest
-from client import Client
+from __main__ import BLETOOL, Daemon, LIMIT, RELAY, alone, bletool, case, relay_manifest
+from client import Client, decode, is_listening
 
 import kills  # finds the bench of the interop cases
 import lab as bench
@@ -109,7 +109,7 @@ def two_adapters():
         other = relay_manifest(adapter=air.addresses[1])
         with Daemon(adapter=air.addresses[0], words=['--adapter', air.addresses[1]], apps=[other]) as daemon:
             second = daemon.path + '.2'
-            daemon.wait_for('the second socket', lambda: os.path.exists(second))
+            daemon.wait_for('the second socket', lambda: is_listening(second))
             # A thread takes its name after it has begun.
             daemon.wait_for('both threads', lambda: {'bled', 'bled-2'} <= set(threads(daemon)))
             assert sees(daemon.path) and sees(second)
@@ -126,6 +126,124 @@ def two_adapters():
             daemon.wait_for('the first is back', lambda: bletool(
                 f'bled:{daemon.path}', 'lescan', '--name', 'Sensor', '--count', '1', '--duration', '30')[0] == 0)
             operate(second, {5: RELAY.encode()})
+
+
+@case
+def operators_of_two_adapters():
+    "status, app, alerts, bonds and monitor of bled with two adapters tell of both, each line with its adapter; -t bled:PATH of one"
+    with Adapters() as air:
+        other = relay_manifest(adapter=air.addresses[1])
+        with Daemon(adapter=air.addresses[0], words=['--adapter', air.addresses[1]],
+                    apps=[{'BundleIdentifier': 'org.example.first'}]) as daemon:
+            second = daemon.path + '.2'
+            daemon.wait_for('the second socket', lambda: is_listening(second))
+            # One that a bled with more adapters has left.
+            stale = socket.socket(socket.AF_UNIX)
+            stale.bind(daemon.path + '.3')
+            stale.close()
+
+            def of_all(*words, status=0):
+                done = of_bled(daemon, *words)
+                assert done.returncode == status, (words, done)
+                return done.stdout if status == 0 else done.stderr
+
+            def told(*words):
+                return list(map(json.loads, of_all('--json', *words).splitlines()))
+
+            # It goes to the folder through the first socket, and the second adapter reads it.
+            path = os.path.join(daemon.folder.name, 'relay.json')
+            with open(path, 'w') as file:
+                json.dump(other, file)
+            assert of_all('app', 'install', path) == ''
+            places = lambda: {line['identifier']: (line['adapter'], line['place']) for line in told('app', 'list')}
+            daemon.wait_for('both apps', lambda: set(places()) == {RELAY, 'org.example.first'})
+            assert places()[RELAY] == (air.addresses[1], 'notRunning'), places()
+            assert places()['org.example.first'][0] == air.addresses[0], places()
+            assert f'{RELAY}  notRunning  {air.addresses[1]}' in of_all('app', 'list')
+            of_all('app', 'launch', RELAY)
+            daemon.wait_for('the app has beats', lambda: len(daemon.told('beat')) > 1)
+            shown = told('app', 'show', RELAY)
+            assert [(line['adapter'], line['place']) for line in shown] == [(air.addresses[1], 'foreground')], shown
+            now = told('status')
+            assert [line['adapter'] for line in now] == [line['adapters'][0]['transport'] for line in now] == air.addresses, now
+            assert [[app['identifier'] for app in line['apps']] for line in now] == [['org.example.first'], [RELAY]], now
+            one = json.loads(bletool(f'bled:{second}', '--json', 'status')[1])
+            assert one['adapter'] == air.addresses[1] and len(one['adapters']) == 1, one
+            assert bletool(f'bled:{daemon.path}', 'app', 'launch', RELAY)[0] == 1, 'one adapter has the app of another'
+            assert told('alerts') == [] and told('bonds') == []
+            assert 'no app' in of_all('app', 'quit', 'org.example.unknown', status=1)
+            assert 'no alert 7' in of_all('alerts', 'answer', '7', status=1)
+            for words in ['app', 'background', RELAY], ['app', 'foreground', RELAY], ['app', 'reload']:
+                of_all(*words)
+            watch_both(daemon, second)
+            # Each adapter counts its alerts: both have the number 1.
+            apps = [alerted(daemon.path), alerted(second)]
+            daemon.wait_for('both alerts', lambda: {(line['adapter'], line['id']) for line in told('alerts')} == {
+                (address, 1) for address in air.addresses})
+            said = of_all('alerts', 'answer', '1', status=2)
+            assert f'-t bled:{second}' in said and f'-t bled:{daemon.path}' in said, said
+            assert bletool(f'bled:{daemon.path}', 'alerts', 'answer', '1')[0] == 0
+            assert [line['adapter'] for line in told('alerts')] == [air.addresses[1]]
+            of_all('alerts', 'answer', '1')
+            assert told('alerts') == []
+            for app in apps:
+                app.socket.close()
+            of_all('app', 'quit', RELAY)
+            daemon.wait_for('the app has ended', lambda: places()[RELAY][1] == 'notRunning')
+
+
+def of_bled(daemon, *words):
+    """bletool of a person who names no adapter."""
+    return subprocess.run([BLETOOL, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT,
+                          env={**os.environ, 'JELLING_SOCKET': daemon.path})
+
+
+def watch_both(daemon, second):
+    """monitor shows and writes down the packets of both adapters."""
+    capture = os.path.join(daemon.folder.name, 'both.btsnoop')
+    watcher = subprocess.Popen([BLETOOL, '--json', '-w', capture, 'monitor'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True, env={**os.environ, 'JELLING_SOCKET': daemon.path})
+    lines = []
+    threading.Thread(target=lambda: lines.extend(map(json.loads, watcher.stdout)), daemon=True).start()
+    try:
+        for path in daemon.path, second:
+            daemon.wait_for('it watches', lambda: any(
+                client['kind'] == 'operator' and client['process'] == watcher.pid
+                for client in json.loads(bletool(f'bled:{path}', '--json', 'status')[1])['clients']))
+            assert sees(path)
+        daemon.wait_for('packets of both', lambda: {line['adapter'] for line in list(lines)} == {0, 1})
+        watcher.send_signal(signal.SIGINT)
+        assert watcher.wait(LIMIT) == 0
+    finally:
+        watcher.kill()
+        watcher.wait()
+    _, out, said = bletool('sim', '--json', 'decode', capture)
+    assert {json.loads(line)['adapter'] for line in out.splitlines()} == {0, 1}, said
+
+
+def alerted(path):
+    """An app that is suspended when its peripheral connects, and wants an alert then."""
+    app = Client(path, LIMIT)
+    app.send({1: {1: 1, 2: 2, 3: {1: b'org.example.alerted'}}})
+    assert 16 in app.receive(), 'not welcome'
+
+    def event(field):
+        while (message := app.receive()) is not None:
+            if 17 in message and field in (told := decode(message[17][0])):
+                return decode(told[field][0])
+        raise AssertionError(f'no event {field}')
+
+    app.send({3: {1: 1, 3: {}}})
+    # What is asked for before poweredOn is dropped.
+    while event(4)[1][0] != 5:
+        pass
+    app.send({3: {1: 1, 6: {1: bytes.fromhex('180D')}}})
+    peer = decode(event(7)[1][0])[1][0]
+    # Connected a second later, when it is suspended.
+    app.send({3: {1: 1, 8: {1: peer, 2: {1: 1, 4: 1000}}}})
+    app.send({5: {1: 2}})
+    app.send({5: {1: 3}})
+    return app
 
 
 @case
@@ -183,12 +301,49 @@ def absent_at_the_start():
 
 
 @case
+def several_from_one():
+    "bled of one adapter is started with two: what was preserved with the first goes on, in whatever order they are named"
+    with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
+        daemon.operate({2: RELAY.encode()})
+        daemon.wait_for('beats', lambda: len(daemon.told('beat')) > 1)
+        daemon.operate({3: RELAY.encode()})
+        for adapters in air.addresses, air.addresses[::-1]:
+            process = daemon.process_of(RELAY)
+            daemon.kill()
+            os.kill(process, signal.SIGKILL)
+            daemon.adapter, daemon.words = adapters[0], ['--adapter', adapters[1]]
+            # It is the first adapter's app, whichever is named first.
+            daemon.install(relay_manifest(adapter=air.addresses[0]))
+            beats = len(daemon.told('beat'))
+            daemon.start()
+            daemon.wait_for('beats go on', lambda: len(daemon.told('beat')) > beats + 1)
+            assert any(line['role'] == 'central' for line in daemon.told('willRestore')), daemon.said()
+            state = os.path.join(daemon.folder.name, 'state')
+            assert os.path.exists(os.path.join(state, 'apps')), 'the first adapter has lost its state'
+        operate(daemon.path + '.2', {5: RELAY.encode()})
+
+
+@case
+def one_state_for_one_bled():
+    "a second bled with the same state folder ends at once and says why; after a kill the next one has it"
+    with Daemon(apps=[relay_manifest()]) as daemon:
+        words = daemon.arguments()
+        words[words.index('--socket') + 1] += '.other'
+        second = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
+        assert second.returncode != 0 and 'another bled uses' in second.stderr and '--state' in second.stderr, second
+        assert daemon.operate({1: {}}), 'the first one has suffered'
+        daemon.kill()
+        daemon.start()
+        daemon.wait_for('it listens again', daemon.listens)
+
+
+@case
 def adapter_hangs():
     "an adapter that answers no command any more is told of, holds up neither operators nor the other adapter, and may come back"
     with Adapters() as air, Daemon(
             adapter=air.addresses[0], words=['--adapter', air.addresses[1]], apps=[relay_manifest()]) as daemon:
         second = daemon.path + '.2'
-        daemon.wait_for('the second socket', lambda: os.path.exists(second))
+        daemon.wait_for('the second socket', lambda: is_listening(second))
         daemon.operate({2: RELAY.encode()})
         daemon.wait_for('beats', lambda: len(daemon.told('beat')) > 1)
         air.lines[0].is_mute = True
@@ -217,6 +372,7 @@ def operate(path, request):
 
 
 @case
+@alone
 def idle_apps():
     "ten idle apps, connected and with managers of both roles, wake bled not once in three seconds"
     lab = bench.Lab('simulator', 2).open(peer=False)

@@ -59,6 +59,12 @@ def decode(octets):
     return message
 
 
+def is_listening(path):
+    """A socket has its path before it listens."""
+    with open('/proc/net/unix') as sockets:
+        return any(line.split()[3] == '00010000' and line.rstrip().endswith(' ' + path) for line in list(sockets)[1:])
+
+
 class Client:
     def __init__(self, path, timeout=60):
         self.socket = socket.socket(socket.AF_UNIX)

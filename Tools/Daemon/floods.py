@@ -1,9 +1,18 @@
 """Clients that ask a daemon for as much as they can, for the cases of the ring and for the benchmark.
 
 Each function floods on one connection until the daemon ends it; `flooding` runs them in processes of their own."""
-import contextlib, os, time
+import contextlib, mmap, os, struct, time
 
 from client import Client, Fixed64, encode
+
+
+# In a process that floods: how many requests it has had answered, in memory that it shares with its parent.
+COUNTER = struct.Struct('Q')
+counter = memoryview(bytearray(COUNTER.size))
+
+
+def count(requests):
+    COUNTER.pack_into(counter, 0, COUNTER.unpack_from(counter)[0] + requests)
 
 
 def frames(client, commands):
@@ -20,6 +29,7 @@ def ask(client, commands):
     client.socket.sendall(frames(client, commands))
     if client.end(client.number) is None:
         raise OSError
+    count(len(commands))
 
 
 # Ends at once: there is no such link.
@@ -64,6 +74,26 @@ def unread(client, _):
         client.socket.sendall(frames(client, [NO_LINK] * 64))
 
 
+def fill(client, message):
+    """Sends `message(1)`, `message(2)` and so on, without reading, until the daemon has taken nothing for a second; how many
+    it has got whole. What is left of the last one is sent."""
+    client.socket.settimeout(1)
+    number, left = 0, b''
+    try:
+        while True:
+            if not left:
+                number += 1
+                content = encode(message(number))
+                left = len(content).to_bytes(4, 'little') + content
+            left = left[client.socket.send(left):]
+    except TimeoutError:
+        pass
+    client.socket.settimeout(60)
+    if len(left) == 4 + len(content):
+        return number - 1, b''
+    return number, left
+
+
 def spins(client, _):
     "nothing of the daemon, but all of the processor"
     client.socket.close()
@@ -94,18 +124,22 @@ def connections(client, _):
 
 @contextlib.contextmanager
 def flooding(path, kinds, peer=None):
-    """Processes that flood the daemon behind `path`, from the moment when it listens; each of the kind that is its own."""
+    """Processes that flood the daemon behind `path`, from the moment when it listens; each of the kind that is its own. What
+    it gives tells how many requests they have had answered by now."""
+    global counter
     children = []
+    counters = mmap.mmap(-1, COUNTER.size * len(kinds))
     try:
         for kind in kinds:
             child = os.fork()
             if not child:
+                counter = memoryview(counters)[COUNTER.size * len(children):]
                 try:
                     flood(path, kind, peer)
                 finally:
                     os._exit(1)
             children.append(child)
-        yield
+        yield lambda: sum(number for number, in COUNTER.iter_unpack(counters[:]))
     finally:
         for child in children:
             os.kill(child, 9)

@@ -3,8 +3,10 @@
 Part of Tools/Daemon/run."""
 import json, os, signal, socket, struct, subprocess, sys, tempfile, threading, time
 
+import floods
 from __main__ import BLETOOL, Daemon, EXAMPLES, LIMIT, RELAY, ROOT, bletool, case, relay_manifest, state_of
-from client import Client, decode
+from client import Client, decode, encode
+from daemon import BLED
 
 NOBODY = 65534
 GROUP = 54321
@@ -85,6 +87,39 @@ def status_of_the_daemon():
                         lambda: not [one for one in status(daemon)['adapters'][0]['wanted'] if 'bletool' in one['client']])
 
 
+# Holds a link under a name that writes on a terminal.
+PAINTER = r'''
+import ctypes, sys
+sys.path.insert(0, sys.argv[1])
+from client import Client, Fixed64
+ctypes.CDLL(None).prctl(15, b"\x1b]0;x\x07\x1b[2J", 0, 0, 0)
+client = Client(sys.argv[2])
+client.greet()
+client.end(client.request({4: {1: {1: Fixed64(0xC0DE_0000_0001), 2: 1}, 2: 5}}))
+print("holds", flush=True)
+sys.stdin.read()
+'''
+
+
+@case
+def names_of_programs():
+    "the name that a program gives itself writes nothing on the operator's terminal: neither as a client nor as who holds a link"
+    with Daemon() as daemon:
+        program = subprocess.Popen([sys.executable, '-c', PAINTER, os.path.join(ROOT, 'Tools', 'Daemon'), daemon.path],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            assert program.stdout.readline() == 'holds\n'
+            for words, escaped in (['status'], '\\u{1b}'), (['--json', 'status'], '\\u001b'):
+                code, out, said = bletool(f'bled:{daemon.path}', *words)
+                assert code == 0 and escaped in out, (out, said)
+                assert '\x1b' not in out + said and '\x07' not in out + said, out
+            _, out, _ = bletool(f'bled:{daemon.path}', 'status')
+            assert 'held by \\u{1b}]0;x' in out, out
+        finally:
+            program.stdin.close()
+            program.wait(LIMIT)
+
+
 @case
 def refused_to_others():
     "what operators may is refused in words to a user who may only connect; a member of the operators' group may all of it"
@@ -95,7 +130,7 @@ def refused_to_others():
         manifest = os.path.join(daemon.folder.name, 'manifest.json')
         capture = os.path.join(daemon.folder.name, 'capture.btsnoop')
         verbs = [['status'], ['alerts'], ['alerts', 'answer', '1'], ['app', 'list'], ['app', 'install', manifest], ['bonds'],
-                 ['unpair', '00:11:22:33:44:55'], ['monitor'], ['alerts', '--follow']]
+                 ['unpair', '00:11:22:33:44:55'], ['monitor'], ['alerts', '--follow'], ['app', 'remove', 'org.example.mine']]
         with open(manifest, 'w') as file:
             json.dump({'BundleIdentifier': 'org.example.mine', 'user': str(NOBODY)}, file)
         os.chmod(manifest, 0o644)
@@ -117,6 +152,17 @@ def refused_to_others():
         done = as_user(NOBODY, [GROUP], *tool, 'app', 'install', manifest)
         assert done.returncode == 1 and 'may only install apps that run as that user' in done.stderr, done
         assert set(daemon.operate({1: {}})) == {'org.example.mine'}
+        # And what is not its own stays.
+        daemon.install({'BundleIdentifier': 'org.example.root', 'user': 'root', 'command': ['/bin/true']})
+        daemon.install({'BundleIdentifier': 'org.example.unit', 'user': str(NOBODY), 'unit': 'relay.service'})
+        assert len(daemon.operate({6: {}})) == 3
+        for name, word in ('org.example.root', 'may only remove apps that run as that user'), ('org.example.unit', 'systemd unit'):
+            done = as_user(NOBODY, [GROUP], *tool, 'app', 'remove', name)
+            assert done.returncode == 1 and word in done.stderr and not done.stdout, done
+        assert len(daemon.operate({6: {}})) == 3
+        done = as_user(NOBODY, [GROUP], *tool, 'app', 'remove', 'org.example.mine')
+        assert done.returncode == 0 and 'org.example.mine.json' in done.stdout, done
+        assert set(daemon.operate({1: {}})) == {'org.example.root', 'org.example.unit'}
 
 
 @case
@@ -131,21 +177,36 @@ def install():
                 file.write(manifest if isinstance(manifest, str) else json.dumps(manifest))
             return bletool(transport, 'app', 'install', path)
 
-        assert put(relay_manifest(roles=['central'], systemServices='shown'))[0] == 0
+        assert put(relay_manifest(roles=['central'], systemServices='shown', memoryMegabytes=300, wakeSeconds=7, adapter='sim',
+                                  authorization='denied', mayPair=False))[0] == 0
         code, out, said = bletool(transport, '--json', 'app', 'show', RELAY)
         told = json.loads(out)
         assert code == 0 and told['roles'] == ['central'] and told['systemServices'] == 'shown', (out, said)
         assert told['command'] == relay_manifest()['command'] and told['place'] == 'notRunning', told
+        keys = ['adapter', 'manifestAdapter', 'unit', 'memoryMegabytes', 'wakeSeconds', 'authorization', 'mayPair']
+        assert [told[key] for key in keys] == ['sim', 'sim', None, 300, 7, 'denied', False], told
         code, out, _ = bletool(transport, 'app', 'show', RELAY)
         assert code == 0 and 'roles: central' in out and 'system services: shown' in out, out
+        for row in ("adapter: sim (‘sim’ in the manifest)", 'memory: at most 300 MB', 'wake: 7 s at most', 'authorization: denied',
+                    'pairing: may not ask a person'):
+            assert f'  {row}\n' in out, (row, out)
         # It is the file of a real installation: it outlives the daemon, and is replaced in place.
         daemon.kill()
         daemon.start()
         daemon.wait_for('bled is back', lambda: bletool(transport, 'status')[0] == 0)
         assert RELAY in daemon.operate({1: {}})
+        unit = relay_manifest(unit='relay.service')
+        del unit['command']
+        if os.geteuid() == 0:
+            assert put(unit)[0] == 0
+            told = json.loads(bletool(transport, '--json', 'app', 'show', RELAY)[1])
+            keys = ['unit', 'command', 'manifestAdapter', 'memoryMegabytes', 'wakeSeconds', 'authorization', 'mayPair', 'roles']
+            assert [told[key] for key in keys] == ['relay.service', [], None, None, 10, 'allowed', True,
+                                                   ['central', 'peripheral']], told
         assert put(relay_manifest())[0] == 0
         assert sorted(os.listdir(daemon.apps)) == [f'{RELAY}.json'] == [name for name in os.listdir(daemon.apps)]
-        for wrong, word in [('{', 'line 1'), ({'BundleIdentifier': '../up'}, 'slash'), ({'BundleIdentifier': 'a', 'roles': ['king']}, 'king'),
+        for wrong, word in [('{', 'line 1'), ({'BundleIdentifier': '../up'}, 'slash'),
+                            ({'BundleIdentifier': 'a', 'roles': ['king']}, 'king'),
                             ({'BundleIdentifier': 'a', 'systemServices': 'maybe'}, 'systemServices'),
                             ({'BundleIdentifier': 'a', 'user': 'no such user'}, 'no user'), (' ' * 70_000, '')]:
             code, _, said = put(wrong)
@@ -156,8 +217,95 @@ def install():
 
 
 @case
+def remove():
+    "bletool app remove ends an app, deletes its manifest and forgets it; with --keep-state it knows its devices again"
+    with Daemon(apps=[relay_manifest()]) as daemon:
+        transport = f'bled:{daemon.path}'
+        path = os.path.join(daemon.apps, f'{RELAY}.json')
+        manifest = os.path.join(daemon.folder.name, 'manifest.json')
+        with open(path, 'rb') as source, open(manifest, 'wb') as copy:
+            copy.write(source.read())
+
+        def journal():
+            state = os.path.join(daemon.folder.name, 'state')
+            names = [os.path.join(at, name) for at, _, names in os.walk(state) for name in names if name != 'processes']
+            return b''.join(open(name, 'rb').read() for name in names)
+
+        def run():
+            before = len(daemon.told('beat'))
+            assert bletool(transport, 'app', 'launch', RELAY)[0] == 0
+            daemon.wait_for('it hears its sensor', lambda: len(daemon.told('beat')) > before)
+            assert RELAY.encode() in journal()
+            return daemon.process_of(RELAY)
+
+        process = run()
+        code, out, said = bletool(transport, '--json', 'app', 'remove', '--keep-state', RELAY)
+        told = json.loads(out)
+        del told['time'], told['adapter']
+        assert code == 0 and told == {'event': 'appRemoved', 'identifier': RELAY, 'files': [path], 'process': process,
+                                      'ended': True, 'keepsState': True}, (out, said)
+        daemon.wait_for('its process ends', lambda: state_of(process) == 'Z')
+        assert daemon.operate({1: {}}) == {} and not os.path.exists(path)
+        assert RELAY.encode() in journal()
+        # What it had asked for has ended with it.
+        daemon.wait_for('its links end', lambda: json.loads(bletool(transport, '--json', 'status')[1])['adapters'][0]['links'] == [])
+        assert bletool(transport, 'app', 'install', manifest)[0] == 0
+        process = run()
+        code, out, said = bletool(transport, 'app', 'remove', RELAY)
+        assert code == 0 and out.splitlines() == [
+            f'removed ‘{RELAY}’: deleted {path}', f'  ended process {process}',
+            '  forgot what it had asked for, and by which identifiers it knew its devices',
+            '  bonds stay: see ‘bletool bonds’'], (out, said)
+        daemon.kill()
+        daemon.start()
+        daemon.wait_for('bled is back', daemon.listens)
+        assert daemon.operate({1: {}}) == {}
+        assert RELAY.encode() not in journal(), journal()
+        code, out, said = bletool(transport, 'app', 'remove', RELAY)
+        assert (code, out) == (1, '') and f'no app ‘{RELAY}’ is installed' in said, (code, out, said)
+
+
+@case
+def apps_folder():
+    "bled does not start without the folder that --apps names, and says why; if the folder vanishes later, the apps stay"
+    with tempfile.TemporaryDirectory() as folder:
+        for place, word in [('none', 'does not exist; correct ‘--apps’'), ('file', 'is not a folder')]:
+            path = os.path.join(folder, place)
+            if place == 'file':
+                open(path, 'w').close()
+            done = subprocess.run([BLED, '--adapter', 'sim', '--socket', os.path.join(folder, 's'), '--apps', path], timeout=LIMIT,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            assert done.returncode == 2 and word in done.stderr and path in done.stderr, done
+        for option in '--socket', '--state', '--apps', '--config', '--cgroup', '-w':
+            done = subprocess.run([BLED, '--adapter', 'sim', option, ''], timeout=LIMIT, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True)
+            assert done.returncode == 2 and 'is empty' in done.stderr, (option, done)
+    with Daemon(apps=[relay_manifest()]) as daemon:
+        os.rename(daemon.apps, daemon.apps + '-away')
+        daemon.process.send_signal(signal.SIGHUP)
+        daemon.wait_for('it says so', lambda: 'cannot be read' in daemon.said())
+        assert set(daemon.operate({1: {}})) == {RELAY}
+        os.rename(daemon.apps + '-away', daemon.apps)
+
+
+@case
+def unusable_files():
+    "bled does not start with a scenario or capture that it cannot play, and says why"
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = os.path.join(folder, 'wrong')
+        with open(wrong, 'w') as file:
+            file.write('{"advertisers": 3}')
+        for path in os.path.join(folder, 'none'), wrong:
+            for kind in 'sim', 'replay':
+                done = subprocess.run([BLED, '--adapter', f'{kind}:{path}', '--socket', os.path.join(folder, 's')], timeout=LIMIT,
+                                      stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                assert done.returncode == 2 and path in done.stderr, done
+
+
+@case
 def alerts():
-    "an alert of a suspended app waits for the operator; accepting it brings the app to the foreground, and who follows hears of both"
+    ("an alert of a suspended app waits for the operator; accepting it brings the app to the foreground, and who follows hears of "
+     "both")
     with Daemon() as daemon:
         transport = f'bled:{daemon.path}'
         assert bletool(transport, '--json', 'alerts')[:2] == (0, '')
@@ -189,7 +337,8 @@ def alerts():
         assert whose.endswith('org.example.alerted') and 4 not in alert, alert
         code, out, said = bletool(transport, '--json', 'alerts')
         told = json.loads(out)
-        assert code == 0 and (told['id'], told['app'], told['kind'], told['over']) == (number, whose, 'connection', False), (out, said)
+        assert code == 0 and (told['id'], told['app'], told['kind'], told['over']) == (number, whose, 'connection', False), (out,
+                                                                                                                             said)
         code, _, said = bletool(transport, 'alerts', 'answer', '999999')
         assert code == 1 and 'no alert 999999' in said, said
         assert bletool(transport, 'alerts', 'answer', str(number))[0] == 0
@@ -229,6 +378,8 @@ def monitor():
         for capture in path, own:
             code, out, said = bletool('sim', 'decode', capture)
             assert code == 0 and 'ATT Read Request' in out and 'Value: 01' in out, (capture, out[-500:], said)
+        code, out, said = bletool(transport, '--json', 'monitor', '--duration', '1')
+        assert code == 0 and 'error' not in out, (code, out[-300:], said)
         # From the first packet that the tool caused: the scan for the name, or the connection.
         assert 'command' in bletool('sim', 'decode', own)[1]
 
@@ -250,22 +401,31 @@ def stuck_operators():
         long = operator(daemon)
         long.socket.sendall(struct.pack('<I', 1 << 24))
         assert long.receive() is None
-        # Requests without end and without reading: their answers fill the socket, and it ends.
+        # Requests without end and without reading: their answers fill the socket, and it is not heard any more.
         flood = operator(daemon)
-        flood.socket.settimeout(LIMIT)
-        try:
-            for _ in range(1_000_000):
-                flood.send({8: {7: {}}})
-        except OSError:
-            pass
-        else:
-            raise AssertionError('it could flood without end')
+        count, _ = floods.fill(flood, lambda _: {8: {7: {}}})
+        assert count < 1_000_000, 'it could flood without end'
         assert bletool(f'bled:{daemon.path}', 'lescan', '--duration', '2')[0] == 0
         beats = len(victim.events('beat'))
         victim.wait_for('beat', beats + 2)
         resident = daemon.resident_kilobytes()
         assert resident < 96 * 1024, f'{resident} kB'
         return f'{resident} kB resident'
+
+
+@case
+def long_answers():
+    "an operator that asks for eight long answers at once, and then reads, gets all of them"
+    # Three quarters of a megabyte together, more than what may wait for a program.
+    names = [f'{number:03}.' + 'x' * 100 for number in range(900)]
+    with Daemon(apps=[{'BundleIdentifier': name, 'command': ['/bin/true']} for name in names]) as daemon:
+        client = operator(daemon)
+        content = encode({8: {1: {}}})
+        client.socket.sendall(8 * (struct.pack('<I', len(content)) + content))
+        for number in range(8):
+            message = client.receive()
+            assert message, f'the session has ended before answer {number + 1}: {daemon.said()[-500:]}'
+            assert len(decode(message[21][0])[2]) == len(names), 'apps are missing'
 
 
 @case

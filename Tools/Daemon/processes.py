@@ -1,7 +1,7 @@
 """Cases of the life of processes: whom an app runs as, what it inherits, how it is stopped, and who makes room when memory is short.
 
 Part of Tools/Daemon/run."""
-import fcntl, glob, json, os, re, shutil, signal, socket, stat, subprocess, sys, tempfile, time
+import errno, fcntl, glob, json, os, pty, re, select, shutil, signal, socket, stat, subprocess, sys, tempfile, time
 
 from __main__ import BLED, Daemon, EXAMPLES, LIMIT, RELAY, case, relay_manifest, state_of
 from client import Client, decode
@@ -102,6 +102,49 @@ def another_user():
     assert told['session'] and told['umask'] == 0o022 and told['folder'] == '/', told
 
 
+# Prints how it may use its standard output and error.
+OUTPUTS = r'''
+import fcntl, json, os, signal
+modes = [fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE for number in (1, 2)]
+print(json.dumps({"event": "outputs", "modes": modes, "terminals": [os.isatty(1), os.isatty(2)]}), flush=True)
+signal.pause()
+'''
+
+
+class AtTerminal(Daemon):
+    """A daemon that is started in a terminal."""
+
+    def start(self):
+        terminal, end = pty.openpty()
+        self.terminal, self.shown = os.fdopen(terminal, 'rb', buffering=0), b''
+        os.fchmod(end, 0o600)
+        log, self.log = self.log, os.fdopen(end, 'w')
+        log.close()
+        super().start()
+
+    def said(self):
+        while select.select([self.terminal], [], [], 0)[0]:
+            self.shown += self.terminal.read(65536)
+        return self.shown.decode()
+
+    def __exit__(self, *what):
+        super().__exit__(*what)
+        self.terminal.close()
+
+
+@case
+def at_a_terminal():
+    "an app of another user writes to the terminal in which bled was started, and cannot read what is typed there"
+    if os.geteuid():
+        return 'NOT RUN: only root can launch apps of other users'
+    manifest = {'BundleIdentifier': 'org.example.outputs', 'user': 'nobody', 'command': python(OUTPUTS)}
+    with AtTerminal(apps=[manifest]) as daemon:
+        daemon.operate({2: b'org.example.outputs'})
+        daemon.wait_for('it runs', lambda: daemon.told('outputs'))
+        told = daemon.told('outputs')[0]
+    assert told['modes'] == [os.O_WRONLY] * 2 and told['terminals'] == [True] * 2, told
+
+
 @case
 def life_as_another_user():
     "an app for Core Bluetooth of user nobody works, is stopped and woken; no other program of that user may connect"
@@ -144,6 +187,18 @@ def life_as_another_user():
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, 'a program of another user got in'
 
 
+def members_of(group):
+    """The processes of a cgroup; none of one that bled has removed."""
+    try:
+        with open(group + '/cgroup.procs') as file:
+            return set(map(int, file.read().split()))
+    except OSError as error:
+        # ENODEV: it was removed between the two.
+        if error.errno not in (errno.ENOENT, errno.ENODEV):
+            raise
+        return set()
+
+
 @case
 def frozen():
     "an app with a cgroup of its own is frozen with all its processes, thawed for each value, and found again by a new bled"
@@ -158,8 +213,7 @@ def frozen():
             daemon.wait_for('two beats', lambda: beats() >= 2)
             group = f'{folder}/app-{RELAY}'
             process = daemon.process_of(RELAY)
-            with open(group + '/cgroup.procs') as file:
-                members = set(map(int, file.read().split()))
+            members = members_of(group)
             assert process in members and len(members) == 2, members
             daemon.operate({3: RELAY.encode()})
             daemon.operate({4: RELAY.encode()})
@@ -181,8 +235,7 @@ def frozen():
             helper, = members - {process}
             daemon.wait_for('its helper has ended, too', lambda: state_of(helper) == 'Z')
             daemon.operate({5: RELAY.encode()})
-            daemon.wait_for('nothing is left', lambda: not open(group + '/cgroup.procs').read().split()
-                            if os.path.exists(group) else True)
+            daemon.wait_for('nothing is left', lambda: not members_of(group))
     finally:
         remove(folder)
 

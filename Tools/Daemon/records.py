@@ -34,7 +34,7 @@ def log_levels():
         daemon.wait_for('a line of the level', lambda: any(
             line.get('level') == 'debug' and 'connects' in line['message'] and line['time'] for line in daemon.events()))
     done = subprocess.run([BLED, '--log-level', 'loud'], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
-    assert done.returncode == 64 and 'trace, debug, info, notice, warning, error, critical' in done.stderr, done
+    assert done.returncode == 2 and 'trace, debug, info, notice, warning, error, critical' in done.stderr, done
 
 
 @case
@@ -91,6 +91,40 @@ def capture():
         done = subprocess.run([BLED, '--adapter', 'sim', '--socket', path + '.s', '-w', path + '.txt'], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=LIMIT)
         assert done.returncode not in (0, -6) and '.pcapng' in done.stderr, done
+
+
+@case
+def capture_is_kept():
+    "a bled that is started again does not destroy its capture: the earlier ones are NAME.1 to NAME.9, the newest is 1"
+    with Daemon() as folder:
+        path = os.path.join(folder.folder.name, 'all.btsnoop')
+        earlier = path.replace('.btsnoop', '.1.btsnoop')
+        with Daemon(words=['-w', path]) as daemon:
+            assert bletool(f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
+            for _ in range(2):
+                before = os.stat(path).st_ino
+                count = len(packets(path))
+                assert count > 10, 'nothing was captured'
+                daemon.kill()
+                daemon.start()
+                daemon.wait_for('bled is back', daemon.listens)
+                assert os.stat(earlier).st_ino == before and len(packets(earlier)) >= count, os.listdir(os.path.dirname(path))
+                assert os.stat(path).st_ino != before
+                assert bletool(f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
+            assert os.path.exists(path.replace('.btsnoop', '.2.btsnoop'))
+        # What cannot be kept is not destroyed.
+        with open(path, 'rb') as file:
+            content = file.read()
+        for number in range(1, 10):
+            place = path.replace('.btsnoop', f'.{number}.btsnoop')
+            if os.path.exists(place):
+                os.unlink(place)
+            os.makedirs(os.path.join(place, 'in'))
+        done = subprocess.run([BLED, '--adapter', 'sim', '--socket', path + '.s', '-w', path], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode not in (0, -6) and 'cannot be renamed' in done.stderr, done
+        with open(path, 'rb') as file:
+            assert file.read() == content
 
 
 def adapters(path):

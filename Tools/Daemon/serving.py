@@ -3,6 +3,7 @@
 Part of Tools/Daemon/run. Two simulated controllers share an air: bled has one, a central the other."""
 import json, os, re, signal, subprocess, tempfile, time
 
+import floods
 from __main__ import BLED, BLETOOL, Daemon, EXAMPLES, LIMIT, ROOT, bletool, case
 from client import Client, Fixed64, decode, encode
 from operators import Open, as_user, status, NOBODY
@@ -111,6 +112,27 @@ def two_servers():
             return not adapter['advertising'] and not adapter['wanted'] and not adapter['links']
 
         air.wait_for('nobody serves or advertises any more', is_at_rest)
+
+
+@case
+def name_of_a_leaver():
+    "a tool that leaves, and stays connected, gives back the name that it gave the device"
+    with Air() as air:
+        serving = air.serve('Base', ('180F', 0x19, '64'))
+
+        def name():
+            code, out, said = air.central('--json', 'gatt', air.addresses[0], 'read', '2A00')
+            assert code == 0, said
+            return bytes.fromhex(json.loads(out)['value']).decode()
+
+        base = name()
+        tool = air.connect()
+        tool.end(tool.request({18: b'Guest'}))
+        assert name() == 'Guest', name()
+        tool.request({30: {}})
+        air.wait_for('the name is back', lambda: name() == base)
+        assert serving.end() == 0
+        tool.socket.close()
 
 
 @case
@@ -259,11 +281,8 @@ def hostile_servers():
         half.socket.sendall(b'\xff\0\0\0\x12')
         stuck = air.connect()
         publish(stuck, '1809')
-        try:
-            for _ in range(100_000):
-                stuck.request({17: {1: 1, 2: b'x'}})
-        except OSError:
-            pass
+        # It is not heard any more when its answers fill its socket.
+        floods.fill(stuck, lambda number: {2: {1: stuck.number + number, 17: {1: 1, 2: b'x'}}})
         air.wait_for('the flood has left', lambda: len([c for c in status(air)['clients'] if c['services']]) <= 3)
         code, out, said = air.central('--json', 'gatt', air.addresses[0], 'read', '2A19')
         assert code == 0 and '"64"' in out, (out, said)

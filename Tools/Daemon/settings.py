@@ -72,11 +72,102 @@ def configuration():
             file.flush()
             done = subprocess.run([BLED, '--socket', folder + '/s', '--config', file.name], timeout=LIMIT,
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True)
-            assert done.returncode not in (0, -6) and words in done.stderr and file.name in done.stderr, (wrong, done)
+            assert done.returncode == 2 and words in done.stderr and file.name in done.stderr, (wrong, done)
+            assert done.stderr.startswith('bled: error: ') and 'Usage' not in done.stderr, done
             os.chmod(file.name, 0o666)
             done = subprocess.run([BLED, '--socket', folder + '/s', '--config', file.name], timeout=LIMIT,
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True)
-            assert done.returncode != 0 and 'no one else may write it' in done.stderr, done
+            assert done.returncode == 2 and 'no one else may write it' in done.stderr, done
+
+    # The statuses of bletool: 2 for what is wrong on the command line, 1 for what cannot be done.
+    for words, status, said in [(['--nonsense'], 2, 'nonsense'), (['--config', '/nonexistent'], 2, '/nonexistent'),
+                                (['--adapter', 'bled'], 2, 'name that'), (['-w', 'a.txt'], 2, '.btsnoop'),
+                                (['-w', '/nonexistent/a.btsnoop'], 1, '/nonexistent/a.btsnoop'),
+                                (['--socket', '/nonexistent/s'], 1, '--socket'), (['--help'], 0, '')]:
+        done = subprocess.run([BLED, '--adapter', 'sim', '--socket', '/nonexistent/s', *words], timeout=LIMIT,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        assert done.returncode == status and said in done.stderr, (words, done)
+        assert done.stderr.startswith('bled: error: ') or status == 0, (words, done)
+
+
+@case
+def keys_for_the_start():
+    "serve --eatt and --address-resolution say which key of bled's file they need, and that it counts after a restart; SIGHUP says so too"
+    with tempfile.NamedTemporaryFile('w', suffix='.json') as profile:
+        json.dump({'services': [{'uuid': '180F', 'characteristics': [{'uuid': '2A19', 'properties': ['read'], 'value': '64'}]}]}, profile)
+        profile.flush()
+        words = ['serve', '--profile', profile.name]
+        keys = {'--eatt': 'enhancedBearers', '--address-resolution': 'addressResolution'}
+
+        def are_refused(daemon):
+            for option, key in keys.items():
+                status, _, told = bletool(f'bled:{daemon.path}', *words, option)
+                assert status == 3 and f'set "{key}": true in the configuration file of bled (bled --config FILE)' in told \
+                    and 'restart bled; SIGHUP is not enough' in told, (status, told)
+
+        with Configured({}) as daemon:
+            are_refused(daemon)
+            daemon.reload({key: True for key in keys.values()})
+            for key in keys.values():
+                line = f'‘{key}’ of ‘{daemon.file.name}’ changes when bled is restarted, not at SIGHUP'
+                daemon.wait_for(line, lambda: line in daemon.said())
+            are_refused(daemon)
+        with Configured({key: True for key in keys.values()}) as daemon:
+            for option in keys:
+                server = subprocess.Popen([BLETOOL, '-t', f'bled:{daemon.path}', *words, option], stdin=subprocess.DEVNULL,
+                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                assert server.stdout.readline(), server.communicate()
+                server.send_signal(signal.SIGINT)
+                assert server.communicate(timeout=LIMIT) and not server.returncode, server.returncode
+            # What has not changed needs no restart.
+            daemon.reload({**{key: True for key in keys.values()}, 'limits': {'clientsOfUser': 5}})
+            daemon.wait_for('it is read', lambda: not can_greet(daemon, 6))
+            assert 'is restarted' not in daemon.said(), daemon.said()
+
+
+@case
+def names_of_apps():
+    "a user's programs may have one name after the other: what has ended gives way, only those that run are counted"
+    with Configured({'adapters': ['sim'], 'limits': {'appsOfUser': 4}}) as daemon:
+        def begin(name, finds=False):
+            app = Client(daemon.path, LIMIT)
+            app.send({1: {1: 1, 2: 2, 3: {1: name.encode()}}})
+            answer = app.receive()
+            if finds:
+                app.send({3: {1: 1, 3: {}}})
+                # What is asked for before poweredOn is dropped.
+                while event(app, 4)[1][0] != 5:
+                    pass
+                app.send({3: {1: 1, 6: {1: bytes.fromhex('180D')}}})
+                event(app, 7)
+            return app, answer
+
+        def event(app, field):
+            while (message := app.receive()) is not None:
+                if 17 in message and field in (told := decode(message[17][0])):
+                    return decode(told[field][0])
+            raise AssertionError(f'no event {field}')
+
+        def end(app):
+            app.socket.close()
+            daemon.wait_for('it has left', lambda: not app_names())
+
+        def app_names():
+            status, out, said = bletool(f'bled:{daemon.path}', '--json', 'status')
+            assert status == 0, said
+            return [client['name'] for client in json.loads(out)['clients'] if client['kind'] == 'app']
+
+        for number in range(12):
+            app, answer = begin(f'program{number}', finds=number % 2 == 0)
+            assert 16 in answer, (number, answer)
+            end(app)
+        crowd = [begin(f'crowd{number}') for number in range(4)]
+        assert all(16 in answer for _, answer in crowd), crowd
+        _, answer = begin('one more')
+        assert b'appsOfUser' in decode(answer[2][0])[2][0], answer
+        crowd.pop(0)[0].socket.close()
+        daemon.wait_for('one has left', lambda: len(app_names()) == 3)
+        assert 16 in begin('one more')[1]
 
 
 def can_greet(daemon, count=1):

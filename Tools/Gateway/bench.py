@@ -1,10 +1,10 @@
 """One bench for jelling-gateway: a Mosquitto on loopback, devices, the gateway, and subscribers that we did not write."""
-import itertools, json, os, shutil, signal, socket, subprocess, sys, tempfile, threading, time, urllib.error, urllib.request
+import json, os, shutil, signal, socket, subprocess, sys, tempfile, threading, time, urllib.error, urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, 'Tools', 'Interop'))
-from lab import Child, Failure, Lab   # noqa: E402, the cases use all of them
+from lab import Child, Failure, Lab, free_port   # noqa: E402, the cases use all of them
 
 # Seconds for what takes one or two on a machine with nothing else to do.
 PATIENCE = 180
@@ -14,22 +14,12 @@ PYTHON = os.path.join(ROOT, '.cache', 'gateway', 'venv', 'bin', 'python')
 MOSQUITTO = shutil.which('mosquitto', path=os.environ.get('PATH', '') + ':/usr/sbin')
 
 
-PORTS = itertools.count(15000 + os.getpid() * 37 % 14000)
-PORT_LOCK = threading.Lock()
-
-
-def free_port():
-    """Below those that the kernel gives to clients: no one takes it while the broker is away."""
-    with PORT_LOCK:
-        while True:
-            port = 15000 + next(PORTS) % 15000
-            with socket.socket() as s:
-                s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                try:
-                    s.bind(('127.0.0.1', port))
-                    return port
-                except OSError:
-                    pass
+def lacking():
+    """What is not there of what every case needs, and how to get it; or None."""
+    missing = [p for p in (GATEWAY, PYTHON, MOSQUITTO or 'mosquitto') if not os.access(p, os.X_OK)]
+    if not missing:
+        return None
+    return f'missing: {", ".join(missing)}; Tools/install gateway peers, JELLING_GATEWAY=1 swift build --product jelling-gateway'
 
 
 def wait_until(condition, what, timeout=PATIENCE):
@@ -44,15 +34,16 @@ def wait_until(condition, what, timeout=PATIENCE):
 
 
 class Subscriber(Child):
-    """mosquitto_sub; its messages are (topic, payload as text, retained)."""
+    """mosquitto_sub, which has subscribed; its messages are (topic, payload as text, retained)."""
 
     def __init__(self, bench, *topics, port=None, options=()):
         bench.number += 1
-        arguments = ['stdbuf', '-oL', 'mosquitto_sub', '-h', '127.0.0.1', '-p', str(port or bench.port), '-F', '%j', '-q', '1']
+        arguments = ['stdbuf', '-oL', 'mosquitto_sub', '-d', '-h', '127.0.0.1', '-p', str(port or bench.port), '-F', '%j', '-q', '1']
         for topic in topics:
             arguments += ['-t', topic]
         super().__init__('mosquitto_sub', [*arguments, *options], bench.path(f'sub{bench.number}.err'))
         bench.children.append(self)
+        wait_until(lambda: any(l.startswith('Subscribed') for l in self.strays) or not self.reader.is_alive(), 'a subscription')
 
     @property
     def messages(self):
@@ -110,9 +101,16 @@ class Bench:
         self.broker.end(how)
 
     def subscribe(self, *topics, **how):
-        subscriber = Subscriber(self, *topics, **how)
-        time.sleep(0.3)
-        return subscriber
+        return Subscriber(self, *topics, **how)
+
+    def start_broker_for(self, gateway, *topics, **how):
+        """Starts the broker with a subscriber that is there before the gateway: a message that nobody wants is gone."""
+        gateway.process.send_signal(signal.SIGSTOP)
+        try:
+            self.start_broker()
+            return self.subscribe(*topics, **how)
+        finally:
+            gateway.process.send_signal(signal.SIGCONT)
 
     # Devices
 
@@ -194,8 +192,14 @@ class Bench:
                 return float(line.split()[-1])
         return None
 
+    def end_radio(self, radio, gateway):
+        """Ends it, and waits until the gateway has handled all that it sent."""
+        radio.end()
+        self.wait_stderr(gateway, f'{radio.socket}: ')
+
     def wait_empty(self, port):
-        wait_until(lambda: self.metric(port, 'queue_messages') == 0 and self.metric(port, 'queue_unwritten_messages') == 0,
+        # In this order: a message on its way to the disk would be seen by neither.
+        wait_until(lambda: self.metric(port, 'queue_unwritten_messages') == 0 and self.metric(port, 'queue_messages') == 0,
                    'the queue is empty')
 
     def close(self):

@@ -235,7 +235,7 @@ def subscribers(b):
     port = free_port()
     gateway = b.start('--config', slow(b, radio), '--http', f'127.0.0.1:{port}')
     heard.wait(lambda t, p, r: True, 'documents', 500)
-    radio.end()
+    b.end_radio(radio, gateway)
     b.wait_empty(port)
     made = int(b.metric(port, 'documents_total'))
     gateway.end()

@@ -15,17 +15,25 @@ def poison(b):
     long = 'A4:C1:38:00:00:99'
     packets = [[f'A4:C1:38:00:00:{n:02x}', '0201060716d2fc4002@@09'] for n in range(5)]
     # Eleven values in one packet.
-    packets.append([long, '0201061a16d2fc40' + '01@@' * 11])
+    culprit = b.radio('--packets', b.write('long.json', json.dumps([[long, '0201061a16d2fc40' + '01@@' * 11]])), '--rate', '3', name='long')
     b.start_broker('max_packet_size 700\n')
     heard = b.subscribe('jelling/g/devices/#')
     radio = b.radio('--packets', b.write('packets.json', json.dumps(packets)), '--rate', '20')
     port = free_port()
-    file = b.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{b.url}", longestBackoff: 1}}\n')
+    file = b.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}", "{culprit.socket}"]\nmqtt: {{url: "{b.url}", longestBackoff: 1}}\n')
     gateway = b.start('--config', file, '--http', f'127.0.0.1:{port}')
     b.wait_stderr(gateway, f'for jelling/g/devices/{long}; the message was dropped', 400)
     count = len(heard.messages)
     heard.wait(lambda t, p, r: True, 'documents of the others', count + 50)
-    radio.end()
+    culprit.end()
+
+    def quiet():
+        """No session ends while documents arrive: whatever was too long has been dropped."""
+        ends, count = b.metric(port, 'mqtt_disconnections_total'), len(heard.messages)
+        heard.wait(lambda t, p, r: True, 'more documents of the others', count + 50)
+        return b.metric(port, 'mqtt_disconnections_total') == ends
+    wait_until(quiet, 'sessions no longer end', 400)
+    b.end_radio(radio, gateway)
     b.wait_empty(port)
     made, refused = b.metric(port, 'documents_total'), b.metric(port, 'mqtt_refused_total')
     gateway.end()
@@ -161,6 +169,41 @@ def http_clients(b):
     after = memory(gateway)
     gateway.end()
     return f'{len(idle)} idle clients, {sent >> 10} kB of header, {before // 1024} MB before, {after // 1024} MB after'
+
+
+@case('packets that were recorded before the gateway was started again: refused, because it keeps the counters; damaged ones are told')
+def recorded_before(b):
+    b.start_broker()
+    heard = b.subscribe('jelling/g/devices/#')
+    older, newer = ('0f16d2fc415b9396e80300007c46cd1b', '0f16d2fc41b14bcfea0300006cf06f19')   # 20 °C, 1000; 22 °C, 1002
+    port = free_port()
+
+    def start(data):
+        packets = b.write('packets.json', json.dumps([['54:48:E6:8F:80:A5', data]]))
+        radio = b.radio('--packets', packets, '--rate', '4', name=f'radio{b.number}')
+        file = b.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{b.url}"}}\npublish: {{refresh: 1}}\ndevices:\n'
+                                       '  - {address: "54:48:E6:8F:80:A5", key: 231d39c1d7cc1ab1aee224cd096db932}\n')
+        return radio, b.start('--config', file, '--http', f'127.0.0.1:{port}')
+    radio, gateway = start(newer)
+    heard.wait(lambda t, p, r: '"temperature":22' in p, '22 degrees')
+    gateway.end()
+    radio.end()
+    path = b.path('state/gateway-g.counters')
+    need(os.stat(path).st_mode & 0o777 == 0o600, f'mode {os.stat(path).st_mode:o}')
+    count = len(heard.messages)
+    radio, gateway = start(older)
+    b.wait_stderr(gateway, '54:48:E6:8F:80:A5 sent a packet with counter 1000 after 1002')
+    wait_until(lambda: (b.metric(port, 'reports_replayed_total') or 0) >= 3, 'more recorded packets')
+    need(not any('"temperature":20' in p for _, p, _ in heard.messages[count:]), 'a recorded packet was used')
+    gateway.end()
+    radio.end()
+    with open(path, 'w') as f:
+        f.write('5448e68f80a5 zz')
+    radio, gateway = start(older)
+    b.wait_stderr(gateway, 'gateway-g.counters is damaged')
+    heard.wait(lambda t, p, r: '"temperature":20' in p, '20 degrees')
+    gateway.end()
+    need(gateway.process.returncode == 0, gateway.stderr()[-300:])
 
 
 @case('files of settings that are no settings: exit status 2 and one line that says why')

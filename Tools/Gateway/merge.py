@@ -12,11 +12,16 @@ through the broker.
 
 Another gateway takes a device over if it receives it better by the margin, or if the best one has been silent for the hold time.
 Prints its counts five times a second, as JSON. Needs paho-mqtt 2."""
-import argparse, json, signal, time
+import argparse, json, signal, sys, time
 
-import paho.mqtt.client as mqtt
-from paho.mqtt.properties import Properties
-from paho.mqtt.packettypes import PacketTypes
+try:
+    import paho.mqtt.client as mqtt
+    from paho.mqtt.properties import Properties
+    from paho.mqtt.packettypes import PacketTypes
+    mqtt.CallbackAPIVersion
+except (ImportError, AttributeError):
+    sys.exit('merge.py: paho-mqtt 2 is missing: python3 -m venv .cache/fleet && .cache/fleet/bin/pip install paho-mqtt, '
+             f'then .cache/fleet/bin/python {sys.argv[0]} HOST PORT')
 
 
 class Merger:
@@ -55,7 +60,10 @@ class Merger:
     def run(self):
         properties = Properties(PacketTypes.CONNECT)
         properties.ReceiveMaximum = 1000
-        self.client.connect(self.args.host, self.args.port, properties=properties)
+        try:
+            self.client.connect(self.args.host, self.args.port, properties=properties)
+        except OSError as error:
+            sys.exit(f'merge.py: {self.args.host}:{self.args.port} cannot be reached: {error.strerror or error}')
         self.client.loop_start()
         running = True
 
@@ -63,6 +71,7 @@ class Merger:
             nonlocal running
             running = False
         signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGINT, stop)
         while running:
             time.sleep(0.2)
             print(json.dumps({'ev': 'count', 'documents': self.documents, 'merged': self.merged, 'told': self.told,

@@ -35,8 +35,10 @@ def tls(b):
     b.start_broker(listeners.replace('NAME', 'expired'))
     gateway = b.start('--config', file, '--http', f'127.0.0.1:{port}')
     b.wait_stderr(gateway, 'check that no certificate has expired')
+    # The page may come up after the first attempt at the broker.
+    wait_until(lambda: b.get(port, '/health')[0] == 503, 'unhealthy')
     status, body = b.get(port, '/health')
-    need(status == 503 and 'TLS failed' in json.loads(body)['broker']['problem'], f'{status} {body}')
+    need('TLS failed' in json.loads(body)['broker']['problem'], f'{status} {body}')
     b.stop_broker()
     b.start_broker(listeners.replace('NAME', 'server'))
     heard = b.subscribe('jelling/#', port=plain)
@@ -66,6 +68,43 @@ def password(b):
     b.write('secret', 'right\n')
     heard.wait(lambda t, p, r: '/devices/' in t, 'documents')
     gateway.end()
+
+
+@case('a run that ends by --duration fails if no adapter was opened, and says so')
+def no_adapter(b):
+    child = b.run('-t', 'unix:' + b.path('nobody'), '--print', '--duration', '0.5', status=1)
+    need('no adapter was opened; giving up' in child.stderr(), child.stderr())
+    b.run('-t', 'sim', '--print', '--duration', '5', status=0)
+
+
+@case('the password is not in the process list: from --mqtt-password-file, its variable or a credential; one in --mqtt is hidden, and warned of')
+def hidden_password(b):
+    b.write('secret', 'right-secret\n')
+    subprocess.run(['mosquitto_passwd', '-b', '-c', b.path('passwords'), 'gateway', 'right-secret'], check=True, capture_output=True)
+    os.chmod(b.path('passwords'), 0o644)
+    b.start_broker(f'allow_anonymous false\npassword_file {b.dir}/passwords\n')
+    os.mkdir(b.path('credentials'))
+    b.write('credentials/mqtt-password', 'right-secret')
+    b.write('wrong', 'wrong-secret\n')
+    url = f'mqtt://gateway@127.0.0.1:{b.port}'
+    ways = ((('--mqtt', url, '--mqtt-password-file', b.path('secret')), {}),
+            (('--mqtt', url), {'JELLING_GATEWAY_MQTT_PASSWORD_FILE': b.path('secret')}),
+            (('--mqtt', url), {'CREDENTIALS_DIRECTORY': b.path('credentials')}),
+            (('--mqtt', url.replace('@', ':right-secret@')), {}),
+            # The command line wins over the environment.
+            (('--mqtt', url.replace('@', ':right-secret@')), {'JELLING_GATEWAY_MQTT_PASSWORD_FILE': b.path('wrong')}),
+            ((f'--mqtt={url.replace("@", ":right-secret@")}', '--name', 'g'), {}))
+    for arguments, environment in ways:
+        gateway = b.start('-t', 'sim', *arguments, environment=environment)
+        b.wait_stderr(gateway, 'connected to the broker')
+        shown = open(f'/proc/{gateway.process.pid}/cmdline', 'rb').read()
+        need(b'right-secret' not in shown and b'127.0.0.1' in shown, f'{shown}')
+        isGiven = 'right-secret' in ' '.join(arguments)
+        need(('could read the password in --mqtt until now' in gateway.stderr()) == isGiven, gateway.stderr())
+        need((b':***@' in shown) == isGiven, f'{shown}')
+        gateway.end()
+    child = b.run('-t', 'sim', '--mqtt', b.url, '--mqtt-password-file', b.path('secret'), status=2)
+    need('--mqtt-password-file: a password needs a user' in child.stderr(), child.stderr())
 
 
 @case('a full disk: told, messages go on from memory, and the queue is used again when there is room')
@@ -98,7 +137,7 @@ def full_disk(b):
         heard.wait(lambda t, p, r: '/devices/' in t, 'documents go on', count + 500)
         os.unlink(b.path('disk/others'))
         b.wait_stderr(gateway, 'the queue can be written again')
-        radio.end()
+        b.end_radio(radio, gateway)
         b.wait_empty(port)
         made, dropped = b.metric(port, 'documents_total'), b.metric(port, 'queue_dropped_total')
         need(dropped == 0, f'{dropped} messages were dropped')
@@ -140,16 +179,51 @@ def large_queue(b):
     size = os.path.getsize(path)
     need(size < 3 << 20, f'{size} octets')
     need(200 < b.metric(port, 'queue_messages') < 4000, f'{b.metric(port, "queue_messages")} messages')
-    radio.end()
+    b.end_radio(radio, gateway)
     last = b.metric(port, 'documents_total')
-    b.start_broker()
-    heard = b.subscribe('jelling/g/devices/#', options=('-c', '-i', 'judge'))
+    heard = b.start_broker_for(gateway, 'jelling/g/devices/#', options=('-c', '-i', 'judge'))
     b.wait_empty(port)
+    wait_until(lambda: max((d['sequence'] for d in heard.documents()), default=0) >= last / 20 - 1, 'the newest documents')
     documents = heard.documents()
     need(last / 20 - 1 <= max(d['sequence'] for d in documents), 'the newest documents are missing')
     check_order(documents, lossless=False)
     gateway.end()
     return f'{size >> 10} kB, {len(documents)} of {last:.0f} documents'
+
+
+@case('a full queue that drops what is superseded keeps the last message of every device; files without marks get them')
+def superseded(b):
+    path = b.path('q.sqlite')
+    radio, port = b.radio('--devices', '20', '--rate', '400'), free_port()
+    base = (f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{b.url}", longestBackoff: 1}}\npublish: {{interval: 0}}\n'
+            f'http: {{listen: "127.0.0.1:{port}"}}\n')
+    # What an earlier version left: ten devices that are not heard any more.
+    with sqlite3.connect(path) as store:
+        store.execute('CREATE TABLE message (id INTEGER PRIMARY KEY AUTOINCREMENT, topic TEXT NOT NULL, payload BLOB NOT NULL, '
+                      'qos INTEGER NOT NULL, retain INTEGER NOT NULL)')
+        for number in range(50):
+            store.execute('INSERT INTO message (topic, payload, qos, retain) VALUES (?, ?, 1, 0)',
+                          (f'jelling/g/gone/{number % 10}', f'{number}'.encode()))
+    store.close()
+    gateway = b.start('--config', b.write('gateway.yaml', base + f'queue: {{path: "{path}", messages: 200, drop: superseded}}\n'))
+    wait_until(lambda: (b.metric(port, 'queue_dropped_total') or 0) > 2000, 'messages are dropped', 400)
+    b.end_radio(radio, gateway)
+    wait_until(lambda: b.metric(port, 'queue_unwritten_messages') == 0, 'everything is on disk')
+    made, left = b.metric(port, 'documents_total'), b.metric(port, 'queue_messages')
+    need(left == 200, f'{left} messages')
+    heard = b.start_broker_for(gateway, 'jelling/g/devices/#', 'jelling/g/gone/#', options=('-c', '-i', 'judge'))
+    b.wait_empty(port)
+
+    def last():
+        return sum({d['address']: d['sequence'] for d in heard.documents()}.values())
+    wait_until(lambda: last() >= made, 'the last document of each device')
+    gateway.end()
+    gone = [p for t, p, _ in heard.messages if '/gone/' in t]
+    need(gone == [f'{number}' for number in range(40, 50)], f'{gone}')
+    documents = heard.documents()
+    need(check_order(documents, lossless=False)[0] == 20, 'devices are missing')
+    need(last() == made, f'{last()} of {made}: not the last documents')
+    return f'{left:.0f} of {made:.0f} documents'
 
 
 @case('a queue with pages that became unreadable: told, replaced, and new messages arrive')

@@ -54,3 +54,19 @@ def check_with_tshark(path, at_least=1):
     frames = int(re.search(r': (\d+) frames', run.stdout)[1])
     assert frames >= at_least, f'{path}: {frames} frames, want {at_least}'
     return frames
+
+
+def l2cap(path):
+    """(direction, channel, payload) of each L2CAP PDU of a btsnoop capture with one link, put together from its fragments."""
+    started, found = {}, []
+    for direction, packet in btsnoop(path):
+        if packet[0] != 2:
+            continue
+        continues = packet[2] >> 4 & 0b11 == 0b01
+        data = (started.get(direction, b'') if continues else b'') + packet[5:]
+        length, channel = struct.unpack_from('<HH', data) if len(data) >= 4 else (None, None)
+        if length is not None and len(data) >= 4 + length:
+            found.append((direction, channel, data[4:4 + length]))
+            data = b''
+        started[direction] = data
+    return found

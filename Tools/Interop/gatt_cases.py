@@ -46,6 +46,7 @@ def discover_prints_the_whole_database(lab):
     """`gatt BumblePeer discover` prints every service, include, characteristic and descriptor of the peer"""
     result = lab.gatt('discover')
     same('lines', len(result.lines), 1)
+    same('event', result.lines[0].get('event'), 'database')
     got, want = normalized(result.lines[0]['services']), expected_database(lab)
     for a, b in zip(got, want):
         for c, d in zip(a['characteristics'], b['characteristics']):

@@ -1,12 +1,14 @@
 """One bench: a controller for the tool, one for the peer, the peer itself, and the tool at work on them.
 
 Every test gets a bench of its own, so that nothing of one test reaches the next."""
-import fcntl, glob, json, os, pty, select, shutil, signal, subprocess, tempfile, termios, threading, time
+import fcntl, glob, itertools, json, os, pty, select, shutil, signal, socket, subprocess, sys, tempfile, termios, threading, time
 
 from relay import Relay
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.append(os.path.join(ROOT, 'Tools', 'Daemon'))      # after this folder
+from client import is_listening   # noqa: E402
 PEER_SCRIPTS = os.path.join(ROOT, 'Tools', 'peers')
 PEERS = os.environ.get('PEERS_DIR') or os.path.join(ROOT, '.cache', 'peers')
 PYTHON = os.path.join(PEERS, 'venv', 'bin', 'python')
@@ -44,17 +46,35 @@ class Failure(AssertionError):
     pass
 
 
+PORTS = itertools.count(15000 + os.getpid() * 37 % 14000)
+PORT_LOCK = threading.Lock()
+
+
+def free_port():
+    """Below those that the kernel gives to clients: no one takes it before, or between two uses."""
+    with PORT_LOCK:
+        while True:
+            port = 15000 + next(PORTS) % 15000
+            with socket.socket() as s:
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    s.bind(('127.0.0.1', port))
+                    return port
+                except OSError:
+                    pass
+
+
 class Child:
     """A process that prints one JSON object per line; its lines are kept and can be waited for."""
 
-    def __init__(self, name, arguments, log, environment=None, terminal=None):
+    def __init__(self, name, arguments, log, environment=None, terminal=None, stdin=subprocess.DEVNULL):
         self.name, self.log = name, log
         self.lines, self.strays, self.changed = [], [], threading.Condition()
         self.started = time.monotonic()
         self.is_ended = False
         self.errors = open(log, 'wb')
         self.process = subprocess.Popen(
-            arguments, stdin=terminal.device if terminal else subprocess.DEVNULL, stdout=subprocess.PIPE,
+            arguments, stdin=terminal.device if terminal else stdin, stdout=subprocess.PIPE,
             stderr=terminal.device if terminal else self.errors, env=environment,
             preexec_fn=terminal.take if terminal else None)
         self.reader = threading.Thread(target=self.read, daemon=True)
@@ -158,7 +178,7 @@ class Lab:
         self.kind, self.count = kind, endpoints
         self.dir = tempfile.mkdtemp(prefix='jelling-')
         self.children, self.relays = [], []
-        # The sockets of daemons, by their controllers.
+        # The sockets of daemons with their processes and folders of state, by their controllers.
         self.daemons = {}
         # The configuration file of daemons that are started from now on.
         self.settings = {}
@@ -195,6 +215,13 @@ class Lab:
         """The socket of the daemon on this controller, the one with this number of btvirt's; its bonds are in that folder."""
         if (transport, number) not in self.daemons:
             self.number += 1
+            # Two daemons cannot use one folder. Behind a relay is the same controller, whose bonds are wanted; elsewhere is another.
+            if users := [key for key, (_, _, used) in self.daemons.items() if used == state]:
+                if transport in [relay.endpoint for relay in self.relays]:
+                    for key in users:
+                        self.daemons.pop(key)[1].end()
+                else:
+                    state += str(self.number)
             socket = self.path(f'bled{self.number}.sock')
             settings = self.path(f'bled{self.number}.json')
             with open(settings, 'w') as file:
@@ -204,12 +231,12 @@ class Lab:
                           self.path(f'bled{self.number}.err'))
             self.children.append(child)
             end = time.monotonic() + PATIENCE
-            while not os.path.exists(socket):
+            while not is_listening(socket):
                 if time.monotonic() > end or child.process.poll() is not None:
                     raise Failure(f'bled does not listen: {child.stderr()}')
                 time.sleep(0.01)
-            self.daemons[transport, number] = socket
-        return self.daemons[transport, number]
+            self.daemons[transport, number] = socket, child, state
+        return self.daemons[transport, number][0]
 
     def start_btvirt(self):
         # btvirt's socket names are fixed, and a second btvirt takes them over: move ours away at once.
@@ -284,13 +311,13 @@ class Lab:
         return [BLETOOL, '-t', via, *(['--json'] if json else []), *self.tool_options, *options,
                 *arguments]
 
-    def start(self, *arguments, **how):
-        return self.launch(self.command(*arguments, **how))
+    def start(self, *arguments, terminal=None, **how):
+        return self.launch(self.command(*arguments, **how), terminal)
 
-    def launch(self, command):
+    def launch(self, command, terminal=None):
         self.number += 1
         child = Child('bletool ' + ' '.join(command[1:]), command, self.path(f'tool{self.number}.err'),
-                      {**os.environ, 'XDG_STATE_HOME': self.path('state')})
+                      {**os.environ, 'XDG_STATE_HOME': self.path('state')}, terminal)
         self.children.append(child)
         return child
 

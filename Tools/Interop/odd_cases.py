@@ -70,6 +70,54 @@ def peer_changes_while_it_is_read(lab):
     same('exit status of the first', first.status, 0)
 
 
+@case(('bumble', 'btvirt'), peer=False, slow=True)
+def peer_answers_after_29_seconds(lab):
+    """A value that the peer answers after 29 s is read; a second before the specification's limit"""
+    for _ in range(3):
+        peer = odd(lab, 'late', '--delay', '29')
+        result = lab.gatt('read', '2A6E', status=None)
+        late = peer.wait_for(has('late'), 'late')[0]['seconds']
+        check(late >= 29, f'the peer answered after {late} s')
+        peer.end()
+        # On a machine that stood still the answer came too late for everyone.
+        if result.status == 0 or late < 29.5:
+            break
+    same('exit status', result.status, 0)
+    same('value', result.lines[-1]['value'], '3408')
+
+
+@case(('bumble', 'btvirt'), peer=False, slow=True)
+def serve_answers_after_28_seconds(lab):
+    """A value that `serve` answers after 28 s is read by a central, which is served at once with everything else"""
+    late = {'services': [{'uuid': '181A', 'characteristics': [
+        characteristic('2A6E', ['read'], ['readable'], value='3408', answerAfter=28),
+        characteristic('2A6F', ['read'], ['readable'], value='1027')]}]}
+    tool = lab.start('serve', '--profile', profile(lab, late), '--name', NAME)
+    tool.wait_for(event('advertising'), 'advertising')
+    central = odd(lab, '--central', NAME)
+    central.wait_for(has('done'), 'done', timeout=5 * PATIENCE)
+    read = {uuid: line for line in central.lines if has('value')(line) for uuid in ('2A6E', '2A6F') if uuid in line['uuid']}
+    same('values', {uuid: line['value'] for uuid, line in read.items()}, {'2A6E': '3408', '2A6F': '1027'})
+    before = central.wait_for(has('discovered'), 'discovered')[0]['t']
+    check(read['2A6E']['t'] - before >= 27.9, f'the value came {read["2A6E"]["t"] - before} s after the discovery')
+    stop(lab, tool)
+
+
+@case(('bumble', 'btvirt'), peer=False)
+def serve_takes_signed_writes(lab):
+    """A bonded central writes with signatures and without encryption; a repeated and a forged one change nothing"""
+    signed = {'services': [{'uuid': '181A', 'characteristics': [
+        characteristic('2A6E', ['read', 'authenticatedSignedWrites'], ['readable', 'writeable'], value='00')]}]}
+    tool = lab.start('serve', '--profile', profile(lab, signed), '--name', NAME)
+    tool.wait_for(event('advertising'), 'advertising')
+    central = odd(lab, '--central', NAME, '--signed')
+    central.wait_for(has('done'), 'done', timeout=5 * PATIENCE)
+    same('values', [(line['what'], line['value']) for line in central.lines if has('signed')(line)],
+         [('right', '01'), ('repeated', '01'), ('forged', '01'), ('right again', '04')])
+    check(not [line for line in central.lines if has('encryption')(line)][1:], 'the second link was encrypted')
+    stop(lab, tool)
+
+
 @case(KINDS, peer=False)
 def peer_nests_services(lab):
     """A peer with services inside a service, as Bumble makes them, is discovered and read"""

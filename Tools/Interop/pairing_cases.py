@@ -27,8 +27,8 @@ MODELS = {
                                   ['--io', 'keyboard', '--passkey', '123456', '--mitm', '--no-sc'],
                                   ['--io', 'display', '--mitm'], (False, True)),
     'passkey_typed_there': ('a passkey that the peer types, Secure Connections',
-                            ['--io', 'display', '--passkey', '7', '--mitm'],
-                            ['--io', 'keyboard', '--passkey', '7', '--mitm'], (True, True)),
+                            ['--io', 'display', '--passkey', '000007', '--mitm'],
+                            ['--io', 'keyboard', '--passkey', '000007', '--mitm'], (True, True)),
     'passkey_typed_there_legacy': ('a passkey that the peer types, legacy',
                                    ['--io', 'display', '--passkey', '999999', '--mitm', '--no-sc'],
                                    ['--io', 'keyboard', '--passkey', '999999', '--mitm'], (False, True)),
@@ -41,8 +41,8 @@ def quality(line):
     return line['secureConnections'], line['authenticated']
 
 
-def serve(lab, *arguments):
-    tool = lab.start('serve', '--profile', profile(lab, PROFILE), '--name', NAME, *arguments)
+def serve(lab, *arguments, terminal=None):
+    tool = lab.start('serve', '--profile', profile(lab, PROFILE), '--name', NAME, *arguments, terminal=terminal)
     tool.wait_for(event('advertising'), 'advertising')
     return tool
 

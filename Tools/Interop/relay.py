@@ -63,6 +63,9 @@ class Relay:
     def session(self, client):
         controller = socket.socket(socket.AF_UNIX)
         controller.connect(self.upstream)
+        self.begin(client, controller)
+
+    def begin(self, client, controller):
         self.open += [client, controller]
         for source, sink, direction in ((client, controller, TO_CONTROLLER), (controller, client, TO_HOST)):
             threading.Thread(target=self.pump, args=(source, sink, direction), daemon=True).start()
@@ -100,6 +103,10 @@ class Relay:
             except OSError:
                 pass
             end.close()
+
+    def tell_host(self, packet):
+        """Gives the tool a packet that no controller has sent."""
+        self.open[-2].sendall(packet)
 
     def packets(self, direction=None):
         with self.lock:

@@ -1,9 +1,13 @@
 """Scanning, the controller's own facts, and what the transports and exit statuses say."""
 from cases import case, check, same
 from lab import BLETOOL, PEER_ADDRESS
+from odd_cases import odd
 
 SCAN_PARAMETERS, SCAN_ENABLE = 0x200B, 0x200C
 EXTENDED_SCAN_PARAMETERS, EXTENDED_SCAN_ENABLE = 0x2041, 0x2042
+CLEAR_LIST, ADD_TO_LIST = 0x2010, 0x2011
+# Resolvable, and nobody here has the key.
+TARGET = '4A:12:34:56:78:9A'
 SERVICE = '6B7A0001-9D1C-4F5E-8A2B-3C4D5E6F7081'
 
 
@@ -47,6 +51,40 @@ def lescan_filters(lab):
     every = lab.run('lescan', '--duplicates', '--duration', '2').events('discovered')
     if lab.kind != 'btvirt':     # it reports an advertiser once each time that scanning is switched on
         check(len(every) > len(heart) + 2, f'--duplicates reported {len(every)} packets only')
+
+
+def policies(relay):
+    """The filter policies of the scans that passed."""
+    return ([p[6] for _, p in relay.commands(SCAN_PARAMETERS)] + [p[1] for _, p in relay.commands(EXTENDED_SCAN_PARAMETERS)])
+
+
+@case(kinds=('bumble', 'bumble-legacy', 'btvirt', 'simulator', 'simulator-legacy'))
+def lescan_of_named_devices(lab):
+    """`lescan --accept` writes the controller's filter accept list, scans with policy 1, and reports no other device"""
+    relay = lab.relay()
+    found = lab.run('lescan', '--accept', PEER_ADDRESS + '/random', '--accept', '00:11:22:33:44:55', '--duration', '1.5',
+                    via=relay.endpoint).events('discovered')
+    check(found, 'the peer was not reported')
+    same('addresses', {e['address'] for e in found}, {PEER_ADDRESS})
+    peer = bytes.fromhex(PEER_ADDRESS.replace(':', ''))[::-1]
+    same('the list', [bytes(p) for _, p in relay.commands(CLEAR_LIST, ADD_TO_LIST)],
+         [b'', b'\1' + peer, b'\0' + bytes.fromhex('554433221100')])
+    same('policies', set(policies(relay)), {1})
+    none = lab.run('lescan', '--accept', '00:11:22:33:44:55', '--duration', '1').events('discovered')
+    same('found of others', none, [])
+
+
+# Bumble's controller and btvirt pass on nothing directed; the legacy simulator has no policy 2.
+@case(kinds=('simulator',), peer=False)
+def lescan_hears_unresolved_targets(lab):
+    """What Bumble directs to a private address is heard with --unresolved-targets, by policy 2 or 3, and not without"""
+    odd(lab, '--directed', TARGET)
+    same('without', lab.run('lescan', '--duration', '1').events('discovered'), [])
+    for policy, options in ((2, []), (3, ['--accept', PEER_ADDRESS + '/random'])):
+        relay = lab.relay()
+        found = lab.run('lescan', '--unresolved-targets', *options, '--count', '1', via=relay.endpoint).events('discovered')[0]
+        same('found', (found['address'], found['target'], found['connectable']), (PEER_ADDRESS, TARGET, True))
+        same('policies', set(policies(relay)), {policy})
 
 
 @case(kinds=('bumble', 'bumble-legacy', 'simulator', 'simulator-legacy'))

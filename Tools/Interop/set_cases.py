@@ -1,6 +1,7 @@
 """Advertising sets and periodic advertising, in both directions, with Bumble as the other host."""
-import os
+import os, signal
 
+import lab as bench
 from cases import case, check, same
 from lab import PATIENCE, PEER_SCRIPTS, PYTHON, Child
 
@@ -19,9 +20,10 @@ def manufacturer(number, length):
     return data
 
 
-def peer(lab, *arguments):
+def peer(lab, *arguments, number=1):
+    """peer_sets.py on the controller with this number."""
     lab.number += 1
-    child = Child('peer_sets.py', [PYTHON, os.path.join(PEER_SCRIPTS, 'peer_sets.py'), lab.peer_endpoint, *arguments],
+    child = Child('peer_sets.py', [PYTHON, os.path.join(PEER_SCRIPTS, 'peer_sets.py'), lab.endpoints[number], *arguments],
                   lab.path(f'sets{lab.number}.err'))
     lab.children.append(child)
     child.wait_for(lambda l: l.get('ev') == 'ready', 'ready')
@@ -74,6 +76,22 @@ def long_set_is_heard(lab):
     same('PHYs', (far['primary'], far['secondary']), (3, 3))
     nobody = listener.wait_for(lambda l: l.get('ev') == 'heard' and l.get('anonymous'), 'the anonymous set')[0]
     same('anonymous data', manufacturer(8, 500).hex() in whole(listener, nobody['address'], 1000), True)
+    tool.end()
+
+
+@case(OWN, peer=False)
+def scannable_set_answers(lab):
+    """A scannable set answers a Bumble scanner that asks with its response of 200 octets, and a passive one hears no response"""
+    response = manufacturer(9, 200).hex()
+    tool = lab.start('advertise', '--set', f'response={response},address={ONE},sid=3,scannable,interval=50')
+    tool.wait_for(lambda l: l.get('state') == 'started', 'started')
+    listener = peer(lab, '--listen', '600', '--active')
+    told = listener.wait_for(lambda l: l.get('ev') == 'heard' and l['address'] == ONE and l['data'], 'the response')[0]
+    same('response', (told['data'], told['scannable']), (response, True))
+    listener.end()
+    listener = peer(lab, '--listen', '600')
+    heard(listener, ONE)
+    same('responses without a request', [l for l in listener.lines if l.get('address') == ONE and l.get('data')], [])
     tool.end()
 
 
@@ -146,6 +164,63 @@ def train_is_transferred_by_bumble(lab):
     same('data', [l['data'] for l in result.events('train')], [TRAIN, TRAIN])
 
 
+@case(OWN, peer=False, endpoints=3)
+def train_is_transferred_to_bumble(lab):
+    """`sync --transfer-to` connects to a Bumble device and transfers it the train of another, which it then receives"""
+    peer(lab, '--sets', '1', '--train', TRAIN)
+    receiver = peer(lab, '--receive', number=2)
+    tool = lab.start('sync', 'F2:F1:F0:00:01:01/random', '--sid', '1', '--transfer-to', 'F2:F1:F0:00:00:03/random')
+    transferred, = tool.wait_for(lambda l: l.get('event') == 'trainTransferred', 'trainTransferred')
+    same('train', (transferred['address'], transferred['sid'], transferred['to']),
+         ('F2:F1:F0:00:01:01', 1, 'F2:F1:F0:00:00:03'))
+    same('SID', receiver.wait_for(lambda l: l.get('ev') == 'transferred', 'transferred')[0]['sid'], 1)
+    same('data', heard(receiver, 'F2:F1:F0:00:01:01', 'train')['data'], TRAIN)
+    # What was transferred goes on without us.
+    tool.process.send_signal(signal.SIGINT)
+    lab.finish(tool)
+    count = len([l for l in receiver.lines if l.get('ev') == 'train'])
+    receiver.wait_for(lambda l: l.get('ev') == 'train', 'train', count=count + 3)
+
+
+@case(OWN, peer=False)
+def own_train_is_transferred_to_bumble(lab):
+    """`advertise --transfer-trains` tells a Bumble central that connects how to follow its train, which the central does"""
+    tool = lab.start('advertise', '--transfer-trains', '--set', f'data=020106,address={ONE},sid=5,periodic=100,periodic-data={TRAIN}',
+                     '--set', f'name=Door,connectable,address={TWO},interval=50')
+    tool.wait_for(lambda l: l.get('state') == 'started', 'started', count=2)
+    receiver = peer(lab, '--receive-from', TWO)
+    transferred, = tool.wait_for(lambda l: l.get('state') == 'transferred', 'transferred')
+    same('set', transferred['set'], 1)
+    told, = receiver.wait_for(lambda l: l.get('ev') == 'transferred', 'transferred')
+    same('train', (told['address'].removesuffix('/P'), told['sid']), (ONE, 5))
+    same('data', heard(receiver, ONE, 'train')['data'], TRAIN)
+    tool.end()
+
+
+@case(OWN, peer=False)
+def sync_follows_one_of_a_list(lab):
+    """`sync` with two addresses puts both on the controller's periodic advertiser list, and follows the one that Bumble sends"""
+    peer(lab, '--sets', '1', '--train', TRAIN)
+    capture = lab.path('list.btsnoop')
+    result = lab.run('sync', 'F2:F1:F0:00:01:09/random', 'F2:F1:F0:00:01:01/random', '--sid', '1', '--count', '2',
+                     options=() if bench.THROUGH_BLED else ('-w', capture))
+    same('data', [l['data'] for l in result.events('train')], [TRAIN, TRAIN])
+    same('advertiser', {l['address'] for l in result.events('train')}, {'F2:F1:F0:00:01:01'})
+    if not bench.THROUGH_BLED:
+        sent = [l['name'] for l in lab.run('decode', capture).events('packet') if l['direction'] == 'sent']
+        same('entries', sent.count('LE Add Device to Periodic Advertiser List'), 2)
+
+
+@case(OWN, peer=False)
+def coded_advertiser_is_found(lab):
+    """`lescan --coded` finds a Bumble device that advertises on LE Coded only, which `lescan` does not hear"""
+    peer(lab, '--sets', '1', '--phy', '3')
+    found = lab.run('lescan', '--coded', '--count', '1').events('discovered')[0]
+    same('device', (found['address'], found['advertisement'], found['phy'], found['sid']),
+         ('F2:F1:F0:00:01:01', manufacturer(1, 8).hex(), 'LE Coded', 1))
+    same('on LE 1M', lab.run('lescan', '--duration', '2').events('discovered'), [])
+
+
 @case(OWN, peer=False)
 def sync_tells_what_was_not_transferred(lab):
     """`sync --via` says that the device ended the link and transferred nothing, or that it was not connected in time"""
@@ -173,3 +248,31 @@ def info_tells_how_many_sets(lab):
     else:
         check(told['advertisingSets'] >= 4, f'sets: {told}')
         same('length', told['advertisingDataLength'], 1650)
+
+
+RESPONSES = f'data=020106,address={ONE},sid=5,periodic=200,periodic-data={TRAIN},subevents=2,slots=4'
+
+
+@case(OWN, peer=False)
+def responses_reach_the_advertiser(lab):
+    """Periodic advertising with responses: `sync` receives the subevent that it chose and responds in a slot, which `advertise` tells
+
+    Both sides are this stack: no foreign host of the tests has it."""
+    tool = lab.start('advertise', '--set', RESPONSES)
+    tool.wait_for(lambda l: l.get('state') == 'started', 'started')
+    receiver = lab.start('sync', f'{ONE}/random', '--sid', '5', '--subevent', '1', '--respond', '3=0A0B', via=lab.peer_endpoint)
+    response = tool.wait_for(lambda l: l.get('state') == 'response', 'response', count=3)[0]
+    same('response', (response['subevent'], response['slot'], response['data']), (1, 3, '0a0b'))
+    found = receiver.wait_for(lambda l: l.get('event') == 'synchronized', 'synchronized')[0]
+    same('subevents', found['subevents'], 2)
+    receiver.end()
+    tool.end()
+    same('data', {(l['subevent'], l['data']) for l in receiver.lines if l.get('event') == 'train'}, {(1, TRAIN)})
+
+
+@case(('bumble',), peer=False)
+def responses_need_a_controller(lab):
+    """A controller without periodic advertising with responses is named as the cause, with what to do instead"""
+    for arguments in (('advertise', '--set', RESPONSES), ('sync', f'{ONE}/random', '--sid', '5', '--subevent', '1')):
+        error, = lab.run(*arguments, status=1).events('error')
+        check('responses' in error['message'], error['message'])

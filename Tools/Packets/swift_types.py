@@ -136,6 +136,6 @@ def sentence(field):
     if not unit and not range_:
         return doc
     if unit and unit[0].isdigit():
-        unit = f'Units of {unit}'
+        unit = f'{"in units" if doc else "Units"} of {unit}'
     said = ', '.join(x for x in (doc, unit, range_) if x) + (f'; {field["note"]}' if 'note' in field else '') + '.'
     return said if said.startswith('dB') else said[0].upper() + said[1:]

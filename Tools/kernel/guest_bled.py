@@ -1,10 +1,12 @@
 """`bled`, its apps and a kernel's adapters in the guest: what guest_daemon.py and guest_systemd.py test with."""
-import json, os, re, select, signal, socket, subprocess, threading, time
+import errno, json, os, re, select, signal, socket, subprocess, threading, time
+
+from client import is_listening     # of Tools/Daemon; it lies beside this file in the guest
 
 HOST = os.path.dirname(os.path.abspath(__file__))
 TOOL, BLED, RELAY = '/tmp/bletool', '/tmp/bled', '/tmp/heart-rate-relay'
 # Seconds: ends what hangs. The guest runs without acceleration, beside whatever else the machine does.
-LIMIT = 180
+LIMIT = 400
 # The guest's disk, which outlives it.
 DISK = '/tmp/disk'
 SOCKET, APPS, STATE, LOG = '/tmp/bled.sock', f'{DISK}/apps', f'{DISK}/state', '/tmp/bled.log'
@@ -69,14 +71,22 @@ def adapters():
     return found
 
 
+def are_known():
+    found = adapters()
+    present = [name for name in os.listdir('/sys/class/bluetooth') if re.fullmatch(r'hci\d+', name)]
+    return NO_ADDRESS not in found and sum(map(len, found.values())) == len(present)
+
+
 def plug(count, *options, is_ready=None):
     """So many adapters more; `is_ready` says when another program has taken them. The kernel gives up on an adapter that does not
     answer within two seconds, as the machine is busy: those are plugged again."""
+    # One that another program lets go of may have no address for a moment: it is no new one when it has.
+    wait_until(are_known, 'the adapters that are there', 60)
     before = adapters().keys()
     new = lambda: adapters().keys() - before - {NO_ADDRESS}
     for is_last in PLUGS:
         process = start('btvirt', f'-l{count}', *options)
-        limit = LIMIT if is_last else LIMIT / 3
+        limit = LIMIT if is_last else 60
         try:
             wait_until(lambda: len(new()) == count, f'{count} adapters', limit)
             if is_ready:
@@ -98,18 +108,31 @@ def settle(address, limit=LIMIT):
 
 
 class Stick:
-    """An adapter that keeps its address, whatever its index: a controller of btvirt's, whose answer to Read BD_ADDR is replaced."""
+    """An adapter that keeps its address, whatever its index: a controller of btvirt's, whose answer to Read BD_ADDR is replaced.
+    `is_awaited` says that another program takes it at once, so that it is never free."""
 
-    def __init__(self, address):
-        self.kernel = os.open('/dev/vhci', os.O_RDWR)
-        os.write(self.kernel, bytes([0xFF, 0]))
-        self.controller = socket.socket(socket.AF_UNIX)
-        self.controller.connect('/tmp/bt-server-le')
+    def __init__(self, address, is_awaited=False):
         self.address = bytes.fromhex(address.replace(':', ''))[::-1]
-        self.is_in = True
-        threading.Thread(target=self.carry, daemon=True).start()
-        wait_until(lambda: address in adapters(), 'the stick')
-        settle(address)
+        # As in `plug`: the kernel gives up on one that answers late.
+        for is_last in PLUGS:
+            self.kernel = os.open('/dev/vhci', os.O_RDWR)
+            os.write(self.kernel, bytes([0xFF, 0]))
+            self.controller = socket.socket(socket.AF_UNIX)
+            self.controller.connect('/tmp/bt-server-le')
+            self.is_in = True
+            self.carrier = threading.Thread(target=self.carry, daemon=True)
+            self.carrier.start()
+            limit = LIMIT if is_last else 60
+            try:
+                wait_until(lambda: address in adapters(), 'the stick', limit)
+                if not is_awaited:
+                    settle(address, limit)
+                return
+            except AssertionError:
+                if is_last:
+                    raise
+                self.unplug()
+                self.carrier.join()
 
     def carry(self):
         waiting = b''
@@ -127,9 +150,17 @@ class Stick:
                     # Command Complete of Read BD_ADDR.
                     if packet[:2] == b'\x04\x0e' and packet[4:6] == b'\x09\x10':
                         packet = packet[:7] + self.address + packet[13:]
-                    os.write(self.kernel, packet)
+                    self.give(packet)
         os.close(self.kernel)
         self.controller.close()
+
+    def give(self, packet):
+        try:
+            os.write(self.kernel, packet)
+        except OSError as error:
+            # The kernel refuses the packets of an adapter that is down: those of a controller that has not heard of it yet.
+            if error.errno != errno.ENXIO:
+                raise
 
     def unplug(self):
         self.is_in = False
@@ -183,8 +214,9 @@ def bled(*words, keeps_log=False):
     for path in [SOCKET] if keeps_log else [SOCKET, LOG]:
         if os.path.exists(path):
             os.unlink(path)
+    os.makedirs(APPS, exist_ok=True)
     process = start(BLED, '--socket', SOCKET, '--state', STATE, '--apps', APPS, *words, log=LOG)
-    wait_until(lambda: os.path.exists(SOCKET) or process.poll() is not None, 'bled listens')
+    wait_until(lambda: is_listening(SOCKET) or process.poll() is not None, 'bled listens')
     assert process.poll() is None, said()
     return process
 

@@ -76,6 +76,12 @@ class BlueZ:
         cls.types(f'connect {OUR_ADDRESS}', 'Connection successful', 'ServicesResolved: yes')
 
 
+def has_agent(kind):
+    BlueZ.types('agent off', 'Agent unregistered|No agent is registered')
+    BlueZ.types(f'agent {kind}', 'Agent registered')
+    BlueZ.types('default-agent', 'Default agent request successful')
+
+
 def said():
     """All that bluetoothctl has printed, without its colours and the prompts between the lines."""
     with open('/tmp/bluetoothctl.log', 'rb') as f:

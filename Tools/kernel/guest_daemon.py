@@ -2,14 +2,15 @@
 """`bled` on a kernel's adapters inside the guest: adapters come and go and hang, apps are frozen, stopped and limited by the
 kernel, memory is short, and the power fails.
 
-  guest_daemon.py before|after
+  guest_daemon.py before|after|unplugged
 
-`before` ends with an app and bled at work, for the power to be cut; `after` goes on in the next boot with the same disk. Prints a
+`before` ends with an app and bled at work, for the power to be cut; `after` goes on in the next boot with the same disk;
+`unplugged` needs no disk and has the cases of adapters that hang or are unplugged. Prints a
 line a test and ends with `N passed, N failed`."""
 import json, os, signal, subprocess, sys
 
-from guest_bled import (ADDRESSES, APPS, DISK, GROUPS, LIMIT, RELAY, SOCKET, STATE, Stick, adapters, app, bled, counted, end, events,
-                        install, is_frozen, number, plug, run, said, scans, sensor, shell, shown, start, stopped, tool, TOOL, unplug,
+from guest_bled import (ADDRESSES, APPS, DISK, GROUPS, LIMIT, RELAY, SOCKET, STATE, Stick, adapters, app, bled, counted, end,
+                        events, install, is_frozen, number, plug, run, said, scans, sensor, shell, shown, start, stopped, tool, TOOL, unplug,
                         wait_until)
 
 FOLLOWER, DOOR, EDDYSTONE, WISHER = 'org.example.follower', 'org.example.door', 'org.example.eddystone', 'org.example.wisher'
@@ -43,7 +44,8 @@ def five_programs():
     lamp = start(TOOL, '-t', f'bled:{SOCKET}', '--json', 'serve', '--profile', '/tmp/lamp.json', '--name', 'Lamp', log='/tmp/lamp')
     for name in BY_RELAY, FOLLOWER, DOOR:
         app('launch', name)
-    reader = start(TOOL, '-t', f'bled:{SOCKET}', '--json', 'gatt', 'Sensor', 'subscribe', '2A37', log='/tmp/reader')
+    # By its address: it no longer advertises when an app has connected to it.
+    reader = start(TOOL, '-t', f'bled:{SOCKET}', '--json', 'gatt', ADDRESSES[1], 'subscribe', '2A37', log='/tmp/reader')
     wait_until(lambda: len(events('beat')) > 2 and len(events('value', FOLLOWER)) > 2, 'both apps have values')
     wait_until(lambda: open('/tmp/reader').read().count('0048') > 2, 'bletool has values')
     wait_until(lambda: events('advertising', DOOR) and 'advertising' in open('/tmp/lamp').read(), 'both serve')
@@ -220,36 +222,112 @@ def after_reboot():
 
 
 def another_index():
-    """an adapter that is unplugged and comes back under another index is found by its address, and what an app wanted goes on"""
-    install(WISHER, {'scan': ['180d'], 'duplicates': True})
+    """an adapter that comes back under another index is found by its address: a wish for a device that was never connected goes on there, and a connection is made again"""
+    # It connects again at once when the link is lost, and so while there is no adapter.
+    install(WISHER, {'scan': ['180d'], 'connect': {}, 'subscribe': '2a37', 'again': True})
     address = '00:AA:01:FF:00:FF'
+    # Legacy, like the stick: btvirt tells a scanner without extended commands of an extended advertiser only when the advertiser
+    # starts, or changes its interval after 30 s, and of a legacy one also when the scan starts.
+    other = plug(1, '-s', '-L')
+    neighbour, = adapters()
+    stick = Stick(address)
+    indexes = [number(address)]
+    beacon(neighbour, True)
+    daemon = bled('--adapter', f'user:{indexes[0]}')
+    app('launch', WISHER)
+    wait_until(lambda: events('discovered', WISHER), 'the app asks for a device to which nobody can connect now')
+    process = shown(WISHER)['process']
+    takers = []
+    for values in 0, None:
+        stick.unplug()
+        states = len(takers) + 1
+        wait_until(lambda: not is_ready(), 'bled notices')
+        wait_until(lambda: [line['state'] for line in events('state', WISHER)] == [5, 1] * states, 'resetting')
+        # The device's controller may not have been told of the end of the link; the next program begins with a reset.
+        if takers:
+            values = len(events('value', WISHER))
+            end(pulse, signal.SIGINT)
+        else:
+            assert not events('connected', WISHER), 'the device was connected'
+            beacon(neighbour, False)
+        # Another adapter takes its index.
+        takers.append(plug(1))
+        assert indexes[-1] in [number(one) for one in adapters()], adapters()
+        assert not is_ready(), 'bled took an adapter with another address'
+        stick = Stick(address, is_awaited=True)
+        wait_until(is_ready, 'it is used again')
+        indexes.append(number(address))
+        assert indexes[-1] != indexes[-2] and f'the adapter {address} is hci{indexes[-1]} now' in said(), adapters()
+        wait_until(lambda: [line['state'] for line in events('state', WISHER)] == [5, 1] * states + [5], 'poweredOn')
+        pulse = sensor(neighbour)
+        wait_until(lambda: len(events('value', WISHER)) > values + 2, 'the app hears the sensor')
+    assert shown(WISHER)['process'] == process, 'the app was started again'
+    app('quit', WISHER)
+    for process in pulse, daemon:
+        end(process)
+    stick.unplug()
+    for process in other, *takers:
+        unplug(process)
+    return ', then '.join(f'hci{index}' for index in indexes)
+
+
+def beacon(address, is_on):
+    """The kernel advertises Heart Rate by an adapter, so that nobody can connect; or it ends, and the adapter is free."""
+    name = f'hci{number(address)}'
+    data = '07 02 01 06 03 03 0d 18' + 24 * ' 00'
+    shell(f'hciconfig {name} up; hcitool -i {name} cmd 0x08 0x0008 {data}; hciconfig {name} leadv 3' if is_on
+          else f'hciconfig {name} noleadv; hciconfig {name} down')
+
+
+def all_of_none():
+    """`--adapter all` without an adapter: bled listens and answers, and takes the first one that comes"""
+    assert not adapters(), adapters()
+    daemon = bled('--adapter', 'all')
+    assert tool('status')[0] == 0 and not scans(), said()
+    first = plug(1, is_ready=scans)
+    assert not os.path.exists(SOCKET + '.2'), 'the adapter has two daemons'
+    end(daemon)
+    # It is the first one from now on.
+    daemon = bled('--adapter', 'all')
+    wait_until(scans, 'bled scans')
+    end(daemon)
+    unplug(first)
+    assert os.path.exists(f'{STATE}/adapters.json') and not os.path.exists(f'{STATE}/adapters'), os.listdir(STATE)
+
+
+def late():
+    """bled starts before its adapter is there: an app whose manifest has the address of the adapter goes on when it comes"""
+    address = '00:AA:01:FF:00:FE'
+    install(BY_RELAY, command=[RELAY], adapter=address)
     other = plug(1, '-s')
     neighbour, = adapters()
     stick = Stick(address)
     before = number(address)
+    pulse = sensor(neighbour)
     daemon = bled('--adapter', f'user:{before}')
-    app('launch', WISHER)
-    wait_until(lambda: [line['state'] for line in events('state', WISHER)] == [5], 'the app has begun')
+    app('launch', BY_RELAY)
+    wait_until(lambda: len(events('beat')) > 1, 'the app hears the sensor')
+    process = shown(BY_RELAY)['process']
+    end(daemon, signal.SIGKILL)
+    os.kill(process, signal.SIGKILL)
     stick.unplug()
-    wait_until(lambda: not is_ready(), 'bled notices')
-    # Another adapter takes its place.
-    third = plug(1)
-    assert not is_ready(), 'bled took an adapter with another address'
-    stick = Stick(address)
-    after = number(address)
-    assert after != before, adapters()
-    wait_until(lambda: f'the adapter {address} is hci{after} now' in said(), 'it is found')
-    wait_until(lambda: [line['state'] for line in events('state', WISHER)] == [5, 1, 5], 'resetting, then poweredOn')
-    wait_until(lambda: scans_for(WISHER), 'its scan goes on')
-    beacon = start(TOOL, '-t', f'user:{number(neighbour)}', 'advertise', '--name', 'Beacon', '--service', '180D')
-    wait_until(lambda: events('discovered', WISHER), 'it finds')
-    app('quit', WISHER)
-    for process in beacon, daemon:
-        end(process)
+    wait_until(lambda: address not in adapters(), 'the kernel has taken it away')
+    end(pulse, signal.SIGINT)
+    daemon = bled('--adapter', f'user:{before}', keeps_log=True)
+    wait_until(lambda: 'no controller' in said(), 'bled says so')
+    beats = len(events('beat'))
+    stick = Stick(address, is_awaited=True)
+    assert number(address) == before, adapters()
+    pulse = sensor(neighbour)
+    wait_until(lambda: len(events('beat')) > beats + 1, 'the app goes on')
+    assert events('willRestore'), said()
+    app('quit', BY_RELAY)
+    # bled names the adapters of manifests that it does not have.
+    os.unlink(f'{APPS}/{BY_RELAY}.json')
+    for one in pulse, daemon:
+        end(one)
     stick.unplug()
-    for process in other, third:
-        unplug(process)
-    return f'hci{before}, then hci{after}'
+    unplug(other)
 
 
 def before():
@@ -268,6 +346,23 @@ def before():
     run(writes_and_leaves)
 
 
+def unplugged():
+    """Adapters that come and go and hang, without the rest."""
+    os.makedirs(STATE, exist_ok=True)
+    run(all_of_none)
+    run(another_index)
+    run(late)
+    adapter = plug(1)
+    install(FOLLOWER, {'scan': ['180d']})
+    daemon = bled('--adapter', f'user:{number(ADDRESSES[0])}')
+    app('launch', FOLLOWER)
+    wait_until(lambda: events('state', FOLLOWER), 'the app has begun')
+    run(hangs, adapter)
+    app('quit', FOLLOWER)
+    end(daemon)
+    unplug(adapter)
+
+
 def after():
     shell(f'mkdir -p {DISK}; modprobe ext4; mount -t ext4 /dev/vda {DISK}')
     assert os.path.ismount(DISK), 'the guest has no disk'
@@ -276,4 +371,4 @@ def after():
 
 
 if __name__ == '__main__':
-    sys.exit(counted({'before': before, 'after': after}[sys.argv[1]]))
+    sys.exit(counted({'before': before, 'after': after, 'unplugged': unplugged}[sys.argv[1]]))

@@ -21,7 +21,8 @@ def libraries(binary):
     return [path for path in found if not re.match(r'(libc|libm|libdl|libpthread|librt)\.so', os.path.basename(path))]
 
 
-SUITE = ['guest_suite.py', 'guest_harness.py', 'guest_bluez.py', 'guest_breadth.py']
+SUITE = ['guest_suite.py', 'guest_harness.py', 'guest_bleak.py', 'guest_bluez.py', 'guest_breadth.py', 'guest_caching.py',
+         'guest_channels.py', 'guest_pairing.py', 'guest_trains.py']
 DAEMON = ['guest_daemon.py', 'guest_bled.py', 'guest_systemd.py', '../systemd/bled.service', '../systemd/bled.socket',
           '../Daemon/client.py', '../Daemon/actor.py']
 

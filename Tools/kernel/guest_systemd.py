@@ -15,6 +15,7 @@ UNITS, APPS, ADDRESSES = '/etc/systemd/system', '/var/lib/jelling/apps.d', guest
 DONE, OUTPUT = '/run/tests-done', '/run/tests-output'
 guest_bled.SOCKET, guest_bled.LOG = '/run/jelling/bled.sock', '/run/bled.log'
 RELAY, UNIT = 'org.example.relay', 'org.example.unit'
+LARGE, QUIET = 'org.example.large', 'org.example.quiet'
 # What a machine has and this namespace does not.
 MASKED = ['systemd-udevd.service', 'systemd-udevd-control.socket', 'systemd-udevd-kernel.socket', 'systemd-udev-trigger.service',
           'sys-kernel-config.mount', 'sys-kernel-debug.mount', 'sys-kernel-tracing.mount', 'dev-hugepages.mount', 'dev-mqueue.mount',
@@ -158,6 +159,56 @@ def watchdog():
     app('quit', RELAY)
 
 
+def actor(name, wish, **manifest):
+    """An app that does what `wish` says (Tools/Daemon/actor.py), as the user of bled."""
+    install(name, user='jelling', command=['/usr/bin/python3', f'{HOST}/actor.py', json.dumps(wish)], **manifest)
+    assert control('reload', 'bled') == ''
+    wait_until(lambda: tool('app', 'show', name)[0] == 0, 'the manifest is read')
+    app('launch', name)
+    wait_until(lambda: events('state', name), 'it has begun')
+
+
+def limited():
+    """an app that the unit's bled launches gets no more memory than its manifest says"""
+    actor(LARGE, {'scan': ['180d'], 'allocate': 200}, memoryMegabytes=64)
+    wait_until(lambda: events('refused', LARGE) or events('allocated', LARGE) or not shown(LARGE)['process'], 'it takes memory')
+    assert not events('allocated', LARGE), 'it has no limit'
+    with open(f'/proc/{shown(LARGE)["process"]}/limits') as file:
+        limit = next(line for line in file if line.startswith('Max data size'))
+    assert limit.split()[3] == str(64 << 20), limit
+    app('quit', LARGE)
+    return limit.strip()
+
+
+def memory_is_short():
+    """the unit's bled hears from the kernel that memory is short, and ends the app that has been suspended for the longest time"""
+    # No one advertises this: it is not woken.
+    actor(QUIET, {'scan': ['feab'], 'restore': 'quiet'})
+    app('background', QUIET)
+    app('suspend', QUIET)
+    wait_until(lambda: frozen(group_of(QUIET)), 'it is frozen')
+    before = len(events('beat'))
+    app('launch', RELAY)
+    wait_until(lambda: len(events('beat')) > before, 'the other app has values')
+    first, second = (shown(name)['process'] for name in (QUIET, RELAY))
+    assert first and second, (first, second)
+    app('background', RELAY)
+    app('suspend', RELAY)
+    wait_until(lambda: frozen(group_of(RELAY)), 'the other is frozen')
+    write(f'{UNITS}/hog.service', '[Unit]\nDefaultDependencies=no\n[Service]\nMemoryHigh=16M\nExecStart=/usr/bin/python3 -c '
+          '"import os, time; held = [os.urandom(1 << 20) for _ in range(48)]; time.sleep(100000)"\n')
+    control('daemon-reload')
+    assert control('start', 'hog') == ''
+    short = lambda: [line for line in said().splitlines() if re.search('memory is short: .* is ended', line)]
+    wait_until(short, 'an app makes room')
+    control('kill', '--signal=KILL', 'hog')
+    assert f'‘{QUIET}’' in short()[0], short()
+    wait_until(lambda: not os.path.exists(f'/proc/{first}'), 'its process has ended')
+    for name in QUIET, RELAY:
+        app('quit', name)
+    return short()[0]
+
+
 def unit():
     """an app that is a unit is started by systemd, connects by itself, and is frozen with the unit's cgroup"""
     write(f'{UNITS}/bled.service.d/root.conf', '[Service]\nUser=root\nGroup=root\n')
@@ -179,7 +230,7 @@ def unit():
 
 def tests():
     try:
-        for test in verdict, socket_activation, reload, watchdog, unit:
+        for test in verdict, socket_activation, reload, watchdog, limited, memory_is_short, unit:
             run(test)
     except SystemExit:
         print(tell_of_units())

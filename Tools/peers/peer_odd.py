@@ -8,21 +8,24 @@ Habits:
   holds-att   answers no ATT request while the link is not encrypted; a peripheral asks for security first
   indicates   indicates and notifies values that nobody subscribed to, from the connection on
   nests       has included services in the middle of the one that includes them
+  late        answers the first Read Request for its temperature after --delay, other requests at once
   changes     gets another service in the middle of being discovered, and tells by Service Changed
 
 Prints one JSON object per line."""
 import argparse, asyncio, struct
 
-from bumble import att, hci
+from bumble import att, crypto, hci, smp
 from bumble.att import Attribute
 from bumble.core import AdvertisingData, UUID
 from bumble.device import AdvertisingType, Peer
+from bumble.pairing import PairingDelegate
 from bumble.gatt import Characteristic, CharacteristicValue, Descriptor, IncludedServiceDeclaration, Service
 
 from peer_common import BASE, ENC, SVC, add_args, event, open_device
 
 P, R, W = Characteristic.Properties, Attribute.READABLE, Attribute.WRITEABLE
 LATE_SERVICE = BASE % 0x30
+SIGNING_KEY = bytes(range(16))
 FORMAT = bytes([4, 0, 1, 0x27, 1, 0, 0])
 
 
@@ -47,6 +50,7 @@ class Habits:
     def __init__(self, device, args):
         self.device, self.args = device, args
         self.requests, self.held, self.tasks = 0, [], set()
+        self.was_late = False
         offered, self.formatted = services('nests' in args.habits)
         device.add_services(offered)
         for include in device.gatt_server.attributes:
@@ -90,10 +94,22 @@ class Habits:
                 self.device.add_services([Service(LATE_SERVICE, [
                     Characteristic(BASE % 0x31, P.READ, R, constant(b'late'))])])
                 self.spawn(self.tell_change(connection))
-        if self.args.delay and pdu.op_code in att.ATT_REQUESTS:
+        if 'late' in self.args.habits:
+            if pdu.op_code == att.Opcode.ATT_READ_REQUEST and pdu.attribute_handle == self.formatted.handle and not self.was_late:
+                self.was_late = True
+                self.spawn(self.answer_late(connection, pdu))
+            else:
+                self.pass_on(connection, pdu)
+        elif self.args.delay and pdu.op_code in att.ATT_REQUESTS:
             asyncio.get_running_loop().call_later(self.args.delay, self.pass_on, connection, pdu)
         else:
             self.pass_on(connection, pdu)
+
+    async def answer_late(self, connection, pdu):
+        start = asyncio.get_running_loop().time()
+        await asyncio.sleep(self.args.delay)
+        self.pass_on(connection, pdu)
+        event('late', seconds=round(asyncio.get_running_loop().time() - start, 3))
 
     async def tell_change(self, connection):
         await self.device.gatt_server.indicate_subscriber(
@@ -113,6 +129,11 @@ async def be_peripheral(device, args, own):
         (AdvertisingData.FLAGS, bytes([6])), (AdvertisingData.COMPLETE_LOCAL_NAME, b'BumblePeer')]))
 
     async def advertise():
+        if args.directed:
+            await device.start_advertising(
+                AdvertisingType.DIRECTED_CONNECTABLE_LOW_DUTY, target=hci.Address(args.directed), own_address_type=own,
+                advertising_interval_min=50, advertising_interval_max=50)
+            return
         await device.start_advertising(
             AdvertisingType.UNDIRECTED_CONNECTABLE_SCANNABLE, own_address_type=own, advertising_data=data,
             advertising_interval_min=50, advertising_interval_max=50)
@@ -125,6 +146,22 @@ async def be_peripheral(device, args, own):
     await advertise()
     event('ready')
     await asyncio.Event().wait()
+
+
+async def write_signed(connection, characteristic):
+    """Signed Write Commands by Bumble's own AES-CMAC, as its client has no such procedure."""
+    def signed(value, counter, key=SIGNING_KEY[::-1]):
+        message = bytes([att.Opcode.ATT_SIGNED_WRITE_COMMAND]) + struct.pack('<H', characteristic.handle) + value
+        message += struct.pack('<I', counter)
+        return message + crypto.aes_cmac(message[::-1], key)[:8][::-1]
+
+    async def then(pdu, what):
+        connection.device.send_l2cap_pdu(connection.handle, att.ATT_CID, pdu)
+        event('signed', what=what, value=bytes(await characteristic.read_value()).hex())
+    await then(signed(b'\x01', 1), 'right')
+    await then(signed(b'\x02', 1), 'repeated')
+    await then(signed(b'\x03', 2, b'\x01' * 16), 'forged')
+    await then(signed(b'\x04', 3), 'right again')
 
 
 async def be_central(device, args, own):
@@ -143,14 +180,27 @@ async def be_central(device, args, own):
     await device.stop_scanning()
     connection = await device.connect(address, own_address_type=own, timeout=60)
     peer = Peer(connection)
-    if args.pair:
+    if args.pair or args.signed:
         await connection.pair()
+    if args.signed:
+        # A signature is for links without encryption. What is answered has all keys before it: Bumble still sends some.
+        await peer.discover_services()
+        gone = asyncio.get_running_loop().create_future()
+        connection.on('disconnection', lambda _: gone.set_result(None))
+        await connection.disconnect()
+        await gone
+        connection = await device.connect(address, own_address_type=own, timeout=60)
+        peer = Peer(connection)
     await peer.discover_services()
     includes = {service.handle: await included(connection.gatt_client, service) for service in peer.services}
     await peer.discover_characteristics()
     for service in peer.services:
         for characteristic in service.characteristics:
             await peer.discover_descriptors(characteristic)
+    for service in peer.services if args.signed else ():
+        for characteristic in service.characteristics:
+            if characteristic.properties & P.AUTHENTICATED_SIGNED_WRITES:
+                await write_signed(connection, characteristic)
     event('discovered', services=[{
         'uuid': str(s.uuid), 'includes': includes[s.handle],
         'characteristics': [{'uuid': str(c.uuid), 'descriptors': [str(d.type) for d in c.descriptors]}
@@ -210,12 +260,31 @@ async def main():
     add_args(parser)
     parser.add_argument('habits', nargs='*')
     parser.add_argument('--delay', type=float, default=0, metavar='S', help='answer each request this late')
+    parser.add_argument('--directed', metavar='ADDRESS', help='direct the advertising to this random address')
     parser.add_argument('--central', metavar='NAME', help='connect to this peripheral')
     parser.add_argument('--pair', action='store_true', help='as a central: pair before the first request')
+    parser.add_argument('--signed', action='store_true', help='as a central: pair with a signing key, come back, write signed')
     parser.add_argument('--broadcast', action='store_true', help='as a central: set the bit of each 2903')
     args = parser.parse_args()
     transport, device, own = await open_device(
         args, 'BumblePeer', 'F0:F1:F2:00:00:01' if args.central else 'F2:F1:F0:00:00:02')
+    if args.signed:
+        factory = device.pairing_config_factory
+        keys = PairingDelegate.KeyDistribution
+
+        def with_signing_key(connection):
+            config = factory(connection)
+            config.delegate.local_initiator_key_distribution |= keys.DISTRIBUTE_SIGNING_KEY
+            config.delegate.local_responder_key_distribution |= keys.DISTRIBUTE_SIGNING_KEY
+            return config
+        device.pairing_config_factory = with_signing_key
+        send = smp.Session.send_command
+
+        def send_signing_key(session, command):
+            # Bumble distributes a key of zeros (0.0.236), which is none.
+            is_key = isinstance(command, smp.SMP_Signing_Information_Command)
+            send(session, smp.SMP_Signing_Information_Command(signature_key=SIGNING_KEY) if is_key else command)
+        smp.Session.send_command = send_signing_key
     await (be_central if args.central else be_peripheral)(device, args, own)
     await transport.close()
 

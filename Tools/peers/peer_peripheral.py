@@ -14,6 +14,8 @@ Control characteristic (write with response), first byte:
   05 u16le interval           ask for this connection interval (1.25 ms units)
   06                          send an SMP Security Request
   07 bytes...                 change LONG_R's value to these bytes (empty: back to the first one)
+  08 u8 4*u16le               ask for shortest and longest interval, latency and timeout in the specification's units, over
+                              L2CAP (0) or through the link layer (1); the write is answered when the central has answered
 COUNTERS reads as: u32le write-command bytes, u32le write commands, u32le last write size.
 """
 import argparse, asyncio, signal, struct, time
@@ -58,6 +60,8 @@ async def main():
     ap.add_argument('--coc-mtu', type=int, default=2046)
     ap.add_argument('--coc-mps', type=int, default=2046)
     ap.add_argument('--coc-credits', type=int, default=64)
+    ap.add_argument('--coc-reconfigure', type=int, metavar='MTU',
+                    help='reconfigure each enhanced channel to this MTU when it opens, and let the central reconfigure them')
     ap.add_argument('--long-size', type=int, default=600, help='size of the readable long value')
     ap.add_argument('--service-data', metavar='UUID:HEX', help='16-bit service data to advertise, as a sensor does')
     ap.add_argument('--ext-adv', action='store_true', help='extended advertising PDUs (not legacy ones)')
@@ -154,6 +158,13 @@ async def main():
             spawn(c.update_parameters(i, i, 0, 4000, use_l2cap=True))
         elif op == b'\6':
             device.request_pairing(c)
+        elif op == b'\x08':
+            shortest, longest, latency, timeout = struct.unpack('<4H', v[2:10])
+            try:
+                await c.update_parameters(shortest * 1.25, longest * 1.25, latency, timeout * 10, use_l2cap=v[1] == 0)
+                event('parameters-asked', accepted=True)
+            except (core.BaseError, hci.HCI_Error) as e:
+                event('parameters-asked', accepted=False, error=str(e))
         elif op == b'\7':
             st['long_r'] = v[1:] or long_value
         else:
@@ -196,6 +207,27 @@ async def main():
         event('coc-open', psm=args.psm, mtu=ch.peer_mtu, mps=ch.peer_mps, credits=ch.credits)
         ch.sink = lambda sdu: ch.write(sdu)
         ch.on('close', lambda: event('coc-close'))
+        if args.coc_reconfigure:
+            # Bumble calls this before it has sent its response.
+            asyncio.get_running_loop().call_soon(grow, ch)
+
+    # Bumble has the packets of reconfigurations, and nothing that sends or answers them.
+    manager = device.l2cap_channel_manager
+
+    def grow(ch):
+        ch.mtu = args.coc_reconfigure
+        ch.send_control_frame(l2cap.L2CAP_Credit_Based_Reconfigure_Request(
+            identifier=manager.next_identifier(ch.connection), mtu=ch.mtu, mps=ch.mps, destination_cid=[ch.source_cid]))
+
+    def reconfigure(c, cid, request):
+        for ch in manager.le_coc_channels[c.handle].values():
+            if ch.destination_cid in request.destination_cid:
+                ch.peer_mtu, ch.peer_mps = request.mtu, request.mps
+        event('coc-reconfigure', mtu=request.mtu, mps=request.mps, channels=len(request.destination_cid))
+        manager.send_control_frame(c, cid, l2cap.L2CAP_Credit_Based_Reconfigure_Response(identifier=request.identifier, result=0))
+    if args.coc_reconfigure:
+        manager.on_l2cap_credit_based_reconfigure_request = reconfigure
+        manager.on_l2cap_credit_based_reconfigure_response = lambda c, cid, r: event('coc-reconfigured', result=int(r.result))
     device.create_l2cap_server(l2cap.LeCreditBasedChannelSpec(
         psm=args.psm, mtu=args.coc_mtu, mps=args.coc_mps, max_credits=args.coc_credits), handler=on_channel)
 

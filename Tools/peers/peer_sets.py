@@ -3,6 +3,7 @@
 
   peer_sets.py TRANSPORT --sets 3 [--train HEX] [--transfer]      advertise; --transfer: give each central the train
   peer_sets.py TRANSPORT --listen SECONDS [--follow ADDRESS/SID]  report what is heard, and the data of a train
+  peer_sets.py TRANSPORT --receive                                advertise as F2:F1:F0:00:00:03, and follow what is transferred
   peer_sets.py TRANSPORT --receive-from ADDRESS                   connect, and follow the train that the device transfers
 
 Prints one JSON object per line."""
@@ -71,11 +72,12 @@ async def listen(device, args):
         event('heard', address=str(advertisement.address), sid=advertisement.sid,
               data=bytes(advertisement.data_bytes).hex(), legacy=advertisement.is_legacy,
               connectable=advertisement.is_connectable, anonymous=advertisement.is_anonymous,
+              scannable=advertisement.is_scannable, response=advertisement.is_scan_response,
               primary=int(advertisement.primary_phy), secondary=int(advertisement.secondary_phy))
 
     device.on('advertisement', heard)
     phys = [hci.HCI_LE_1M_PHY] + ([hci.HCI_LE_CODED_PHY] if args.phy == 3 else [])
-    await device.start_scanning(active=False, legacy=False, filter_duplicates=False, scanning_phys=phys)
+    await device.start_scanning(active=args.active, legacy=False, filter_duplicates=False, scanning_phys=phys)
     event('ready')
     if args.follow:
         address, sid = args.follow.rsplit('/', 1)
@@ -87,10 +89,14 @@ async def listen(device, args):
 async def receive(device, args):
     device.on('periodic_advertising_sync_transfer', lambda sync, _: (
         event('transferred', sid=sync.sid, address=str(sync.advertiser_address)), report(sync)))
-    await device.start_scanning(legacy=False)
-    connection = await device.connect(hci.Address(args.receive_from))
-    await device.send_sync_command(hci.HCI_LE_Set_Periodic_Advertising_Sync_Transfer_Parameters_Command(
-        connection_handle=connection.handle, mode=2, skip=0, sync_timeout=1000, cte_type=0))
+    # Of all links, so that a train can be transferred as soon as there is one.
+    await device.send_sync_command(hci.HCI_LE_Set_Default_Periodic_Advertising_Sync_Transfer_Parameters_Command(
+        mode=2, skip=0, sync_timeout=1000, cte_type=0))
+    if args.receive_from:
+        await device.start_scanning(legacy=False)
+        await device.connect(hci.Address(args.receive_from))
+    else:
+        await device.start_advertising(auto_restart=True)
     event('ready')
     await asyncio.sleep(args.listen)
     event('end')
@@ -103,12 +109,14 @@ async def main():
     parser.add_argument('--train', metavar='HEX')
     parser.add_argument('--transfer', action='store_true')
     parser.add_argument('--listen', type=float, default=60)
+    parser.add_argument('--active', action='store_true', help='ask for scan responses')
     parser.add_argument('--follow', metavar='ADDRESS/SID')
+    parser.add_argument('--receive', action='store_true')
     parser.add_argument('--receive-from', metavar='ADDRESS')
     parser.add_argument('--phy', type=int, choices=[1, 2, 3], default=1)
     args = parser.parse_args()
     _, device, _ = await open_device(args, 'BumbleSets', 'F2:F1:F0:00:00:03')
     await device.power_on()
-    await (advertise if args.sets else receive if args.receive_from else listen)(device, args)
+    await (advertise if args.sets else receive if args.receive or args.receive_from else listen)(device, args)
 
 asyncio.run(main())

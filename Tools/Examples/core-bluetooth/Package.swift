@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Programs as they are written for Apple's systems: nothing in their sources is about Linux. Two use the language mode of
-// older tutorials, the others the current one.
+// Programs as they are written for Apple's systems: nothing in their sources is about Linux. Two use the language mode
+// of older tutorials, the others the current one.
 let package = Package(
     name: "core-bluetooth",
     dependencies: [
@@ -31,3 +31,19 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v5), .strictMemorySafety()]),
     ]
 )
+
+// A program beside a package that looks for Core Bluetooth without depending on it. The ring `release` builds it when
+// the module is there already, which is what such a package has to bear.
+if Context.environment["JELLING_NEIGHBOUR"] == "1" {
+    package.dependencies.append(.package(path: "../neighbour"))
+    package.targets.append(
+        .executableTarget(
+            name: "neighbour-guest",
+            dependencies: [
+                .product(name: "CoreBluetooth", package: "jelling"), .product(name: "Neighbour", package: "neighbour"),
+            ]))
+    // And one of a pure module alone, which has to bring what it links with.
+    package.targets.append(
+        .executableTarget(
+            name: "simulated-air", dependencies: [.product(name: "BLESimulator", package: "jelling")]))
+}

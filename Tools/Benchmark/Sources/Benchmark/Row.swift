@@ -13,7 +13,8 @@ struct Row {
     var isChecked = false
     var remark = ""
 
-    /// The fields of the row, which `table.py` reads: name, value, unit, budget, `check` or nothing, peer's value, remark.
+    /// The fields of the row, which `table.py` reads: name, value, unit, budget, `check` or nothing, peer's value,
+    /// remark.
     var fields: String {
         let limit =
             switch budget {

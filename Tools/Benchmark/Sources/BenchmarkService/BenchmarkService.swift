@@ -9,6 +9,11 @@ public enum BenchmarkService {
     public static let stream = uuid(9)
     /// Takes write commands, which are only counted.
     public static let sink = uuid(10)
+    /// The SPSM of a channel that sends each message back.
+    public static let echo: UInt16 = 0x80
+    /// What both ends of that channel accept: so much is on its way at a time that btvirt drops nothing of it.
+    public static let echoSettings = ChannelSettings(
+        maximumTransmissionUnit: 2048, maximumPayloadSize: 247, credits: 16)
 
     /// 6B7Axxxx-9D1C-4F5E-8A2B-3C4D5E6F7081.
     private static func uuid(_ number: UInt64) -> BluetoothUUID {

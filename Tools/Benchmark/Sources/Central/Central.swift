@@ -7,10 +7,10 @@ import BenchmarkService
 ///     Central ADAPTER ADDRESS[/random]
 ///
 /// Lines in: `discover` connects, discovers everything, disconnects; `idle SECONDS` connects and does nothing; `stream
-/// OCTETS LENGTH` connects and asks for so many octets in notifications of such a length; `write OCTETS LENGTH` sends as many
-/// in write commands. Each is answered by a line of
-/// JSON: milliseconds from the call to the whole database and what was found, wake-ups of the adapter's thread while idle,
-/// or milliseconds from the request to the last notification. `ready` is the first line.
+/// OCTETS LENGTH` connects and asks for so many octets in notifications of such a length; `write OCTETS LENGTH` sends
+/// as many in write commands; `channel OCTETS LENGTH` sends as many on a channel and takes them back. Each is answered
+/// by a line of JSON: milliseconds from the call to the whole database and what was found, wake-ups of the adapter's
+/// thread while idle, or milliseconds from the request to the last notification or message. `ready` is the first line.
 @main
 struct Central {
     static func main() async {
@@ -32,6 +32,8 @@ struct Central {
                     try await stream(words, from: peer, with: adapter)
                 } else if line.hasPrefix("write "), let words = Stream(line) {
                     try await write(words, to: peer, with: adapter)
+                } else if line.hasPrefix("channel "), let words = Stream(line) {
+                    try await echo(words, from: peer, with: adapter)
                 } else {
                     answer("{\"event\":\"unknown\"}")
                 }
@@ -156,6 +158,39 @@ struct Central {
         let end = clock.now
         try await peripheral.disconnect()
         answer("{\"event\":\"written\",\"ms\":\(milliseconds(end - start)),\"octets\":\(octets)}")
+    }
+
+    private static func echo(_ wish: Stream, from peer: DeviceAddress, with adapter: Adapter) async throws {
+        let peripheral = try await adapter.connect(to: peer)
+        let channel = try await peripheral.openChannel(BenchmarkService.echo, BenchmarkService.echoSettings)
+        let message = (0..<Int(wish.length)).map { UInt8(truncatingIfNeeded: $0) }
+        var iterator = channel.makeAsyncIterator()
+        let clock = ContinuousClock()
+        let start = clock.now
+        var (octets, isWhole) = (0, true)
+        while octets < Int(wish.octets), isWhole {
+            let part = max(1, Stream.partLength / message.count) * message.count
+            let sending = Task {
+                for _ in 0..<part / message.count { try await channel.send(message) }
+            }
+            var received = 0
+            while received < part, let echo = try await iterator.next() {
+                // The peer may cut what it sends otherwise.
+                isWhole = isWhole && echo.first == message[received % message.count]
+                received += echo.count
+            }
+            try await sending.value
+            isWhole = isWhole && received == part
+            octets += received
+        }
+        let end = clock.now
+        await channel.close()
+        try await peripheral.disconnect()
+        answer(
+            """
+            {"event":"echoed","ms":\(milliseconds(end - start)),"octets":\(octets),"inOrder":\(isWhole),\
+            "mtu":\(channel.information.sendMTU)}
+            """)
     }
 
     private static func milliseconds(_ duration: Duration) -> Double {

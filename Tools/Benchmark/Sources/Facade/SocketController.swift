@@ -2,7 +2,8 @@ import BLEPackets
 import BLESimulator
 import Glibc
 
-/// A controller at the other end of a Unix socket, on a thread of its own: what an app sees of it, it sees as of a real one.
+/// A controller at the other end of a Unix socket, on a thread of its own: what an app sees of it, it sees as of a real
+/// one.
 final class SocketController: @unchecked Sendable {
     // @unchecked Sendable holds because everything but the moments belongs to the one thread; the moments are written
     // there before the packet whose number they have, and read after it has arrived.

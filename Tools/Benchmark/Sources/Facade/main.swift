@@ -5,9 +5,10 @@ import Glibc
 ///
 ///     Facade scan | latency | listen [duplicates] | idle | flood FOLDER RATE
 ///
-/// With BLED in the environment, the app of `scan` and `latency` shares the controller of that program, which is started
-/// for it on FACADE_FOLDER. `listen` and `idle` are only apps, of the daemon that JELLING_SOCKET names, and `flood` only a
-/// controller, which sends so many reports a second; they say `ready`, and end with their standard input.
+/// With BLED in the environment, the app of `scan` and `latency` shares the controller of that program, which is
+/// started for it on FACADE_FOLDER. `listen` and `idle` are only apps, of the daemon that JELLING_SOCKET names, and
+/// `flood` only a controller, which sends so many reports a second; they say `ready`, and end with their standard
+/// input.
 let words = Array(CommandLine.arguments.dropFirst())
 let mode = words.first ?? "latency"
 let folder = ProcessInfo.processInfo.environment["FACADE_FOLDER"] ?? "/tmp/jelling-facade-\(getpid())"

@@ -2,11 +2,12 @@ import BLE
 import BenchmarkService
 import Dispatch
 
-/// A peripheral that streams when its control point is written.
+/// A peripheral that streams when its control point is written, and sends back what comes on a channel.
 ///
 ///     Server ADAPTER ADDRESS
 ///
-/// ADDRESS is a random static one, under which it advertises. Says `ready` once it advertises; ends with its standard input.
+/// ADDRESS is a random static one, under which it advertises. Says `ready` once it advertises; ends with its standard
+/// input.
 @main
 struct Server {
     static func main() async {
@@ -44,8 +45,15 @@ struct Server {
                 advertising.cancel()
             }
             let serving = Task { try await serve(events, stream, with: adapter) }
+            let incoming = try await adapter.acceptChannels(on: BenchmarkService.echo, BenchmarkService.echoSettings)
+            let echoing = Task {
+                for try await channel in incoming {
+                    Task { for try await message in channel { try await channel.send(message) } }
+                }
+            }
             await advertising.value
             serving.cancel()
+            echoing.cancel()
             await adapter.close()
         } catch {
             print("{\"event\":\"failed\"}")

@@ -26,7 +26,8 @@ struct FuzzedController {
     private(set) var heldPackets: [UInt16: Int] = [:]
     /// Links that the engine has asked to end and that have not ended.
     private(set) var endingLinks: [UInt16] = []
-    /// The last command of L2CAP that the engine sent on each handle, and the channels that it has called its own there.
+    /// The last command of L2CAP that the engine sent on each handle, and the channels that it has called its own
+    /// there.
     private(set) var lastSignal: [UInt16: [UInt8]] = [:]
     private(set) var announcedChannels: [UInt16: [UInt16]] = [:]
     /// The last frame that the engine sent on a channel of its peer's, without the length of its unit.

@@ -4,11 +4,11 @@ import BLEDaemonProtocol
 import BLEHost
 import BLEPackets
 
-/// The sessions of a daemon over one engine: two tools, the second of them an operator's, an app and an operator, driven by
-/// a list of steps: messages, octets, packets of the controller and time.
+/// The sessions of a daemon over one engine: two tools, the second of them an operator's, an app and an operator,
+/// driven by a list of steps: messages, octets, packets of the controller and time.
 ///
-/// Whatever comes: each request of a tool ends at most once, a tool only names links that it was told of, one that is no
-/// operator removes and names no bonds, every message to a client can be decoded, and the limits hold.
+/// Whatever comes: each request of a tool ends at most once, a tool only names links that it was told of, one that is
+/// no operator removes and names no bonds, every message to a client can be decoded, and the limits hold.
 struct FuzzedSessions: ~Copyable {
     static let plain = 0, operating = 1
     private static let stepLimit = 400
@@ -217,6 +217,12 @@ struct FuzzedSessions: ~Copyable {
                 tools[number].session.submitted(request, as: operation)
                 if tools[number].session.requestCount > limits.requests { violation = "more requests than the limit" }
             case .send(let message): violation = tools[number].send(message) ?? check(message)
+            case .notified(let frame):
+                let event = GATTClientEvent.notification(GATTNotification(frame, for: tools[number].client))
+                if let message = WireFromDaemon(.gatt(frame.link, event)) {
+                    violation = tools[number].send(message) ?? check(message)
+                }
+            case .written: break
             case .serves: tools[number].session.serves(among: [])
             case .advertises: tools[number].session.controllerAdvertises(true)
             case .isApp, .isOperator, .pairing, .capture, .deviceName, .leave, .close: break
@@ -235,7 +241,7 @@ struct FuzzedSessions: ~Copyable {
             case .returned(let manager, let events, let octets):
                 life.returned(events: events, octets: octets, by: manager, of: Self.app, at: now)
             case .send(let message): violation = check(message)
-            case .sendSoon, .move, .pairing, .answer, .close: break
+            case .move, .pairing, .answer, .close: break
             }
         }
     }
@@ -246,6 +252,10 @@ struct FuzzedSessions: ~Copyable {
             case .submit(let command, let client, let token):
                 life.submitted(token, as: host.submit(command, from: client, at: now))
             case .event(let event, let manager, _): appSession.tell(event, to: manager, waiting: 0)
+            case .discovered(let shared):
+                for recipient in shared.recipients {
+                    appSession.tell(shared.event(for: recipient), to: recipient.manager, waiting: 0)
+                }
             case .alert(let alert): appSession.show(alert)
             case .process(.relaunch, _): life.launched(Self.app, inForeground: false, at: now)
             case .process, .alertWithdrawn, .log, .journal: break

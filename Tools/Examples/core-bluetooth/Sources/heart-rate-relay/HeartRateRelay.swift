@@ -8,8 +8,8 @@ let heartRateMeasurementUUID = CBUUID(string: "2A37")
 let relayServiceUUID = CBUUID(string: "7C7D0001-5B0E-4C63-9C0B-5C2D0D3C9A11")
 let relayedPulseUUID = CBUUID(string: "7C7D0002-5B0E-4C63-9C0B-5C2D0D3C9A11")
 
-/// Follows a heart rate sensor and serves its last pulse to others: both roles in one program, which may be killed at any
-/// moment and goes on where it was when it is started again.
+/// Follows a heart rate sensor and serves its last pulse to others: both roles in one program, which may be killed at
+/// any moment and goes on where it was when it is started again.
 ///
 /// Both managers have a restore identifier, and the manifest declares both background modes. What was scanned for,
 /// connected, published and advertised comes back with `willRestoreState`, before the first state.

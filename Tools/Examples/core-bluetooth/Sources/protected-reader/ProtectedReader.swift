@@ -55,7 +55,8 @@ extension ProtectedReader: @preconcurrency CBCentralManagerDelegate {
 }
 
 extension ProtectedReader: @preconcurrency CBPeripheralDelegate {
-    /// What the device refuses, or cannot be trusted with: one that is bonded and has lost its keys is not even explored.
+    /// What the device refuses, or cannot be trusted with: one that is bonded and has lost its keys is not even
+    /// explored.
     private func giveUp(_ peripheral: CBPeripheral, _ error: any Error) {
         report("refused", ["code": "\((error as NSError).code)", "error": error.localizedDescription])
         central.cancelPeripheralConnection(peripheral)

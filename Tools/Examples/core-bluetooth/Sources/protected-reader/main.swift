@@ -8,8 +8,8 @@ guard arguments.count >= 2 else {
 }
 let words = Array(arguments)
 
-// Without a passkey the system asks at the terminal, where there is one. On Apple's system it always asks by itself, and
-// there is no such class.
+// Without a passkey the system asks at the terminal, where there is one. On Apple's system it always asks by itself,
+// and there is no such class.
 #if os(Linux)
 if words.count > 2, let passkey = UInt32(words[2]) {
     CBApplication.shared.setPairingAgent(GivenPasskey(passkey: passkey), capability: .keyboard)
