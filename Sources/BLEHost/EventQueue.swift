@@ -7,29 +7,33 @@ import BLEPackets
 /// send unasked may be dropped, and are counted. All other events are bounded by what the protocol allows on each link,
 /// and are never dropped (DESIGN section 1).
 struct EventQueue {
-    private enum Kind { case lasting, bond, discovery, value }
+    private enum Kind { case lasting, bond, discovery, value, emptySlot }
 
     private var events = Queue<HostEvent>()
     private let discoveryLimit: Int
     private let valueLimit: Int
     private let octetLimit: Int
+    private let emptySlotLimit: Int
     private var discoveries = 0
     private var values = 0
     private var octets = 0
+    private var emptySlots = 0
     /// Changes of bonds that wait in the queue.
     private(set) var changedBonds = 0
     private(set) var droppedDiscoveries: UInt64 = 0
-    /// How many values that peers sent unasked, and malformed packets, were dropped.
+    /// How many values that peers sent unasked, response slots without any, and malformed packets were dropped.
     private(set) var droppedValues: UInt64 = 0
 
     /// - Parameters:
     ///   - valueLimit: the maximum number of notifications, write commands, values that the server keeps, and malformed
-    ///     packets together.
+    ///     packets together. Response slots in which nothing was received have room of their own, a quarter of it, so
+    ///     that a train with many slots and few devices keeps no value out.
     ///   - octetLimit: the maximum number of octets in their values.
     init(discoveryLimit: Int = 4096, valueLimit: Int = 4096, octetLimit: Int = 1 << 20) {
         self.discoveryLimit = discoveryLimit
         self.valueLimit = valueLimit
         self.octetLimit = octetLimit
+        emptySlotLimit = valueLimit / 4
     }
 
     var isEmpty: Bool { events.isEmpty }
@@ -51,6 +55,12 @@ struct EventQueue {
             }
             values += 1
             octets += count
+        case (.emptySlot, _):
+            guard emptySlots < emptySlotLimit else {
+                droppedValues &+= 1
+                return
+            }
+            emptySlots += 1
         }
         events.append(event)
     }
@@ -64,6 +74,7 @@ struct EventQueue {
         case (.value, let count):
             values -= 1
             octets -= count
+        case (.emptySlot, _): emptySlots -= 1
         }
         return event
     }
@@ -80,6 +91,7 @@ struct EventQueue {
             (.value, request.writes.first?.value.count ?? 0)
         case .server(.stored(_, let write)): (.value, write.value.count)
         case .train(_, _, .report(let report)): (.value, report.data.count)
+        case .advertisingSet(_, _, .response(let response)) where response.data == nil: (.emptySlot, 0)
         case .advertisingSet(_, _, .response(let response)): (.value, response.data?.count ?? 0)
         case .malformedPacket, .linkReport, .advertisingSet(_, _, .dataRequested): (.value, 0)
         case .ready, .recovering, .failed, .reopenTransport, .stopped, .advertisingChanged, .advertisingSet, .train,

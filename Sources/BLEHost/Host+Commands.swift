@@ -10,7 +10,8 @@ extension Host {
             return effects.complete(operation, .failure(.controllerUnresponsive))
         case .stopping, .stopped:
             switch command {
-            // The database, bonds, what pairings demand and who accepts channels need no controller, and outlive it.
+            // The database, bonds, out-of-band data, what pairings demand and who accepts channels need no controller,
+            // and are still there when the next transport starts the engine again.
             case .stop, .server, .channel(.stopListening), .security(.setSecurity), .security(.setOutOfBandData),
                 .security(.removeBond), .security(.nameBond), .security(.restoreBonds):
                 break

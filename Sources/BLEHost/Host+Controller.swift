@@ -69,9 +69,7 @@ extension Host {
         case .train: radio.trainAnswered(status, opcode, at: now, into: &effects)
         case .trainReceiver(let operation, _): radio.trainReceiverAnswered(operation, status, opcode, into: &effects)
         case .trainSubevents(let handle):
-            // A train that was just lost has none.
-            guard !status.isSuccess, status != .unknownAdvertisingIdentifier else { return }
-            radio.subeventsRefused(handle, .controller(status, opcode), into: &effects)
+            radio.subeventsAnswered(handle, status, .controller(status, opcode), into: &effects)
         case .plain(let operation), .trainTransfer(let operation, _):
             let failure = HostFailure.controller(status, opcode)
             effects.complete(operation, status.isSuccess ? .success(.done) : .failure(failure))
@@ -134,7 +132,7 @@ extension Host {
         case .trainReceiver(let operation, _):
             radio.trainReceiverAnswered(operation, .connectionTimeout, command.opcode, into: &effects)
         case .trainSubevents(let handle):
-            radio.subeventsRefused(handle, .commandTimeout(command.opcode), into: &effects)
+            radio.subeventsAnswered(handle, .connectionTimeout, .commandTimeout(command.opcode), into: &effects)
         case .plain(let operation), .trainTransfer(let operation, _):
             effects.complete(operation, .failure(.commandTimeout(command.opcode)))
         case .resolvingList: radio.resolvingListTimedOut(into: &effects)

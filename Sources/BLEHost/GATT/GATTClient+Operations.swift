@@ -14,8 +14,9 @@ extension GATTClient {
         switch operation {
         case .exchangeMTU(let preferred): return prepareExchange(preferred, id)
         case .discoverServices(let uuids):
-            return uuids.isEmpty
-                ? .search(AttributeSearch(.primaryServices, in: .all)) : .namedServices(NamedServiceSearch(uuids))
+            if uuids.isEmpty { return .search(AttributeSearch(.primaryServices, in: .all)) }
+            return NamedServiceSearch.suits(uuids)
+                ? .namedServices(NamedServiceSearch(uuids)) : .search(AttributeSearch(.namedServices(uuids), in: .all))
         case .discoverSecondaryServices: return .search(AttributeSearch(.secondaryServices, in: .all))
         case .discoverIncludedServices(let range): return .search(AttributeSearch(.includes, in: range))
         case .discoverCharacteristics(let range, let uuids):

@@ -62,21 +62,23 @@ extension GATTClient {
 
     private mutating func deliver(_ handle: AttributeHandle, _ value: RawSpan, isIndication: Bool) {
         guard handle != .none else { return bearer.count(.malformedPDUs) }
-        let notification = GATTNotification(
-            handle: handle, value: value.copied(), isIndication: isIndication,
-            clients: subscriptions.clients(of: handle))
         if handle == serviceChanged {
             // The Service Changed characteristic itself and its configuration stay (Core 5.4, Vol 3, Part G, 7.1).
-            let gone = subscriptions.forget(in: notification.changedHandles, but: handle)
+            let change = GATTNotification(
+                handle: handle, value: value.copied(), isIndication: isIndication, clients: [])
+            let gone = subscriptions.forget(in: change.changedHandles, but: handle)
             if !gone.isEmpty { emit(.subscriptionsForgotten(gone)) }
         }
-        if !notification.clients.isEmpty {
-            emit(.notification(notification))
+        let clients = subscriptions.clients(of: handle)
+        if !clients.isEmpty {
+            emit(
+                .notification(
+                    GATTNotification(
+                        handle: handle, value: value.copied(), isIndication: isIndication, clients: clients)))
         } else if let entry = subscriptions[handle], !entry.isClaimed {
             bearer.count(.unclaimedNotifications)
         } else {
-            let kept = EarlyNotifications.Value(
-                handle: handle, value: notification.value, isIndication: isIndication)
+            let kept = EarlyNotifications.Value(handle: handle, value: value.copied(), isIndication: isIndication)
             if !early.keep(kept) { bearer.count(.earlyNotificationsDropped) }
         }
     }

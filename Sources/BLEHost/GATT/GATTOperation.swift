@@ -13,7 +13,7 @@ public enum GATTOperation: Equatable, Sendable {
     case exchangeMTU(preferred: UInt16)
 
     /// Primary services: all if `uuids` is empty, otherwise those listed (Core 5.4, Vol 3, Part G, 4.4.1 and 4.4.2;
-    /// SPEC CEN-11). Ends with `services`.
+    /// SPEC CEN-11). More than eight are found by discovering all. Ends with `services`.
     case discoverServices(uuids: [BluetoothUUID])
     /// All secondary services (Core 5.4, Vol 3, Part G, 4.4). Ends with `services`.
     case discoverSecondaryServices

@@ -129,8 +129,12 @@ extension Link {
             case .send(let pdu, let tag): send(pdu, on: .attributeProtocol, tag: tag, into: &effects)
             case .sendEnhanced(let pdu, let bearer): send(pdu, onBearer: bearer, tag: .none, into: &effects)
             case .closeBearer(let bearer): noteBearers(.givenUp(number: bearer), into: &effects)
-            case .event(.completed(let operation, let result)): completed(operation, result, into: &effects)
-            case .event(let event): effects.events.append(.gatt(id, event))
+            case .event(let event):
+                if case .completed(let operation, let result) = event {
+                    completed(operation, result, into: &effects)
+                } else {
+                    effects.events.append(.gatt(id, event))
+                }
             case .secure(let error, let client): effects.wishes.append((self, .secure(error, for: client)))
             case .disconnect: end(.remoteUserTerminatedConnection, into: &effects)
             }

@@ -17,9 +17,9 @@ extension Radio {
             sets.entries.contains(where: { $0.request.train?.subevents != nil })
         else { return }
         sets.hasResponseEvents = true
-        // A command in flight may be about to switch on those of trains.
-        setTrainEventMask(
-            followsTrains: trains.hasEventMask || !trains.isEmpty, purpose: .unattended, into: &effects)
+        // A command in flight may be about to switch on those of trains, also if nobody wants its train any more.
+        let followsTrains = trains.hasEventMask || !trains.isEmpty || !trains.isIdle
+        setTrainEventMask(followsTrains: followsTrains, purpose: .unattended, into: &effects)
     }
 
     /// Gives the controller the data of subevents.
@@ -93,13 +93,15 @@ extension Radio {
 
     // MARK: The receiver
 
-    /// Sends this device's response in a train that an operation follows.
+    /// Sends this device's response in the train with responses that an operation follows.
     mutating func respond(
         _ response: TrainResponse, in source: OperationID, _ operation: OperationID, into effects: inout Effects
     ) {
         guard BuiltIn.responses else { return effects.complete(operation, .failure(.limitReached)) }
-        guard let train = trains.firstTrain(of: source), let subevents = train.information.subevents,
-            response.isValid(in: subevents)
+        let followed = trains.trainsWithResponses(of: source)
+        // A response does not say in which of several trains it is sent.
+        guard followed.count <= 1 else { return effects.complete(operation, .failure(.invalidRequest(.train))) }
+        guard let train = followed.first, let subevents = train.information.subevents, response.isValid(in: subevents)
         else { return effects.complete(operation, .failure(.invalidRequest(.subevents))) }
         effects.commands.append(
             LESetPeriodicAdvertisingResponseData(
@@ -123,22 +125,29 @@ extension Radio {
         guard BuiltIn.responses else { return }
         let (chosen, disappointed) = trains.subevents(of: handle)
         for operation in disappointed { giveUp(handle, of: operation, .invalidRequest(.subevents), into: &effects) }
-        // A controller that repeats itself and does not answer fills no memory.
-        guard !chosen.isEmpty, effects.commands.count(of: .trainSubevents(handle)) < TrainTable.transferLimit else {
-            return
-        }
+        guard !chosen.isEmpty, trains.beginChoice(chosen, of: handle) else { return }
         effects.commands.append(
             LESetPeriodicSyncSubevent(synchronizationHandle: handle, subevents: chosen),
             purpose: .trainSubevents(handle))
     }
 
-    /// The controller refused to synchronize to subevents.
-    mutating func subeventsRefused(
-        _ handle: SynchronizationHandle, _ failure: HostFailure, into effects: inout Effects
+    /// The controller has answered a choice of subevents. A refusal is for the newest operation that wants more than
+    /// was accepted before: the others keep what they have.
+    mutating func subeventsAnswered(
+        _ handle: SynchronizationHandle, _ status: HCIStatus, _ failure: HostFailure, into effects: inout Effects
     ) {
         guard BuiltIn.responses else { return }
-        for operation in trains.followers(of: handle) { giveUp(handle, of: operation, failure, into: &effects) }
+        if trains.choiceAnswered(handle, isAccepted: status.isSuccess) {
+            return chooseSubevents(of: handle, into: &effects)
+        }
+        // A train that was just lost has none.
+        guard !status.isSuccess, status != .unknownAdvertisingIdentifier else { return }
+        let refused = trains.refused(handle)
+        guard !refused.isEmpty else { return }
+        for operation in refused { giveUp(handle, of: operation, failure, into: &effects) }
         effects.needsConvergence = true
+        // The end of an operation may have led to a new choice.
+        if !trains.isChoosing(handle) { chooseSubevents(of: handle, into: &effects) }
     }
 
     /// An operation cannot have this train. If it takes what a peer transfers, it goes on with the others: the peer

@@ -27,6 +27,9 @@ extension Radio {
     ) {
         guard BuiltIn.trains else { return effects.complete(operation, .failure(.limitReached)) }
         guard options.isValid else { return effects.complete(operation, .failure(.invalidRequest(.train))) }
+        if BuiltIn.responses, options.subevents != nil, !canReceiveSubevents {
+            return effects.complete(operation, .failure(Self.cannotReceiveSubevents))
+        }
         trains.add(.transfers(link, options), operation: operation, client: client)
         // Also if nothing changes, so that each request has an answer of its own.
         let joined = trains.transferOptions(on: link) ?? options
@@ -203,7 +206,8 @@ extension Radio {
         _ operation: OperationID, _ status: HCIStatus, _ opcode: HCIOpcode, into effects: inout Effects
     ) {
         guard BuiltIn.trains else { return }
-        guard !status.isSuccess, trains.remove(operation) != nil else { return }
+        // It may follow trains that came before the answer.
+        guard !status.isSuccess, removeTrain(operation, into: &effects) else { return }
         effects.complete(operation, .failure(.controller(status, opcode)))
     }
 
@@ -257,6 +261,7 @@ extension Radio {
         into effects: inout Effects
     ) {
         let train = TrainTable.Train(handle: handle, information: information)
+        if BuiltIn.responses { trains.forgetChoice(of: handle) }
         for operation in operations {
             guard let client = trains.add(train, to: operation) else { continue }
             effects.events.append(.train(operation, client, .synchronized(information)))

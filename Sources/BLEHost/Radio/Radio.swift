@@ -302,8 +302,8 @@ struct Radio {
     /// Whether the filter accept list can be the scan's: connection attempts have it first, and the controller must
     /// know each device by the address that is in the list.
     private func canFilterScan(for listed: [DeviceAddress], except foundByHost: [DeviceAddress]) -> Bool {
-        guard configuration.ownership == .exclusive, listed.count <= filterAcceptListSize, connector.isEmpty,
-            initiator.isIdle, !trains.needsScan
+        guard configuration.ownership == .exclusive, listed.count <= min(filterAcceptListSize, acceptListLimit),
+            connector.isEmpty, initiator.isIdle, !trains.needsScan
         else { return false }
         return !listed.contains { $0.isResolvablePrivate || foundByHost.contains($0) }
     }

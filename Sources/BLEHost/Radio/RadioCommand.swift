@@ -33,7 +33,9 @@ public enum RadioCommand: Equatable, Sendable {
     /// 253 octets with four of each subevent. Each is sent once; give it when `AdvertisingSetEvent.dataRequested` asks
     /// for it.
     case sendSubevents([SubeventData], of: OperationID)
-    /// Responds in a train with responses that an operation follows, once.
+    /// Responds in the train with responses that an operation follows, once. A response does not name its train: it
+    /// fails with `HostFailure.InvalidRequest.train` while the operation follows several of them, which a peer may have
+    /// transferred.
     case respondInTrain(TrainResponse, in: OperationID)
     /// Keeps links and trains off channels, for instance those of a nearby Wi-Fi network (Core 5.4, Vol 4, Part E,
     /// 7.8.19): at least two channels stay. In force until it is called again, through resets of the controller; on

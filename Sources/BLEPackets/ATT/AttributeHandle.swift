@@ -5,11 +5,11 @@ public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable,
     @inlinable public init(integerLiteral value: UInt16) { rawValue = value }
 
     /// No attribute, as in an Error Response to a request without a handle. Never a handle in a database.
-    public static let none = AttributeHandle(rawValue: 0)
+    @inlinable public static var none: AttributeHandle { AttributeHandle(rawValue: 0) }
     /// The lowest handle that an attribute can have, and the beginning of a search through everything.
-    public static let first = AttributeHandle(rawValue: 1)
+    @inlinable public static var first: AttributeHandle { AttributeHandle(rawValue: 1) }
     /// The highest handle that an attribute can have; also the end of a range that has no other end.
-    public static let last = AttributeHandle(rawValue: 0xFFFF)
+    @inlinable public static var last: AttributeHandle { AttributeHandle(rawValue: 0xFFFF) }
 
     /// The next handle; `nil` after the last.
     @inlinable public var next: AttributeHandle? {
@@ -38,7 +38,7 @@ public struct AttributeHandleRange: Hashable, Sendable {
     }
 
     /// Every handle there is.
-    public static let all = AttributeHandleRange(.first, .last)
+    @inlinable public static var all: AttributeHandleRange { AttributeHandleRange(.first, .last) }
 
     /// Whether the range names at least one attribute: it begins above zero and does not end before its beginning.
     @inlinable public var isValid: Bool { first.rawValue != 0 && first <= last }

@@ -19,6 +19,8 @@ package struct Queue<Element> {
 
     @inlinable package mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
+        // The only element is moved out: nothing remains to be cleared.
+        if head == 0, elements.count == 1 { return elements.removeLast() }
         let element = elements[head].take()
         head += 1
         if head == elements.count {

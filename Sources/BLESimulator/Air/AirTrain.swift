@@ -32,7 +32,7 @@ struct AirTrain {
     /// When an event begins, counted from the first one.
     func beginning(of count: Int64) -> Int64 { anchor + clock.airTime(of: count * intervalMicroseconds) }
 
-    /// When the next occurrence of an event begins whose counter has these low 16 bits.
+    /// When the event begins whose counter has these low 16 bits: the one nearest to `time`, which may be over.
     func beginning(of event: UInt16, near time: Int64) -> Int64 {
         let current = count(at: time)
         return beginning(of: current + Int64(Int16(truncatingIfNeeded: Int64(event) - current)))
@@ -61,7 +61,8 @@ struct FollowedTrain {
     var timeout: Int64
     var isReported: Bool
     var filtersDuplicates: Bool
-    var packetsToSkip: UInt16 = 0
+    /// The latest event of which a packet was received and not skipped.
+    var receivedEvent: UInt16?
     var lastHeard: Int64
     var lastDataIdentifier: UInt16?
     /// The subevents that are received, of a train with responses.

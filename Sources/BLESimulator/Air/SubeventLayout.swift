@@ -52,8 +52,6 @@ struct TrainSubeventPlan {
         heard = Array(repeating: [], count: Int(layout.count))
     }
 
-    // What comes later may be of an earlier layout with more subevents.
-
     mutating func set(_ content: Content, of subevent: UInt8) {
         guard subevent < layout.count else { return }
         contents[Int(subevent)] = content
@@ -67,6 +65,7 @@ struct TrainSubeventPlan {
 
     /// A device responds; another response in the same slot makes both unreadable.
     mutating func hear(_ response: Heard, in subevent: UInt8) {
+        // It may be under way since an earlier train of the set, which had more subevents.
         guard subevent < layout.count else { return }
         if let place = heard[Int(subevent)].firstIndex(where: { $0.slot == response.slot }) {
             heard[Int(subevent)][place].data = nil

@@ -52,15 +52,15 @@ struct AdvertisingSet {
         var anchor: Int64?
         /// Whether the next packet is simulated.
         var isPlanned = false
-        /// Increases with each stop.
+        /// Changes with each start and stop, also those of trains before this one.
         var number: UInt32 = 0
 
-        mutating func stop() {
+        mutating func stop(number: UInt32) {
             isEnabled = false
             anchor = nil
             isPlanned = false
             subevents?.forgetData()
-            number &+= 1
+            self.number = number
         }
     }
 

@@ -177,11 +177,12 @@ extension SimulatedController {
             let place = settings.trains.firstIndex(where: { $0.station == station.index && $0.set == set })
         else { return }
         if let subevent = train.subevent, !settings.trains[place].subevents.contains(subevent) { return }
-        guard settings.trains[place].packetsToSkip == 0 else {
-            settings.trains[place].packetsToSkip -= 1
-            return
+        if let received = settings.trains[place].receivedEvent {
+            // Whole events are skipped, with all their subevents (Core 5.4, Vol 4, Part E, 7.8.67).
+            let distance = train.event &- received
+            if distance > 0, distance <= settings.trains[place].skip { return }
         }
-        settings.trains[place].packetsToSkip = settings.trains[place].skip
+        settings.trains[place].receivedEvent = train.event
         settings.trains[place].lastHeard = air.nowMicroseconds
         let followed = settings.trains[place]
         let isKnown = train.dataIdentifier != nil && train.dataIdentifier == followed.lastDataIdentifier

@@ -60,29 +60,32 @@ extension SimulatedController {
     /// The first event of a train; it goes on until the train ends, as the controller cannot know who receives it.
     func beginSubevents(of handle: UInt8) {
         guard let layout = train(of: handle)?.layout else { return }
-        requestData(of: handle, from: 0, count: layout.count)
+        requestData(of: handle, from: 0, count: Int(layout.count))
         plan(0, of: handle, in: 0)
     }
 
-    private func requestData(of handle: UInt8, from first: UInt8, count: UInt8) {
+    private func requestData(of handle: UInt8, from first: Int, count: Int) {
         guard count > 0 else { return }
         send(
             le: LEPeriodicAdvertisingSubeventDataRequest(
-                advertisingHandle: handle, firstSubevent: first, subeventCount: count))
+                advertisingHandle: handle, firstSubevent: UInt8(first), subeventCount: UInt8(count)))
     }
 
     private func plan(_ subevent: UInt8, of handle: UInt8, in event: Int64) {
-        guard let set = advertisingSet(handle), let train = train(of: handle), let layout = train.layout else { return }
+        guard let set = advertisingSet(handle), let train = train(of: handle), let layout = train.layout,
+            subevent < layout.count
+        else { return }
         let number = set.train.number
         let beginning = train.beginning(of: event)
         air.after(beginning + layout.offset(of: subevent) - air.nowMicroseconds) { [unowned self] in
             guard advertisingSet(handle)?.train.number == number else { return }
             sendSubevent(subevent, of: handle, in: event)
-            let half = (layout.count + 1) / 2
-            if subevent + 1 == half { requestData(of: handle, from: 0, count: half) }
-            if subevent + 1 == layout.count { requestData(of: handle, from: half, count: layout.count - half) }
-            let isLast = subevent + 1 == layout.count
-            plan(isLast ? 0 : subevent + 1, of: handle, in: isLast ? event + 1 : event)
+            let (next, count) = (Int(subevent) + 1, Int(layout.count))
+            let half = (count + 1) / 2
+            if next == half { requestData(of: handle, from: 0, count: half) }
+            if next == count { requestData(of: handle, from: half, count: count - half) }
+            let isLast = next == count
+            plan(isLast ? 0 : UInt8(next), of: handle, in: isLast ? event + 1 : event)
         }
     }
 

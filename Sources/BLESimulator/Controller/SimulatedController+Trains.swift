@@ -50,7 +50,8 @@ extension SimulatedController {
             return .unknownAdvertisingIdentifier
         }
         guard command.enable.contains(.enabled) else {
-            changeAdvertisingSet(set.handle) { $0.train.stop() }
+            trainNumber &+= 1
+            changeAdvertisingSet(set.handle) { $0.train.stop(number: trainNumber) }
             return .success
         }
         guard set.train.interval != nil, set.train.unfinishedData.isEmpty, !set.properties.contains(.anonymous) else {
@@ -67,8 +68,12 @@ extension SimulatedController {
     /// A train begins when its set advertises, and does not end with that.
     func startTrain(_ handle: UInt8) {
         guard let set = advertisingSet(handle), set.train.isEnabled, set.train.anchor == nil else { return }
-        // At most one interval later.
-        changeAdvertisingSet(handle) { $0.train.anchor = air.nowMicroseconds + 2500 }
+        trainNumber &+= 1
+        changeAdvertisingSet(handle) {
+            // At most one interval later.
+            $0.train.anchor = air.nowMicroseconds + 2500
+            $0.train.number = trainNumber
+        }
         if set.train.subevents == nil { followed(set: handle) } else { beginSubevents(of: handle) }
     }
 

@@ -21,6 +21,8 @@ final class SimulatedController: AirStation {
     var packetsUntilClosed: Int?
     /// Increases whenever an advertising set starts or stops.
     var advertisingNumber: UInt32 = 0
+    /// Increases whenever a periodic train starts or stops.
+    var trainNumber: UInt32 = 0
     /// Increases with each power loss, so that nothing from before arrives afterwards.
     var powerCycle: UInt32 = 0
     /// Received commands whose answer has not reached the host.

@@ -170,7 +170,8 @@ final class SimulatedDevice: AirStation {
         isTrainPlanned = true
         air.after(train.packet(after: air.nowMicroseconds) - air.nowMicroseconds) { [unowned self] in
             isTrainPlanned = false
-            guard let train = self.train(of: set) else { return }
+            guard var train = self.train(of: set) else { return }
+            train.event = train.event(at: air.nowMicroseconds)
             air.broadcast(train, of: set, from: self)
             followed(set: set)
         }

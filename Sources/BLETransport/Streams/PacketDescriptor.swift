@@ -57,7 +57,7 @@ final class PacketDescriptor {
     var waitingByteCount: Int { queue.byteCount }
     /// What the kernel has taken since the start.
     private(set) var takenByteCount: UInt64 = 0
-    /// Called when the kernel has taken some of what waited.
+    /// Called when less waits: the kernel has taken some of it, or the other side is gone and all was thrown away.
     var flushed: () -> Void = {}
 
     /// - Parameter readable: reads what has arrived, at least once.

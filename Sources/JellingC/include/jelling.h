@@ -443,8 +443,10 @@ jelling_status jelling_cancel(
 jelling_status jelling_classify_channels(
     jelling_engine *engine, uint64_t channels, int64_t now, jelling_operation *operation);
 
-/* Stops everything, ends all links, then reports JELLING_EVENT_STOPPED. Afterwards only calls that
-   need no controller are accepted: those of the database and of bonds. */
+/* Stops everything, ends all links, then reports JELLING_EVENT_STOPPED. Afterwards only calls that need no controller
+   are accepted: those of the database and of bonds. That lasts until the transport is closed. Without a transport, or
+   while it is being reopened, the engine does not stay stopped: it is as before its first transport, accepts requests,
+   and carries them out when jelling_transport_opened starts the controller. */
 jelling_status jelling_stop(jelling_engine *engine, int64_t now, jelling_operation *operation);
 
 /* Any HCI command with at most 255 octets of parameters. Ends with JELLING_RESULT_HCI. */

@@ -38,6 +38,29 @@ struct EventQueueTests {
         #expect(queue.popFirst() == notification(60) && queue.isEmpty)
     }
 
+    @Test("response slots without a response take no room from values, and their order stays")
+    func emptySlots() {
+        func response(_ slot: UInt8, _ data: [UInt8]?) -> HostEvent {
+            .advertisingSet(
+                OperationID(rawValue: 1), .local, .response(SlotResponse(subevent: 0, slot: slot, data: data)))
+        }
+        var queue = EventQueue(valueLimit: 8)
+        queue.append(response(0, [1]))
+        for slot in 1...100 as ClosedRange<UInt8> { queue.append(response(slot, nil)) }
+        #expect(queue.droppedValues == 98)
+        for _ in 0..<7 { queue.append(notification(4)) }
+        #expect(queue.droppedValues == 98)
+        queue.append(response(101, [1]))
+        #expect(queue.droppedValues == 99)
+        var taken: [HostEvent] = []
+        while let event = queue.popFirst() { taken.append(event) }
+        #expect(Array(taken.prefix(3)) == [response(0, [1]), response(1, nil), response(2, nil)])
+        #expect(taken.count == 10)
+        // There is room again.
+        queue.append(response(3, nil))
+        #expect(queue.droppedValues == 99 && queue.popFirst() == response(3, nil))
+    }
+
     private func write(_ id: GATTRequestID, needsAnswer: Bool) -> GATTWriteRequest {
         GATTWriteRequest(
             id: id, link: Self.link, writes: [GATTWrite(handle: 3, offset: 0, value: [1, 2])],

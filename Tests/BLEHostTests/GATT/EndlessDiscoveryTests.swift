@@ -38,6 +38,11 @@ struct EndlessDiscoveryTests {
             [0x07] + octets(first) + octets(first)
         }
         #expect(named.count == 4096 && named.result == .failure(.discoveryTooLong))
+        let names = (0..<9).map { BluetoothUUID(0xFF00 + UInt16($0)) }
+        let many = requests(.discoverServices(uuids: names)) { first, _ in
+            [0x11, 0x06] + octets(first) + octets(first) + [0x0D, 0x18]
+        }
+        #expect(many.count == 4096 && many.result == .failure(.discoveryTooLong))
         let values = requests(.readUsingUUID(BluetoothUUID(UInt16(0x2A00)), .all)) { first, _ in
             [0x09, 0x03] + octets(first) + [0x01]
         }

@@ -106,6 +106,15 @@ struct GATTClientHostilePeerTests {
             .handleOutOfOrder(3), .discoverCharacteristics(.all, uuids: []), answered: "09 07 0300 02 0300 002a")
     }
 
+    @Test("a discovery of many named services fails in the same way as one of all (pain 16)")
+    func manyNames() {
+        let many = GATTOperation.discoverServices(uuids: (0..<9).map { BluetoothUUID(0xFF00 + UInt16($0)) })
+        expect(.handleOutOfOrder(1), many, answered: "11 06 0500 0800 0118 0100 0400 0d18")
+        expect(.handleOutOfRange(4), many, answered: "11 06 0500 0400 0118")
+        expect(.malformed(.trailingBytes(2)), many, answered: "11 06 0100 0400 0118 0500")
+        expect(.wrongOpcode(.findByTypeValueResponse), many, answered: "07 0100 0400")
+    }
+
     @Test("a range that ends before it begins is an error (pain 16)")
     func reversedRange() {
         expect(.handleOutOfRange(4), .discoverServices(uuids: []), answered: "11 06 0500 0400 0118")

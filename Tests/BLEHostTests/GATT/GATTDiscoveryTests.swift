@@ -98,6 +98,73 @@ struct GATTDiscoveryTests {
             ])
     }
 
+    /// Services that no server here has.
+    private func strangers(_ count: Int) -> [BluetoothUUID] { (0..<count).map { uuid(0xF000 + UInt16($0)) } }
+
+    @Test("up to eight different services are searched for one after another")
+    func eightServices() {
+        var bench = ClientBench()
+        bench.start(.discoverServices(uuids: strangers(8) + strangers(8)))
+        bench.play(
+            (0..<8).map { "> 06 0100 ffff 0028 0\($0)f0\n< 01 06 0100 0a" }.joined(separator: "\n"))
+        #expect(bench.takeResults() == [.success(.services([]))])
+    }
+
+    @Test("more than eight services are found by one discovery of all, in the order of their names (SPEC CEN-11)")
+    func manyServices() {
+        var bench = ClientBench()
+        let long = BluetoothUUID(high: 0x0001_0203_0405_0607, low: 0x0809_0A0B_0C0D_0E0F)
+        bench.start(
+            .discoverServices(uuids: [long, uuid(0x180F)] + strangers(510) + [uuid(0x180D).expanded, long]))
+        bench.play(
+            """
+            > 10 0100 ffff 0028
+            < 11 06 0100 0400 0118 0500 0800 0d18
+            > 10 0900 ffff 0028
+            < 11 14 2000 2f00 0f0e0d0c0b0a09080706050403020100
+            > 10 3000 ffff 0028
+            < 11 06 3000 3f00 0d18 4000 ffff 0f18
+            """)
+        let services = [
+            DiscoveredService(uuid: long, range: .init(0x20, 0x2F), isPrimary: true),
+            DiscoveredService(uuid: uuid(0x180F), range: .init(0x40, 0xFFFF), isPrimary: true),
+            DiscoveredService(uuid: uuid(0x180D), range: .init(5, 8), isPrimary: true),
+            DiscoveredService(uuid: uuid(0x180D), range: .init(0x30, 0x3F), isPrimary: true),
+        ]
+        #expect(bench.takeResults() == [.success(.services(services))])
+    }
+
+    @Test("among all services, declarations of both widths have the name")
+    func widthsAmongAll() {
+        var bench = ClientBench()
+        bench.start(.discoverServices(uuids: strangers(8) + [uuid(0x180D)]))
+        bench.play(
+            """
+            > 10 0100 ffff 0028
+            < 11 14 0100 0400 fb349b5f80000080001000000d180000
+            > 10 0500 ffff 0028
+            < 11 06 0500 0800 0d18
+            > 10 0900 ffff 0028
+            < 01 10 0900 0a
+            """)
+        let services = [
+            DiscoveredService(uuid: uuid(0x180D), range: .init(1, 4), isPrimary: true),
+            DiscoveredService(uuid: uuid(0x180D), range: .init(5, 8), isPrimary: true),
+        ]
+        #expect(bench.takeResults() == [.success(.services(services))])
+    }
+
+    @Test("a search for many services finds none, or fails, as one for few does")
+    func nothingAmongAll() {
+        var bench = ClientBench()
+        for error in ["0a", "0e"] {
+            bench.start(.discoverServices(uuids: strangers(9)))
+            bench.play("> 10 0100 ffff 0028\n< 01 10 0100 \(error)")
+        }
+        #expect(
+            bench.takeResults() == [.success(.services([])), .failure(.att(.unlikelyError, handle: 1))])
+    }
+
     @Test("a server that does not support grouping by secondary service has none")
     func secondaryServices() {
         var bench = ClientBench()

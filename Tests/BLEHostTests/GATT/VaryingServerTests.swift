@@ -52,6 +52,11 @@ struct VaryingServerTests {
             let named = primary.filter { $0.uuid == uuid }
             #expect(conversation.run(.discoverServices(uuids: [uuid])) == .success(.services(named)))
         }
+        // So many are looked for among all services.
+        var names = (0..<9).map { BluetoothUUID(0xFF00 + UInt16($0)) }
+        for service in primary.reversed() where !names.contains(service.uuid) { names.append(service.uuid) }
+        let found = names.flatMap { name in primary.filter { $0.uuid == name } }
+        #expect(conversation.run(.discoverServices(uuids: names)) == .success(.services(found)))
         let all = AttributeHandleRange(AttributeHandle(rawValue: 1), .last)
         let services = primary + secondary
         let includes = rows.filter { $0.type == .include }.compactMap { row -> DiscoveredInclude? in

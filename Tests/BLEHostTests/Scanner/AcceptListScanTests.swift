@@ -99,6 +99,43 @@ struct AcceptListScanTests {
         #expect(rig.discoveries.contains { $0.address == HostRig.peer(2) })
     }
 
+    @Test("a list that was refused keeps lists as long as it from the controller, but no shorter ones")
+    func shorterList() {
+        let rig = rig()
+        let three = (1...3).map { HostRig.peer($0) }
+        rig.answers[Self.add] = .complete([HCIStatus.memoryCapacityExceeded.rawValue])
+        let first = rig.submit(.radio(.scan(request(three))))
+        #expect(policy(rig) == 0)
+        rig.submit(.cancel(first))
+        rig.answers[Self.add] = nil
+        let second = rig.submit(.radio(.scan(request())))
+        #expect(policy(rig) == 1)
+        rig.submit(.cancel(second))
+        rig.forget()
+        rig.submit(.radio(.scan(request(three))))
+        #expect(policy(rig) == 0)
+        #expect(rig.count(of: Self.add) == 0)
+    }
+
+    @Test("a list is no longer than those that the controller accepts for connection attempts")
+    func limitOfConnections() {
+        let rig = rig()
+        rig.answers[Self.add] = .complete([HCIStatus.memoryCapacityExceeded.rawValue])
+        let attempts = Self.wanted.map { rig.submit(.radio(.connect(ConnectRequest(peer: $0)))) }
+        let cancelled = rig.connectionComplete(handle: 0, status: .unknownConnectionIdentifier)
+        // The first attempt makes way for the list of both, which is refused.
+        rig.receive(cancelled)
+        #expect(rig.count(of: Self.add) == 1)
+        rig.answers[Self.add] = nil
+        for attempt in attempts { rig.submit(.cancel(attempt)) }
+        rig.receive(cancelled)
+        let scan = rig.submit(.radio(.scan(request())))
+        #expect(policy(rig) == 0)
+        rig.submit(.cancel(scan))
+        rig.submit(.radio(.scan(request([HostRig.peer(1)]))))
+        #expect(policy(rig) == 1)
+    }
+
     @Test("connection attempts have the list first: they begin when the scan has left it")
     func connectionsComeFirst() throws {
         let rig = rig()

@@ -342,6 +342,31 @@ struct ScannerTests {
         #expect(Set(joined.discoveries.map { $0.others.count }).count > 1)
     }
 
+    @Test("scans that begin to want, or no longer want, what others want get what they ask for")
+    func changedScans() {
+        let rig = HostRig()
+        rig.start()
+        let (heart, battery) = (BluetoothUUID(UInt16(0x180D)), BluetoothUUID(UInt16(0x180F)))
+        func request(_ service: BluetoothUUID) -> ScanRequest {
+            ScanRequest(isActive: false, allowsDuplicates: true, serviceUUIDs: [service])
+        }
+        func hearing(_ short: UInt8) -> [UInt32] {
+            rig.forget()
+            rig.receive(HostRig.report(data: [3, 3, short, 0x18]))
+            return rig.discoveries.map(\.client.rawValue)
+        }
+        let scans = ([1, 2, 3] as [UInt32]).map { client in
+            rig.submit(.radio(.scan(request(heart))), from: ClientID(rawValue: client))
+        }
+        #expect(hearing(0x0D) == [1, 2, 3] && hearing(0x0F) == [])
+        rig.submit(.radio(.changeScan(scans[1], request(battery))), from: ClientID(rawValue: 2))
+        #expect(hearing(0x0D) == [1, 3] && hearing(0x0F) == [2])
+        rig.submit(.radio(.changeScan(scans[0], request(battery))), from: ClientID(rawValue: 1))
+        #expect(hearing(0x0D) == [3] && hearing(0x0F) == [1, 2])
+        rig.submit(.radio(.changeScan(scans[1], request(heart))), from: ClientID(rawValue: 2))
+        #expect(hearing(0x0D) == [2, 3] && hearing(0x0F) == [1])
+    }
+
     @Test("names are compared by their octets, also where Unicode calls other octets equal", arguments: [false, true])
     func namesByOctets(isReversed: Bool) {
         let rig = HostRig()

@@ -154,6 +154,30 @@ struct ResponseOddsTests {
         #expect(rig.counters.droppedValues >= 7904)
     }
 
+    @Test("the events of trains stay on if a set with responses comes while a search that has just begun is given up")
+    func eventMask() {
+        let rig = rig()
+        // The controller's sets are known.
+        rig.submit(.radio(.advertiseSet(AdvertisingSetRequest(data: [2, 1, 6]))))
+        rig.advance(by: .seconds(1))
+        rig.answers[LESetEventMask.opcode] = .silence
+        rig.submit(.cancel(follow(rig)))
+        rig.submit(.radio(.advertiseSet(ResponseTests.set())))
+        rig.answers[LESetEventMask.opcode] = nil
+        rig.receive(CommandComplete(opcode: LESetEventMask.opcode, returnParameters: [0]))
+        let found = follow(rig)
+        rig.receive(established(4))
+        #expect(trainEvents(rig, of: found).count == 1)
+        let masks = rig.commands.filter { $0.opcode == LESetEventMask.opcode }.map { command in
+            LEEventMask(rawValue: command.parameters.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        }
+        #expect(masks.count == 2)
+        let wanted: LEEventMask = [
+            .periodicAdvertisingReport, .periodicAdvertisingReportV2, .periodicAdvertisingResponseReport,
+        ]
+        #expect(masks.last?.isSuperset(of: wanted) == true)
+    }
+
     // MARK: The receiver
 
     private func established(_ count: UInt8, handle: UInt16 = 1) -> LEPeriodicAdvertisingSyncEstablishedV2 {
@@ -241,6 +265,98 @@ struct ResponseOddsTests {
         #expect(rig.results(of: silent) == [.failure(.commandTimeout(choose))])
     }
 
+    @Test("a refusal ends the newest of the wishes that the controller had not accepted before, and no other")
+    func refusalOfTheNewest() {
+        let rig = rig()
+        let choose = LESetPeriodicSyncSubevent.opcode
+        let terminate = LEPeriodicAdvertisingTerminateSync.opcode
+        let first = follow(rig, [0])
+        rig.receive(established(4))
+        rig.answers[choose] = .silence
+        let second = follow(rig, [0, 1])
+        let third = follow(rig, [2])
+        let content = follow(rig, [0])
+        let full = HCIStatus.memoryCapacityExceeded
+        let refusal = CommandComplete(opcode: choose, returnParameters: [full.rawValue, 1, 0])
+        // It is about the wishes before the third.
+        rig.receive(refusal)
+        #expect([first, second, third, content].allSatisfy { rig.results(of: $0).isEmpty })
+        #expect(rig.commands.last { $0.opcode == choose }?.parameters == [1, 0, 0, 0, 3, 0, 1, 2])
+        rig.receive(refusal)
+        #expect(rig.results(of: third) == [.failure(.controller(full, choose))])
+        #expect(rig.commands.last { $0.opcode == choose }?.parameters == [1, 0, 0, 0, 2, 0, 1])
+        rig.receive(CommandComplete(opcode: choose, returnParameters: [0, 1, 0]))
+        // What was accepted stays in force if the controller refuses less.
+        rig.answers[choose] = .complete([HCIStatus.invalidCommandParameters.rawValue, 1, 0])
+        rig.submit(.cancel(second))
+        #expect([first, content].allSatisfy { rig.results(of: $0).isEmpty })
+        #expect(rig.count(of: terminate) == 0)
+        rig.receive(packet(0, data: [7]))
+        for operation in [first, content] {
+            guard case .report(let report)? = trainEvents(rig, of: operation).last else {
+                Issue.record("no report")
+                continue
+            }
+            #expect(report.data == [7])
+        }
+    }
+
+    @Test("who takes a peer's trains goes on with the others when the controller refuses the subevents of one")
+    func refusalOfTransfer() {
+        let rig = rig()
+        let choose = LESetPeriodicSyncSubevent.opcode
+        let link = rig.connect(HostRig.peer(5))
+        var options = TrainOptions()
+        options.subevents = [0]
+        let modest = rig.submit(.radio(.receiveTrains(link, options)))
+        rig.receive(transferred(on: link, handle: 1))
+        options.subevents = [1]
+        let greedy = rig.submit(.radio(.receiveTrains(link, options)), from: ClientID(rawValue: 2))
+        rig.answers[choose] = .complete([HCIStatus.memoryCapacityExceeded.rawValue, 2, 0])
+        // Nothing of this one was accepted.
+        rig.receive(transferred(on: link, handle: 2))
+        for operation in [modest, greedy] {
+            #expect(rig.results(of: operation).isEmpty)
+            #expect(trainEvents(rig, of: operation).last == .lost(advertiser: HostRig.peer(1), identifier: 2))
+        }
+        #expect(rig.count(of: LEPeriodicAdvertisingTerminateSync.opcode) == 1)
+        rig.receive(packet(0, data: [7]))
+        guard case .report(let report)? = trainEvents(rig, of: modest).last else {
+            Issue.record("no report")
+            return
+        }
+        #expect(report.data == [7] && report.identifier == 1)
+    }
+
+    @Test("wishes that come while the controller has not answered are chosen together when it has, however many")
+    func manyWishes() {
+        let rig = rig()
+        let choose = LESetPeriodicSyncSubevent.opcode
+        rig.answers[choose] = .silence
+        let first = follow(rig, [0])
+        rig.receive(established(128))
+        let others = (1..<100).map { follow(rig, [UInt8($0)]) }
+        #expect(rig.count(of: choose) == 1)
+        rig.answers[choose] = nil
+        rig.receive(CommandComplete(opcode: choose, returnParameters: [0, 1, 0]))
+        #expect(rig.count(of: choose) == 2)
+        let all: [UInt8] = [1, 0, 0, 0, 100] + Array(0..<100)
+        #expect(rig.commands.last { $0.opcode == choose }?.parameters == all)
+        #expect(([first] + others).allSatisfy { rig.results(of: $0).isEmpty })
+    }
+
+    @Test("what was accepted for a train that was lost does not hold for the next one with its handle")
+    func choiceOfLostTrain() {
+        let rig = rig()
+        let choose = LESetPeriodicSyncSubevent.opcode
+        let follow = follow(rig, [2])
+        rig.receive(established(4))
+        rig.receive(LEPeriodicAdvertisingSyncLost(synchronizationHandle: SynchronizationHandle(rawValue: 1)))
+        rig.answers[choose] = .complete([HCIStatus.memoryCapacityExceeded.rawValue, 1, 0])
+        rig.receive(established(4))
+        #expect(rig.results(of: follow) == [.failure(.controller(.memoryCapacityExceeded, choose))])
+    }
+
     @Test("a controller that repeats one train and answers nothing is asked a limited number of times")
     func repetition() {
         let rig = rig()
@@ -252,6 +368,46 @@ struct ResponseOddsTests {
         rig.answers[choose] = nil
         rig.advance(by: .seconds(30))
         #expect(rig.count(of: choose) <= TrainTable.transferLimit + 1)
+    }
+
+    private func transferred(on link: LinkID, handle: UInt16) -> LEPeriodicAdvertisingSyncTransferReceivedV2 {
+        LEPeriodicAdvertisingSyncTransferReceivedV2(
+            connectionHandle: link.handle, serviceData: 0,
+            synchronizationHandle: SynchronizationHandle(rawValue: handle), advertisingSetIdentifier: UInt8(handle),
+            advertiserAddress: HostRig.peer(1), advertiserPHY: .le1M, interval: .milliseconds(100),
+            advertiserClockAccuracy: ClockAccuracy(rawValue: 0), subeventCount: 4, subeventInterval: 20,
+            responseSlotDelay: 6, responseSlotSpacing: 16)
+    }
+
+    @Test("who wants subevents of a peer's trains is refused at once by a controller that can receive none")
+    func refusedReceiver() {
+        let rig = HostRig()
+        rig.features = [.encryption, .extendedAdvertising, .periodicAdvertising]
+        rig.start()
+        let link = rig.connect()
+        var options = TrainOptions()
+        options.subevents = [0]
+        let received = rig.submit(.radio(.receiveTrains(link, options)))
+        let failure = HostFailure.controller(.unsupportedFeatureOrParameterValue, LESetPeriodicSyncSubevent.opcode)
+        #expect(rig.results(of: received) == [.failure(failure)])
+        #expect(rig.count(of: LESetPeriodicAdvertisingSyncTransferParameters.opcode) == 0)
+    }
+
+    @Test("a response is refused while the operation follows several trains: it does not say in which it is sent")
+    func severalTrains() {
+        let rig = rig()
+        let opcode = LESetPeriodicAdvertisingResponseData.opcode
+        let link = rig.connect(HostRig.peer(5))
+        let received = rig.submit(.radio(.receiveTrains(link, TrainOptions())))
+        for handle in 1...2 as ClosedRange<UInt16> { rig.receive(transferred(on: link, handle: handle)) }
+        #expect(trainEvents(rig, of: received).count == 2)
+        let command = HostCommand.radio(
+            .respondInTrain(TrainResponse(toEvent: 1, subevent: 0, slot: 0, data: []), in: received))
+        #expect(rig.results(of: rig.submit(command)) == [.failure(.invalidRequest(.train))])
+        #expect(rig.count(of: opcode) == 0)
+        rig.receive(LEPeriodicAdvertisingSyncLost(synchronizationHandle: SynchronizationHandle(rawValue: 1)))
+        #expect(rig.results(of: rig.submit(command)) == [.success(.done)])
+        #expect(rig.commands.last { $0.opcode == opcode }?.parameters.first == 2)
     }
 
     @Test("a response needs a train with slots, a subevent of it and data that fit")

@@ -158,6 +158,28 @@ struct ResponseTests {
         #expect(receiver.air.statistics(of: receiver.controller).rejections.isEmpty)
     }
 
+    @Test("whole events are skipped: of the others, each chosen subevent is reported (Core 5.4, Vol 4, Part E, 7.8.67)")
+    func skips() {
+        let world = World(hosts: 2)
+        let (sender, receiver) = (world.hosts[0], world.hosts[1])
+        Self.serve(sender)
+        sender.submit(.radio(.advertiseSet(Self.set())))
+        let request = TrainTests.request(sender) {
+            $0.options.skip = 2
+            $0.options.subevents = [0, 1, 3]
+        }
+        let followed = receiver.submit(.radio(.followTrain(request)))
+        #expect(world.run(for: .seconds(20)) { TrainTests.reports(receiver, of: followed).count >= 30 })
+        let reports = TrainTests.reports(receiver, of: followed)
+        var events: [UInt16] = []
+        for case let event? in reports.map(\.event) where events.last != event { events.append(event) }
+        // The first one may have begun before the subevents were chosen, and the last one may not be over.
+        let whole = events.dropFirst().dropLast()
+        #expect(whole.count >= 8)
+        for event in whole { #expect(reports.filter { $0.event == event }.map(\.subevent) == [0, 1, 3]) }
+        #expect(zip(whole, whole.dropFirst()).allSatisfy { $1 &- $0 == 3 }, "\(events)")
+    }
+
     @Test("a train whose data do not come is lost, and found again when they do")
     func silence() {
         let world = World(hosts: 2)

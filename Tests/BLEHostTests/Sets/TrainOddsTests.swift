@@ -213,6 +213,34 @@ struct TrainOddsTests {
         #expect([first, early, late].allSatisfy { rig.results(of: $0) == [.failure(.cancelled)] })
     }
 
+    @Test("a receiver of transfers that the controller refuses ends the trains that it alone follows")
+    func refusedReceiver() {
+        let rig = rig()
+        let link = rig.connect(HostRig.peer(5))
+        let opcode = LESetPeriodicAdvertisingSyncTransferParameters.opcode
+        let terminate = LEPeriodicAdvertisingTerminateSync.opcode
+        let first = rig.submit(.radio(.receiveTrains(link, TrainOptions())))
+        rig.answers[opcode] = .silence
+        let second = rig.submit(.radio(.receiveTrains(link, TrainOptions())), from: ClientID(rawValue: 2))
+        rig.receive(
+            LEPeriodicAdvertisingSyncTransferReceived(
+                connectionHandle: link.handle, serviceData: 0,
+                synchronizationHandle: SynchronizationHandle(rawValue: 9), advertisingSetIdentifier: 1,
+                advertiserAddress: HostRig.peer(1), advertiserPHY: .le1M, interval: .milliseconds(100),
+                advertiserClockAccuracy: ClockAccuracy(rawValue: 0)))
+        #expect(events(rig, of: second).count == 1)
+        rig.submit(.cancel(first))
+        #expect(rig.count(of: terminate) == 0)
+        rig.answers[opcode] = nil
+        let status = HCIStatus.memoryCapacityExceeded
+        rig.receive(CommandComplete(opcode: opcode, returnParameters: [status.rawValue]))
+        #expect(rig.results(of: second) == [.failure(.controller(status, opcode))])
+        #expect(rig.count(of: terminate) == 1)
+        // Nobody takes what this peer transfers.
+        let mode = rig.commands.last { $0.opcode == opcode }?.parameters[2]
+        #expect(mode == PeriodicSyncTransferMode.ignore.rawValue)
+    }
+
     @Test("trains that nobody wants are ended, in bounded memory however many a controller reports")
     func unwantedTrains() {
         let rig = rig()

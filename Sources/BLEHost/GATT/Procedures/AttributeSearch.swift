@@ -7,6 +7,8 @@ import BLEPackets
 struct AttributeSearch {
     enum Kind: Equatable {
         case primaryServices
+        /// Those of all primary services that are named.
+        case namedServices([BluetoothUUID])
         case secondaryServices
         case includes
         case characteristics([BluetoothUUID])
@@ -44,7 +46,8 @@ struct AttributeSearch {
 
     private var request: [UInt8] {
         switch kind {
-        case .primaryServices: ATTReadByGroupTypeRequest(range: range, groupType: .primaryService).encoded()
+        case .primaryServices, .namedServices:
+            ATTReadByGroupTypeRequest(range: range, groupType: .primaryService).encoded()
         case .secondaryServices: ATTReadByGroupTypeRequest(range: range, groupType: .secondaryService).encoded()
         case .includes: ATTReadByTypeRequest(range: range, type: .include).encoded()
         case .characteristics: ATTReadByTypeRequest(range: range, type: .characteristic).encoded()
@@ -57,11 +60,24 @@ struct AttributeSearch {
     private var result: GATTResult {
         switch kind {
         case .primaryServices, .secondaryServices: .services(services)
+        case .namedServices(let uuids): .services(named(uuids))
         case .includes: .includedServices(includes)
         case .characteristics(let uuids): .characteristics(finished(characteristics, uuids))
         case .descriptors: .descriptors(descriptors)
         case .values: .attributeValues(values)
         }
+    }
+
+    /// The services with these UUIDs, in the order in which `NamedServiceSearch` finds them: that of the UUIDs, and for
+    /// one UUID that of the handles. A declaration of either width is found.
+    private func named(_ uuids: [BluetoothUUID]) -> [DiscoveredService] {
+        let names = UUIDIndex(uuids)
+        var found: [(place: Int, index: Int)] = []
+        for index in services.indices {
+            if let place = names.place(of: services[index].uuid) { found.append((place, index)) }
+        }
+        found.sort { ($0.place, $0.index) < ($1.place, $1.index) }
+        return found.map { services[$0.index] }
     }
 
     /// Where a characteristic ends is known when the next one is found.
@@ -72,7 +88,9 @@ struct AttributeSearch {
         for index in all.indices.dropLast() {
             all[index].endHandle = AttributeHandle(rawValue: all[index + 1].handle.rawValue &- 1)
         }
-        return uuids.isEmpty ? all : all.filter { uuids.contains($0.uuid) }
+        if uuids.isEmpty { return all }
+        let names = UUIDIndex(uuids)
+        return all.filter { names.contains($0.uuid) }
     }
 
     // MARK: Answers
@@ -81,7 +99,7 @@ struct AttributeSearch {
         if !unresolved.isEmpty { return try receiveIncludedUUID(pdu) }
         let found: Found
         switch kind {
-        case .primaryServices, .secondaryServices: found = try receiveServices(pdu)
+        case .primaryServices, .namedServices, .secondaryServices: found = try receiveServices(pdu)
         case .includes: found = try receiveIncludes(pdu)
         case .characteristics: found = try receiveCharacteristics(pdu)
         case .descriptors: found = try receiveDescriptors(pdu)
@@ -149,7 +167,7 @@ struct AttributeSearch {
             var reader = PacketReader(element.value)
             let uuid = try BluetoothUUID(decoding: &reader, width: width)
             services.append(
-                DiscoveredService(uuid: uuid, range: element.range, isPrimary: kind == .primaryServices))
+                DiscoveredService(uuid: uuid, range: element.range, isPrimary: kind != .secondaryServices))
             first = element.range.first
             last = max(last, element.range.last)
         }

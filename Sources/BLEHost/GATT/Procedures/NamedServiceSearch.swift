@@ -1,10 +1,17 @@
 import BLEPackets
 
-/// Finds primary services by their UUIDs, one UUID after another (Core 5.4, Vol 3, Part G, 4.4.2).
+/// Finds a few primary services by their UUIDs, one UUID after another (Core 5.4, Vol 3, Part G, 4.4.2).
 ///
 /// A server compares the octets of its declarations. A UUID given in 128 bits is searched for in this form, and then in
 /// its short form if it has one and the long form found nothing.
 struct NamedServiceSearch {
+    /// The maximum number of UUIDs. Each costs at least one request, and nothing else uses the bearer meanwhile; more
+    /// of them are looked for among all services (`AttributeSearch.Kind.namedServices`).
+    private static let limit = 8
+
+    /// Whether these are so few that they are searched for one after another.
+    static func suits(_ uuids: [BluetoothUUID]) -> Bool { uuids.count <= limit || UUIDIndex(uuids).count <= limit }
+
     /// UUIDs that have not been searched completely; the first is in progress.
     private var uuids: [BluetoothUUID] = []
     private var range = AttributeHandleRange.all

@@ -45,8 +45,9 @@ struct ScanMachine {
     private var lastHeard = Instant.zero
     /// Whether a conflicting scan can only be ours; we do not switch off another owner's.
     private let isExclusive: Bool
-    /// The controller did not accept the filter accept list: it reports all devices instead.
-    private var isListRefused = false
+    /// The length of the shortest filter accept list that the controller did not accept. Instead of such a list, or a
+    /// longer one, it reports all devices.
+    private var refusedLength = Int.max
     /// Whether the scan uses the filter accept list or is about to: until it is off, the list must stay as it is (Core
     /// 5.4, Vol 4, Part E, 7.8.15).
     private(set) var holdsAcceptList = false
@@ -75,7 +76,7 @@ struct ScanMachine {
         switch state {
         case .listing(let parameters, var remaining):
             guard status.isSuccess else {
-                isListRefused = true
+                refusedLength = min(refusedLength, parameters.acceptList.count)
                 becomeIdle()
                 return converge()
             }
@@ -124,7 +125,7 @@ struct ScanMachine {
     /// The controller was reset: it no longer scans, the wish stays.
     mutating func controllerReset() {
         becomeIdle()
-        isListRefused = false
+        refusedLength = .max
         failures = 0
         silence = Self.firstSilence
     }
@@ -175,7 +176,7 @@ struct ScanMachine {
     /// What is wanted, as far as the controller can.
     private var wish: ScanParameters? {
         var wish = wanted
-        if isListRefused { wish?.acceptList = [] }
+        if let wanted, wanted.acceptList.count >= refusedLength { wish?.acceptList = [] }
         return wish
     }
 

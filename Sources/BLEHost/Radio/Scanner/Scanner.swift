@@ -10,6 +10,9 @@ struct Scanner {
         var operation: OperationID
         var client: ClientID
         var request: ScanRequest
+        var filter: ScanFilter
+        /// The same for all scans whose filters match the same devices.
+        var selection: UInt64
         /// By slot of the device table: the hash of the content that was last checked, whether reported or not; 0 for
         /// none.
         var judged: [UInt64] = []
@@ -49,6 +52,7 @@ struct Scanner {
     private var latestOthers: [Discovery.Seeker] = []
 
     private var wishes: [Wish] = []
+    private var lastSelection: UInt64 = 0
     private var devices: DeviceTable
     private var held = Queue<(slot: DeviceTable.Slot, key: DeviceTable.Key, until: Instant)>()
     private(set) var forgottenDevices: UInt64 = 0
@@ -67,7 +71,17 @@ struct Scanner {
     // MARK: Wishes
 
     mutating func add(_ request: ScanRequest, operation: OperationID, client: ClientID) {
-        wishes.append(Wish(operation: operation, client: client, request: request))
+        let filter = ScanFilter(request)
+        let selection = selection(of: filter)
+        wishes.append(
+            Wish(operation: operation, client: client, request: request, filter: filter, selection: selection))
+    }
+
+    /// The number of what a filter selects: that of another scan which selects the same, or a new one.
+    private mutating func selection(of filter: ScanFilter) -> UInt64 {
+        if let same = wishes.first(where: { $0.filter.selects(like: filter) }) { return same.selection }
+        lastSelection += 1
+        return lastSelection
     }
 
     /// Devices that were already reported are not reported again.
@@ -75,15 +89,18 @@ struct Scanner {
     mutating func change(_ operation: OperationID, to request: ScanRequest) -> Bool {
         guard let index = wishes.firstIndex(where: { $0.operation == operation }) else { return false }
         if wishes[index].request.allowsDuplicates, !request.allowsDuplicates { noteReported(to: index) }
+        let filter = ScanFilter(request)
+        wishes[index].selection = selection(of: filter)
+        wishes[index].filter = filter
         wishes[index].request = request
         return true
     }
 
     /// A client that got every packet knows all devices that match.
     private mutating func noteReported(to index: Int) {
-        let request = wishes[index].request
+        let filter = wishes[index].filter
         wishes[index].judged = devices.slots.map { slot in
-            request.matches(devices[slot]) ? devices[slot].contentHash : 0
+            filter.matches(devices[slot]) ? devices[slot].contentHash : 0
         }
     }
 
@@ -247,7 +264,7 @@ struct Scanner {
     ) {
         let content = devices[slot].contentHash
         let isHeld = devices[slot].isHeld
-        var latest: (wish: Int, matches: Bool)?
+        var latest: (selection: UInt64, matches: Bool)?
         var first: Int?
         var others = 0
         for index in wishes.indices {
@@ -294,11 +311,11 @@ struct Scanner {
 
     /// Whether a device is one that a client wants. Many clients often want the same: then its data are read once.
     private func matches(
-        _ index: Int, _ slot: DeviceTable.Slot, _ latest: inout (wish: Int, matches: Bool)?
+        _ index: Int, _ slot: DeviceTable.Slot, _ latest: inout (selection: UInt64, matches: Bool)?
     ) -> Bool {
-        if let latest, wishes[latest.wish].request.selects(like: wishes[index].request) { return latest.matches }
-        let matches = wishes[index].request.matches(devices[slot])
-        latest = (index, matches)
+        if let latest, latest.selection == wishes[index].selection { return latest.matches }
+        let matches = wishes[index].filter.matches(devices[slot])
+        latest = (wishes[index].selection, matches)
         return matches
     }
 

@@ -75,8 +75,8 @@ public struct SlotResponse: Hashable, Sendable {
     public var subevent: UInt8
     /// The response slot, counted from the first one of the subevent.
     public var slot: UInt8
-    /// The data, at most 1,650 octets; `nil` if something was sent in the slot, but could not be received: several
-    /// devices may have responded.
+    /// The data of the response, which is one PDU: at most 251 octets. `nil` if the controller received none in the
+    /// slot: no device responded, several did, or one was too far away (Core 5.4, Vol 4, Part E, 7.7.65.37).
     public var data: [UInt8]?
     /// Whether the controller received only the beginning of the data.
     public var isTruncated: Bool

@@ -128,6 +128,8 @@ struct TrainTable {
     private var lastClient = ClientID(rawValue: 0)
     private var turns = 0
     private var script: [Action] = []
+    /// The choices of subevents, of trains with responses.
+    var choices: [Choice] = []
     /// Whether the controller reports what it hears of trains.
     private(set) var hasEventMask = false
 
@@ -409,6 +411,7 @@ struct TrainTable {
     mutating func controllerReset() -> [Loss] {
         attempt = .idle
         script = []
+        choices = []
         hasEventMask = false
         var losses: [Loss] = []
         for index in entries.indices {

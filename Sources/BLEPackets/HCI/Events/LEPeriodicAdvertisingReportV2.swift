@@ -17,7 +17,7 @@ public struct LEPeriodicAdvertisingReportV2: LEMetaEvent {
     public var subeventNumber: UInt8
     /// Whether the data is complete, continues in the next report, or was cut off.
     public var dataStatus: AdvertisingDataStatus
-    /// At most 245 octets.
+    /// At most 244 octets.
     public var data: [UInt8]
 
     public init(
