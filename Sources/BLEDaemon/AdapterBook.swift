@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The names of the adapters that the daemons of one process have: transports and addresses.
+/// What the daemons of one process share: the names of the adapters that they have, transports and addresses, and the
+/// folder of apps.
 public final class AdapterBook: Sendable {
     private struct Names: Sendable {
         var known: Set<String> = []
@@ -20,6 +21,9 @@ public final class AdapterBook: Sendable {
     }
 
     private let names = Mutex(Names())
+    /// Held while an app is installed or removed: what was found in the folder of apps must still be so when it is
+    /// changed, and each daemon has a thread of its own.
+    let installing = Mutex(())
 
     public init() {}
 

@@ -1,5 +1,6 @@
 import BLEPackets
 import BLEStateFiles
+import BLETransport
 import FoundationEssentials
 import Glibc
 import Synchronization
@@ -8,7 +9,9 @@ import Synchronization
 /// index is and however it is named.
 ///
 /// The first adapter that a state folder is used for keeps its state in the folder itself, every other one in
-/// `adapters/NAME`. So the daemon of one adapter can become that of several, and finds its state again.
+/// `adapters/NAME`. So the daemon of one adapter can become that of several, and finds its state again. If the only
+/// adapter of a daemon has no state of its own, and the first one is not there, it takes that one's place: so a stick
+/// that replaces another one keeps the bonds.
 public final class AdapterFolders: Sendable {
     /// The names of adapters are addresses, or transports if there is none.
     private struct Record: Codable, Equatable, Sendable {
@@ -27,28 +30,41 @@ public final class AdapterFolders: Sendable {
     /// - Parameters:
     ///   - path: the folder of all state; it need not be there.
     ///   - log: gets lines for people.
-    /// - Throws: `Unreadable`: without the record, one adapter would get the bonds of another.
+    /// - Throws: `Unreadable`: the record is there, and this user cannot or must not read it.
     public init(path: String, log: @escaping @Sendable (String) -> Void) throws(Unreadable) {
         self.path = path
         self.log = log
-        var record = try Self.read(path)
+        var record = try Self.read(path, log)
         // No adapter came: any may be the first.
         if record.first == Self.anyAdapter { record.first = nil }
         state = Mutex(record)
     }
 
-    private static func read(_ path: String) throws(Unreadable) -> Record {
+    private static func read(_ path: String, _ log: (String) -> Void) throws(Unreadable) -> Record {
         guard exists(path) else { return Record() }
-        let octets: [UInt8]?
         do throws(StateFileError) {
-            octets = try SafeFolder(path: path, isMade: false).read(file, limit: 1 << 16)
+            let folder = try SafeFolder(path: path, isMade: false)
+            guard let octets = try folder.read(file, limit: 1 << 16) else { return Record() }
+            if let record = try? JSONDecoder().decode(Record.self, from: Data(octets)) { return record }
+            try folder.replace(file + ".damaged", with: octets)
+            return replacement(path, log)
         } catch {
             throw Unreadable(cause: "\(error)")
         }
-        guard let octets else { return Record() }
-        do { return try JSONDecoder().decode(Record.self, from: Data(octets)) } catch {
-            throw Unreadable(cause: "‘\(path)/\(file)’ is damaged")
+    }
+
+    /// What takes the place of a damaged record. If more than one adapter has had state here, nobody knows whose is in
+    /// the folder itself, and no adapter may get the bonds of another.
+    private static func replacement(_ path: String, _ log: (String) -> Void) -> Record {
+        let damage = "‘\(path)/\(file)’ was damaged and is kept as ‘\(file).damaged’"
+        guard exists(path + "/adapters") else {
+            log("\(damage): only one adapter has had its state here, which the first adapter gets")
+            return Record()
         }
+        log(
+            "\(damage): adapters with a folder of their own have their state; the state in ‘\(path)’ itself is left "
+                + "alone until somebody writes the address of its adapter as ‘first’ into ‘\(file)’ and restarts bled")
+        return Record(first: unknown)
     }
 
     /// The record of which folder is whose is there and cannot be used.
@@ -58,40 +74,76 @@ public final class AdapterFolders: Sendable {
 
         /// The cause, and what to do.
         public var description: String {
-            "\(cause): it says which adapter has which state; repair it, or remove it, and the first adapter that comes "
-                + "gets the state in this folder"
+            "\(cause): it says which adapter has which state; make it readable, or remove it, and the first adapter that "
+                + "comes gets the state in this folder"
         }
     }
 
     private static let file = "adapters.json"
     /// The transport of a daemon that takes the first adapter that comes.
     private static let anyAdapter = "all"
+    /// In place of the first adapter: it is one that nobody knows.
+    private static let unknown = "?"
 
     /// The address of the first adapter, as far as it is known: the apps whose manifest names none are its.
-    public var first: DeviceAddress? { state.withLock { $0.first.flatMap { DeviceAddress($0 + "/public") } } }
+    public var first: DeviceAddress? { state.withLock { $0.first.flatMap { Self.address($0) } } }
 
-    /// The folder with an adapter's state.
+    /// Where an adapter has its state.
+    public struct Place: Equatable, Sendable {
+        /// The folder.
+        public let folder: String
+        /// The adapter whose state that is, if it is not there yet: no other one may come instead.
+        public let awaited: DeviceAddress?
+    }
+
+    /// Where an adapter has its state.
     /// - Parameters:
     ///   - address: the adapter's address; `nil`: it has none, or is not there.
     ///   - transport: what the command line or the configuration calls it.
     ///   - present: the addresses of the adapters that are there.
     ///   - isOnly: whether the daemon has this adapter alone: it may then take the place of another one.
-    public func folder(of address: String?, transport: String, present: Set<String>, isOnly: Bool) -> String {
+    public func place(of address: String?, transport: String, present: Set<String>, isOnly: Bool) -> Place {
         change { record in
-            let latest = record.latest[transport].flatMap { present.contains($0) ? nil : $0 }
-            let name = name(of: address ?? latest, transport)
+            let absent = address == nil ? Self.absent(transport, present, isOnly: isOnly, record) : nil
+            let name = name(of: address ?? absent, transport)
+            let awaited = name == absent ? Self.address(name) : nil
             let own = path + "/adapters/" + Self.fileName(name)
-            // Earlier versions named the folders of several adapters by their transports.
+            // What was begun before its address was known. Earlier versions knew none.
             let former = path + "/adapters/" + Self.fileName(transport)
-            if !isOnly, former != own, !Self.exists(own), Self.exists(former), !rename(former, own) { return former }
+            if record.first != name, former != own, !Self.exists(own), Self.exists(former), !rename(former, own) {
+                return Place(folder: former, awaited: awaited)
+            }
             let hasOwn = Self.exists(own)
             // It has not been there before.
             if record.first == transport, !hasOwn { record.first = name }
-            if record.first == nil || isOnly && !hasOwn { record.first = name }
+            let first = record.first ?? name
+            if isOnly, !hasOwn, first != name, first != Self.unknown, !present.contains(first) {
+                log(
+                    "\(name) takes the place of \(first), which is not there: its bonds, and what apps wait for, are "
+                        + "those of \(name) from now on")
+                record.first = name
+            } else {
+                record.first = first
+            }
             if name == address { record.latest[transport] = name }
-            return record.first == name && !hasOwn ? path : own
+            return Place(folder: record.first == name && !hasOwn ? path : own, awaited: awaited)
         }
     }
+
+    /// The adapter that is meant by a transport which has none now: the one that it named last, if that is nowhere
+    /// else. If it has named none, the only adapter of a daemon is the one whose state is in the folder.
+    private static func absent(
+        _ transport: String, _ present: Set<String>, isOnly: Bool, _ record: Record
+    ) -> String? {
+        var known = record.latest[transport]
+        // Other transports than the kernel's adapters never get an address.
+        if known == nil, isOnly, case .userChannel? = try? TransportAddress(transport) {
+            known = record.first.flatMap { address($0) == nil ? nil : $0 }
+        }
+        return known.flatMap { present.contains($0) ? nil : $0 }
+    }
+
+    private static func address(_ name: String) -> DeviceAddress? { DeviceAddress(name + "/public") }
 
     /// Some adapters have one address, the maker's: the second one is named by its transport.
     private func name(of address: String?, _ transport: String) -> String {

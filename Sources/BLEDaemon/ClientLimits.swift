@@ -2,6 +2,7 @@ import BLEAppLifecycle
 import BLEDaemonProtocol
 
 /// The limits of clients. A client that exceeds one harms only itself: its request is refused, or its connection ends.
+/// `UserShare` limits what the tools and the apps that are not installed of one user have together.
 public struct ClientLimits: Hashable, Sendable {
     /// The maximum length of a message to the daemon, in octets.
     public var messageOctets = BledProtocol.requestLimit
@@ -20,11 +21,11 @@ public struct ClientLimits: Hashable, Sendable {
     public var scans = 8
     /// Advertisements of one tool at a time.
     public var advertisements = 8
-    /// Published services of one tool.
+    /// Published services of one tool or app.
     public var services = 64
-    /// Attributes in the services of one tool, of the 65,535 that all share.
+    /// Attributes in the services of one tool or app, of the 65,535 that all share.
     public var attributes = 2048
-    /// Channels of one tool, open or being opened, and SPSMs on which it listens.
+    /// Channels of one tool or app, open or being opened, and SPSMs on which it listens.
     public var channels = 16
     /// Advertising sets of one tool at a time.
     public var sets = 4

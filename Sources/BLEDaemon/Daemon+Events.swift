@@ -13,7 +13,7 @@ extension Daemon {
             let client = port.ledger.completed(operation)
             // The engine reports that advertising stopped only if the controller did it by itself.
             if !port.ledger.wantsAdvertising { isAdvertising = false }
-            if let client, isLostTool(client), case .success(let success) = result { undo(success, of: client) }
+            if let client, case .success(let success) = result { undo(success, of: client, after: operation) }
             hearAdvertisingSets(operation, result)
             takeOutOfBandData(after: operation, result)
             operatorHears(operation, result)
@@ -25,6 +25,7 @@ extension Daemon {
         case .connected(let link, let client) where isLostTool(client):
             // The client left while the link was being established.
             _ = runner.submit(.link(link.id, .disconnect), from: client)
+        case .channel(.opened(let channel, let client)): closeUnlessWanted(channel, of: client)
         case .bondChanged, .bondRemoved:
             if let error = runner.takeStoreError() { configuration.logError("a bond could not be saved: \(error)") }
         case .pairing(let link, let progress): pairing(progress, on: link)
@@ -100,20 +101,34 @@ extension Daemon {
         look(at: connection)
     }
 
-    /// A client left while the engine carried out its request.
-    private func undo(_ result: HostResult, of client: ClientID) {
+    /// Undoes what the engine has carried out for a tool that left meanwhile, whether it is gone or stays connected.
+    private func undo(_ result: HostResult, of client: ClientID, after operation: OperationID) {
+        let isLost = isLostTool(client)
+        guard isLost || tools[client]?.tool.hasAbandoned(operation) == true else { return }
         switch result {
-        case .published(let service): _ = runner.submit(.server(.removeService(service.range.first)), from: client)
-        case .listening(let spsm): _ = runner.submit(.channel(.stopListening(spsm: spsm)), from: client)
-        case .channel(let channel): _ = runner.submit(.channel(.close(channel.id)), from: client)
-        case .channels(let opened):
-            for channel in opened { _ = runner.submit(.channel(.close(channel.id)), from: client) }
-        // The link ends with the event of its connection.
-        case .connected: break
+        case .published(let service): submitUndoing(.server(.removeService(service.range.first)), of: client)
+        case .listening(let spsm): submitUndoing(.channel(.stopListening(spsm: spsm)), of: client)
+        case .channel(let channel): submitUndoing(.channel(.close(channel.id)), of: client)
+        case .channels(let opened): for channel in opened { submitUndoing(.channel(.close(channel.id)), of: client) }
+        // That of a tool that is gone ends with the event of its connection.
+        case .connected(let link): if !isLost { submitUndoing(.link(link, .disconnect), of: client) }
         case .done, .gatt, .accepted, .paired, .outOfBandData, .rssi, .remoteVersion, .remoteFeatures,
             .connectionParameters, .dataLength, .phy, .subrate, .transmitPower, .hciAnswer:
             break
         }
+    }
+
+    /// A tool that stays connected has left when this has been done, too.
+    private func submitUndoing(_ command: HostCommand, of client: ClientID) {
+        let operation = runner.submit(command, from: client)
+        tools[client]?.leaving?.pending.insert(operation)
+    }
+
+    /// A listener of a tool accepted a channel; nobody uses it if the tool left meanwhile.
+    private func closeUnlessWanted(_ channel: ChannelInformation, of client: ClientID) {
+        let hasLeft = tools[client].map { $0.leaving != nil && !$0.tool.serving.listeners.contains(channel.spsm) }
+        guard isLostTool(client) || hasLeft == true else { return }
+        submitUndoing(.channel(.close(channel.id)), of: client)
     }
 
     private func isLostTool(_ client: ClientID) -> Bool {

@@ -1,4 +1,5 @@
 @_spi(HostRunner) import BLE
+import BLEAppLifecycle
 import BLEHost
 import BLEPackets
 
@@ -9,18 +10,50 @@ extension Daemon {
     func exceedsShare(_ command: HostCommand, of connection: Connection) -> Bool {
         // Operators may end what others have anyhow.
         guard !connection.isOperator, let part = UserShare.Part(of: command) else { return false }
-        let user = connection.peer.user
-        var own = UserShare()
-        var sets = 0
-        for other in connections where other.isTool {
-            // What programs that have gone still ask for ends at once, and takes nothing from those that are there.
-            if other.peer.user == user, connection.hasDeparted || !other.hasDeparted { own.add(other.tool) }
-            sets += other.tool.radio.sets.count
-        }
+        let own = share(of: connection)
         if own.exceeds(configuration.limits, in: part) { return true }
         guard part == .set else { return false }
+        let sets = connections.reduce(0) { $0 + ($1.isTool ? $1.tool.radio.sets.count : 0) }
         // One is for the advertisement that all share.
         return !UserShare.mayHaveSet(own: own.sets, all: sets, of: advertisingSetCount.map { $0 - 1 })
+    }
+
+    /// Refuses a request of an app that is not installed, if its user would have too much with it.
+    /// - Returns: whether it is refused; then the app has been told, as one that has reached its own limit.
+    func refuses(_ request: ClientRequest, from manager: ManagerID, of connection: Connection) -> Bool {
+        guard let app = connection.appID, installed[app] == nil, !connection.isOperator,
+            let part = UserShare.Part(of: request)
+        else { return false }
+        var own = share(of: connection)
+        own.add(lifecycle.apps.demand(of: request, from: manager, of: app))
+        guard own.exceeds(configuration.limits, in: part) else { return false }
+        switch part {
+        case .manager:
+            let limit = UserShare.factor * configuration.limits.managers
+            connection.app?.refuse(
+                .tooManyManagers, "the apps of a user that are not installed have at most \(limit) managers together")
+        case .scan, .advertisement, .set, .train, .service, .channel:
+            let now = now
+            lifecycle.withApps(at: now) { $0.refuse(request, from: manager, of: app, at: now) }
+        }
+        return true
+    }
+
+    /// What the programs of a connection's user have together.
+    private func share(of connection: Connection) -> UserShare {
+        var own = UserShare()
+        var apps: [AppID] = []
+        for other in connections where other.peer.user == connection.peer.user {
+            // What programs that have gone still ask for ends at once, and takes nothing from those that are there.
+            guard connection.hasDeparted || !other.hasDeparted else { continue }
+            if other.isTool {
+                own.add(other.tool)
+            } else if let app = other.appID, installed[app] == nil {
+                apps.append(app)
+            }
+        }
+        own.add(lifecycle.apps.use(of: apps))
+        return own
     }
 
     /// Asks a controller with extended advertising how many sets it has.

@@ -13,8 +13,11 @@ public typealias RefusalReason = WireRefusal.Reason
 /// One controller and the programs that share it through a Unix socket: tools, which use the engine's own operations,
 /// and apps, whose managers follow the rules of `AppLifecycle`. Everything runs on the thread of its event loop.
 ///
-///     socket ──▶ Connection ──▶ ToolSession ──command──▶ engine ──event──▶ every ToolSession
+///     socket ──▶ Connection ──▶ ToolSession ──command──▶ engine ──event──▶ each ToolSession that it concerns
 ///                          └──▶ AppSession ──request──▶ life of apps ──event──▶ the AppSession of its app
+///
+/// An event names its operation or its client, or `LinkBook` knows who holds the link, `ToolRoutes` who serves and who
+/// owns a channel, and `LinkWatches` who watches a link.
 public final class Daemon {
     private(set) var configuration: Configuration
     let loop: EventLoop
@@ -147,10 +150,10 @@ public final class Daemon {
         var generator = SystemRandomNumberGenerator()
         let seed = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
         configuration.lifecycle.limit(configuration.limits)
-        lifecycle = LifecycleEngine(
-            on: port, settings: configuration.lifecycle, seed: seed,
-            restoring: owners.restored(from: journal, installed))
+        let restored = owners.restored(from: journal, installed)
+        lifecycle = LifecycleEngine(on: port, settings: configuration.lifecycle, seed: seed, restoring: restored)
         self.owners = owners
+        knownApps = AppOwners.uninstalled(in: restored)
         listener =
             try configuration.listeningSocket.map { UnixListener(descriptor: $0) }
             ?? Self.listen(configuration)

@@ -12,10 +12,24 @@ public struct StateLock {
 
     private let descriptor: Int32
 
-    /// A folder that cannot be written is not locked, as nothing is written there.
-    /// - Throws: `Problem` if another daemon uses the folder.
+    /// What a folder says that cannot be written, or has no room.
+    private static let unwritable = [EROFS, EACCES, EPERM, ENOSPC, EDQUOT]
+
+    /// A folder that cannot be written is not locked, as nothing is written there. Nor is one in a file system that
+    /// has no locks.
+    /// - Throws: `Problem` if another daemon uses the folder, or if it may not be used: it is another user's, for
+    ///   example, or something else is in the place of the lock.
     public init(path: String) throws(Problem) {
-        descriptor = (try? SafeFolder(path: path, isMade: true).openOrMake("bled.lock", .locking)) ?? -1
+        let opened: Int32
+        do throws(StateFileError) {
+            opened = try SafeFolder(path: path, isMade: true).openOrMake("bled.lock", .locking)
+        } catch {
+            guard let code = error.code, Self.unwritable.contains(code) else {
+                throw Problem(description: "the state cannot be locked: \(error)")
+            }
+            opened = -1
+        }
+        descriptor = opened
         guard descriptor >= 0 else { return }
         // A daemon that was just killed may have begun to launch an app, which has its descriptors for a moment. This is
         // the start, before any loop runs: sleeping for a second at most holds up nothing.

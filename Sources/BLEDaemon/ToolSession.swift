@@ -62,6 +62,9 @@ public struct ToolSession {
     /// The engine's operations by the client's numbers, and the reverse. Only for lookup, never iterated.
     private var operations: [OperationID: OperationID] = [:]
     private var numbers: [OperationID: OperationID] = [:]
+    /// The engine's operations that were not complete when the client left and stayed connected. Only for lookup, never
+    /// iterated.
+    private var abandoned: Set<OperationID> = []
     /// Its write commands that have not been sent. Only for lookup, never iterated.
     private var writeCommands: Set<OperationID> = []
     /// The client's latest number: each is used once.
@@ -335,8 +338,10 @@ public struct ToolSession {
         case .completed(let operation, let result):
             guard let number = numbers.removeValue(forKey: operation) else { return }
             operations[number] = nil
-            if case .success(.outOfBandData(let data)) = result { outOfBand.keep(data) }
-            if ended(number, result), result == .success(.gatt(.written)) {
+            let isAbandoned = abandoned.remove(operation) != nil
+            if !isAbandoned, case .success(.outOfBandData(let data)) = result { outOfBand.keep(data) }
+            // The owner undoes it.
+            if ended(number, isAbandoned ? .failure(.cancelled) : result), result == .success(.gatt(.written)) {
                 outputs.append(.written(number))
             } else {
                 complete(number, result)
@@ -420,10 +425,15 @@ public struct ToolSession {
         outputs.append(.close)
     }
 
+    /// Whether the client left after it had asked for this, and the session has not heard how it ended: the owner
+    /// undoes what comes of it.
+    func hasAbandoned(_ operation: OperationID) -> Bool { abandoned.contains(operation) }
+
     /// What ends when the client leaves.
     /// - Returns: commands for the engine.
     mutating func leaving() -> [HostCommand] {
         outOfBand = ToolOutOfBand()
+        abandoned.formUnion(operations.values)
         return serving.left() + operations.values.sorted().map { .cancel($0) } + links.map { .link($0, .disconnect) }
     }
 
@@ -435,6 +445,7 @@ public struct ToolSession {
         let commands = leaving()
         operations = [:]
         numbers = [:]
+        abandoned = []
         writeCommands = []
         links = []
         radio = ToolRadio()

@@ -12,14 +12,18 @@ import BLEPackets
 /// controller wait for no more than one round.
 ///
 /// A program that asks for more than its share is busy for a while and goes behind those that are not (`TurnShare`).
-/// One busy program may have all the time that others leave. Several get an eighth of the loop's time together, which
-/// is more than any radio needs: every answer wakes the program that it is for, so they would otherwise take the
+/// One busy program may have all the time that others leave. Several get an eighth of the loop's time together at most,
+/// which is more than any radio needs: every answer wakes the program that it is for, so they would otherwise take the
 /// processor from the programs that ask for little, and from this one, which would no longer be in time for them.
+/// When a busy program's turn is due, no more than `patience` turns of others come before it: many programs that ask
+/// for little each would otherwise keep it waiting for ever.
 struct TurnLine {
     /// What a program's requests may cost in one turn.
     static let turn = 8
     /// What all turns between two looks at the descriptors may cost.
     static let round = 32
+    /// How many turns of others may come before that of a busy program once it is due.
+    static let patience = 32
     /// The longest pause, in microseconds, whatever has held up a turn.
     private static let longestPause: UInt64 = 20_000
 
@@ -37,6 +41,8 @@ struct TurnLine {
     private var severalUntil: UInt64 = 0
     /// When the next busy program may take its turn.
     private var busyTurnAt: UInt64 = 0
+    /// The turns of others since that of a busy program has been due.
+    private var passed = 0
 
     mutating func append(_ client: ClientID, isBusy: Bool) {
         if isBusy { busy.append(client) } else { light.append(client) }
@@ -44,8 +50,13 @@ struct TurnLine {
 
     /// The program whose turn it is, and whether it is busy.
     mutating func next(at now: UInt64) -> (client: ClientID, isBusy: Bool)? {
-        if let client = light.popFirst() { return (client, false) }
-        guard now >= busyTurnAt, let client = busy.popFirst() else { return nil }
+        let isBusyDue = !busy.isEmpty && now >= busyTurnAt
+        if !isBusyDue || passed < Self.patience, let client = light.popFirst() {
+            passed = isBusyDue ? passed + 1 : 0
+            return (client, false)
+        }
+        guard isBusyDue, let client = busy.popFirst() else { return nil }
+        passed = 0
         return (client, true)
     }
 

@@ -1,8 +1,12 @@
+import BLEAppLifecycle
 import BLEHost
 
-/// What all tools of one user have together, so that a user with many connections does not get many times what one may
-/// have.
+/// What all tools of one user, and those of its apps that are not installed, have together, so that a user with many
+/// connections does not get many times what one may have. Installed apps have their own limits: an operator has
+/// admitted each of them.
 struct UserShare: Equatable {
+    /// Only apps have managers; only what tools have counts for advertisements, sets and trains.
+    var managers = 0
     /// Every packet of a device is compared with all of them.
     var scans = 0
     var advertisements = 0
@@ -12,7 +16,7 @@ struct UserShare: Equatable {
     var sets = 0
     var trains = 0
 
-    /// How many times what one tool may have the tools of a user may have together.
+    /// How many times what one program may have those of a user may have together.
     static let factor = 4
 
     mutating func add(_ tool: ToolSession) {
@@ -25,9 +29,17 @@ struct UserShare: Equatable {
         trains += tool.radio.trains.count
     }
 
+    mutating func add(_ apps: AppUse) {
+        managers += apps.managers
+        scans += apps.scans
+        services += apps.services
+        attributes += apps.attributes
+        channels += apps.channels
+    }
+
     /// What is limited.
     enum Part {
-        case scan, advertisement, set, train, service, channel
+        case manager, scan, advertisement, set, train, service, channel
 
         /// What a command asks for; `nil` if nothing of it is limited.
         init?(of command: HostCommand) {
@@ -48,12 +60,24 @@ struct UserShare: Equatable {
                 return nil
             }
         }
+
+        /// What an app's request asks for; `nil` if nothing of it is limited for all programs of a user together.
+        init?(of request: ClientRequest) {
+            switch request {
+            case .createCentral, .createPeripheral: self = .manager
+            case .central(.scan): self = .scan
+            case .peripheral(.addService): self = .service
+            case .peripheral(.publishChannel), .central(.peripheral(_, .openChannel)): self = .channel
+            case .central, .peripheral, .channel, .release: return nil
+            }
+        }
     }
 
-    /// Whether this is more than the tools of one user may have of one part. Of others there may be too much: devices
-    /// open channels, and limits change.
+    /// Whether this is more than the programs of one user may have of one part. Of others there may be too much:
+    /// devices open channels, and limits change.
     func exceeds(_ limits: ClientLimits, in part: Part) -> Bool {
         switch part {
+        case .manager: managers > Self.factor * limits.managers
         case .scan: scans > Self.factor * limits.scans
         case .advertisement: advertisements > Self.factor * limits.advertisements
         case .set: sets > Self.factor * limits.sets

@@ -297,9 +297,17 @@ struct Bled: ParsableCommand {
         engine.timing.allowsSubrating = true
         var journalPath: String?
         let transport = choice.name
-        let state = process.folders?.folder(
-            of: choice.kernelAddress?.addressText, transport: transport,
+        // Asked once: an adapter that comes a moment later must not get the folder of another one.
+        let address = choice.kernelAddress
+        let place = process.folders?.place(
+            of: address?.addressText, transport: transport,
             present: Set(((try? AdapterList.adapters()) ?? []).map(\.address.addressText)), isOnly: !isOneOfMany)
+        if let awaited = place?.awaited {
+            warn(
+                "\(transport) is not there yet; bled waits for \(awaited.addressText), whose state it has: to use "
+                    + "another adapter, plug that in and restart bled")
+        }
+        let state = place?.folder
         if let state {
             let folder = StateFolder(path: state)
             engine.bondStore = FileBondStore(path: state + "/security") { log.error("\($0)") }
@@ -309,8 +317,8 @@ struct Bled: ParsableCommand {
         var configuration = Daemon.Configuration(
             transport: try choice.transport, adapter: engine, socketPath: path, users: settings.users.union([geteuid()])
         )
-        configuration.adapterAddress = choice.kernelAddress
-        configuration.takesFirstAdapter = choice == .all
+        configuration.adapterAddress = address ?? place?.awaited
+        configuration.takesFirstAdapter = choice == .all && configuration.adapterAddress == nil
         configuration.isNamedByTransport = choice.isTransport && !takesAll
         configuration.adapterAppeared = { process.folders?.appeared($0.addressText, as: transport) }
         configuration.isFirst = count == 0

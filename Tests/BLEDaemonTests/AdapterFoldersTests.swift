@@ -8,6 +8,9 @@ import Testing
 struct AdapterFoldersTests {
     private static let (first, second) = ("C0:DE:00:00:00:01", "C0:DE:00:00:00:02")
 
+    /// The folder of an adapter that is not the first.
+    private static func own(_ address: String) -> String { "/adapters/" + address.replacing(":", with: "_") }
+
     private func withFolder(_ body: (String) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "jelling-\(UUID())").path
         try FileManager.default.createDirectory(
@@ -18,14 +21,22 @@ struct AdapterFoldersTests {
 
     /// A start of the daemon: the folders of its adapters, as addresses and transports.
     private func folders(_ path: String, _ adapters: (address: String?, transport: String)...) throws -> [String] {
-        let folders = try AdapterFolders(path: path) { Issue.record("\($0)") }
-        let present = Set(adapters.compactMap(\.address))
+        try places(path, adapters).map { $0.folder.replacing(path, with: "") }
+    }
+
+    /// - Parameter others: the addresses of adapters that are there, and are not the daemon's.
+    private func places(
+        _ path: String, _ adapters: [(address: String?, transport: String)], others: Set<String> = [],
+        log: @escaping @Sendable (String) -> Void = { Issue.record("\($0)") }
+    ) throws -> [AdapterFolders.Place] {
+        let folders = try AdapterFolders(path: path, log: log)
+        let present = others.union(adapters.compactMap(\.address))
         return adapters.map { adapter in
-            let folder = folders.folder(
+            let place = folders.place(
                 of: adapter.address, transport: adapter.transport, present: present, isOnly: adapters.count == 1)
             // What a daemon does with it.
-            try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            return folder.replacing(path, with: "")
+            try? FileManager.default.createDirectory(atPath: place.folder, withIntermediateDirectories: true)
+            return place
         }
     }
 
@@ -36,7 +47,7 @@ struct AdapterFoldersTests {
             for _ in 0..<2 { #expect(try folders(path, (nil, "all"), (Self.second, "user:0")).first == "") }
             let started = try AdapterFolders(path: path) { Issue.record("\($0)") }
             #expect(started.first == nil)
-            #expect(started.folder(of: nil, transport: "all", present: [], isOnly: false) == path)
+            #expect(started.place(of: nil, transport: "all", present: [], isOnly: false).folder == path)
             started.appeared(Self.first, as: "all")
             #expect(started.first?.addressText == Self.first)
             // At the next start it has a name of its own.
@@ -57,12 +68,58 @@ struct AdapterFoldersTests {
         }
     }
 
-    @Test("one adapter takes the place of another")
+    @Test("the only adapter takes the place of one that is not there, and bled says so")
     func replaced() throws {
         try withFolder { (path: String) throws in
             #expect(try folders(path, (Self.first, "user:0")) == [""])
-            #expect(try folders(path, (Self.second, "user:0")) == [""])
+            let said = Mutex<[String]>([])
+            let places = try places(path, [(Self.second, "user:0")]) { line in said.withLock { $0.append(line) } }
+            #expect(places.map(\.folder) == [path])
+            let lines = said.withLock { $0 }
+            let words = "\(Self.second) takes the place of \(Self.first)"
+            #expect(lines.count == 1 && lines[0].hasPrefix(words), "\(lines)")
             #expect(try AdapterFolders(path: path) { _ in }.first?.addressText == Self.second)
+        }
+    }
+
+    @Test("the only adapter has a state of its own while the first one is there: both find theirs again")
+    func notReplaced() throws {
+        try withFolder { (path: String) throws in
+            #expect(try folders(path, (Self.first, "user:0")) == [""])
+            let own = "/adapters/" + Self.second.replacing(":", with: "_")
+            for _ in 0..<2 {
+                let places = try places(path, [(Self.second, "user:1")], others: [Self.first])
+                #expect(places.map(\.folder) == [path + own])
+                #expect(try folders(path, (Self.first, "user:0"), (Self.second, "user:1")) == ["", own])
+            }
+        }
+    }
+
+    @Test("nobody but the adapter whose state it is gets a folder that was chosen before that adapter is there")
+    func awaited() throws {
+        try withFolder { (path: String) throws in
+            let addresses = { (places: [AdapterFolders.Place]) in places.map { $0.awaited?.addressText } }
+            // Nothing is known of those that come: they may be any.
+            #expect(try addresses(places(path, [(nil, "user:0"), (nil, "user:1")])) == [nil, nil])
+            #expect(try addresses(places(path, [(Self.first, "user:0"), (Self.second, "user:1")])) == [nil, nil])
+            #expect(try addresses(places(path, [(nil, "user:0"), (nil, "user:1")])) == [Self.first, Self.second])
+            #expect(try addresses(places(path, [(Self.second, "user:0"), (nil, "user:1")])) == [nil, nil])
+        }
+    }
+
+    @Test("the only adapter is the first one if it is not there yet and nothing is known of its number")
+    func onlyOneIsAwaited() throws {
+        try withFolder { (path: String) throws in
+            #expect(try folders(path, (Self.first, "user:0")) == [""])
+            let place = try places(path, [(nil, "user:3")])[0]
+            #expect(place.folder == path && place.awaited?.addressText == Self.first)
+            // That one is there, and so it is another one.
+            let other = try places(path, [(nil, "user:3")], others: [Self.first])[0]
+            #expect(other.folder == path + "/adapters/user_3" && other.awaited == nil)
+            // Other transports get no address.
+            let simulator = try places(path, [(nil, "sim")], others: [Self.first])[0]
+            #expect(simulator.folder == path + "/adapters/sim" && simulator.awaited == nil)
+            #expect(try AdapterFolders(path: path) { _ in }.first?.addressText == Self.first)
         }
     }
 
@@ -87,6 +144,9 @@ struct AdapterFoldersTests {
         try withFolder { (path: String) throws in
             #expect(try folders(path, (Self.first, "user:0")) == [""])
             #expect(try folders(path, (nil, "user:0"), (Self.first, "user:1")) == ["/adapters/user_0", ""])
+            // Nor does what was begun for the number become that one's, when it has the number again.
+            let own = "/adapters/" + Self.second.replacing(":", with: "_")
+            #expect(try folders(path, (Self.first, "user:0"), (Self.second, "user:1")) == ["", own])
         }
     }
 
@@ -96,7 +156,7 @@ struct AdapterFoldersTests {
             let said = Mutex(0)
             let folders = try AdapterFolders(path: path) { _ in said.withLock { $0 += 1 } }
             func folder(_ transport: String) -> String {
-                folders.folder(of: Self.first, transport: transport, present: [Self.first], isOnly: false)
+                folders.place(of: Self.first, transport: transport, present: [Self.first], isOnly: false).folder
             }
             #expect(folder("user:0") == path)
             #expect(folder("user:1") == path + "/adapters/user_1")
@@ -125,16 +185,44 @@ struct AdapterFoldersTests {
         }
     }
 
-    @Test("nobody gets a folder while the record is damaged, or planted: it could be another adapter's ")
+    @Test("a damaged record is kept aside: the only adapter there has been finds its state, and bled says so")
     func damaged() throws {
         try withFolder { (path: String) throws in
             let file = path + "/adapters.json"
             try Data("{\"first\":".utf8).write(to: URL(filePath: file))
-            let error = try #require(throws: AdapterFolders.Unreadable.self) { try AdapterFolders(path: path) { _ in } }
-            #expect("\(error)".hasPrefix("‘\(file)’ is damaged: "))
-            #expect(try Data(contentsOf: URL(filePath: file)) == Data("{\"first\":".utf8))
-            try FileManager.default.removeItem(atPath: file)
-            try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: "/etc/hostname")
+            let said = Mutex<[String]>([])
+            let places = try places(path, [(Self.first, "user:0")]) { line in said.withLock { $0.append(line) } }
+            #expect(places.map(\.folder) == [path])
+            #expect(said.withLock { $0.map { $0.contains("adapters.json.damaged") } } == [true])
+            #expect(try Data(contentsOf: URL(filePath: file + ".damaged")) == Data("{\"first\":".utf8))
+            #expect(try folders(path, (Self.second, "user:0"), (Self.first, "user:1")) == [Self.own(Self.second), ""])
+        }
+    }
+
+    @Test("behind a damaged record of several adapters no adapter gets the state of another")
+    func damagedOfSeveral() throws {
+        try withFolder { (path: String) throws in
+            let own = [Self.own(Self.first), Self.own(Self.second)]
+            #expect(try folders(path, (Self.first, "user:0"), (Self.second, "user:1")) == ["", own[1]])
+            try Data("nothing".utf8).write(to: URL(filePath: path + "/adapters.json"))
+            let said = Mutex<[String]>([])
+            let record = try AdapterFolders(path: path) { line in said.withLock { $0.append(line) } }
+            #expect(said.withLock { $0.map { $0.contains("adapters.json.damaged") } } == [true])
+            #expect(record.first == nil)
+            let places = [(Self.second, "user:1"), (Self.first, "user:0")].map {
+                record.place(of: $0.0, transport: $0.1, present: [Self.first, Self.second], isOnly: false).folder
+            }
+            #expect(places == [path + own[1], path + own[0]])
+            // Nor does an adapter that is the only one.
+            #expect(try folders(path, (Self.first, "user:0")) == [own[0]])
+        }
+    }
+
+    @Test("nobody gets a folder while somebody else's file is in the place of the record")
+    func planted() throws {
+        try withFolder { (path: String) throws in
+            try FileManager.default.createSymbolicLink(
+                atPath: path + "/adapters.json", withDestinationPath: "/etc/hostname")
             #expect(throws: AdapterFolders.Unreadable.self) { try AdapterFolders(path: path) { _ in } }
         }
     }

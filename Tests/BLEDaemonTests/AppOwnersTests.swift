@@ -1,5 +1,6 @@
 import BLEAppLifecycle
 import BLEAppState
+import BLEDaemonProtocol
 import BLEPackets
 import Foundation
 import Testing
@@ -63,6 +64,36 @@ struct AppOwnersTests {
         let state = owners.restored(from: journal(), try installed("mine", "a:b"))
         #expect(state.identities.map(\.app.rawValue) == ["mine", "unknown", "a:b"])
         #expect(journal().read().identities.map(\.app.rawValue) == ["0:mine", "unknown", "0:a:b"])
+    }
+
+    @Test("apps that are not installed count for their user also when bled is started again")
+    func countedAgain() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let user = geteuid()
+        let first = journal()
+        _ = first.read()
+        let names = ["\(user)/a", "\(user)/b", "\(user + 1)/c", "\(user)/a", "\(user)/d", "installed", "no/user"]
+        for (number, name) in names.enumerated() { first.append(try identity(name, UInt8(10 + number))) }
+        var limits = ClientLimits()
+        limits.appsOfUser = 2
+        let path = folder.appendingPathComponent("state/bled.journal").path
+        let stage = try DaemonStage(limits: limits) { $0.journalPath = path }
+        let before = stage.withDaemon { daemon in daemon.knownApps.mapValues { $0.map(\.rawValue) } }
+        #expect(before == [user: ["\(user)/b", "\(user)/a", "\(user)/d"], user + 1: ["\(user + 1)/c"]])
+        let client = try stage.connect()
+        client.send {
+            $0.hello.version = BledProtocol.version
+            $0.hello.session = .app
+            $0.hello.app.identifier = "e"
+        }
+        guard case .appWelcome? = try client.next() else {
+            Issue.record("the app was refused")
+            return
+        }
+        let after = stage.withDaemon { daemon in daemon.knownApps[user]?.map(\.rawValue) }
+        #expect(after == ["\(user)/d", "\(user)/e"])
+        let left = journal().read().identities.map(\.app.rawValue)
+        #expect(left == ["\(user + 1)/c", "\(user)/d", "installed", "no/user"])
     }
 
     @Test("an app that is abandoned knows no device any more, and the journal says so")

@@ -3,6 +3,7 @@ import BLEDaemonClient
 import BLEDaemonProtocol
 import BLEVirtualTransports
 import Foundation
+import Synchronization
 
 import class BLETransport.EventLoop
 
@@ -54,6 +55,25 @@ final class DaemonStage: @unchecked Sendable {
         reached.wait()
         body()
         done.signal()
+    }
+
+    /// Calls `body` on the loop, without waiting for it.
+    func begin(_ body: @escaping @Sendable (Daemon) -> Void) {
+        nonisolated(unsafe) let daemon = daemon
+        loop.run { unsafe body(daemon) }
+    }
+
+    /// Calls `body` on the loop.
+    func withDaemon<Value: Sendable>(_ body: @escaping @Sendable (Daemon) -> Value) -> Value {
+        let done = DispatchSemaphore(value: 0)
+        let result = Mutex<Value?>(nil)
+        begin { daemon in
+            let value = body(daemon)
+            result.withLock { $0 = value }
+            done.signal()
+        }
+        done.wait()
+        return result.withLock { $0! }
     }
 
     /// A bare connection.

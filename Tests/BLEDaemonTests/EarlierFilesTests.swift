@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Synchronization
 import Testing
 
 @testable import BLEDaemon
@@ -56,6 +57,47 @@ struct EarlierFilesTests {
             try FileManager.default.removeItem(atPath: files.path)
             try FileManager.default.createDirectory(atPath: files.path, withIntermediateDirectories: true)
             #expect(files.keep() == nil && text(files.name(1)) == nil)
+        }
+    }
+
+    @Test("what somebody else has put in the place of a name is passed over, and stays")
+    func taken() throws {
+        try withFolder { folder in
+            let files = EarlierFiles(path: folder + "/all.btsnoop")
+            try FileManager.default.createDirectory(
+                atPath: files.name(1) + "/in", withIntermediateDirectories: true)
+            try write("of somebody", folder + "/other")
+            try FileManager.default.createSymbolicLink(
+                atPath: files.name(3), withDestinationPath: folder + "/other")
+            for start in 1...9 {
+                try write("\(start)", files.path)
+                #expect(files.keep() == nil)
+            }
+            #expect([2, 4, 5, 6, 7, 8, 9].map { text(files.name($0)) } == (3...9).reversed().map { "\($0)" })
+            #expect(FileManager.default.fileExists(atPath: files.name(1) + "/in"))
+            #expect(text(folder + "/other") == "of somebody" && text(files.name(3)) == "of somebody")
+        }
+    }
+
+    @Test("if every name is taken, bled begins without a capture and says so, and the file that is there stays")
+    func allTaken() throws {
+        try withFolder { folder in
+            let files = EarlierFiles(path: folder + "/all.btsnoop")
+            for number in 1...EarlierFiles.limit {
+                try FileManager.default.createDirectory(
+                    atPath: files.name(number) + "/in", withIntermediateDirectories: true)
+            }
+            try write("earlier", files.path)
+            #expect(files.keep() == EarlierFiles.noName)
+            let said = Mutex<[String]>([])
+            let capture = try DaemonCapture(path: files.path) { line in said.withLock { $0.append(line) } }
+            let lines = said.withLock { $0 }
+            #expect(lines.count == 1 && lines[0].hasPrefix("nothing is captured: the earlier capture"), "\(lines)")
+            #expect(text(files.path) == "earlier")
+            try FileManager.default.removeItem(atPath: files.name(4))
+            capture.reopen()
+            #expect(text(files.name(4)) == "earlier")
+            #expect(said.withLock { $0.count } == 1)
         }
     }
 

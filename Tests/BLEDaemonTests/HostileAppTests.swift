@@ -144,6 +144,33 @@ struct HostileAppTests {
         #expect(session.takeAcknowledgements() == 0)
     }
 
+    @Test("an app that gives back no event, again and again, asks for as much as with any other request")
+    func returnsNothing() throws {
+        let manager = ManagerID(rawValue: 1)
+        var session = Self.session(of: AppID(rawValue: "app"), ClientLimits())
+        while session.nextOutput() != nil {}
+        for count in 1...2 { session.tell(.eventsLost(count: count), to: manager, waiting: 0) }
+        while session.nextOutput() != nil {}
+        func giveBack(_ events: UInt32, times: Int) -> Int {
+            var back = WireFromClient()
+            back.appReturned.manager = manager.rawValue
+            back.appReturned.events = events
+            let frame = back.framed()
+            for _ in 0..<times { session.receive(frame.span.bytes) }
+            var taken = 0
+            while let output = session.nextOutput() {
+                if case .returned(_, let events, _) = output { taken += events }
+            }
+            return taken
+        }
+        #expect(giveBack(0, times: 100) == 0)
+        #expect(session.takeAcknowledgements() == 0)
+        #expect(session.unhandledEvents(of: manager) == 2)
+        // As many messages as events are no requests, and no more.
+        #expect(giveBack(1, times: 5) == 2)
+        #expect(session.takeAcknowledgements() == 2)
+    }
+
     @Test("a discovery overtakes nothing that the app was told before, and is handled like it")
     func discoveries() throws {
         let manager = ManagerID(rawValue: 1)

@@ -46,6 +46,41 @@ struct TurnLineTests {
         #expect(turns == [first: 625, second: 625])
     }
 
+    @Test("a busy program gets its turn although the requests of others never end, and they wait for no more than that")
+    mutating func neverEnding() throws {
+        line.append(first, isBusy: true)
+        var turns: [Bool] = []
+        for _ in 0..<(3 * (TurnLine.patience + 1)) {
+            line.append(calm, isBusy: false)
+            let next = line.next(at: 1000)
+            let turn = try #require(next)
+            turns.append(turn.isBusy)
+            guard turn.isBusy else { continue }
+            line.ended(first, began: 1000, at: 1000)
+            line.append(first, isBusy: true)
+        }
+        let once = Array(repeating: false, count: TurnLine.patience) + [true]
+        #expect(turns == once + once + once)
+    }
+
+    @Test("turns of others while a busy program has to wait anyhow do not bring its own nearer")
+    mutating func pausing() {
+        line.append(first, isBusy: true)
+        line.append(second, isBusy: true)
+        #expect(line.next(at: 1000)?.client == first)
+        line.ended(first, began: 1000, at: 1100)
+        for _ in 0..<(2 * TurnLine.patience) {
+            line.append(calm, isBusy: false)
+            #expect(line.next(at: 1100)?.client == calm)
+        }
+        for _ in 0..<TurnLine.patience {
+            line.append(calm, isBusy: false)
+            #expect(line.next(at: 1800)?.client == calm)
+        }
+        line.append(calm, isBusy: false)
+        #expect(line.next(at: 1800)?.client == second)
+    }
+
     @Test("programs count as several also when they never wait at the same time")
     mutating func turnAbout() {
         line.append(first, isBusy: true)

@@ -1,4 +1,6 @@
+import BLEAppLifecycle
 import BLEHost
+import BLEPackets
 import Testing
 
 @testable import BLEDaemon
@@ -27,6 +29,36 @@ struct UserShareTests {
             for (_, other) in parts where other != command {
                 #expect(!more.exceeds(limits, in: try #require(UserShare.Part(of: other))))
             }
+        }
+    }
+
+    @Test("apps count with the tools of their user, and have four times the managers of one")
+    func withApps() throws {
+        let limits = ClientLimits()
+        var apps = AppUse()
+        (apps.managers, apps.scans, apps.services, apps.attributes, apps.channels) = (64, 20, 200, 8000, 60)
+        var most = UserShare(scans: 12, services: 56, attributes: 192, channels: 4)
+        most.add(apps)
+        let service = LocalService(id: LocalAttributeID(rawValue: 1), uuid: BluetoothUUID(UInt16(0x180D)))
+        let peer = PeerIdentifier(high: 1, low: 2)
+        let parts: [(WritableKeyPath<AppUse, Int>, ClientRequest)] = [
+            (\.managers, .createCentral(ManagerOptions())), (\.managers, .createPeripheral(ManagerOptions())),
+            (\.scans, .central(.scan(ScanOptions()))), (\.services, .peripheral(.addService(service))),
+            (\.attributes, .peripheral(.addService(service))),
+            (\.channels, .peripheral(.publishChannel(isEncrypted: false))),
+            (\.channels, .central(.peripheral(peer, .openChannel(psm: 0x80)))),
+        ]
+        for (part, request) in parts {
+            let wanted = try #require(UserShare.Part(of: request))
+            #expect(!most.exceeds(limits, in: wanted))
+            var one = AppUse()
+            one[keyPath: part] = 1
+            var more = most
+            more.add(one)
+            #expect(more.exceeds(limits, in: wanted))
+        }
+        for request: ClientRequest in [.release, .central(.stopScan), .peripheral(.stopAdvertising)] {
+            #expect(UserShare.Part(of: request) == nil)
         }
     }
 

@@ -31,11 +31,15 @@ struct CentralManager {
 
     let client: ClientID
     let app: AppID
-    private(set) var scan: ScanOptions?
+    private(set) var scan: ScanOptions? {
+        didSet { scannedServices = scan.map { ScannedServices($0.services) } }
+    }
+    /// The services of the scan.
+    private(set) var scannedServices: ScannedServices?
     private(set) var runningScan: RunningScan?
     /// In the order of the app's requests.
     private(set) var peripherals = OrderedTable<PeerIdentifier, PeripheralSession>()
-    private(set) var connectionEvents: ConnectionEventFilter?
+    private(set) var connectionEvents: ConnectionWatch?
     var channels: ChannelTable
     private var hiddenServices: [BluetoothUUID]
 
@@ -95,9 +99,11 @@ struct CentralManager {
         // A connection attempt continues while Bluetooth is off (SPEC 5.5 rule 6), so the app must be able to end it
         // then.
         if case .letGo(let identifier) = request { return cancelConnection(identifier, at: now, into: &effects) }
-        // An app that answers the end of a link by connecting again may not have been told yet that Bluetooth is being
-        // reset. Like an attempt that was pending, its attempt begins after the reset.
-        if case .connect(let identifier, let options) = request, standing.state == .resetting {
+        // An app that connects, as it does when a link has ended or Bluetooth is on again, may not have been told yet
+        // that Bluetooth is off or being reset. Like an attempt that was pending, its attempt begins afterwards.
+        if case .connect(let identifier, let options) = request,
+            standing.state == .resetting || standing.state == .poweredOff
+        {
             return connect(identifier, peer, options, standing, at: now, into: &effects)
         }
         guard standing.isOn else { return effects.log(.notPoweredOn(.central), of: app) }
@@ -116,7 +122,7 @@ struct CentralManager {
         case .connect(let identifier, let options):
             connect(identifier, peer, options, standing, at: now, into: &effects)
         case .cancelConnection(let identifier): cancelConnection(identifier, at: now, into: &effects)
-        case .registerForConnectionEvents(let filter): connectionEvents = filter
+        case .registerForConnectionEvents(let filter): connectionEvents = filter.map { ConnectionWatch($0) }
         case .peripheral(let identifier, let request):
             guard let link = peripherals[identifier]?.link else {
                 return effects.log(.notConnected(identifier), of: app)

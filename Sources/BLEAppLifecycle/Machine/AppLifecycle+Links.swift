@@ -100,10 +100,10 @@ extension AppLifecycle {
             sighting.recipients.append(
                 SharedDiscovery.Recipient(app: apps[app].id, manager: id, identifier: identifier, state: state))
         } else {
-            let services = managers.withValue(at: place) { $0.central?.scan?.services } ?? nil
+            let services = managers.withValue(at: place) { $0.central?.scannedServices } ?? nil
             let event = ClientEvent.discovered(
                 PeripheralDescription(identifier: identifier, name: sighting.name, state: state),
-                latestReport.content(scannedFor: services ?? []), rssi: sighting.discovery.rssi)
+                latestReport.content(scannedFor: services), rssi: sighting.discovery.rssi)
             if let id { emit(.event(event, to: id, of: apps[app].id)) } else { deliver(event, to: client) }
         }
         // Only this manager's place has changed.
@@ -114,7 +114,7 @@ extension AppLifecycle {
         if latestReport.take(sighting.discovery), let name = latestReport.localName {
             directory.setAdvertisedName(name, of: sighting.address)
         }
-        let content = latestReport.content(scannedFor: [])
+        let content = latestReport.content(scannedFor: nil)
         sighting.content = content
         sighting.octets = ClientEvent.approximateOctets(ofDiscovery: content)
         sighting.name = directory.name(of: sighting.address)
@@ -161,14 +161,23 @@ extension AppLifecycle {
 
     /// A link is usable, or another manager uses it, too.
     mutating func note(_ information: LinkInformation) {
+        guard links[information.id] == nil else { return }
+        let watched = settings.learnsPeers && information.role == .central ? watchedServices : nil
+        links.note(information, watched: watched, into: &effects)
+        settle()
+    }
+
+    /// The services of registered connection events, each once, in the order in which managers were created.
+    private var watchedServices: [BluetoothUUID] {
         var watched: [BluetoothUUID] = []
+        // Only for lookup, never iterated.
+        var known: Set<BluetoothUUID> = []
         for manager in managers {
-            for service in manager.central?.connectionEvents?.services ?? [] where !watched.contains(service) {
+            for service in manager.central?.connectionEvents?.services ?? [] where known.insert(service).inserted {
                 watched.append(service)
             }
         }
-        links.note(information, watched: settings.learnsPeers ? watched : nil, into: &effects)
-        settle()
+        return watched
     }
 
     mutating func connected(_ information: LinkInformation, _ client: ClientID) {
@@ -274,11 +283,11 @@ extension AppLifecycle {
     private mutating func announceConnection(_ link: LinkID) {
         for client in managers.keys {
             guard let shared = links[link], let manager = managers[client],
-                let filter = manager.central?.connectionEvents, !shared.observers.contains(client)
+                let watch = manager.central?.connectionEvents, !shared.observers.contains(client)
             else { continue }
             let identifier = directory.identifier(of: shared.address, app: manager.app)
-            let isNamed = identifier.map { filter.peripherals.contains($0) } ?? false
-            guard isNamed || shared.services.contains(where: { filter.services.contains($0) }) else { continue }
+            let isNamed = identifier.map { watch.peripherals.contains($0) } ?? false
+            guard isNamed || watch.services.contains(where: { shared.services.contains($0) }) else { continue }
             links.addObserver(client, of: link)
             tellConnection(shared, isConnected: true, manager)
         }

@@ -29,57 +29,6 @@ extension AppLifecycle {
         finish()
     }
 
-    // MARK: Limits of each app
-
-    /// Answers a request for more than one app may have.
-    /// - Returns: whether it did.
-    private mutating func refuse(_ request: CentralManagerRequest, _ client: ClientID, _ app: Int) -> Bool {
-        guard case .peripheral(let peer, .openChannel(let psm)) = request,
-            channelCount(of: app) >= settings.channelsOfApp
-        else { return false }
-        log(.appLimitReached("channels", limit: settings.channelsOfApp), app)
-        deliver(.peripheral(peer, .channelOpened(nil, psm: psm, .coreBluetooth(.outOfSpace))), to: client)
-        return true
-    }
-
-    private mutating func refuse(_ request: PeripheralManagerRequest, _ client: ClientID, _ app: Int) -> Bool {
-        switch request {
-        case .addService(let service):
-            let (services, attributes) = publishedCount(of: app)
-            if services >= settings.servicesOfApp {
-                log(.appLimitReached("services", limit: settings.servicesOfApp), app)
-            } else if attributes + service.attributeCount > settings.attributesOfApp {
-                log(.appLimitReached("attributes", limit: settings.attributesOfApp), app)
-            } else {
-                return false
-            }
-            deliver(.serviceAdded(service.id, .coreBluetooth(.outOfSpace)), to: client)
-        case .publishChannel:
-            guard channelCount(of: app) >= settings.channelsOfApp else { return false }
-            log(.appLimitReached("channels", limit: settings.channelsOfApp), app)
-            deliver(.channelPublished(psm: 0, .coreBluetooth(.outOfSpace)), to: client)
-        case .removeService, .removeAllServices, .startAdvertising, .stopAdvertising, .respond, .updateValue,
-            .setConnectionLatency, .unpublishChannel:
-            return false
-        }
-        return true
-    }
-
-    private func publishedCount(of app: Int) -> (services: Int, attributes: Int) {
-        managers.reduce((0, 0)) { count, manager in
-            guard manager.app == app, let services = manager.peripheral?.services else { return count }
-            return (count.0 + services.count, count.1 + services.reduce(0) { $0 + $1.definition.attributeCount })
-        }
-    }
-
-    private func channelCount(of app: Int) -> Int {
-        managers.reduce(0) { count, manager in
-            guard manager.app == app else { return count }
-            let openings = manager.central?.peripherals.reduce(0) { $0 + $1.openingCount } ?? 0
-            return count + openings + (manager.channels?.count ?? 0)
-        }
-    }
-
     /// The clients of the engine that are managers of an app, in the order of their creation.
     public func clients(of id: AppID) -> [ClientID] {
         guard let app = app(id) else { return [] }
@@ -140,7 +89,7 @@ extension AppLifecycle {
         let isForAll = services.contains(BluetoothUUID(UInt16(0x1800)))
         var found: [PeripheralDescription] = []
         for link in links.links
-        where isForAll && link.role == .central || link.services.contains(where: { services.contains($0) }) {
+        where isForAll && link.role == .central || services.contains(where: { link.services.contains($0) }) {
             let identifier = identify(link.address, app: app)
             if let description = describe(identifier, at: link.address, client) { found.append(description) }
         }

@@ -26,7 +26,8 @@ public struct AppLifecycle: ~Copyable {
     var controller = ControllerState.starting
     var isPowered = true
     var isAdvertising = false
-    /// The index identifies an app: apps are never removed.
+    /// The index identifies an app while it is known. The place of one that is forgotten goes to another app, so that no
+    /// index changes.
     var apps: [App] = []
     /// The places in `apps` that the next apps get, in this order (`release`). Until then they are as they were.
     var freePlaces: [Int] = []

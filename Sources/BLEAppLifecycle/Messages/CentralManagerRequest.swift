@@ -21,7 +21,9 @@ public enum CentralManagerRequest: Hashable, Codable, Sendable {
     /// Retrieves the peripherals that are connected to this system by any app and have one of the services; answered by
     /// `ClientEvent.retrieved` (SPEC REC-6).
     case retrieveConnectedPeripherals(QueryID, services: [BluetoothUUID])
-    /// Registers for connection events; `nil` ends the registration.
+    /// Registers for connection events, in place of an earlier registration of the same manager; `nil` ends it. A
+    /// registration with more services than there is room for (`LifecycleSettings.watchedServicesOfApp`) is dropped
+    /// with a `LogMessage`.
     case registerForConnectionEvents(ConnectionEventFilter?)
     /// A request to this peripheral.
     case peripheral(PeerIdentifier, PeripheralRequest)

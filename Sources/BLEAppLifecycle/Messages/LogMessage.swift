@@ -40,6 +40,8 @@ public enum LogMessage: Hashable, Codable, Sendable {
     case wakeBudgetExceeded(strikes: Int)
     /// The app has as many of these as the system gives one app (`LifecycleSettings`).
     case appLimitReached(String, limit: Int)
+    /// Several apps together have as many of these as the system gives them.
+    case sharedLimitReached(String)
 
     /// The text: one line, without the name of the object.
     public var text: String {
@@ -86,6 +88,7 @@ public enum LogMessage: Hashable, Codable, Sendable {
         case .backgroundScanWithoutServices: "A background scan must name services; this scan finds nothing"
         case .wakeBudgetExceeded(let strikes): "The time in the background is over (strike \(strikes))"
         case .appLimitReached(let what, let limit): "The system gives an app at most \(limit) \(what)"
+        case .sharedLimitReached(let what): "The system has no more \(what) for this app: others have them"
         }
     }
 }

@@ -7,8 +7,8 @@ struct SharedLink: Equatable {
     var address: DeviceAddress
     let role: LinkRole
     var attMTU: Int
-    /// The services that any app has discovered on it.
-    var services: [BluetoothUUID] = []
+    /// The services that any app has discovered on it. Only for lookup, never iterated.
+    var services: Set<BluetoothUUID> = []
     /// The handle of Service Changed's value, once it is known.
     var serviceChanged: AttributeHandle?
     /// Managers that received a connection event for it.
@@ -98,10 +98,13 @@ struct SharedLinks {
         return nil
     }
 
+    /// The most services that are kept of a link: a peer may claim others each time it is asked.
+    static let serviceLimit = 1024
+
     mutating func noteServices(_ uuids: [BluetoothUUID], on link: LinkID) {
-        guard var services = links[link]?.services else { return }
-        for uuid in uuids where !services.contains(uuid) { services.append(uuid) }
-        links[link]?.services = services
+        links.change(link) { shared in
+            for uuid in uuids where shared.services.count < Self.serviceLimit { shared.services.insert(uuid) }
+        }
     }
 
     mutating func addObserver(_ client: ClientID, of link: LinkID) { links[link]?.observers.append(client) }

@@ -45,6 +45,19 @@ struct AppOwners {
         users[id] = user
         return id
     }
+
+    /// The apps that were not installed and know devices, by user. Those that came to know one last come last.
+    static func uninstalled(in state: PreservedState) -> [UInt32: [AppID]] {
+        var latestFirst: [UInt32: [AppID]] = [:]
+        var seen: Set<AppID> = []
+        for id in state.identities.reversed().map(\.app) where seen.insert(id).inserted {
+            let parts = id.rawValue.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let user = UInt32(parts[0]) else { continue }
+            latestFirst[user, default: []].append(id)
+        }
+        return latestFirst.mapValues { Array($0.reversed()) }
+    }
+
     /// What the journal has for the life of apps; without what belongs to apps whose place another user's has taken.
     mutating func restored(from journal: JournalFile?, _ installed: InstalledApps) -> PreservedState {
         guard let state = journal?.read(renaming: { Self.currentName($0, installed) }) else { return PreservedState() }

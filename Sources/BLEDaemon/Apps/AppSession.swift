@@ -149,16 +149,18 @@ public struct AppSession {
     }
 
     private mutating func handled(_ count: Int, by manager: ManagerID) {
-        guard let place = managers.firstIndex(of: manager), !unhandled[place].isEmpty else { return }
+        guard let place = managers.firstIndex(of: manager) else { return }
         let events = min(count, unhandled[place].count)
+        // One that gives nothing back is a request like any other.
+        guard events > 0 else { return }
         var octets = 0
         for _ in 0..<events { octets += unhandled[place].popFirst() ?? 0 }
         outputs.append(.returned(manager, events: events, octets: octets))
         acknowledgements += 1
     }
 
-    /// How many messages since the last call only said that the app has handled events. There are no more of them than
-    /// events, so they are not what it asks for, see `TurnShare`.
+    /// How many messages since the last call only said that the app has handled events. Each has taken one event at
+    /// least, so there are no more of them than events, and they are not what it asks for, see `TurnShare`.
     mutating func takeAcknowledgements() -> Int {
         defer { acknowledgements = 0 }
         return acknowledgements

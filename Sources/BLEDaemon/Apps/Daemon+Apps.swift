@@ -138,22 +138,27 @@ extension Daemon {
 
     // MARK: How many
 
-    /// Notes the name of an app that is not installed. If there are too many, what the one that ended first knows of
+    /// Notes the name of an app that is not installed. If there are too many, what those that ended first know of
     /// devices is forgotten.
     /// - Returns: `false` if all of them run.
     private func makeRoom(for id: AppID, of user: UInt32) -> Bool {
         var known = knownApps[user] ?? []
         if let place = known.firstIndex(of: id) {
             known.remove(at: place)
-        } else if known.count >= configuration.limits.appsOfUser {
-            let now = now
-            guard
-                let place = known.firstIndex(where: { other in
+        } else {
+            // An earlier daemon may have allowed more.
+            while known.count >= configuration.limits.appsOfUser {
+                let now = now
+                let ended = known.firstIndex { other in
                     lifecycle.withApps(at: now) { $0.release(other, forgettingDevices: true, at: now) }
-                })
-            else { return false }
-            known.remove(at: place)
-            drain()
+                }
+                guard let ended else {
+                    knownApps[user] = known
+                    return false
+                }
+                known.remove(at: ended)
+                drain()
+            }
         }
         knownApps[user] = known + [id]
         return true
@@ -195,7 +200,9 @@ extension Daemon {
         let now = now
         switch output {
         case .request(let request, let manager, let number):
-            lifecycle.withApps(at: now) { $0.receive(request, from: manager, of: app, at: now) }
+            if !refuses(request, from: manager, of: connection) {
+                lifecycle.withApps(at: now) { $0.receive(request, from: manager, of: app, at: now) }
+            }
             if request.makesManager, installed[app]?.mayPair == false { setPairing() }
             drain()
             connection.app?.taken(number)

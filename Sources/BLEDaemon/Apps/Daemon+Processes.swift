@@ -2,6 +2,7 @@
 import BLEAppLifecycle
 import BLEDaemonProtocol
 import BLEHost
+import BLEStateFiles
 import BLETransport
 import FoundationEssentials
 import Glibc
@@ -278,10 +279,11 @@ extension Daemon {
             let place = places[id] == true ? "foreground" : "background"
             return "\(process.number) \(process.began) \(process.kind.rawValue) \(place) \(id.rawValue)\n"
         }
-        do {
-            try Data(lines.joined().utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+        let (folder, name) = OutputPlace.parts(path)
+        do throws(StateFileError) {
+            try SafeFolder(path: folder, isMade: true).replace(name, with: Array(lines.joined().utf8), isAlone: true)
         } catch {
-            configuration.warn("which apps run cannot be written down: \(SettingsFile.describe(error))")
+            configuration.warn("which apps run cannot be written down: \(error)")
         }
     }
 

@@ -194,15 +194,17 @@ struct InstalledApps {
     init() {}
 
     /// Reads all files; one with an error is logged.
-    /// - Parameter before: the apps so far: those of files with an error stay.
+    /// - Parameter before: the apps so far, also of other adapters: those of files with an error stay.
     init(folder: String, before: InstalledApps = InstalledApps(), log: (String) -> Void) {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
             log("the folder of apps ‘\(folder)’ cannot be read: \(SettingsFile.describe(error))")
             apps = before.apps
+            for app in before.elsewhere { apps[app.id] = app }
             areComplete = false
             return
         }
+        let former = before.all + before.elsewhere
         var broken: [String] = []
         for name in names.sorted() where Self.isManifest(name) {
             let path = folder + "/" + name
@@ -214,12 +216,12 @@ struct InstalledApps {
             } catch {
                 areComplete = false
                 broken.append(path)
-                let known = before.apps.values.first { $0.path == path }
+                let known = former.first { $0.path == path }
                 let rest = known.map { "; ‘\($0.id.rawValue)’ stays as it was" } ?? ""
                 log("‘\(path)’ is ignored: \(error)\(rest)")
             }
         }
-        for app in before.all where apps[app.id] == nil && app.path.map(broken.contains) ?? false { apps[app.id] = app }
+        for app in former where apps[app.id] == nil && app.path.map(broken.contains) ?? false { apps[app.id] = app }
     }
 
     /// Every manifest of a folder, also several of one app, and the files that are none.

@@ -2,6 +2,7 @@ import BLEStateFiles
 import BLETransport
 import FoundationEssentials
 import Glibc
+import Synchronization
 
 /// Installing apps, for operators.
 extension Daemon {
@@ -17,29 +18,14 @@ extension Daemon {
         }
         let app: InstalledApp
         do { app = try InstalledApp(file: Data(file)) } catch { return "it cannot be installed: \(error)" }
-        // Also the apps of other adapters have their files here.
-        let others = InstalledApps(folder: folder) { _ in }
-        let replaced = others[app.id]
-        let mayBeAny = peer.user == 0 || peer.user == geteuid()
-        guard mayBeAny || app.user.id == peer.user && (replaced == nil || replaced?.user.id == peer.user) else {
-            return "user \(peer.user) may only install apps that run as that user"
+        let path: String
+        do throws(InstalledApp.Problem) {
+            path = try configuration.adapters.installing.withLock { _ throws(InstalledApp.Problem) in
+                try keep(app, file, in: folder, for: peer)
+            }
+        } catch {
+            return error.description
         }
-        // systemd starts any unit that root asks for, whatever the unit runs as.
-        guard mayBeAny || app.unit == nil && replaced?.unit == nil else {
-            return "only root and the user of bled may install an app that is a systemd unit"
-        }
-        // One of another name may have the app.
-        let path = replaced?.path ?? folder + "/" + app.id.rawValue + ".json"
-        if let other = others.all.first(where: { $0.path == path && $0.id != app.id }) {
-            return "‘\(path)’ is the manifest of ‘\(other.id.rawValue)’; give one of the apps another identifier"
-        }
-        // What cannot be read might be anyone's.
-        let isFree = unsafe access(path, F_OK) != 0
-        guard mayBeAny || replaced != nil || isFree else {
-            return
-                "‘\(path)’ is there, and is not the manifest of this app; only root and the user of bled may replace it"
-        }
-        do throws(StateFileError) { try Self.write(file, to: path) } catch { return "it cannot be installed: \(error)" }
         configuration.log("user \(peer.user) installed ‘\(app.id.rawValue)’")
         readInstalledApps()
         configuration.manifestsChanged()
@@ -52,6 +38,51 @@ extension Daemon {
                 + "‘--adapter’, or change ‘adapter’ in the manifest"
         }
         return "‘\(path)’ was written, but is ignored; see the log of bled"
+    }
+
+    /// Writes the manifest of an app, if the operator may.
+    /// - Returns: its path.
+    private func keep(
+        _ app: InstalledApp, _ file: [UInt8], in folder: String, for peer: PeerCredentials
+    ) throws(InstalledApp.Problem) -> String {
+        // Also the apps of other adapters have their files here.
+        let files = InstalledApps.manifests(in: folder) ?? (apps: [], broken: [])
+        let replaced = files.apps.filter { $0.id == app.id }
+        // An app whose manifest cannot be read any more stays installed.
+        let known = (installed.all + installed.elsewhere).filter {
+            $0.id == app.id && files.broken.contains($0.path ?? "")
+        }
+        // Since bled was started, it may never have been readable.
+        let owner = files.broken.isEmpty ? nil : owners[app.id]
+        let users = [app.user.id] + (replaced + known).map(\.user.id) + [owner].compactMap(\.self)
+        let mayBeAny = peer.user == 0 || peer.user == geteuid()
+        guard mayBeAny || users.allSatisfy({ $0 == peer.user }) else {
+            throw InstalledApp.Problem(
+                description: "user \(peer.user) may only install apps that run as that user, and replace no others")
+        }
+        // systemd starts any unit that root asks for, whatever the unit runs as.
+        guard mayBeAny || ([app] + replaced + known).allSatisfy({ $0.unit == nil }) else {
+            throw InstalledApp.Problem(
+                description: "only root and the user of bled may install an app that is a systemd unit")
+        }
+        // One of another name may have the app.
+        let path = replaced.first?.path ?? folder + "/" + app.id.rawValue + ".json"
+        if let other = files.apps.first(where: { $0.path == path && $0.id != app.id }) {
+            throw InstalledApp.Problem(
+                description:
+                    "‘\(path)’ is the manifest of ‘\(other.id.rawValue)’; give one of the apps another identifier")
+        }
+        // What cannot be read might be anyone's.
+        let isFree = unsafe access(path, F_OK) != 0
+        guard mayBeAny || !replaced.isEmpty || isFree else {
+            throw InstalledApp.Problem(
+                description: "‘\(path)’ is there, and is not the manifest of this app; only root and the user of bled "
+                    + "may replace it")
+        }
+        do throws(StateFileError) { try Self.write(file, to: path) } catch {
+            throw InstalledApp.Problem(description: "it cannot be installed: \(error)")
+        }
+        return path
     }
 
     /// Once it returns, the file is on the disk.

@@ -2,6 +2,7 @@ import BLEAppLifecycle
 import BLEDaemonProtocol
 import BLETransport
 import Glibc
+import Synchronization
 
 /// Removing installed apps, for operators.
 extension Daemon {
@@ -14,26 +15,19 @@ extension Daemon {
         guard let folder = configuration.appsFolder else {
             throw RemovalRefusal(description: "this daemon has no folder of apps; restart it with ‘bled --apps DIR’")
         }
-        let manifests = try manifests(of: id, in: folder)
-        let known = installed[id] ?? installed.elsewhere.first { $0.id == id }
-        guard !manifests.isEmpty || known != nil || hasState(of: id) else {
-            throw RemovalRefusal(description: Self.notInstalled(id, in: folder))
-        }
-        try check(peer, mayRemove: id, manifests, known)
         var told = WireRemovedApp()
         told.keepsState = keepsState
-        for manifest in manifests {
-            guard let path = manifest.path else { continue }
-            if unsafe unlink(path) != 0, errno != ENOENT {
-                let reason = unsafe String(cString: strerror(errno))
-                let rest = told.files.isEmpty ? "" : "; \(Self.quoted(told.files)) is deleted already"
-                // Those that are gone are no longer manifests of the app.
-                if !told.files.isEmpty { manifestsHaveChanged(folder) }
-                throw RemovalRefusal(
-                    description: "the app stays installed: ‘\(path)’ cannot be deleted: \(reason)\(rest)")
+        var deleted: [String] = []
+        do throws(RemovalRefusal) {
+            try configuration.adapters.installing.withLock { _ throws(RemovalRefusal) in
+                try delete(id, in: folder, for: peer, &deleted)
             }
-            told.files.append(path)
+        } catch {
+            // Those that are gone are no longer manifests of the app.
+            if !deleted.isEmpty { manifestsHaveChanged(folder) }
+            throw error
         }
+        told.files = deleted
         configuration.log("user \(peer.user) removed ‘\(id.rawValue)’")
         if let process = processes[id] {
             told.process = UInt32(process.number)
@@ -45,6 +39,29 @@ extension Daemon {
         configuration.appRemoved(id, keepsState)
         syncFolder(folder)
         return told
+    }
+
+    /// Deletes the manifests of an app, if the operator may.
+    /// - Parameter deleted: gets their paths, also if one of them cannot be deleted.
+    private func delete(
+        _ id: AppID, in folder: String, for peer: PeerCredentials, _ deleted: inout [String]
+    ) throws(RemovalRefusal) {
+        let manifests = try manifests(of: id, in: folder)
+        let known = installed[id] ?? installed.elsewhere.first { $0.id == id }
+        guard !manifests.isEmpty || known != nil || hasState(of: id) else {
+            throw RemovalRefusal(description: Self.notInstalled(id, in: folder))
+        }
+        try check(peer, mayRemove: id, manifests, known)
+        for manifest in manifests {
+            guard let path = manifest.path else { continue }
+            if unsafe unlink(path) != 0, errno != ENOENT {
+                let reason = unsafe String(cString: strerror(errno))
+                let rest = deleted.isEmpty ? "" : "; \(Self.quoted(deleted)) is deleted already"
+                throw RemovalRefusal(
+                    description: "the app stays installed: ‘\(path)’ cannot be deleted: \(reason)\(rest)")
+            }
+            deleted.append(path)
+        }
     }
 
     /// Ends what is left of an app that has been removed, and forgets it.

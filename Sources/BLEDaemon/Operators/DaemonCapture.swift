@@ -34,8 +34,9 @@ public final class DaemonCapture: Sendable {
 
     /// Creates the file; its ending says which format it gets. One that is there is kept under another name, see
     /// `EarlierFiles`.
-    /// - Parameter warn: gets a line if the file cannot be written later.
-    /// - Throws: an error that names the path if it has the ending of no format, or the file cannot be written.
+    /// - Parameter warn: gets a line if nothing is captured, or the file cannot be written later.
+    /// - Throws: an error that names the path if it has the ending of no format, or the file cannot be written. If
+    ///   there is only no name left for the one that is there, nothing is captured until `reopen` finds one.
     public init(path: String, warn: @escaping @Sendable (String) -> Void) throws {
         guard let format = CaptureFormat(ending: path) else {
             throw SettingsFile.Problem(description: Self.complaint(ofEnding: path) ?? path)
@@ -55,6 +56,12 @@ public final class DaemonCapture: Sendable {
     private func open() throws(SettingsFile.Problem) {
         state.withLock { $0.writer = nil }
         if let code = EarlierFiles(path: path).keep() {
+            guard code != EarlierFiles.noName else {
+                // Whoever has taken the names must neither keep programs from Bluetooth nor have the file destroyed.
+                return warn(
+                    "nothing is captured: the earlier capture ‘\(path)’ cannot be renamed to keep it, as the names "
+                        + "from \(EarlierFiles(path: path).name(1)) on are taken; move it, and send SIGHUP")
+            }
             let reason = unsafe String(cString: strerror(code))
             throw SettingsFile.Problem(
                 description: "the earlier capture ‘\(path)’ cannot be renamed to keep it (\(reason)); make its folder "

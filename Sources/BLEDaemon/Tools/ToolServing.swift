@@ -144,7 +144,12 @@ struct ToolServing {
 
     /// What ends with the client, in order; cancelling its operations ends its advertisements.
     mutating func left() -> [HostCommand] {
-        defer { self = ToolServing() }
+        defer {
+            var rest = ToolServing()
+            // The engine carries these out, or has and has not reported it yet: until it does, they count.
+            (rest.publishing, rest.removing, rest.opening) = (publishing, removing, opening)
+            self = rest
+        }
         let answers = questions.map { HostCommand.server(.respond($0.id, .failure(.unlikelyError))) }
         // A service may include earlier ones.
         let removals = services.reversed().map { HostCommand.server(.removeService($0.range.first)) }

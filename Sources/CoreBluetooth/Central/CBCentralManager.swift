@@ -154,9 +154,10 @@ open class CBCentralManager: CBManager {
     /// Waits for the device without a timeout and connects (SPEC CEN-8, CEN-9). Keep the peripheral: the connection
     /// ends when its last reference goes.
     open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
+        guard isPoweredOn else { return channel.log(.notPoweredOn(.central)) }
         let options = options ?? [:]
         let delay = (options[CBConnectPeripheralOptionStartDelayKey] as? NSNumber)?.doubleValue ?? 0
-        peripheral.beginConnecting(isTaken: isPoweredOn)
+        peripheral.beginConnecting()
         channel.send(
             .connect(
                 peripheral.peer,

@@ -260,11 +260,9 @@ extension CBPeripheral {
         content.with { if let name = description.name { $0.name = name } }
     }
 
-    /// - Parameter isTaken: whether the manager accepts commands, as far as its delegate has been told.
-    func beginConnecting(isTaken: Bool) {
+    func beginConnecting() {
         content.with { state in
             state.mayHaveLink = true
-            guard isTaken else { return }
             if state.state == .connected || state.state == .disconnecting { state.earlyConnects += 1 }
             if state.state != .connected { state.state = .connecting }
         }

@@ -49,6 +49,19 @@ struct CentralManagerTests {
         #expect(manager.peripherals.isEmpty)
     }
 
+    @Test("a connection that an app asks for before it is told that Bluetooth is off begins when it is on again")
+    mutating func connectsAfterwards() {
+        ask(.connect(Alone.peer, ConnectOptions()), Alone.off)
+        let wanted = alone.wanted()
+        #expect(wanted.logs.isEmpty && wanted.commands.isEmpty)
+        manager.converge(Alone.foreground, at: .zero, into: &alone.effects)
+        guard case .radio(.connect(let request))? = alone.wanted().commands.first else {
+            Issue.record("no connection attempt")
+            return
+        }
+        #expect(request.peer == Alone.address)
+    }
+
     @Test("a link that no app wants is released; a wanted one is reported with the device's name")
     mutating func links() {
         manager.connected(Alone.link(), name: nil, Alone.foreground, into: &alone.effects)

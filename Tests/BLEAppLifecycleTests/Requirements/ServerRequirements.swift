@@ -58,6 +58,51 @@ struct ServerRequirements {
         #expect(isLogged)
     }
 
+    @Test("what apps have together is counted, and what their owner refuses is answered like what is too much for one")
+    func together() {
+        let station = AppStation(world)
+        let (one, two) = (TestApp(station, "org.example.one"), TestApp(station, "org.example.two"))
+        let (manager, central) = (one.peripheral(), two.central())
+        _ = one.central()
+        let added = service(0x02, 0x01)
+        #expect(manager.add(added) == nil)
+        manager.ask(.publishChannel(isEncrypted: false))
+        central.ask(.scan(ScanOptions(services: [Profiles.heartRate])))
+        var all = AppUse()
+        (all.managers, all.scans, all.channels) = (3, 1, 1)
+        (all.services, all.attributes) = (1, added.attributeCount)
+        #expect(station.apps { $0.use(of: [one.id, two.id]) } == all)
+        (all.managers, all.scans) = (2, 0)
+        #expect(station.apps { $0.use(of: [one.id]) } == all)
+
+        func demand(_ request: ClientRequest, _ manager: UInt32 = 9) -> AppUse {
+            station.apps { $0.demand(of: request, from: ManagerID(rawValue: manager), of: two.id) }
+        }
+        // A scan takes the place of the manager's earlier one.
+        let scan = ClientRequest.central(.scan(ScanOptions()))
+        #expect(demand(scan).scans == 1 && demand(scan, central.id.rawValue) == AppUse())
+        let more = service(0x02, 0x01, id: 3)
+        #expect(demand(.peripheral(.addService(more))).attributes == added.attributeCount)
+        #expect(demand(.createCentral(ManagerOptions())).managers == 1)
+
+        func refuse(_ request: ClientRequest, _ manager: TestManager) -> ClientEvent? {
+            station.apps { $0.refuse(request, from: manager.id, of: manager.app.id, at: world.now) }
+            return manager.events.last
+        }
+        let full = ClientError.coreBluetooth(.outOfSpace)
+        let peer = PeerIdentifier(high: 1, low: 1)
+        #expect(refuse(.peripheral(.addService(more)), manager) == .serviceAdded(more.id, full))
+        #expect(
+            refuse(.peripheral(.publishChannel(isEncrypted: false)), manager) == .channelPublished(psm: 0, full))
+        #expect(
+            refuse(.central(.peripheral(peer, .openChannel(psm: 0x80))), central)
+                == .peripheral(peer, .channelOpened(nil, psm: 0x80, full)))
+        _ = refuse(scan, central)
+        let logs = ["services or attributes", "channels", "channels", "scans"].map { LogMessage.sharedLimitReached($0) }
+        #expect(station.logs == logs)
+        #expect(station.apps { $0.use(of: [one.id]) } == all)
+    }
+
     @Test(
         "eight properties may be published and are seen by centrals, the encrypted ones as what they encrypt (PER-4)",
         arguments: [

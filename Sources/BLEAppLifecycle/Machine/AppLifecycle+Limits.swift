@@ -1,0 +1,167 @@
+import BLEHost
+import BLEPackets
+
+/// What apps may have (`LifecycleSettings`), and what becomes of a request for more.
+extension AppLifecycle {
+    // MARK: Limits of each app
+
+    /// Answers a request for more than one app may have.
+    /// - Returns: whether it did.
+    mutating func refuse(_ request: CentralManagerRequest, _ client: ClientID, _ app: Int) -> Bool {
+        switch request {
+        case .peripheral(_, .openChannel):
+            guard useOfApps(at: [app]).channels >= settings.channelsOfApp else { return false }
+            log(.appLimitReached("channels", limit: settings.channelsOfApp), app)
+        case .registerForConnectionEvents(let filter?):
+            let limit = settings.watchedServicesOfApp
+            let (own, all) = watchedCounts(with: filter, client, app)
+            if own > limit {
+                log(.appLimitReached("services of connection events", limit: limit), app)
+            } else if all > settings.watchedServices, own > limit / 8 {
+                // Whatever others watch, each app may watch a few.
+                log(.sharedLimitReached("services of connection events"), app)
+            } else {
+                return false
+            }
+        case .scan, .stopScan, .connect, .cancelConnection, .letGo, .retrievePeripherals,
+            .retrieveConnectedPeripherals, .registerForConnectionEvents(nil), .peripheral:
+            return false
+        }
+        tellNoRoom(for: request, client)
+        return true
+    }
+
+    mutating func refuse(_ request: PeripheralManagerRequest, _ client: ClientID, _ app: Int) -> Bool {
+        switch request {
+        case .addService(let service):
+            let use = useOfApps(at: [app])
+            if use.services >= settings.servicesOfApp {
+                log(.appLimitReached("services", limit: settings.servicesOfApp), app)
+            } else if use.attributes + service.attributeCount > settings.attributesOfApp {
+                log(.appLimitReached("attributes", limit: settings.attributesOfApp), app)
+            } else {
+                return false
+            }
+        case .publishChannel:
+            guard useOfApps(at: [app]).channels >= settings.channelsOfApp else { return false }
+            log(.appLimitReached("channels", limit: settings.channelsOfApp), app)
+        case .removeService, .removeAllServices, .startAdvertising, .stopAdvertising, .respond, .updateValue,
+            .setConnectionLatency, .unpublishChannel:
+            return false
+        }
+        tellNoRoom(for: request, client)
+        return true
+    }
+
+    /// The services of connection events of an app, and of all apps, if a manager registers for these.
+    private func watchedCounts(
+        with filter: ConnectionEventFilter, _ client: ClientID, _ app: Int
+    ) -> (own: Int, all: Int) {
+        var (own, all) = (filter.services.count, filter.services.count)
+        // The registration takes the place of the manager's earlier one.
+        for manager in managers where manager.client != client {
+            let count = manager.central?.connectionEvents?.services.count ?? 0
+            all += count
+            if manager.app == app { own += count }
+        }
+        return (own, all)
+    }
+
+    /// A scan and a registration for connection events have no answer: the line in the log is all.
+    private mutating func tellNoRoom(for request: CentralManagerRequest, _ client: ClientID) {
+        guard case .peripheral(let peer, .openChannel(let psm)) = request else { return }
+        deliver(.peripheral(peer, .channelOpened(nil, psm: psm, .coreBluetooth(.outOfSpace))), to: client)
+    }
+
+    private mutating func tellNoRoom(for request: PeripheralManagerRequest, _ client: ClientID) {
+        if case .addService(let service) = request {
+            deliver(.serviceAdded(service.id, .coreBluetooth(.outOfSpace)), to: client)
+        }
+        if case .publishChannel = request {
+            deliver(.channelPublished(psm: 0, .coreBluetooth(.outOfSpace)), to: client)
+        }
+    }
+
+    // MARK: Limits of the owner
+
+    /// What the managers of these apps have together.
+    public func use(of ids: [AppID]) -> AppUse {
+        guard !ids.isEmpty else { return AppUse() }
+        let wanted = Set(ids)
+        return useOfApps(at: apps.indices.filter { wanted.contains(apps[$0].id) })
+    }
+
+    private func useOfApps(at places: [Int]) -> AppUse {
+        var isCounted = [Bool](repeating: false, count: apps.count)
+        for place in places { isCounted[place] = true }
+        var sum = AppUse()
+        for place in managers.keys.indices {
+            let use = managers.withValue(at: place) { isCounted[$0.app] ? $0.use : AppUse() }
+            sum.add(use ?? AppUse())
+        }
+        return sum
+    }
+
+    /// What a manager would have in addition if a request of its app were carried out.
+    public func demand(of request: ClientRequest, from manager: ManagerID, of id: AppID) -> AppUse {
+        var demand = AppUse()
+        switch request {
+        case .createCentral, .createPeripheral: demand.managers = 1
+        case .central(.scan): demand.scans = isScanning(manager, of: id) ? 0 : 1
+        case .central(.peripheral(_, .openChannel)), .peripheral(.publishChannel): demand.channels = 1
+        case .peripheral(.addService(let service)):
+            demand.services = 1
+            demand.attributes = service.attributeCount
+        case .release, .central, .peripheral, .channel: break
+        }
+        return demand
+    }
+
+    /// Whether a manager has asked for a scan; a new one takes its place.
+    private func isScanning(_ manager: ManagerID, of id: AppID) -> Bool {
+        guard let app = app(id), let client = client(of: manager, app) else { return false }
+        return managers.withValue(of: client) { $0.central?.scan != nil } ?? false
+    }
+
+    /// Answers a request that the owner does not pass on, because several apps together have as much as they may have
+    /// of what it asks for: in the same way as if the app alone had too much.
+    public mutating func refuse(_ request: ClientRequest, from manager: ManagerID, of id: AppID, at now: Instant) {
+        self.now = now
+        let app = known(id)
+        if let client = client(of: manager, app) {
+            log(.sharedLimitReached(request.wanted), app)
+            if case .central(let request) = request { tellNoRoom(for: request, client) }
+            if case .peripheral(let request) = request { tellNoRoom(for: request, client) }
+        } else {
+            log(.wrongManager, app)
+        }
+        finish()
+    }
+}
+
+extension ClientRequest {
+    /// What a request that is refused asks for, as the log says it.
+    fileprivate var wanted: String {
+        switch self {
+        case .createCentral, .createPeripheral: "managers"
+        case .central(.scan): "scans"
+        case .peripheral(.addService): "services or attributes"
+        case .central, .peripheral, .channel, .release: "channels"
+        }
+    }
+}
+
+extension Manager {
+    /// What it has of what is limited.
+    fileprivate var use: AppUse {
+        var use = AppUse()
+        use.managers = 1
+        use.scans = central?.scan == nil ? 0 : 1
+        use.channels = (channels?.count ?? 0) + (central?.peripherals.reduce(0) { $0 + $1.openingCount } ?? 0)
+        if let services = peripheral?.services {
+            use.services = services.count
+            use.attributes = services.reduce(0) { $0 + $1.definition.attributeCount }
+        }
+        return use
+    }
+}

@@ -1,0 +1,146 @@
+import BLEDaemonProtocol
+import BLEHost
+import BLEPackets
+import Synchronization
+import Testing
+
+@testable import BLEDaemon
+
+@Suite("A tool that leaves has nothing any more, also if it stays connected")
+struct LeavingTests {
+    /// What the engine is asked for.
+    private final class CommandLog: HostInputObserver {
+        private let kept = Mutex<[HostCommand]>([])
+        var commands: [HostCommand] { kept.withLock { $0 } }
+
+        func began(_ configuration: HostConfiguration) {}
+        func observeSent(_ packet: RawSpan, at time: Instant) {}
+
+        func observe(_ input: HostInput, at time: Instant) {
+            if case .command(let command, _) = input { kept.withLock { $0.append(command) } }
+        }
+    }
+
+    private static let link = LinkID(handle: ConnectionHandle(rawValue: 64), generation: 1)
+    private static let channel = ChannelInformation(
+        id: ChannelID(link: link, number: 1), spsm: 0x80, sendMTU: 100, receiveMTU: 100)
+
+    private func publish(_ operation: UInt64) -> [UInt8] {
+        WireFromClient.with {
+            $0.request.operation = operation
+            $0.request.publish.uuid = .init([0x0D, 0x18])
+            $0.request.publish.isPrimary = true
+        }.framed()
+    }
+
+    private func leave(_ operation: UInt64) -> [UInt8] {
+        WireFromClient.with {
+            $0.request.operation = operation
+            $0.request.leave = WireNothing()
+        }.framed()
+    }
+
+    @Test("a service that is asked for together with the end of everything is removed before that has been done")
+    func publishing() throws {
+        var limits = ClientLimits()
+        limits.services = 1
+        let stage = try DaemonStage(limits: limits)
+        let client = try stage.connect()
+        #expect(try client.isWelcome())
+        var handles: [UInt32] = []
+        for round in 0..<3 as Range<UInt64> {
+            client.send(publish(2 * round + 1) + leave(2 * round + 2))
+            guard case .published(let service)? = try client.end(of: 2 * round + 1) else {
+                Issue.record("the service of round \(round) was not published")
+                return
+            }
+            handles.append(service.range.first)
+            #expect(try client.end(of: 2 * round + 2) == .done(WireNothing()))
+            let left = stage.withDaemon { daemon in
+                daemon.connections.map { [$0.tool.serving.serviceCount, $0.tool.serving.attributeCount] }
+            }
+            #expect(left == [[0, 0]])
+        }
+        // The place of one that is gone is for the next one like it.
+        #expect(Set(handles).count == 1, "\(handles)")
+    }
+
+    @Test("what the engine has not ended yet counts for a tool that has left, until it ends; then nothing is kept")
+    func counting() throws {
+        var stage = ToolStage()
+        stage.request {
+            $0.publish.uuid = .init([0x0D, 0x18])
+            $0.publish.isPrimary = true
+        }
+        stage.request { $0.listen.settings.credits = 1 }
+        let attributes = stage.session.serving.attributeCount
+        #expect(attributes > 0 && stage.session.serving.channelCount == 1)
+        _ = stage.session.leaving()
+        #expect(stage.session.serving.serviceCount == 1 && stage.session.serving.attributeCount == attributes)
+        #expect(stage.session.serving.channelCount == 1)
+        let (published, listening) = (OperationID(rawValue: 1001), OperationID(rawValue: 1002))
+        #expect(stage.session.hasAbandoned(published) && stage.session.hasAbandoned(listening))
+        let service = GATTPublishedService(
+            uuid: BluetoothUUID(UInt16(0x180D)), isPrimary: true,
+            range: AttributeHandleRange(AttributeHandle(rawValue: 1), AttributeHandle(rawValue: 1)),
+            characteristics: [], owner: ToolStage.client)
+        stage.session.hear(.completed(published, .success(.published(service))), waiting: 0)
+        stage.session.hear(.completed(listening, .success(.listening(spsm: 0x80))), waiting: 0)
+        #expect(stage.session.serving.serviceCount == 0 && stage.session.serving.attributeCount == 0)
+        #expect(stage.session.serving.channelCount == 0)
+        #expect(!stage.session.hasAbandoned(published) && !stage.session.hasAbandoned(listening))
+    }
+
+    @Test("a listener that is asked for together with the end of everything does not stay")
+    func listening() throws {
+        let log = CommandLog()
+        let stage = try DaemonStage { $0.adapter.recorder = log }
+        let client = try stage.connect()
+        #expect(try client.isWelcome())
+        let listen = WireFromClient.with {
+            $0.request.operation = 1
+            $0.request.listen.settings.credits = 1
+        }
+        client.send(listen.framed() + leave(2))
+        guard case .listening(let spsm)? = try client.end(of: 1) else {
+            Issue.record("nobody listens")
+            return
+        }
+        #expect(try client.end(of: 2) == .done(WireNothing()))
+        let stop = HostCommand.channel(.stopListening(spsm: UInt16(spsm)))
+        #expect(log.commands.contains(stop))
+    }
+
+    @Test("a channel that is accepted for a tool that is gone is closed")
+    func channelOfTheLost() throws {
+        let log = CommandLog()
+        let stage = try DaemonStage { $0.adapter.recorder = log }
+        stage.withDaemon { daemon in
+            // Nobody has this number.
+            let client = ClientID(rawValue: daemon.lastTool + 7)
+            daemon.hear(.channel(.opened(Self.channel, client)))
+        }
+        let close = HostCommand.channel(.close(Self.channel.id))
+        #expect(log.commands.contains(close))
+    }
+
+    @Test("a channel that is accepted for a tool stays open, unless the tool has left and listens there no more")
+    func channelOfTheLeaving() throws {
+        let log = CommandLog()
+        let stage = try DaemonStage { $0.adapter.recorder = log }
+        let client = try stage.connect()
+        #expect(try client.isWelcome())
+        let close = HostCommand.channel(.close(Self.channel.id))
+        stage.withDaemon { daemon in
+            daemon.hear(.channel(.opened(Self.channel, ClientID(rawValue: daemon.lastTool))))
+        }
+        #expect(!log.commands.contains(close))
+        let pending = stage.withDaemon { daemon in
+            let none: Set<OperationID> = []
+            daemon.connections[0].leaving = (OperationID(rawValue: 1), none)
+            daemon.hear(.channel(.opened(Self.channel, ClientID(rawValue: daemon.lastTool))))
+            return daemon.connections[0].leaving?.pending.count
+        }
+        #expect(log.commands.contains(close) && pending == 1)
+    }
+}
