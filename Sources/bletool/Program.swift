@@ -89,7 +89,7 @@ enum Program {
             if !message.isEmpty { console.printHelp(HelpText.arranged(message, showsAll: showsAll)) }
         } else {
             let complaint = HelpText.complaint(HelpText.withoutKeys(message, arguments), of: arguments)
-            console.explain(complaint)
+            console.explain(HelpText.shown(complaint))
             if arguments.contains("--json") { console.printUsageError(HelpText.cause(of: complaint)) }
         }
         if let lost = console.outputFailure { return end(with: lost, on: console) }

@@ -57,7 +57,7 @@ struct ChannelSizesTests {
 
     @Test("shorter messages, channels of the other form and channels that are closed are refused; the sizes stay")
     func refuses() async throws {
-        let (adapters, ours, _) = try await channels(2)
+        let (adapters, ours, theirs) = try await channels(2)
         let unacceptable = BLEError.channel(.notReconfigurable(.unacceptableParameters))
         await #expect(throws: unacceptable) {
             try await ours[0].reconfigure(maximumTransmissionUnit: 63, maximumPayloadSize: 64)
@@ -65,8 +65,10 @@ struct ChannelSizesTests {
         await #expect(throws: unacceptable) {
             try await ours[0].reconfigure(maximumTransmissionUnit: 64, maximumPayloadSize: 63)
         }
-        await #expect(throws: BLEError.channel(.notOpen)) {
-            try await Channel.reconfigure([], maximumTransmissionUnit: 64, maximumPayloadSize: 64)
+        for mixture in [[], [ours[0], theirs[0]], [Channel](repeating: ours[0], count: 6)] {
+            await #expect(throws: BLEError.invalidParameters) {
+                try await Channel.reconfigure(mixture, maximumTransmissionUnit: 64, maximumPayloadSize: 64)
+            }
         }
         #expect(ours[0].information.receiveMTU == 64)
         await ours[0].close()
@@ -80,5 +82,31 @@ struct ChannelSizesTests {
             try await plain[0].reconfigure(maximumTransmissionUnit: 80, maximumPayloadSize: 64)
         }
         for adapter in others { await adapter.close() }
+    }
+
+    @Test("channels of two links are refused as parameters, also if both links are of one adapter")
+    func severalLinks() async throws {
+        let radio = try TestRadio()
+        let adapter = try await radio.openAdapter()
+        var sinks: [Adapter] = []
+        var listening: [IncomingChannels] = []
+        var ours: [Channel] = []
+        for name in ["Sink", "Basin"] {
+            let sink = try await radio.openAdapter()
+            sinks.append(sink)
+            listening.append(try await sink.acceptChannels(on: Self.spsm, Self.small))
+            let advertising = Task {
+                try await sink.advertise(AdvertiseRequest(.packed(localName: name, serviceUUIDs: [])))
+            }
+            defer { advertising.cancel() }
+            let peripheral = try await adapter.connect(to: name)
+            ours += try await peripheral.openEnhancedChannels(Self.spsm, Self.small, count: 1)
+        }
+        #expect(ours.count == 2 && listening.count == 2)
+        await #expect(throws: BLEError.invalidParameters) {
+            try await Channel.reconfigure(ours, maximumTransmissionUnit: 80, maximumPayloadSize: 64)
+        }
+        #expect(ours.allSatisfy { $0.information.receiveMTU == 64 })
+        for adapter in sinks + [adapter] { await adapter.close() }
     }
 }

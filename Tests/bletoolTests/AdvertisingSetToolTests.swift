@@ -92,6 +92,37 @@ struct AdvertisingSetToolTests {
         #expect(people.output.contains("03ff0102"))
     }
 
+    @Test("sync says once that a train takes no responses")
+    func respondsInVain() async throws {
+        let file = try TestFolder()
+        let path = try file.write(Self.world, to: "world.json")
+        let run = try await ToolRun("-t", "sim:\(path)", "sync", "Clock", "--respond", "3=0a", "--count", "3")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors.split(separator: "\n").filter { $0.contains("takes no responses") }.count == 1)
+    }
+
+    @Test("sync says that the device to tell was not connected in time")
+    func receiverOutOfReach() async throws {
+        let file = try TestFolder()
+        let path = try file.write(Self.world, to: "world.json")
+        let run = try await ToolRun(
+            "-t", "sim:\(path)", "--json", "sync", "Clock", "--transfer-to", "C0:DE:00:00:00:99/random", "--duration",
+            "0.2")
+        #expect(run.status == 1)
+        #expect(try run.events("error").first?["code"] as? String == "deviceNotReached")
+        #expect(run.errors.contains("was not connected within 0.2 s: --duration includes"), "\(run.errors)")
+    }
+
+    @Test("trains are transferred only if something can be connected to; otherwise the remedy is told")
+    func transfersToNobody() async throws {
+        let arguments = ["-t", "sim", "--json", "advertise", "--set", "data=020106,periodic=100", "--transfer-trains"]
+        let alone = try await ToolRun(list: arguments, interruptAt: "advertisingSet")
+        #expect(alone.status == 2)
+        #expect(alone.errors.contains("a --set with connectable, or --name"), "\(alone.errors)")
+        let named = try await ToolRun(list: arguments + ["--name", "Door"], interruptAt: "advertisingSet")
+        #expect(named.status == 0, "\(named.errors)")
+    }
+
     @Test("info tells how many sets the controller has")
     func info() async throws {
         let run = try await ToolRun("-t", "sim", "info")

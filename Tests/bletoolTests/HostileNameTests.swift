@@ -4,6 +4,7 @@ import BLEText
 import Foundation
 import Testing
 
+@testable import BLEDaemonClient
 @testable import bletool
 
 /// What others call themselves must not move the cursor, hide or forge anything.
@@ -64,6 +65,33 @@ struct HostileNameTests {
         let text = try await ToolRun(plain: ["--state", folder.path, "bonds"])
         #expect(text.output.contains("called ‘"))
         #expect(isClean(text.output))
+    }
+
+    @Test("in complaints about a command line with such a name")
+    func commandLines() async throws {
+        for arguments in [[Self.name], ["gatt", Self.name], ["gatt", "Lamp", Self.name]] {
+            let run = try await ToolRun(list: arguments)
+            #expect(run.status == 2)
+            #expect(isClean(run.errors), "\(run.errors)")
+        }
+        // The parser's texts keep the spaces that arrange them.
+        let name = Self.name.replacing("  -40 dBm", with: "")
+        for arguments in [["lescan", name], ["lescan", "--duration", name]] {
+            let run = try await ToolRun(list: arguments)
+            #expect(run.status == 2)
+            #expect(isClean(run.errors), "\(run.errors)")
+        }
+    }
+
+    @Test("in the state of a daemon, as the transport of an adapter")
+    func status() {
+        for information in [nil, ControllerInformation()] {
+            let adapter = DaemonStatus.Adapter(
+                transport: Self.name, trouble: nil, information: information, isAdvertising: false, links: [],
+                wanted: [], counters: [], bonds: 0)
+            let text = StatusOutput(DaemonStatus(adapters: [adapter], clients: [], apps: [])).text
+            #expect(isClean(text), "\(text)")
+        }
     }
 
     @Test("a long name is cut for a line of the scan")

@@ -61,6 +61,24 @@ struct ToolRun {
     }
 }
 
+/// A console whose output is kept.
+final class KeptConsole {
+    let console: Console
+    private let folder: TestFolder
+    private let descriptors: [Int32]
+
+    init(isJSON: Bool = false) throws {
+        folder = try TestFolder()
+        descriptors = try [folder.open("output"), folder.open("errors")]
+        console = Console(isJSON: isJSON, output: descriptors[0], errors: descriptors[1])
+    }
+
+    deinit { for descriptor in descriptors { close(descriptor) } }
+
+    var output: String { get throws { try folder.read("output") } }
+    var errors: String { get throws { try folder.read("errors") } }
+}
+
 /// A folder that is gone with the test.
 final class TestFolder: Sendable {
     let path: String

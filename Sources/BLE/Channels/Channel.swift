@@ -48,21 +48,27 @@ public final class Channel: AsyncSequence, Sendable {
             [self], maximumTransmissionUnit: maximumTransmissionUnit, maximumPayloadSize: maximumPayloadSize)
     }
 
-    /// Changes the sizes of one to five channels of one device by one request: of all, or of none. The payload size of
-    /// several channels cannot become smaller.
-    /// - Throws: the errors of `reconfigure(maximumTransmissionUnit:maximumPayloadSize:)`.
+    /// Changes the sizes of several channels by one request: of all, or of none. The payload size of several channels
+    /// cannot become smaller.
+    /// - Parameter channels: one to five, on one link.
+    /// - Throws: `BLEError.invalidParameters` for none, too many, or channels on different links, and the errors of
+    ///   `reconfigure(maximumTransmissionUnit:maximumPayloadSize:)`.
     public static func reconfigure(
         _ channels: [Channel], maximumTransmissionUnit: UInt16, maximumPayloadSize: UInt16
     ) async throws {
-        guard let adapter = channels.first?.adapter, channels.allSatisfy({ $0.adapter === adapter }) else {
-            throw BLEError.channel(.notOpen)
-        }
-        _ = try await adapter.result(
+        guard let first = channels.first, channels.count <= L2CAPCreditBasedConnectionRequest.maximumChannelCount,
+            channels.allSatisfy({ $0.isOnSameLink(as: first) })
+        else { throw BLEError.invalidParameters }
+        _ = try await first.adapter.result(
             of: .channel(
                 .reconfigure(
                     channels.map(\.information.id), maximumTransmissionUnit: maximumTransmissionUnit,
                     maximumPayloadSize: maximumPayloadSize)))
         for channel in channels { channel.sizes.accepts(maximumTransmissionUnit) }
+    }
+
+    private func isOnSameLink(as other: Channel) -> Bool {
+        adapter === other.adapter && information.id.link == other.information.id.link
     }
 
     /// Closes the channel; the peer still receives what was sent before. Calling it again has no effect.

@@ -37,7 +37,8 @@ public enum BLEError: Error, Equatable, Sendable {
     case timedOut(Duration)
     /// The request contradicts the specification or the engine's limits.
     case invalidRequest(HostFailure.InvalidRequest)
-    /// The parameters of a GATT request are invalid: a list that is too short or too long, a range without a handle.
+    /// The parameters of a request are invalid: a list that is too short or too long, a range without a handle, channels
+    /// of several links.
     case invalidParameters
     /// The value is longer than the limit, in octets: 512, or MTU − 3 for a write without a response.
     case valueTooLong(limit: Int)

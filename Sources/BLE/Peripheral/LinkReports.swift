@@ -10,6 +10,10 @@ public struct LinkReports: AsyncSequence, Sendable {
     public static let capacity = 256
 
     let stream: BoundedStream<LinkReport>
+    let dropped: DropCounter
+
+    /// Reports that were dropped because they were not consumed in time.
+    public var droppedCount: Int { dropped.value }
 
     /// Create only one iterator: a second one would take reports from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeIterator()) }

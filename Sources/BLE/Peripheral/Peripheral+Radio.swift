@@ -41,13 +41,14 @@ extension Peripheral {
     ///
     /// - Throws: `BLEError.notConnected` if the link has ended already.
     public func reports() async throws -> LinkReports {
-        let (stream, source) = BoundedStream<LinkReport>.make(capacity: LinkReports.capacity, dropped: DropCounter())
+        let dropped = DropCounter()
+        let (stream, source) = BoundedStream<LinkReport>.make(capacity: LinkReports.capacity, dropped: dropped)
         let token = Self.makeToken()
         guard await adapter.linkState(link, { $0.add(source, token: token) }) != nil else {
             throw BLEError.notConnected
         }
         let (adapter, link) = (adapter, link)
         source.onTermination { Task { _ = await adapter.linkState(link) { $0.removeReporter(token: token) } } }
-        return LinkReports(stream: stream)
+        return LinkReports(stream: stream, dropped: dropped)
     }
 }

@@ -6,7 +6,7 @@ import BLESimulator
 ///     TestDevice("Belt") {
 ///         TestService(.heartRate) {
 ///             TestCharacteristic(.heartRateMeasurement, [.notify])
-///                 .notifying(every: .seconds(1)) { [0, UInt8(60 + $0)] }
+///                 .notifying(every: .seconds(1)) { [0, UInt8(60 + $0 % 100)] }
 ///             TestCharacteristic(.bodySensorLocation, [.read], value: [1])
 ///         }
 ///         TestService(.batteryService) {

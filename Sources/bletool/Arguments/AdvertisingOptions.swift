@@ -86,6 +86,12 @@ struct AdvertisingOptions: ParsableArguments {
         // With sets, the shared advertisement is sent only if something is asked of it.
         let isShared = set.isEmpty || !services.isEmpty || target != nil || profile == nil && name != nil
         let (sets, transfersTrains) = (set, transferTrains)
+        guard !transfersTrains || isShared || sets.contains(where: \.isConnectable) else {
+            let shared = profile == nil ? "--name or --service" : "--advertise"
+            throw Failure(
+                "--transfer-trains tells the devices that connect, and nothing here accepts connections; add a --set with "
+                    + "connectable, or \(shared)", status: .usage)
+        }
         if emitOverflow, case .daemon = try session.chosenTransport() {
             throw Failure(
                 "--emit-overflow is for a controller of this program's own; bled decides how it advertises",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BLEText
 
 /// Puts the arguments into the order that the parser expects.
 ///
@@ -85,12 +86,12 @@ enum ArgumentOrder {
         let words = positions.map { arguments[$0] }
         if words.count == 2 {
             throw UnknownCommand(
-                "‘\(words[1])’ is not one of \(verbs)\(Suggestion(for: words[1], among: gattVerbs).text)")
+                "\(words[1].quoted()) is not one of \(verbs)\(Suggestion(for: words[1], among: gattVerbs).text)")
         }
         if let peer = words.first, peer != "help", !arguments.contains(where: { $0 == "-h" || $0 == "--help" }) {
             if isInteractive { return ["gatt", "shell"] + leading + arguments }
             throw UnknownCommand(
-                "without a terminal, add a verb for ‘\(peer)’: one of \(verbs); see ‘bletool gatt --help’")
+                "without a terminal, add a verb for \(peer.quoted()): one of \(verbs); see ‘bletool gatt --help’")
         }
         return ["gatt"] + arguments
     }

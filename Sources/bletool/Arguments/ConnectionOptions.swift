@@ -32,8 +32,8 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What the device gets that asks for other connection parameters: accept (default), reject, or bounds in ms "
-                + "such as 15-50,latency=4,timeout=2000-6000.",
+            "How to answer a device that asks for other connection parameters: accept (default), reject, or bounds in "
+                + "ms such as 15-50,latency=4,timeout=2000-6000.",
             valueName: "policy"), transform: ParameterPolicyArgument.parse)
     var parameterPolicy: ParameterPolicyArgument?
 

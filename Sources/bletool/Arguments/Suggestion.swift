@@ -1,4 +1,5 @@
 import ArgumentParser
+import BLEText
 
 /// The word that somebody may have meant.
 struct Suggestion {
@@ -65,13 +66,14 @@ struct UnknownCommand: Error, CustomStringConvertible {
             (command.configuration.commandName.map { [$0] } ?? []) + command.configuration.aliases
         }
         if group == BLETool.self, let other = Self.others[word.lowercased()] {
-            description = "‘\(word)’ is not a command; ‘bletool \(other)’ does that"
+            description = "\(word.quoted()) is not a command; ‘bletool \(other)’ does that"
         } else {
             let suggestion = Suggestion(for: word, among: names).text
             let name = group == BLETool.self ? nil : group.configuration.commandName
             let help = "; see ‘bletool \(name.map { $0 + " " } ?? "")--help’"
             description =
-                "‘\(word)’ is not a command\(name.map { " of " + $0 } ?? "")" + (suggestion.isEmpty ? help : suggestion)
+                "\(word.quoted()) is not a command\(name.map { " of " + $0 } ?? "")"
+                + (suggestion.isEmpty ? help : suggestion)
         }
     }
 }

@@ -9,8 +9,16 @@ struct ChannelPipe: Sendable {
     let console: Console
     /// After the end of the input: how long to wait for more from the peer.
     let linger: Duration
-    /// The sizes that each so many channels are changed to when they are open.
-    var reconfiguration: (mtu: UInt16, mps: UInt16, count: Int)?
+    var reconfiguration: Reconfiguration?
+
+    /// Other sizes, to which each so many channels are changed when they are open.
+    struct Reconfiguration: Sendable {
+        var mtu: UInt16
+        var mps: UInt16
+        var count: Int
+        /// Whether a peer that refuses them ends the pipe; otherwise the channels keep their sizes.
+        var isRequired: Bool
+    }
 
     private enum Event: Sendable {
         case opened(Channel)
@@ -54,7 +62,7 @@ struct ChannelPipe: Sendable {
                 tasks.append(teller(of: channel, number: count))
                 fresh.append(channel)
                 if let reconfiguration, fresh.count == reconfiguration.count {
-                    tasks.append(reconfiguring(fresh, reconfiguration.mtu, reconfiguration.mps, queue))
+                    tasks.append(changing(fresh, reconfiguration, queue))
                     fresh = []
                 }
                 if count == 1 { tasks.append(sending(open, queue)) }
@@ -98,13 +106,21 @@ struct ChannelPipe: Sendable {
         }
     }
 
-    private func reconfiguring(
-        _ channels: [Channel], _ mtu: UInt16, _ mps: UInt16, _ queue: AsyncStream<Event>.Continuation
+    private func changing(
+        _ channels: [Channel], _ sizes: Reconfiguration, _ queue: AsyncStream<Event>.Continuation
     ) -> Task<Void, Never> {
         Task {
             do {
-                try await Channel.reconfigure(channels, maximumTransmissionUnit: mtu, maximumPayloadSize: mps)
-            } catch { queue.yield(.failed(error)) }
+                try await Channel.reconfigure(
+                    channels, maximumTransmissionUnit: sizes.mtu, maximumPayloadSize: sizes.mps)
+            } catch {
+                // The side that accepts channels chooses neither their form nor what the peer supports.
+                if case .channel? = error as? BLEError, !sizes.isRequired {
+                    console.note("the sizes stay as they were: \(error)")
+                } else {
+                    queue.yield(.failed(error))
+                }
+            }
         }
     }
 

@@ -94,7 +94,9 @@ struct LinkCommand: ToolCommand {
     }
 
     private func describe(_ peripheral: Peripheral, _ console: Console) async throws {
-        guard let parameters = await peripheral.information?.parameters else { throw Failure(BLEError.notConnected) }
+        guard let parameters = await peripheral.information?.parameters else {
+            throw try await Self.end(of: peripheral)
+        }
         let rssi = try? await peripheral.readRSSI()
         let phys = try? await peripheral.readPHY()
         let phy = Self.powerPHY(phys?.transmit ?? .le1M)
@@ -134,14 +136,29 @@ struct LinkCommand: ToolCommand {
             defer { group.cancelAll() }
             group.addTask {
                 // The end of the time, or ^C, ends both tasks: neither order of theirs is an error.
-                guard (try? await peripheral.waitForDisconnection()) != nil else { return }
-                throw Failure(BLEError.notConnected)
+                guard let end = try? await Self.end(of: peripheral) else { return }
+                throw end
             }
             group.addTask {
                 for try await event in events { Self.tell(event, of: link, console) }
             }
             _ = try await group.next()
         }
+    }
+
+    /// Waits for the end of a link.
+    /// - Returns: why it ended: the adapter's own error if the adapter has ended as well.
+    /// - Throws: `CancellationError`.
+    private static func end(of peripheral: Peripheral) async throws -> any Error {
+        let reason = try await peripheral.waitForDisconnection()
+        guard reason == .controllerLost else { return BLEError.linkLost(reason) }
+        // Whatever is asked of an adapter that has ended is refused with the error that ended it.
+        do { _ = try await peripheral.readRSSI() } catch let error as BLEError where error != .notConnected {
+            return error
+        } catch {
+            // The controller was reset, and only its links are lost.
+        }
+        return BLEError.linkLost(reason)
     }
 
     private static func tell(_ event: AdapterEvent, of link: LinkID, _ console: Console) {

@@ -64,7 +64,7 @@ struct SyncCommand: ToolCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Connect to this device, and tell it how to follow what is found, too.", valueName: "peer"),
+            "Connect to this device and tell it how to follow the train as well.", valueName: "peer"),
         transform: PeerArgument.parse)
     var transferTo: PeerArgument?
 
@@ -126,7 +126,7 @@ struct SyncCommand: ToolCommand {
                 } else {
                     var receiver: Peripheral?
                     if let peer = command.transferTo {
-                        receiver = try await session.connect(to: peer, through: adapter, command.connection.search)
+                        receiver = try await command.connect(to: peer, through: adapter, session)
                     }
                     let waiting = WaitingNote(
                         "looking for the periodic advertising \(command.sought)", on: session.console)
@@ -140,16 +140,22 @@ struct SyncCommand: ToolCommand {
         }
     }
 
+    /// Connects to the device that transfers a train, or is told of one.
+    private func connect(
+        to peer: PeerArgument, through adapter: Adapter, _ session: Session
+    ) async throws -> Peripheral {
+        do { return try await session.connect(to: peer, through: adapter, connection.search) } catch {
+            guard Task.isCancelled, !session.console.isInterrupted, let duration else { throw error }
+            throw Failure(
+                "\(peer.text) was not connected within \(duration.duration.secondsText) s: --duration includes the time "
+                    + "to find the device", code: .deviceNotReached)
+        }
+    }
+
     /// Follows what a device transfers.
     private func followTransfers(of via: PeerArgument, through adapter: Adapter, _ session: Session) async throws {
         let console = session.console
-        let peer: Peripheral
-        do { peer = try await session.connect(to: via, through: adapter, connection.search) } catch {
-            guard Task.isCancelled, !console.isInterrupted, let duration else { throw error }
-            throw Failure(
-                "\(via.text) was not connected within \(duration.duration.secondsText) s: --duration includes the time to "
-                    + "find the device", code: .deviceNotReached)
-        }
+        let peer = try await connect(to: via, through: adapter, session)
         let name = peer.address.addressText
         let train = try await adapter.receiveTrains(on: peer.link, options)
         console.print(
@@ -225,101 +231,25 @@ struct SyncCommand: ToolCommand {
     private func follow(
         _ train: Train, _ console: Console, _ receiver: Peripheral? = nil, _ waiting: WaitingNote? = nil
     ) async throws -> Bool {
-        var printed = 0
-        var last: [UInt8]?
-        var wasHeard = false
+        var follower = TrainFollower(
+            console, printsOnlyChanges: changes,
+            receiver: receiver.map { peripheral in
+                TrainFollower.Receiver(name: peripheral.address.addressText) {
+                    try await train.transfer(to: peripheral.link)
+                }
+            },
+            responder: respond.map { slot in
+                TrainFollower.Responder(slot: slot) { response in try await train.respond(response) }
+            })
         for try await event in train {
-            switch event {
-            case .synchronized(let information):
-                wasHeard = true
-                waiting?.end()
-                tell(information, console)
-                if let receiver { try await transfer(train, information, to: receiver, console) }
-            case .lost(let address, let identifier):
-                last = nil
-                console.print(
-                    Self.object("trainLost", address, identifier, []),
-                    text: "\(address.addressText) \(address.kindText) SID \(identifier) is lost; looking for it again")
-            case .report(let report):
-                await answer(report, of: train, console)
-                // Without the numbers of its data, the controller cannot tell what is new.
-                if changes, last == report.data { continue }
-                last = report.data
-                tell(report, console)
-                printed += 1
-                if printed == count?.value { return true }
-            }
+            if case .synchronized = event { waiting?.end() }
+            try await follower.take(event)
+            if follower.printedCount == count?.value { return true }
         }
         if train.droppedCount > 0 {
             console.note("\(train.droppedCount) reports were lost because output was too slow")
         }
-        return wasHeard
-    }
-
-    private func transfer(
-        _ train: Train, _ information: TrainInformation, to receiver: Peripheral, _ console: Console
-    ) async throws {
-        try await train.transfer(to: receiver.link)
-        let name = receiver.address.addressText
-        console.print(
-            Self.object(
-                "trainTransferred", information.advertiser, information.identifier,
-                [.init(key: "to", value: .string(name))]),
-            text: "told \(name) how to follow it")
-    }
-
-    /// Responds at once: the slots follow the packet closely.
-    private func answer(_ report: TrainReport, of train: Train, _ console: Console) async {
-        guard let respond, let event = report.event, let subevent = report.subevent else { return }
-        do {
-            try await train.respond(
-                TrainResponse(toEvent: event, subevent: subevent, slot: respond.slot, data: respond.data))
-        } catch {
-            guard !Task.isCancelled else { return }
-            console.note("the response to subevent \(subevent) was not sent: \(error)")
-        }
-    }
-
-    private func tell(_ information: TrainInformation, _ console: Console) {
-        let interval = information.interval.milliseconds
-        console.print(
-            Self.object(
-                "synchronized", information.advertiser, information.identifier,
-                [
-                    .init(key: "interval", value: .number(interval)),
-                    .init(key: "phy", value: .string(information.phy.name)),
-                    .init(key: "serviceData", value: information.serviceData.map { JSONValue($0) } ?? .null),
-                ] + (information.subevents.map { [.init(key: "subevents", value: JSONValue($0.count))] } ?? [])),
-            text: "following \(information.advertiser.addressText) \(information.advertiser.kindText) SID "
-                + "\(information.identifier), every \(interval) ms, \(information.phy.name)"
-                + (information.subevents.map { ", \($0.count) subevents" } ?? ""))
-    }
-
-    private func tell(_ report: TrainReport, _ console: Console) {
-        let data = Hexadecimal.text(report.data)
-        console.print(
-            Self.object(
-                "train", report.advertiser, report.identifier,
-                [
-                    .init(key: "rssi", value: report.rssi == 127 ? .null : JSONValue(report.rssi)),
-                    .init(key: "txPower", value: report.txPower.map { JSONValue($0) } ?? .null),
-                    .init(key: "data", value: .string(data)),
-                    .init(key: "truncated", value: .boolean(report.isTruncated)),
-                ] + (report.subevent.map { [.init(key: "subevent", value: JSONValue($0))] } ?? [])),
-            text: "\(report.advertiser.addressText) SID \(report.identifier)"
-                + "\(report.subevent.map { " subevent \($0)" } ?? "")  "
-                + "\(report.rssi == 127 ? "?" : String(report.rssi)) dBm  \(data)\(report.isTruncated ? "…" : "")")
-    }
-
-    private static func object(
-        _ event: String, _ address: DeviceAddress, _ identifier: UInt8, _ members: [JSONValue.Member]
-    ) -> JSONValue {
-        .object(
-            [
-                .init(key: "event", value: .string(event)), .init(key: "address", value: .string(address.addressText)),
-                .init(key: "addressType", value: .string(address.kindText)),
-                .init(key: "sid", value: JSONValue(identifier)),
-            ] + members)
+        return follower.wasHeard
     }
 }
 

@@ -1,3 +1,4 @@
+import BLEText
 import Glibc
 
 /// The parser's texts in the form of this program.
@@ -93,6 +94,21 @@ enum HelpText {
         }
         lines[0] = "bletool: error: " + first
         return lines.joined(separator: "\n")
+    }
+
+    /// A complaint in a safe form for a terminal: it may quote a name that came over the air. Its lines, and the spaces
+    /// that arrange them, stay.
+    static func shown(_ complaint: String) -> String {
+        var sieve = TextSieve()
+        var text = ""
+        for scalar in complaint.unicodeScalars {
+            if scalar == "\n" || sieve.passes(scalar) {
+                text.unicodeScalars.append(scalar)
+            } else {
+                text += "\\u{\(String(scalar.value, radix: 16))}"
+            }
+        }
+        return text
     }
 
     /// The first line of a complaint, without its prefix.

@@ -110,10 +110,11 @@ struct StatusOutput {
 
     private func lines(of adapter: DaemonStatus.Adapter) -> [String] {
         guard let information = adapter.information else {
-            return ["\(adapter.transport)  not usable: \(adapter.trouble?.printable ?? "?")"]
+            return ["\(adapter.transport.printable)  not usable: \(adapter.trouble?.printable ?? "?")"]
         }
         let address = information.ownAddress.map { "  \($0.addressText) \($0.kindText)" } ?? ""
-        var lines = ["\(adapter.transport)\(address)  ready, \(adapter.bonds) bond\(adapter.bonds == 1 ? "" : "s")"]
+        let bonds = "\(adapter.bonds) bond\(adapter.bonds == 1 ? "" : "s")"
+        var lines = ["\(adapter.transport.printable)\(address)  ready, \(bonds)"]
         lines += radio(adapter).map { "  " + $0 }
         for link in adapter.links {
             let role = link.information.role == .central ? "link to" : "central"

@@ -46,6 +46,8 @@ final class ScanPrinter: Sendable {
     /// What is said at the end of a scan that printed nothing.
     var emptyNote: String? {
         guard count.withLock({ $0 }) == 0 else { return nil }
+        let isFiltered = request.minimumRSSI != nil || !request.serviceUUIDs.isEmpty || !request.acceptList.isEmpty
+        if isFiltered { return "no device that matches was heard" }
         return name.map { "no device called ‘\($0.printable)’ was heard" } ?? "no device was heard"
     }
 

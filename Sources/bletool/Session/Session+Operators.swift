@@ -1,5 +1,6 @@
 import BLE
 import BLEDaemonClient
+import BLEText
 
 /// What an operator asks of a daemon with several adapters: each of them has a socket of its own and is asked in turn.
 extension Session {
@@ -23,7 +24,7 @@ extension Session {
                 let answer = try await operate(request, at: socket)
                 let name = answer.adapterName(at: socket)
                 console.adapter = name
-                try body(answer, sockets.count > 1 ? "  \(name)" : "")
+                try body(answer, sockets.count > 1 ? "  \(name.printable)" : "")
             } catch let error as Failure {
                 failure = failure ?? (sockets.count > 1 ? error.about(socket) : error)
             }

@@ -15,8 +15,7 @@ actor GATTShell {
     private var words = ShellWords()
     private var background: [Task<Void, Never>] = []
     private var hasFailed = false
-    private let arrivals: AsyncStream<Void>
-    private let arrived: AsyncStream<Void>.Continuation
+    private let arrivals = ArrivalCounter()
 
     init(_ session: Session, _ adapter: Adapter, _ peer: PeerArgument, _ search: PeerSearch) {
         self.session = session
@@ -24,7 +23,6 @@ actor GATTShell {
         self.peer = peer
         self.search = search
         console = session.console
-        (arrivals, arrived) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096))
     }
 
     private enum Event: Sendable {
@@ -103,9 +101,9 @@ actor GATTShell {
 
     /// From a pipe: each line in turn.
     /// - Throws: `Failure` at the end when a line failed.
-    func runLines() async throws {
+    func runLines(_ input: StandardInput = StandardInput()) async throws {
         try await connect()
-        var input = StandardInput()
+        var input = input
         while let line = input.nextLine() {
             guard await perform(line) else { break }
         }
@@ -160,10 +158,14 @@ actor GATTShell {
                 for target in try GATTScript.targets(words) { try await connectedRunner.unsubscribe(target) }
             case "read": for step in try GATTScript.steps(words) { try await connectedRunner.perform(step) }
             case "subscribe":
-                for step in try GATTScript.steps(words) {
+                let steps = try GATTScript.steps(words)
+                try refuseForm(of: steps)
+                // The device may send its first value before the subscription is printed.
+                let counts = arrivals.restart()
+                for step in steps {
                     if case .wait(let count, let duration, _) = step {
                         // What arrives is printed anyway.
-                        try await wait(count: count, duration: duration)
+                        try await wait(count: count, duration: duration, counts)
                     } else {
                         try await connectedRunner.perform(step)
                     }
@@ -198,9 +200,9 @@ actor GATTShell {
     private func connect() async throws {
         end()
         let peripheral = try await session.connect(to: peer, through: adapter, search)
-        let arrived = arrived
+        let arrivals = arrivals
         let memory = await session.databaseMemory(of: peripheral, through: adapter)
-        let runner = GATTRunner(peripheral, console: console, memory: memory) { arrived.yield() }
+        let runner = GATTRunner(peripheral, console: console, memory: memory) { arrivals.add() }
         self.runner = runner
         words = ShellWords()
         background = [
@@ -228,23 +230,30 @@ actor GATTShell {
     }
 
     private func wait(_ words: [String]) async throws {
-        guard case .wait(let count, let duration, _)? = try GATTScript.steps(words).first else { return }
+        let steps = try GATTScript.steps(words)
+        try refuseForm(of: steps)
+        guard case .wait(let count, let duration, _)? = steps.first else { return }
         guard count != nil || duration != nil else { throw Failure("wait needs --count or --duration", status: .usage) }
-        try await wait(count: count, duration: duration)
+        try await wait(count: count, duration: duration, arrivals.restart())
     }
 
-    private func wait(count: Int?, duration: Duration?) async throws {
-        let arrivals = arrivals
+    /// A form of values is for the output of one wait; here, what arrives is printed whether a command waits or not.
+    private func refuseForm(of steps: [GATTStep]) throws {
+        for case .wait(_, _, let form?) in steps {
+            throw Failure(
+                "the shell prints what arrives in the form of its characteristic; leave out --\(form.rawValue), or use "
+                    + "it with ‘bletool gatt PEER subscribe’ or in a script", status: .usage)
+        }
+    }
+
+    /// - Parameter counts: how many values have arrived since the command began.
+    private func wait(count: Int?, duration: Duration?, _ counts: AsyncStream<Int>) async throws {
         let overdue = Failure(
             "fewer values than \(count ?? 0) arrived within \(duration?.secondsText ?? "") s", code: .timeout)
         do {
             try await withTimeout(duration, overdue: overdue) {
                 guard let count else { return try await Task.sleep(for: .seconds(1_000_000_000)) }
-                var seen = 0
-                for await _ in arrivals {
-                    seen += 1
-                    if seen == count { return }
-                }
+                for await arrived in counts where arrived >= count { return }
                 throw Failure.interrupted
             }
         } catch let failure as Failure where failure == overdue && count == nil {

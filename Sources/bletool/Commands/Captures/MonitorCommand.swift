@@ -10,11 +10,11 @@ struct MonitorCommand: ToolCommand {
         commandName: "monitor",
         abstract: "Show what crosses HCI, as it happens: of bled, or of every adapter and program.",
         discussion: """
-            With -t bled, or if bled is there, the traffic of all adapters of bled, with -t bled:SOCKET that of one; keys are zeros, in a file of -w as well. Otherwise it \
-            reads the kernel's monitor channel, as btmon does, and disturbs nothing; with -t, only that adapter; there a \
-            file of -w holds every octet. Keys and passkeys are never shown. Runs until ^C unless --duration is given. \
-            Requires an operator of bled (root, its user, the group of bled --operators), for the kernel's channel root \
-            or CAP_NET_RAW.
+            Shows the traffic of all adapters of bled if bled runs; with -t bled:SOCKET, that of one. Keys are shown, and \
+            captured with -w, as zeros. Otherwise it reads the kernel's monitor channel, as btmon does, and disturbs \
+            nothing; with -t, only that adapter; there a file of -w holds every octet. Keys and passkeys are never \
+            shown. Runs until ^C unless --duration is given. Requires an operator of bled (root, its user, the group of \
+            bled --operators), for the kernel's channel root or CAP_NET_RAW.
 
               bletool monitor
               bletool -t bled -w traffic.btsnoop monitor

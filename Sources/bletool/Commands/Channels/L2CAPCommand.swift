@@ -60,9 +60,11 @@ struct ChannelOptions: ParsableArguments {
         guard (1...65535).contains(credits) else { throw ValidationError("--credits is 1 to 65535.") }
     }
 
-    /// - Parameter isEnhanced: whether the sizes must suit the enhanced form.
+    /// - Parameters:
+    ///   - isEnhanced: whether the sizes must suit the enhanced form.
+    ///   - count: how many channels are changed together.
     /// - Throws: `ValidationError`.
-    func requireSizes(isEnhanced: Bool) throws {
+    func requireSizes(isEnhanced: Bool, count: Int = 1) throws {
         guard !isEnhanced || mtu >= 64 && mps >= 64 else {
             throw ValidationError("--enhanced needs --mtu and --mps of at least 64.")
         }
@@ -71,14 +73,23 @@ struct ChannelOptions: ParsableArguments {
         guard reconfigure.mtu >= mtu else {
             throw ValidationError("--reconfigure cannot make messages shorter than --mtu, \(mtu) octets.")
         }
+        if count > 1, let shorter = reconfigure.mps, shorter < mps {
+            throw ValidationError(
+                "--reconfigure cannot make the frames of several channels shorter than --mps, \(mps) octets.")
+        }
     }
 
     /// What carries the channels.
-    /// - Parameter count: how many channels are opened together.
-    func pipe(_ console: Console, count: Int) -> ChannelPipe {
+    /// - Parameters:
+    ///   - count: how many channels are opened together.
+    ///   - requiresSizes: whether a peer that refuses other sizes ends the pipe.
+    func pipe(_ console: Console, count: Int, requiresSizes: Bool) -> ChannelPipe {
         ChannelPipe(
             console: console, linger: linger.duration,
-            reconfiguration: reconfigure.map { (mtu: $0.mtu, mps: $0.mps ?? UInt16(clamping: mps), count: count) })
+            reconfiguration: reconfigure.map {
+                ChannelPipe.Reconfiguration(
+                    mtu: $0.mtu, mps: $0.mps ?? UInt16(clamping: mps), count: count, isRequired: requiresSizes)
+            })
     }
 
     var settings: ChannelSettings {

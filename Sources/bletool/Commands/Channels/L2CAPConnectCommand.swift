@@ -6,7 +6,8 @@ struct L2CAPConnectCommand: ToolCommand {
         commandName: "connect",
         abstract: "Open a channel to a device and pipe it.",
         discussion: """
-            With --enhanced --count, one request opens up to five channels, and the messages take turns on them.
+            With --enhanced --count, one request opens up to five channels, and the messages take turns on them. A \
+            device that refuses the sizes of --reconfigure ends the command.
 
               bletool l2cap connect Printer --psm 0x80 < page
               bletool l2cap connect 24:6F:28:AA:BB:CC --psm 0x80 --enhanced --count 5
@@ -29,7 +30,7 @@ struct L2CAPConnectCommand: ToolCommand {
     var count: Int?
 
     func validate() throws {
-        try channel.requireSizes(isEnhanced: enhanced)
+        try channel.requireSizes(isEnhanced: enhanced, count: count ?? 1)
         guard count == nil || enhanced else { throw ValidationError("--count needs --enhanced.") }
         guard (1...5).contains(count ?? 1) else { throw ValidationError("--count is 1 to 5.") }
     }
@@ -45,7 +46,7 @@ struct L2CAPConnectCommand: ToolCommand {
                 ? try await peripheral.openEnhancedChannels(channel.spsm.value, channel.settings, count: count)
                 : [try await peripheral.openChannel(channel.spsm.value, channel.settings)]
             if opened.count < count { session.console.note("the device accepted \(opened.count) of \(count) channels") }
-            let pipe = channel.pipe(session.console, count: opened.count)
+            let pipe = channel.pipe(session.console, count: opened.count, requiresSizes: true)
             let (channels, source) = AsyncThrowingStream<Channel, any Error>.makeStream()
             for channel in opened { source.yield(channel) }
             source.finish()

@@ -8,7 +8,8 @@ struct L2CAPListenCommand: ToolCommand {
         abstract: "Advertise, accept a channel and pipe it.",
         discussion: """
             The first device that opens channels is served; the command ends with its last channel. Both forms of the \
-            request are accepted: one channel, or up to five by the enhanced form.
+            request are accepted: one channel, or up to five by the enhanced form. A device that refuses the sizes of \
+            --reconfigure, or opens a channel of the other form, is served with the sizes as they were.
 
               bletool l2cap listen --psm 0x80 --name Sink
               bletool l2cap listen --psm 0x80 --name Sink --encrypted
@@ -71,7 +72,7 @@ struct L2CAPListenCommand: ToolCommand {
                     return false
                 }
                 group.addTask {
-                    try await channel.pipe(console, count: 1).run(channels)
+                    try await channel.pipe(console, count: 1, requiresSizes: false).run(channels)
                     return true
                 }
                 defer { group.cancelAll() }

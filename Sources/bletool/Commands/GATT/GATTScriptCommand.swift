@@ -7,8 +7,9 @@ struct GATTScriptCommand: GATTVerb {
         usage: "bletool gatt PEER script FILE",
         discussion: """
             One operation per line: discover [--service UUID], read TARGET, write TARGET HEX [--command], subscribe \
-            TARGET and wait [--count N] [--duration S], which prints the values that arrived since the subscription. \
-            # starts a comment. The first line that fails ends the script.
+            TARGET [--count N] [--duration S], and wait [--count N] [--duration S], which prints the values that arrived \
+            since the subscription; subscribe with an option waits as well. # starts a comment. The first line that \
+            fails ends the script.
 
               printf 'subscribe 2A37\\nwait --count 3\\n' | bletool gatt Thermometer script -
             """)
