@@ -134,6 +134,7 @@ static void disconnected(struct beacon *beacon, const jelling_event *event) {
     json_end();
     struct link *link = link_of(beacon, event->link);
     if (link) link->id = 0;
+    forget_reads(beacon, event->link);
 }
 
 static void digits(struct beacon *beacon, const char *event, const char *key, uint32_t number, jelling_link link) {

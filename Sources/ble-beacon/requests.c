@@ -43,11 +43,13 @@ static void answer(struct beacon *beacon, uint64_t request, const struct served_
             beacon->engine, request, characteristic->value + offset, characteristic->length - offset, now, NULL);
 }
 
-/* Reads that are answered later. */
+/* Reads that are answered later; without a characteristic: free. */
 static struct late_answer {
     uint64_t request;
     struct served_characteristic *characteristic;
     size_t offset;
+    jelling_link link;
+    int timer;
 } late[32];
 
 static void answer_late(void *context, jelling_loop *loop) {
@@ -59,14 +61,24 @@ static void answer_late(void *context, jelling_loop *loop) {
 }
 
 /* 1 where the answer waits; without room it does not. */
-static int waits(struct beacon *beacon, uint64_t request, struct served_characteristic *characteristic, size_t offset) {
+static int waits(
+    struct beacon *beacon, const jelling_event *event, struct served_characteristic *characteristic, size_t offset) {
     size_t place = 0;
     if (!characteristic->answer_after) return 0;
     while (place < sizeof late / sizeof *late && late[place].characteristic) place++;
     if (place == sizeof late / sizeof *late) return 0;
-    if (jelling_loop_after(beacon->loop, characteristic->answer_after, answer_late, &late[place]) < 0) return 0;
-    late[place] = (struct late_answer){request, characteristic, offset};
+    int timer = jelling_loop_after(beacon->loop, characteristic->answer_after, answer_late, &late[place]);
+    if (timer < 0) return 0;
+    late[place] = (struct late_answer){event->request.id, characteristic, offset, event->link, timer};
     return 1;
+}
+
+void forget_reads(struct beacon *beacon, jelling_link link) {
+    for (size_t place = 0; place < sizeof late / sizeof *late; place++) {
+        if (!late[place].characteristic || late[place].link != link) continue;
+        jelling_loop_cancel(beacon->loop, late[place].timer);
+        late[place].characteristic = NULL;
+    }
 }
 
 void read_value(struct beacon *beacon, const jelling_event *event) {
@@ -76,7 +88,7 @@ void read_value(struct beacon *beacon, const jelling_event *event) {
         jelling_respond_error(beacon->engine, event->request.id, 0x0E, jelling_loop_now(), NULL);
         return;
     }
-    if (!waits(beacon, event->request.id, characteristic, offset)) answer(beacon, event->request.id, characteristic, offset);
+    if (!waits(beacon, event, characteristic, offset)) answer(beacon, event->request.id, characteristic, offset);
     begin_value(beacon, "read", event->link, characteristic);
     json_number("offset", (int64_t)offset);
     json_end();

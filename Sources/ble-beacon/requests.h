@@ -10,6 +10,9 @@ void write_values(struct beacon *beacon, const jelling_event *event);
 void stored(struct beacon *beacon, const jelling_event *event);
 void subscription(struct beacon *beacon, const jelling_event *event);
 
+/* The link has ended: nobody waits for the answers to its reads any more. */
+void forget_reads(struct beacon *beacon, jelling_link link);
+
 /* What is broadcast before anyone has subscribed, and the first `notifyEvery`. 0: there are too many timers. */
 int values_begin(struct beacon *beacon, struct served_characteristic *characteristic);
 

@@ -67,9 +67,11 @@ struct gateway {
     step after_discovery;
     int prints_database;
 
-    /* An open question of a pairing. */
+    /* An open question of a pairing, and how many of the octets from `lines_start` on, read or not, were written before it was
+       printed. */
     uint64_t question;
     uint32_t question_kind;
+    size_t written_ahead;
 };
 
 /* Waits for an operation; says what failed where it was not even accepted. */

@@ -143,22 +143,32 @@ static size_t first_line(struct gateway *gateway, size_t skipped, char *line, si
     return *length + (end ? 1 : 0);
 }
 
-/* Answers are taken while a command runs, and from among the commands that wait: scripts write ahead, and people mistype. */
+/* Answers are taken while a command runs, and from among the commands that wait: scripts write ahead, and people mistype. Only a
+   bond is not replaced by what was written ahead: it may have been meant for another question. An answer leaves an empty line, so
+   that the lines behind it keep their numbers. */
 static void take_answers(struct gateway *gateway) {
     size_t skipped = 0, length, taken;
     char line[maximum_line];
     while (gateway->question && (taken = first_line(gateway, skipped, line, &length))) {
-        if (length >= maximum_line || !take_answer(gateway, line)) {
+        int is_too_early = gateway->question_kind == JELLING_QUESTION_REPLACE_BOND && skipped < gateway->written_ahead;
+        if (is_too_early || length >= maximum_line || !take_answer(gateway, line)) {
             skipped += taken;
             continue;
         }
         char *place = gateway->lines + gateway->lines_start + skipped;
-        gateway->lines_length -= taken;
-        memmove(place, place + taken, gateway->lines_length - skipped);
+        gateway->lines_length -= length;
+        memmove(place, place + length, gateway->lines_length - skipped);
+        skipped += taken - length;
     }
 }
 
 static void readable(void *context, jelling_loop *loop, int fd);
+
+static void drop(struct gateway *gateway, size_t count) {
+    gateway->lines_start += count;
+    gateway->lines_length -= count;
+    gateway->written_ahead -= count < gateway->written_ahead ? count : gateway->written_ahead;
+}
 
 /* Reads what there is room for. */
 static void read_lines(struct gateway *gateway) {
@@ -178,8 +188,7 @@ static void read_lines(struct gateway *gateway) {
     if (!gateway->is_skipping) return;
     char *end = memchr(gateway->lines, '\n', gateway->lines_length);
     if (end || gateway->is_at_end) gateway->is_skipping = 0;
-    gateway->lines_start = end ? (size_t)(end - gateway->lines) + 1 : gateway->lines_length;
-    gateway->lines_length -= gateway->lines_start;
+    drop(gateway, end ? (size_t)(end - gateway->lines) + 1 : gateway->lines_length);
 }
 
 /* Standard input is read while there is room: before, who writes there waits. */
@@ -195,17 +204,18 @@ static void watch_lines(struct gateway *gateway) {
     go_on(gateway);
 }
 
-static void drop(struct gateway *gateway, size_t count) {
-    gateway->lines_start += count;
-    gateway->lines_length -= count;
-}
-
 /* The line is longer than there is room: its rest is thrown away as it comes. */
 static void skip_line(struct gateway *gateway) {
     drop(gateway, gateway->lines_length);
     gateway->is_skipping = 1;
     gateway->line_number++;
     finish_with_error(gateway, "the line is too long");
+}
+
+/* Before, the time that a command has would go by while the controller starts. */
+static int can_begin(struct gateway *gateway) {
+    uint32_t is_ready = 0;
+    return !gateway->is_busy && jelling_is_ready(gateway->engine, &is_ready) == JELLING_OK && is_ready;
 }
 
 void go_on(struct gateway *gateway) {
@@ -227,7 +237,7 @@ void go_on(struct gateway *gateway) {
             break;
         }
         int is_too_long = length >= maximum_line;
-        if (gateway->is_busy) break;
+        if (!can_begin(gateway)) break;
         drop(gateway, taken);
         gateway->line_number++;
         if (is_too_long) {

@@ -2,6 +2,8 @@
 #include "pairing.h"
 
 #include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "../jelling-posix/json-lines.h"
 
@@ -81,6 +83,9 @@ static void number_event(const char *event, const char *key, uint32_t value, con
 }
 
 void pairing_asked(struct gateway *gateway, const jelling_event *event) {
+    int unread = 0;
+    if (ioctl(STDIN_FILENO, FIONREAD, &unread) || unread < 0) unread = 0;
+    gateway->written_ahead = gateway->lines_length + (size_t)unread;
     gateway->question = event->pairing_question.id;
     gateway->question_kind = event->pairing_question.kind;
     int is_compare = gateway->question_kind == JELLING_QUESTION_COMPARE;

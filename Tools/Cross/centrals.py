@@ -2,7 +2,7 @@
 import json, os, tempfile, threading, time
 
 import hostile
-from users import PATIENCE, Bench
+from users import PATIENCE, Bench, line_of
 
 SLOW, QUICK = 0x40, 0x41
 PROFILE = {'services': [{'uuid': '181A', 'characteristics': [
@@ -14,10 +14,11 @@ def read_by_type(uuid):
 
 
 class Centrals:
-    """Each makes a link when ble-beacon advertises, and says `requests[handle]`; what comes back is given to `heard`."""
+    """Each makes a link when ble-beacon advertises, and says `requests[handle]`; what comes back is given to `heard`. With
+    `leave` each ends its link before the next one makes its own."""
 
-    def __init__(self, requests, heard, is_slow=lambda handle: False):
-        self.requests, self.heard, self.is_slow = requests, heard, is_slow
+    def __init__(self, requests, heard, is_slow=lambda handle: False, leave=False):
+        self.requests, self.heard, self.is_slow, self.leave = requests, heard, is_slow, leave
 
     def __call__(self, line, _):
         absent = list(self.requests)
@@ -29,6 +30,8 @@ class Centrals:
             for said in hostile.answers(packet):
                 line.say(said)
             if packet[1:3] == b'\x0a\x20' and packet[4] and absent:
+                if self.leave and len(absent) < len(self.requests):
+                    line.say(hostile.event(0x05, bytes([0, handle, 0, 0x13])))
                 handle = absent.pop(0)
                 line.say(hostile.event(0x3E, bytes([1, 0, handle, 0, 1, 1, handle, 0, 0, 0, 0, 0xC1, 24, 0, 0, 0, 200, 0, 0])))
                 self.send(line, handle, self.requests[handle])
@@ -106,6 +109,35 @@ def answer_that_is_late(folder):
     return bool(good), f'{answers}, {out[-300:]!r} {err[-300:]!r}'
 
 
+def answers_of_centrals_that_leave(folder):
+    """reads that wait for their answers take no room when their centrals have left"""
+    profile = {'services': [{'uuid': '181A', 'characteristics': [
+        {'uuid': '2A6E', 'properties': ['read'], 'value': '0102', 'answerAfter': 1000}]}]}
+    # More than reads that can wait. The last one stays: an answer at once would mean that there is no room.
+    handles = range(0x40, 0x40 + 34)
+    answers = []
+
+    def heard(handle, pdu):
+        answers.append((handle, pdu))
+
+    centrals = Centrals(dict.fromkeys(handles, read_by_type(0x2A6E)), heard, leave=True)
+    with Bench(folder, centrals) as bench, tempfile.TemporaryDirectory() as scratch:
+        file = os.path.join(scratch, 'profile.json')
+        with open(file, 'w') as f:
+            json.dump(profile, f)
+        process = bench.start('ble-beacon', file)
+        reads, said = 0, b'nothing'
+        while reads < len(handles) and said:
+            said = line_of(process)
+            reads += b'"event":"read"' in said
+        # It ends when the controller has ended the link, and has taken before what it was to send.
+        process.terminate()
+        out, err = process.communicate(timeout=PATIENCE)
+    early = [(handle, pdu) for handle, pdu in answers if pdu[0] in (0x01, 0x09)]
+    good = reads == len(handles) and not early and process.returncode == 0
+    return good, f'{reads} reads, {early}, {out[-300:]!r} {err[-300:]!r}'
+
+
 def address_resolution(folder):
     """a central reads Central Address Resolution where it is offered, and only there"""
     found = []
@@ -127,4 +159,4 @@ def address_resolution(folder):
     return good, f'{found}'
 
 
-CASES = [central_that_stops, address_resolution, answer_that_is_late]
+CASES = [central_that_stops, address_resolution, answer_that_is_late, answers_of_centrals_that_leave]

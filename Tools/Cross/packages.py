@@ -1,6 +1,6 @@
 """Carries out the recipes of Packaging/ with stand-ins for what OpenWrt, Buildroot and BitBake bring, so that a mistake in
 one shows where no SDK is: each must install the same files, for images and for those who compile against the library."""
-import ast, io, os, re, shutil, subprocess, tarfile, tempfile
+import ast, functools, io, os, re, shutil, subprocess, tarfile, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RECIPES = os.path.join(ROOT, 'Packaging')
@@ -137,22 +137,34 @@ def yocto(prebuilt, work):
     return [f'{work}/image']
 
 
-def all_cases(prebuilt):
-    """(what, whether it is good, why not) of each recipe."""
-    programs = [f'usr/bin/{name}' for name in os.listdir(f'{prebuilt}/bin')]
-    wanted = sorted(programs + [f'usr/include/{name}' for name in ('jelling.h', 'jelling-posix.h')] + [
+def programs(prebuilt):
+    return [f'usr/bin/{name}' for name in os.listdir(f'{prebuilt}/bin')]
+
+
+def installs_all(recipe, prebuilt):
+    """(whether it is good, why not)"""
+    wanted = sorted(programs(prebuilt) + [f'usr/include/{name}' for name in ('jelling.h', 'jelling-posix.h')] + [
         f'usr/lib/{name}' for name in ('libjelling.a', 'libjelling-posix.a', 'pkgconfig/libjelling.pc',
                                        'pkgconfig/libjelling-posix.pc')])
+    with tempfile.TemporaryDirectory() as work:
+        found = installed(*recipe(prebuilt, work))
+    return found == wanted, f'{found}\nwant {wanted}'
+
+
+def ipk_is_whole(prebuilt):
+    """(whether it is good, why not)"""
+    with tempfile.TemporaryDirectory() as work:
+        openwrt(prebuilt, work)
+        outer, inner, control = ipk(work)
+    files = sorted(name.removeprefix('./') for name in inner if not name.endswith('/'))
+    is_good = (outer == ['./debian-binary', './control.tar.gz', './data.tar.gz'] and files == sorted(programs(prebuilt))
+               and 'Depends: kmod-bluetooth\n' in control)
+    return is_good, f'{outer}\n{inner}\n{control}'
+
+
+def all_cases(prebuilt):
+    """(what, case) of each recipe."""
     for recipe in (openwrt, buildroot, yocto):
-        with tempfile.TemporaryDirectory() as work:
-            try:
-                found = installed(*recipe(prebuilt, work))
-                yield f'the recipe for {recipe.__name__} installs programs, headers and libraries', found == wanted, \
-                    f'{found}\nwant {wanted}'
-                if recipe is openwrt:
-                    outer, inner, control = ipk(work)
-                    files = sorted(name.removeprefix('./') for name in inner if not name.endswith('/'))
-                    yield 'an ipk has its parts', outer == ['./debian-binary', './control.tar.gz', './data.tar.gz'] and \
-                        files == sorted(programs) and 'Depends: kmod-bluetooth\n' in control, f'{outer}\n{inner}\n{control}'
-            except ValueError as error:
-                yield f'the recipe for {recipe.__name__}', False, str(error)
+        yield (f'the recipe for {recipe.__name__} installs programs, headers and libraries',
+               functools.partial(installs_all, recipe, prebuilt))
+    yield 'an ipk has its parts', functools.partial(ipk_is_whole, prebuilt)

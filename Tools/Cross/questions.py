@@ -1,7 +1,7 @@
 """What a pairing asks the person at ble-gw, and what ble-beacon answers, with Bumble as the other device."""
-import json, os, subprocess
+import functools, json, os, subprocess
 
-import lab
+import attempts, lab, users
 
 PEER, NAME = 'F2:F1:F0:00:00:02/random', 'Jelling'
 DISPLAYED = '123456'
@@ -126,19 +126,40 @@ def beacon_says_no(bench):
         same('pairings', [line for line in beacon.lines if line['event'] == 'paired'], [])
 
 
-CASES = [passkey_is_typed, passkey_is_refused, numbers_are_the_same, numbers_differ, nobody_answers, beacon_says_no]
+def bond_is_replaced_by_word(bench):
+    """a bond is replaced where `yes` comes after the question, but not by one that was written ahead; lines keep their numbers"""
+    users.write_state(bench.path('bonds'), {**users.BOND, 'identity': PEER})
+    for answer, end in (('no', 'pairingFailed'), ('yes', 'paired')):
+        # The device has lost its keys: behind a private address it says only while it pairs that the bond is with it.
+        peer = bench.start_peer('--privacy')
+        gateway = bench.program('ble-gw')
+        say(gateway, f'connect BumblePeer timeout={lab.PATIENCE}', 'pair', 'yes', 'no')
+        same('the question', gateway.wait_for(event('question'), 'question')[0]['kind'], 'replaceBond')
+        say(gateway, answer, 'nonsense', 'quit')
+        bench.ended(gateway, 1)
+        ends = [line.get('code', line['event']) for line in gateway.lines]
+        same('the end', [one for one in ends if one in ('pairingFailed', 'paired')], [end])
+        # The two that were written ahead, now as commands, and the last.
+        same('lines with errors', [line['line'] for line in gateway.lines if 'line' in line], [3, 4, 6])
+        peer.end()
+    kept = bench.program('ble-gw', '--bonds')
+    kept.process.wait(lab.PATIENCE)
+    kept.reader.join(lab.PATIENCE)
+    same('bonds', [f'{line["identity"]}/{line["identityType"]}' for line in kept.lines], [PEER])
+
+
+CASES = [passkey_is_typed, passkey_is_refused, numbers_are_the_same, numbers_differ, nobody_answers, beacon_says_no,
+         bond_is_replaced_by_word]
+
+
+def carried_out(case, *settings):
+    """(whether it is good, why not), on a bench of its own"""
+    with attempts.opened(lambda: Bench(*settings), peer=False) as bench:
+        case(bench)
+    return True, ''
 
 
 def all_cases(folder, runner, page, cases=CASES):
-    """(what, whether it is good, why not) of each case."""
+    """(what, case) of each."""
     for case in cases:
-        bench = Bench(folder, runner, page)
-        why = ''
-        try:
-            bench.open(peer=False)
-            case(bench)
-        except (OSError, lab.Failure, subprocess.TimeoutExpired) as error:
-            why = f'{type(error).__name__}: {error}'
-        finally:
-            bench.close()
-        yield case.__doc__, not why, why
+        yield case.__doc__, functools.partial(carried_out, case, folder, runner, page)

@@ -1,9 +1,10 @@
 """Names, scripts, readers and files that would harm ble-gw and ble-beacon, over a controller that behaves."""
 import datetime, fcntl, json, os, random, shutil, signal, socket, struct, subprocess, tempfile, termios, threading, time
 
-import hostile, recordings
+import attempts, hostile, recordings
 
 PATIENCE = 300
+PEER = 'F2:F1:F0:00:00:02/random'
 HIDDEN = 'A\u009b2J\u0085{}\u2028\u202eB\u200b\U000e0041'
 
 
@@ -16,11 +17,21 @@ def end_of(process, seconds=PATIENCE):
         return 'none: it did not end'
 
 
+def line_of(process, seconds=PATIENCE):
+    """A line of its output; a program that says none in that time is killed."""
+    limit = threading.Timer(seconds, process.kill)
+    limit.start()
+    try:
+        return process.stdout.readline()
+    finally:
+        limit.cancel()
+
+
 class Bench:
-    """A controller on loopback, and programs on it."""
+    """A controller on loopback, and programs on it, which end with it at the latest."""
 
     def __init__(self, folder, case=lambda line, numbers: hostile.obedient(line)):
-        self.folder = folder
+        self.folder, self.started = folder, []
         self.listener = socket.create_server(('127.0.0.1', 0))
         self.endpoint = f'tcp:127.0.0.1:{self.listener.getsockname()[1]}'
         threading.Thread(target=hostile.serve, args=(self.listener, case, random.Random(1)), daemon=True).start()
@@ -30,10 +41,19 @@ class Bench:
 
     def __exit__(self, *_):
         self.listener.close()
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
 
     def start(self, name, *options, **how):
-        return subprocess.Popen([os.path.join(self.folder, name), '-t', self.endpoint, *options],
-                                **{'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, **how})
+        return self.launch([os.path.join(self.folder, name), '-t', self.endpoint, *options], **how)
+
+    def launch(self, command, **how):
+        pipes = dict.fromkeys(('stdin', 'stdout', 'stderr'), subprocess.PIPE)
+        process = subprocess.Popen(command, **{**pipes, **how})
+        self.started.append(process)
+        return process
 
     def gateway(self, commands, *options):
         """Status, standard output, standard error"""
@@ -117,7 +137,7 @@ def commands_that_say_nothing(folder):
     with Bench(folder) as bench:
         status, out, _ = bench.gateway('\n'.join(lines).encode())
     found = [json.loads(line) for line in out.decode().splitlines()]
-    codes = {e['line']: e['code'] for e in found if e['event'] == 'error'}
+    codes = {e.get('line'): e['code'] for e in found if e['event'] == 'error'}
     wanted = {1: 'usage', **{n: 'usage' for n in range(3, 3 + len(wrong))}, 4 + len(wrong): 'linkLost'}
     missing = [lines[n - 1] for n in wanted if codes.get(n) != wanted[n]]
     return status == 1 and codes == wanted, f'status {status}, {missing}, {out[-600:]!r}'
@@ -154,7 +174,7 @@ def mtu_exchange_that_fails(folder):
     with Bench(folder, speak) as bench:
         status, out, _ = bench.gateway(commands)
     found = [json.loads(line) for line in out.decode().splitlines()]
-    said = [e.get('mtu') or e.get('code') or e['reason'] for e in found]
+    said = [e.get('mtu') or e.get('code') or e.get('reason') for e in found]
     closed = 'closed by this side'
     wanted = [517, closed, 23, closed, 'connectionFailed', 'deviceNotReached', 517, closed]
     return status == 1 and said == wanted, f'status {status}, {out!r}'
@@ -216,8 +236,7 @@ def closed_output(folder):
                 line.say(said)
 
     with Bench(folder, listen) as bench:
-        process = subprocess.Popen(['sh', '-c', f'exec {os.path.join(folder, "ble-gw")} -t {bench.endpoint} >&-'],
-                                   stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = bench.launch(['sh', '-c', f'exec {os.path.join(folder, "ble-gw")} -t {bench.endpoint} >&-'], stdout=None)
         process.communicate(b'scan 1\nquit\n', timeout=PATIENCE)
     return process.returncode == 0 and heard and all(p[0] in (1, 2) for p in heard), f'status {process.returncode}, {heard[:3]}'
 
@@ -234,7 +253,7 @@ def profile_that_is_long(folder):
                 json.dump(chain(count), f)
             process = bench.start('ble-beacon', file)
             if not wanted:
-                first = process.stdout.readline()
+                first = line_of(process)
                 process.send_signal(signal.SIGTERM)
             out, err = process.communicate(timeout=PATIENCE)
             if process.returncode != wanted or (wanted == 2 and b'at most 255' not in err) or (not wanted and b'"event"' not in first):
@@ -258,7 +277,7 @@ def hidden_passkey(folder):
     """the passkey of the command line is overwritten"""
     with Bench(folder) as bench:
         process = bench.start('ble-beacon', '--passkey', '271828')
-        process.stdout.readline()
+        line_of(process)
         with open(f'/proc/{process.pid}/cmdline', 'rb') as f:
             line = f.read()
         process.send_signal(signal.SIGTERM)
@@ -267,13 +286,18 @@ def hidden_passkey(folder):
 
 
 def state_file(scratch, bond):
-    """A file of bonds in a folder of its own, as ble-gw writes it."""
-    blob = bytes.fromhex(recordings.blob(bond))
+    """A file with a bond in a folder of its own."""
     path = os.path.join(scratch, 'state', 'bonds')
     os.mkdir(os.path.dirname(path))
+    write_state(path, bond)
+    return path
+
+
+def write_state(path, bond):
+    """A file with a bond, as ble-gw writes it."""
+    blob = bytes.fromhex(recordings.blob(bond))
     with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), 'wb') as f:
         f.write(b'JELLING1' + b'\x22' * 16 + bytes.fromhex('C90000000009') + len(blob).to_bytes(4, 'little') + blob)
-    return path
 
 
 BOND = {'identity': 'C1:00:00:00:00:01/random', 'keySize': 16, 'isSecureConnections': True,
@@ -288,7 +312,7 @@ def bonds_that_cannot_be_written(folder):
         process = bench.start('ble-gw', '--state', path)
         process.stdin.write(b'bonds\n')
         process.stdin.flush()
-        first = json.loads(process.stdout.readline())
+        first = json.loads(line_of(process))
         shutil.rmtree(os.path.dirname(path))
         out, err = process.communicate(b'unpair C1:00:00:00:00:01/random\n', timeout=PATIENCE)
     lines = [json.loads(line) for line in out.decode().splitlines()]
@@ -296,16 +320,15 @@ def bonds_that_cannot_be_written(folder):
     return good, f'status {process.returncode}, {first}, {lines}, {err[-300:]!r}'
 
 
-def bonds_of_a_pairing_that_cannot_be_written(folder, endpoint, peer):
+def bonds_of_a_pairing_that_cannot_be_written(folder):
     """a pairing whose bond cannot be written is an error"""
-    with tempfile.TemporaryDirectory() as scratch:
+    with attempts.opened() as lab, Bench(folder) as bench, tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, 'state', 'bonds')
         os.mkdir(os.path.dirname(path))
-        process = subprocess.Popen([os.path.join(folder, 'ble-gw'), '-t', endpoint, '--state', path], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        process.stdin.write(f'connect {peer}\n'.encode())
+        process = bench.launch([os.path.join(folder, 'ble-gw'), '-t', lab.endpoint, '--state', path])
+        process.stdin.write(f'connect {PEER} timeout={PATIENCE}\n'.encode())
         process.stdin.flush()
-        first = json.loads(process.stdout.readline())
+        first = json.loads(line_of(process))
         shutil.rmtree(os.path.dirname(path))
         out, err = process.communicate(b'pair\n', timeout=PATIENCE)
     codes = [line.get('code') for line in map(json.loads, out.decode().splitlines()) if line.get('event') == 'error']
@@ -350,6 +373,26 @@ def stranger_with_the_digits(folder):
     return good, f'{called(heard)}, {out!r} {err[-300:]!r}'
 
 
+def scan_of_a_slow_controller(folder):
+    """the time of a scan begins when the controller is ready"""
+    heard = []
+
+    def speak(line, _):
+        while True:
+            packet = line.hear()
+            heard.append(packet)
+            if len(heard) == 1:
+                time.sleep(1.5)
+            for said in hostile.answers(packet):
+                line.say(said)
+
+    with Bench(folder, speak) as bench:
+        status, out, err = bench.gateway(b'scan 1\nquit\n')
+    events = [json.loads(line).get('event') for line in out.decode().splitlines()]
+    has_scanned = any(packet[1:3] == b'\x0c\x20' and packet[4] for packet in heard)
+    return status == 0 and events == ['scanned'] and has_scanned, f'status {status}, {heard[-6:]}, {out!r} {err[-300:]!r}'
+
+
 def two_of_one_name(folder):
     """two devices with the name that is to be connected are an error, and neither is called"""
     heard = []
@@ -361,14 +404,5 @@ def two_of_one_name(folder):
 
 CASES = [bonds_that_cannot_be_written, stranger_with_the_digits, two_of_one_name, name_that_a_terminal_obeys, time_of_a_line,
          long_script, wait_that_ends_by_time, commands_that_say_nothing, mtu_exchange_that_fails, reader_that_stops,
-         output_that_does_not_wait, closed_output, profile_that_is_long, profile_that_a_terminal_obeys, hidden_passkey]
-
-
-def all_cases(folder, cases=CASES, *more):
-    """(what, whether it is good, why not) of each case."""
-    for case in cases:
-        try:
-            is_good, why = case(folder, *more)
-        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            is_good, why = False, f'{type(error).__name__}: {error}'
-        yield case.__doc__, bool(is_good), why
+         output_that_does_not_wait, closed_output, profile_that_is_long, profile_that_a_terminal_obeys, hidden_passkey,
+         scan_of_a_slow_controller]

@@ -64,14 +64,20 @@ def life_of_a_process():
         assert f'as process {process} for sensor, relay' in daemon.said(), daemon.said()[-2000:]
         before = beats()
         daemon.wait_for('a beat after the relaunch', lambda: beats() > before)
-        daemon.wait_for('it is stopped after the relaunch', lambda: state_of(process) == 'T')
-        # bled is killed while the app is stopped: the next one finds it, and it goes on as the same process.
-        daemon.kill()
-        assert state_of(process) == 'T'
-        before = beats()
-        daemon.start()
-        daemon.wait_for('it goes on with the new bled', lambda: beats() > before)
-        daemon.wait_for('it is the same process', lambda: daemon.process_of(RELAY) == process)
+        # bled is killed while the app is stopped: the next one finds it, and it goes on as the same process. A value may wake it
+        # at the moment of the kill: then once more.
+        was_stopped = False
+        for _ in range(20):
+            daemon.wait_for('it is stopped after the relaunch', lambda: state_of(process) == 'T')
+            daemon.kill()
+            was_stopped = state_of(process) == 'T'
+            before = beats()
+            daemon.start()
+            daemon.wait_for('it goes on with the new bled', lambda: beats() > before)
+            daemon.wait_for('it is the same process', lambda: daemon.process_of(RELAY) == process)
+            if was_stopped:
+                break
+        assert was_stopped, 'it was never stopped when bled was killed'
         # By force: nothing of it goes on (SPEC SPR-30).
         daemon.operate({5: RELAY.encode()})
         daemon.wait_for('it is gone', lambda: state_of(process) == 'Z')
@@ -180,6 +186,7 @@ def hostile_apps():
 
     with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
         victim.wait_for('beat', 2)
+        before = daemon.own_kilobytes()
         garbage = app(daemon, b'garbage')
         garbage.socket.sendall(b'\x03\0\0\0\xff\xff\xff')
         assert refusal(garbage) == 2
@@ -199,22 +206,23 @@ def hostile_apps():
         assert count < 1_000_000, 'it could flood without end'
         beats = len(victim.events('beat'))
         victim.wait_for('beat', beats + 2)
-        resident = daemon.resident_kilobytes()
-        assert resident < 64 * 1024, f'{resident} kB'
+        more = daemon.own_kilobytes() - before
+        assert more < 32 * 1024, f'{more} kB more than before'
         half.socket.close()
-        return f'{resident} kB resident'
+        return f'{more} kB more than before'
 
 
 @case
 def memory():
     "memory with ten programs connected"
     with Daemon() as daemon:
+        alone = daemon.own_kilobytes()
         clients = [daemon.connect() for _ in range(10)]
         before = daemon.processor_seconds()
         time.sleep(2)
         used = daemon.processor_seconds() - before
         assert all(client.end(client.request({5: {1: 99}})) for client in clients)
-        # The library and its simulator, unoptimised, with ten connections.
-        resident = daemon.resident_kilobytes()
-        assert resident < 64 * 1024, f'{resident} kB'
-        return f'{resident} kB resident, {used:.2f} s of processor in 2 s of rest'
+        # What is not optimised takes more, but not for each connection.
+        more = daemon.own_kilobytes() - alone
+        assert more < 16 * 1024, f'{more} kB more than before'
+        return f'{daemon.resident_kilobytes()} kB resident, {more} kB for the programs, {used:.2f} s of processor in 2 s of rest'

@@ -157,8 +157,15 @@ class Daemon:
         return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
     def resident_kilobytes(self):
+        return self.kilobytes('VmRSS')
+
+    def own_kilobytes(self):
+        """Without the pages of its file: how many of these are in memory says nothing of what it keeps."""
+        return self.kilobytes('RssAnon')
+
+    def kilobytes(self, key):
         with open(f'/proc/{self.process.pid}/status') as status:
-            return int(re.search(r'VmRSS:\s+(\d+)', status.read())[1])
+            return int(re.search(rf'{key}:\s+(\d+)', status.read())[1])
 
 
 class App:

@@ -1,7 +1,7 @@
 """Cases of programs that ask for as much as they can: each delays others by its turn and no more.
 
 Part of Tools/Daemon/run."""
-import contextlib, json, os, signal, subprocess, sys, tempfile, time
+import contextlib, json, os, signal, socket, subprocess, sys, tempfile, time
 
 import floods
 from __main__ import Daemon, HEART, LIMIT, ROOT, alone, case, state_of
@@ -84,11 +84,12 @@ def all_floods():
     kinds = [floods.refused, floods.scans, floods.reads, floods.unread, floods.garbage, floods.half, floods.connections]
     with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
         victim.wait_for('beat', 2)
+        before = daemon.own_kilobytes()
         with floods.flooding(daemon.path, kinds + [floods.refused, floods.scans, floods.reads], HEART):
             beats = len(victim.events('beat'))
             victim.wait_for('beat', beats + 5)
-            resident = daemon.resident_kilobytes()
-        assert resident < 96 * 1024, f'{resident} kB'
+            more = daemon.own_kilobytes() - before
+        assert more < 64 * 1024, f'{more} kB more than before'
         # All that they have held is free again.
         daemon.wait_for('a place for another program', lambda: 1 in (Client(daemon.path, LIMIT).greet() or {}))
         with floods.flooding(daemon.path, [floods.refused] * FLOODING):
@@ -96,7 +97,7 @@ def all_floods():
             victim.wait_for('beat', beats + 1)
             daemon.process.send_signal(signal.SIGTERM)
             assert daemon.process.wait(LIMIT) == 0, 'bled did not end while others flood'
-        return f'{resident} kB resident'
+        return f'{more} kB more than before'
 
 
 @case
@@ -104,11 +105,14 @@ def silent_programs():
     "ten programs that send without end and never read are not heard any more; when they read, each gets all its answers in order"
     with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
         victim.wait_for('beat', 2)
+        before = daemon.own_kilobytes()
         clients = [daemon.connect() for _ in range(FLOODING)]
         sent = [floods.fill(client, lambda number: {2: {1: number, **floods.NO_LINK}}) for client in clients]
         beats = len(victim.events('beat'))
         victim.wait_for('beat', beats + 2)
-        resident = daemon.resident_kilobytes()
+        more = daemon.own_kilobytes() - before
+        # Linux lets a socket of this kind take so much if nobody says otherwise: a host may.
+        usual = clients[0].socket.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) / 212_992
         for client, (count, left) in zip(clients, sent):
             for number in range(1, count + 1):
                 if left and number == count:
@@ -118,10 +122,10 @@ def silent_programs():
             client.number = count
             assert client.end(client.request({5: {1: 99}})), 'no answer afterwards'
     counts = [count for count, _ in sent]
-    assert resident < 96 * 1024, f'{resident} kB'
+    assert more < 64 * 1024, f'{more} kB more than before'
     # About 3,000, most of which wait in the sockets; it was 27,000 when the daemon heard them for longer.
-    assert max(counts) < 10_000, f'one was heard {max(counts)} times'
-    return f'{min(counts)} to {max(counts)} requests each, {resident} kB resident'
+    assert max(counts) < 10_000 * max(1, usual), f'one was heard {max(counts)} times'
+    return f'{min(counts)} to {max(counts)} requests each, {more} kB more than before'
 
 
 @case

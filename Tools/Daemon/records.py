@@ -112,7 +112,7 @@ def capture_is_kept():
                 assert os.stat(path).st_ino != before
                 assert bletool(f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
             assert os.path.exists(path.replace('.btsnoop', '.2.btsnoop'))
-        # What cannot be kept is not destroyed.
+        # What cannot be kept is not destroyed, and whoever has taken the names keeps nobody from Bluetooth.
         with open(path, 'rb') as file:
             content = file.read()
         for number in range(1, 10):
@@ -120,9 +120,9 @@ def capture_is_kept():
             if os.path.exists(place):
                 os.unlink(place)
             os.makedirs(os.path.join(place, 'in'))
-        done = subprocess.run([BLED, '--adapter', 'sim', '--socket', path + '.s', '-w', path], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=LIMIT)
-        assert done.returncode not in (0, -6) and 'cannot be renamed' in done.stderr, done
+        with Daemon(words=['-w', path]) as daemon:
+            assert 'nothing is captured' in daemon.said() and 'cannot be renamed' in daemon.said(), daemon.said()
+            assert bletool(f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
         with open(path, 'rb') as file:
             assert file.read() == content
 

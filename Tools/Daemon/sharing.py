@@ -209,3 +209,100 @@ def sets_of_users():
         finally:
             one.stdin.close()
             one.wait(LIMIT)
+
+
+APPS = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from client import Client, decode
+POWERED_ON = 5
+
+
+class App:
+    def __init__(self, number):
+        self.client = Client(sys.argv[2], 1000)
+        self.number, self.logs, self.ready, self.channels = 0, 0, set(), []
+        self.client.send({1: {1: 1, 2: 2, 3: {1: b'app%d' % number}}})
+        assert 16 in self.client.receive(), 'refused'
+
+    def hear(self):
+        message = self.client.receive()
+        assert message is not None and 2 not in message, 'refused'
+        for event in map(decode, message.get(17, [])):
+            manager = event[1][0]
+            self.client.send({4: {1: manager, 2: 1}})
+            if 4 in event and decode(event[4][0])[1][0] == POWERED_ON:
+                self.ready.add(manager)
+            if 22 in event:
+                self.channels.append(2 not in decode(event[22][0]))
+        for notice in map(decode, message.get(19, [])):
+            self.logs += 1 in notice
+        return message.get(18, [0])[0]
+
+    def ask(self, manager, request):
+        # What a request causes at once is told before it has been taken.
+        self.number += 1
+        self.client.send({3: {1: manager, 2: self.number, **request}})
+        while self.hear() != self.number:
+            pass
+
+    def create(self, manager, kind):
+        self.ask(manager, {kind: {}})
+        while manager not in self.ready:
+            self.hear()
+
+
+apps = [App(number) for number in range(int(sys.argv[3]))]
+for app in apps:
+    app.create(1, 3)
+    app.create(2, 4)
+    for _ in range(16):
+        app.ask(2, {24: 0})
+    while len(app.channels) < 16:
+        app.hear()
+refused = 0
+for manager in 1, 3:
+    for app in apps:
+        if manager == 3:
+            app.create(3, 3)
+        logs = app.logs
+        app.ask(manager, {6: {}})
+        refused += app.logs - logs
+more = 0
+try:
+    for manager in range(4, 12):
+        apps[0].create(manager, 3)
+        more += 1
+except AssertionError:
+    pass
+print(json.dumps([sum(map(sum, (app.channels for app in apps))), refused, more]), flush=True)
+sys.stdin.readline()
+"""
+
+
+@case
+def apps_of_users():
+    "a user with twenty apps that are not installed has no more channels, scans and managers than four; another user has room"
+    if os.geteuid() != 0:
+        return 'NOT RUN: only root can be another user'
+    with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
+        os.chmod(folder, 0o755)
+        with open(os.path.join(HERE, 'client.py')) as source, open(folder + '/client.py', 'w') as copy:
+            copy.write(source.read())
+        started = []
+
+        def had(user, apps):
+            started.append(subprocess.Popen(
+                ['setpriv', '--reuid', str(user), '--regid', str(user), '--clear-groups', 'python3', '-c', APPS, folder, daemon.path,
+                 str(apps)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd='/'))
+            return json.loads(started[-1].stdout.readline() or '[]')
+
+        try:
+            # 320 channels, 40 scans and 68 managers are asked for.
+            many, one = had(NOBODY, 20), had(65533, 1)
+            assert many == [64, 8, 4] and one == [16, 0, 8], (many, one)
+            return f'{many[0]} channels, {40 - many[1]} scans and {60 + many[2]} managers of twenty apps'
+        finally:
+            for process in started:
+                process.stdin.close()
+                process.wait(LIMIT)

@@ -1,9 +1,11 @@
 """Bumble's own programs as they are installed, each on a terminal of its own with a person who reads and types."""
-import fcntl, json, os, pty, re, signal, struct, subprocess, termios, threading, time
+import codecs, fcntl, json, os, pty, re, signal, struct, subprocess, termios, threading, time
 
 from lab import PATIENCE, PYTHON, Failure
 
 COLORS = re.compile(r'\x1b\[[0-9;?]*[A-Za-z]|\r')
+# The beginning of one at the end.
+HALF = re.compile(r'\x1b(\[[0-9;?]*)?\Z')
 # What a program is as a device, where it reads that from a file.
 ADDRESS, NAME = 'F1:F2:F3:F4:F5:F6', 'Bumble'
 
@@ -39,26 +41,27 @@ class App:
         lab.children.append(self)
 
     def read(self):
-        raw = b''
+        decoder, half = codecs.getincrementaldecoder('utf-8')('replace'), ''
         while True:
             try:
                 data = os.read(self.person, 65536)
             except OSError:   # the last one that had the terminal has gone
                 data = b''
+            text = half + decoder.decode(data, not data)
+            half = found[0] if data and (found := HALF.search(text)) else ''
             with self.changed:
-                raw += data
-                self.shown = COLORS.sub('', raw.decode('utf-8', 'replace'))
+                self.shown += COLORS.sub('', text.removesuffix(half))
                 self.changed.notify_all()
             if not data:
                 return
 
-    def wait_for(self, pattern, timeout=2 * PATIENCE):
-        """The first match in what it has shown."""
-        end = time.monotonic() + timeout
+    def wait_for(self, pattern, timeout=2 * PATIENCE, after=0):
+        """The first match in what it has shown, after so many characters."""
+        end, pattern = time.monotonic() + timeout, re.compile(pattern)
         with self.changed:
-            while not (found := re.search(pattern, self.shown)):
+            while not (found := pattern.search(self.shown, after)):
                 if time.monotonic() > end or not self.reader.is_alive():
-                    raise Failure(f'{self.name}: no {pattern!r} in {self.shown[-1500:]!r}')
+                    raise Failure(f'{self.name}: no {pattern.pattern!r} in {self.shown[after:][-1500:]!r}')
                 self.changed.wait(0.2)
         return found
 

@@ -289,7 +289,7 @@ def line(app, command, *answers):
     before = len(app.shown)
     app.type(command)
     for answer in answers:
-        app.wait_for(f'(?s).{{{before}}}.*?{answer}')
+        app.wait_for(answer, after=before)
 
 
 @case(KINDS, peer=False)
@@ -298,8 +298,9 @@ def console_uses_what_is_served(lab):
     tool = serve(lab)
     app = App(lab, 'console', '--device-config', '{config}', '{transport}')
     app.wait_for('SCAN: OFF')
-    line(app, 'scan on', NAME)
-    address, kind = re.findall(r'((?:[0-9A-F]{2}:){5}[0-9A-F]{2}) +\[(P|R)[^:]*?' + NAME, app.shown)[-1]
+    found = r'((?:[0-9A-F]{2}:){5}[0-9A-F]{2}) +\[(P|R)[^:]*?' + NAME
+    line(app, 'scan on', found)
+    address, kind = re.findall(found, app.shown)[-1]
     line(app, 'connect ' + address + ('/P' if kind == 'P' else ''), 'as CENTRAL')
     tool.wait_for(event('connected'), 'connected')
     line(app, 'discover services', 'Discovery done')

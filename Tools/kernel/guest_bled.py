@@ -112,7 +112,7 @@ class Stick:
     `is_awaited` says that another program takes it at once, so that it is never free."""
 
     def __init__(self, address, is_awaited=False):
-        self.address = bytes.fromhex(address.replace(':', ''))[::-1]
+        self.address, self.index = bytes.fromhex(address.replace(':', ''))[::-1], None
         # As in `plug`: the kernel gives up on one that answers late.
         for is_last in PLUGS:
             self.kernel = os.open('/dev/vhci', os.O_RDWR)
@@ -125,6 +125,7 @@ class Stick:
             limit = LIMIT if is_last else 60
             try:
                 wait_until(lambda: address in adapters(), 'the stick', limit)
+                self.index = number(address)
                 if not is_awaited:
                     settle(address, limit)
                 return
@@ -132,7 +133,6 @@ class Stick:
                 if is_last:
                     raise
                 self.unplug()
-                self.carrier.join()
 
     def carry(self):
         waiting = b''
@@ -163,7 +163,10 @@ class Stick:
                 raise
 
     def unplug(self):
+        """Afterwards the kernel has it no more, and its index is free."""
         self.is_in = False
+        self.carrier.join(LIMIT)
+        wait_until(lambda: not os.path.exists(f'/sys/class/bluetooth/hci{self.index}'), 'the kernel has taken it away')
 
 
 def whole(octets):

@@ -1,5 +1,5 @@
 """Runs `bletool` and the guest's own tools for guest_suite.py, and keeps its list of tests."""
-import ctypes, json, os, re, signal, socket, struct, subprocess, sys, time
+import ctypes, functools, json, os, re, signal, socket, struct, subprocess, sys, time
 
 TOOL = sys.argv[1]
 OUR_ADDRESS, OUR_NAME = '00:AA:01:01:00:01', 'Jelling'
@@ -61,6 +61,27 @@ def shell(command, check_status=True):
     return done.stdout.decode()
 
 
+ANSWERED = re.compile(r'complete|added|removed|failed', re.IGNORECASE)
+
+
+def btmgmt(*arguments, seconds=60):
+    """What `btmgmt` says about hci0. It ends with its input, whether the kernel has answered or not: that stays open until it
+    has, or until the program ends by itself."""
+    said = '/tmp/btmgmt'
+    with open(said, 'wb') as output:
+        process = subprocess.Popen(['btmgmt', '--index', '0', *arguments], stdin=subprocess.PIPE, stdout=output, stderr=output)
+    end = time.monotonic() + seconds
+    while process.poll() is None and time.monotonic() < end and not ANSWERED.search(open(said).read()):
+        time.sleep(0.1)
+    process.stdin.close()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    return open(said).read()
+
+
 def is_up(index):
     return 'UP' in shell(f'hciconfig hci{index}').split()
 
@@ -103,9 +124,17 @@ def claim_user_channel(index):
     return descriptor
 
 
+@functools.cache
 def has_sets():
-    """Whether our controller has several advertising sets."""
-    return 'Extended Advertising' in tool('info', transport='user:1').lines[0]['features']
+    """Whether our controller has several advertising sets. It is asked once, before any test; the kernel may still use it."""
+    answers = []
+
+    def is_answered():
+        run = tool('info', transport='user:1', status=None)
+        answers.extend(run.lines if run.status == 0 else [])
+        return answers
+    wait_until(is_answered, 'what hci1 can', 90)
+    return 'Extended Advertising' in answers[0]['features']
 
 
 def says(run, *wanted):

@@ -3,15 +3,15 @@ broadcast. BlueZ's `isotest` asks for both; its daemon does not run."""
 import json, os, re, signal, subprocess
 
 from guest_bluez import BLUEZ_ADDRESS
-from guest_harness import OUR_ADDRESS, TOOL, check, is_up, shell, test_of_sets, tool, wait_until
+from guest_harness import OUR_ADDRESS, TOOL, btmgmt, check, is_up, shell, test_of_sets, tool, wait_until
 
 
 def isotest(*arguments, begun):
     """BlueZ's program for isochronous sockets on hci0, when it has said that it has begun."""
     wait_until(lambda: is_up(0) or shell('hciconfig hci0 up', False) is None, 'hci0 up')
-    # Without this the kernel refuses such sockets. btmgmt ends with its input.
-    shell('(sleep 2; echo) | timeout 30 btmgmt --index 0 le on', False)
     for attempts_left in (4, 3, 2, 1, 0):
+        # Without this the kernel refuses such sockets.
+        answer = btmgmt('le', 'on')
         process = subprocess.Popen(['isotest', *arguments], stdin=subprocess.DEVNULL, stdout=open('/tmp/isotest', 'wb'),
                                    stderr=subprocess.STDOUT, start_new_session=True)
         # It does not wait for the kernel to have switched on what it needs, and then fails.
@@ -20,7 +20,7 @@ def isotest(*arguments, begun):
         if not re.search("err -|Can't|Can not", said):
             return process
         stop(process)
-    check(False, said)
+    check(False, f'{said}; btmgmt: {answer[-300:]}')
 
 
 def stop(process):

@@ -108,8 +108,9 @@ class Habits:
     async def answer_late(self, connection, pdu):
         start = asyncio.get_running_loop().time()
         await asyncio.sleep(self.args.delay)
-        self.pass_on(connection, pdu)
+        # First: the link may have ended, and then there is nobody to answer.
         event('late', seconds=round(asyncio.get_running_loop().time() - start, 3))
+        self.pass_on(connection, pdu)
 
     async def tell_change(self, connection):
         await self.device.gatt_server.indicate_subscriber(

@@ -6,10 +6,22 @@ import Testing
 
 @Suite("Streams of octets")
 struct ByteStreamTests {
+    /// A pair whose sockets take as much as Linux lets them by default: a host may have other defaults.
+    private func sockets(kind: __socket_type) -> SocketPair {
+        let pair = SocketPair(kind: kind)
+        // Linux doubles it (socket(7)).
+        var byteCount: Int32 = 212_992 / 2
+        for descriptor in [pair.ours, pair.peer] {
+            unsafe setsockopt(
+                descriptor, SOL_SOCKET, SO_SNDBUF, &byteCount, socklen_t(MemoryLayout<Int32>.size))
+        }
+        return pair
+    }
+
     /// Each write is a record at the other end.
     private func records(_ count: Int, _ body: @escaping @Sendable (ByteStream) -> Void) async throws -> [[UInt8]] {
         try await withLoop { loop in
-            let pair = SocketPair(kind: SOCK_SEQPACKET)
+            let pair = sockets(kind: SOCK_SEQPACKET)
             let descriptor = pair.ours
             loop.run {
                 let stream = ByteStream(descriptor: descriptor)
@@ -68,7 +80,7 @@ struct ByteStreamTests {
     @Test("each time the kernel takes some of what it did not take before, that is told", .timeLimit(.minutes(10)))
     func flushed() async throws {
         try await withLoop { loop in
-            let pair = SocketPair(kind: SOCK_STREAM)
+            let pair = sockets(kind: SOCK_STREAM)
             let descriptor = pair.ours
             let (refusals, refused) = AsyncStream<Int>.makeStream()
             let (flushes, flushed) = AsyncStream<Void>.makeStream()
@@ -108,7 +120,7 @@ struct ByteStreamTests {
         arguments: [false, true])
     func lastWords(keepsUnread: Bool) async throws {
         try await withLoop { loop in
-            let pair = SocketPair(kind: SOCK_STREAM)
+            let pair = sockets(kind: SOCK_STREAM)
             let descriptor = pair.ours
             // Two reads and a part of one.
             let octets = [UInt8](repeating: 1, count: 40_000)
