@@ -1,4 +1,4 @@
-"""Writes the recordings of Fixtures as calls of jelling.h, a line each, for Tools/Cross/replay.c."""
+"""Writes the recordings of Fixtures as calls of jelling.h, a line each, for Tools/CLibrary/replay.c."""
 import glob, json, os, struct
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

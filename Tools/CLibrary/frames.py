@@ -1,6 +1,6 @@
 """The stack frames of a library's functions, read from the first instructions of each.
 
-  python3 Tools/Cross/frames.py OBJDUMP FILE [LEAST]     those of LEAST octets and more, greatest first"""
+  python3 Tools/CLibrary/frames.py OBJDUMP FILE [LEAST]     those of LEAST octets and more, greatest first"""
 import re, subprocess, sys
 
 # x86_64, AArch64, ARM and RISC-V.

@@ -14,7 +14,7 @@ func show(_ row: Row) {
     fflush(nil)
 }
 
-/// The recordings; `Tools/benchmark` runs this in Tools/Benchmark.
+/// The recordings; `Tools/benchmark` runs this in Tools/Benchmarks.
 let fixtures = getenv("FIXTURES").map { String(cString: $0) } ?? "../../Fixtures"
 
 var checksum: UInt64 = 0

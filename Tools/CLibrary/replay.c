@@ -1,5 +1,5 @@
 /*
- * Repeats recordings through jelling.h: reads what Tools/Cross/recordings.py wrote, a call a line, and compares each packet
+ * Repeats recordings through jelling.h: reads what Tools/CLibrary/recordings.py wrote, a call a line, and compares each packet
  * that the engine sends with the recorded one.
  *
  *   replay [--stack] < SCRIPT   `NAME: N packets` for each recording; exit status 1 at the first difference. --stack: the
