@@ -281,6 +281,8 @@ def apps_folder():
                                   capture_output=True, text=True)
             assert done.returncode == 2 and 'is empty' in done.stderr, (option, done)
     with Daemon(apps=[relay_manifest()]) as daemon:
+        # It listens before it has read the folder for the first time.
+        assert set(daemon.operate({1: {}})) == {RELAY}
         os.rename(daemon.apps, daemon.apps + '-away')
         daemon.process.send_signal(signal.SIGHUP)
         daemon.wait_for('it says so', lambda: 'cannot be read' in daemon.said())
