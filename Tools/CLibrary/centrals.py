@@ -112,7 +112,7 @@ def answer_that_is_late(folder):
 def answers_of_centrals_that_leave(folder):
     """reads that wait for their answers take no room when their centrals have left"""
     profile = {'services': [{'uuid': '181A', 'characteristics': [
-        {'uuid': '2A6E', 'properties': ['read'], 'value': '0102', 'answerAfter': 1000}]}]}
+        {'uuid': '2A6E', 'properties': ['read'], 'value': '0102', 'answerAfter': 29}]}]}
     # More than reads that can wait. The last one stays: an answer at once would mean that there is no room.
     handles = range(0x40, 0x40 + 34)
     answers = []
