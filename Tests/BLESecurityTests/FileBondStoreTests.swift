@@ -20,6 +20,7 @@ struct FileBondStoreTests {
         let folder = try Folder()
         var bond = Self.full
         bond.isUnasked = true
+        bond.insufficientCapability = .keyboardDisplay
         try folder.store().save(bond)
         #expect(try folder.store().load().bonds == [bond])
     }

@@ -207,6 +207,34 @@ struct AdapterTests {
         await adapter.close()
     }
 
+    @Test(
+        "values that a device does not give together are read one by one (Core 5.4, Vol 3, Part G, 4.8.5)",
+        arguments: [ATTError.requestNotSupported, .attributeNotFound, .insufficientResources])
+    func readsOneByOne(error: ATTError) async throws {
+        var configuration = AdapterConfiguration()
+        configuration.makeVirtualTransport = { (address) throws(TransportError) in
+            let air = SimulatedAir()
+            air.addPeripheral(.jellingHeart)
+            let base = SimulatedTransport(air: air, controller: air.addController(), address: address)
+            return SeparatingTransport(base, error: error)
+        }
+        let adapter = try await Adapter.open("sim", configuration: configuration)
+        let peripheral = try await heart(adapter)
+        let handles = [
+            try await peripheral.findCharacteristic(.bodySensorLocation).valueHandle,
+            try await peripheral.findCharacteristic(.batteryLevel).valueHandle,
+        ]
+        if error == .insufficientResources {
+            await #expect(throws: BLEError.att(error, handle: handles[0])) {
+                _ = try await peripheral.read(together: handles)
+            }
+        } else {
+            let values = try await peripheral.read(together: handles)
+            #expect(values.count == 2 && values.first == [1])
+        }
+        await adapter.close()
+    }
+
     @Test("a slow store delays reports of bonds, not the adapter")
     func slowStore() async throws {
         let store = SlowStore()
@@ -304,6 +332,49 @@ private final class FailingTransport: HCITransport {
 
     func send(_ packet: RawSpan) {
         if packet.byte(at: 1) == 0x01, packet.byte(at: 2) == 0xFC { fail() } else { base.send(packet) }
+    }
+
+    func close() { base.close() }
+}
+
+/// A controller whose peer refuses to give several values of any length together.
+private final class SeparatingTransport: HCITransport {
+    private let base: SimulatedTransport
+    private let error: ATTError
+    var address: TransportAddress { base.address }
+
+    init(_ base: SimulatedTransport, error: ATTError) {
+        self.base = base
+        self.error = error
+    }
+
+    func start(
+        on loop: EventLoop, receive: @escaping (RawSpan) -> Void, closed: @escaping (TransportError?) -> Void
+    ) throws(TransportError) {
+        var first: [UInt8] = [0, 0]
+        asked = { first = $0 }
+        let code = error.rawValue
+        try base.start(
+            on: loop,
+            receive: { packet in
+                // A Read Multiple Variable Response.
+                guard packet.byte(at: 0) == 2, packet.byte(at: 7) == 4, packet.byte(at: 9) == 0x21,
+                    let low = packet.byte(at: 1), let high = packet.byte(at: 2)
+                else { return receive(packet) }
+                let refusal: [UInt8] = [2, low, high, 9, 0, 5, 0, 4, 0, 1, 0x20] + first + [code]
+                receive(refusal.span.bytes)
+            }, closed: closed)
+    }
+
+    private var asked: ([UInt8]) -> Void = { _ in }
+
+    func send(_ packet: RawSpan) {
+        if packet.byte(at: 0) == 2, packet.byte(at: 7) == 4, packet.byte(at: 9) == 0x20,
+            let low = packet.byte(at: 10), let high = packet.byte(at: 11)
+        {
+            asked([low, high])
+        }
+        base.send(packet)
     }
 
     func close() { base.close() }

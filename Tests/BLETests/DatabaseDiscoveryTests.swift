@@ -78,4 +78,26 @@ struct DatabaseDiscoveryTests {
         #expect(DatabaseDiscovery.span(of: [service(1, 9), service(10, 100), service(50, 60)])?.last.rawValue == 100)
         #expect(DatabaseDiscovery.span(of: []) == nil)
     }
+
+    @Test(
+        "descriptors of neighbours are searched together as far as one response has room (Core 5.4, Vol 3, Part F, 3.4.3.2)"
+    )
+    func searchRanges() {
+        // Each has a declaration, a value and two descriptors.
+        let characteristics = (0..<4).map { number in
+            let start = UInt16(2 + 4 * number)
+            return Characteristic(
+                uuid: BluetoothUUID(UInt16(0x2A37)), handle: AttributeHandle(rawValue: start),
+                valueHandle: AttributeHandle(rawValue: start + 1), endHandle: AttributeHandle(rawValue: start + 3),
+                properties: .read)
+        }
+        func ranges(mtu: Int) -> [[UInt16]] {
+            DatabaseDiscovery.searchRanges(
+                for: characteristics, services: [service(1, 17)], includes: [], length: (mtu - 2) / 4
+            ).map { [$0.first.rawValue, $0.last.rawValue] }
+        }
+        #expect(ranges(mtu: 23) == [[4, 5], [8, 9], [12, 13], [16, 17]])
+        #expect(ranges(mtu: 26) == [[4, 9], [12, 17]])
+        #expect(ranges(mtu: 517) == [[4, 17]])
+    }
 }

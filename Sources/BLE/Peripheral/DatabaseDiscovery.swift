@@ -54,7 +54,11 @@ struct DatabaseDiscovery {
         services.sort { $0.range.first < $1.range.first }
         characteristics = Self.clipped(characteristics, to: services)
         var descriptors: [Descriptor] = []
-        for range in Self.searchRanges(for: characteristics, services: services, includes: includes) {
+        // A Find Information Response has two octets of its own, and four for each 16-bit type.
+        let length = (await peripheral.attMTU - 2) / 4
+        let ranges = Self.searchRanges(
+            for: characteristics, services: services, includes: includes, length: length)
+        for range in ranges {
             descriptors += try spend(await peripheral.discoverDescriptors(in: range))
         }
         let includesByService = Self.elements(includes.sorted { $0.handle < $1.handle }, of: services) { $0.handle }
@@ -154,9 +158,10 @@ struct DatabaseDiscovery {
     }
 
     /// The ranges that may have descriptors. Neighbours are joined if everything between them is known to have 16-bit
-    /// types: one response then has them all.
+    /// types: one response then has them all. Some servers never answer a request whose response would be full.
+    /// - Parameter length: how many handles a joined range may have.
     static func searchRanges(
-        for characteristics: [Characteristic], services: [Service], includes: [IncludedService]
+        for characteristics: [Characteristic], services: [Service], includes: [IncludedService], length: Int
     ) -> [AttributeHandleRange] {
         var shortTypes = Set<AttributeHandle>()
         for service in services { shortTypes.insert(service.range.first) }
@@ -168,6 +173,7 @@ struct DatabaseDiscovery {
         var ranges: [AttributeHandleRange] = []
         for gap in characteristics.compactMap({ $0.descriptorRange }) {
             if let previous = ranges.last, previous.last < gap.first,
+                Int(gap.last.rawValue) - Int(previous.first.rawValue) < length,
                 (UInt32(previous.last.rawValue) + 1..<UInt32(gap.first.rawValue)).allSatisfy({
                     shortTypes.contains(AttributeHandle(rawValue: UInt16($0)))
                 })

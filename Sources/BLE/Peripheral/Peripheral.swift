@@ -247,12 +247,18 @@ public final class Peripheral: Sendable {
     }
 
     /// Reads several values of any length with one request (Core 5.4, Vol 3, Part G, 4.8.5), and those that did not fit
-    /// into its response one by one.
+    /// into its response one by one. If the device does not know the request, or finds no value by it, all are read one
+    /// by one.
     /// - Parameter handles: at least two.
-    /// - Throws: `BLEError.att` with `requestNotSupported` if the device does not know the request, otherwise with the
-    ///   device's error for the first value that cannot be read.
+    /// - Throws: `BLEError.att` with the device's error for the first value that cannot be read.
     public func read(together handles: [AttributeHandle]) async throws -> [[UInt8]] {
-        guard case .values(var values) = try await gatt(.readMultipleVariable(handles)) else { return [] }
+        var values: [[UInt8]]
+        do {
+            guard case .values(let found) = try await gatt(.readMultipleVariable(handles)) else { return [] }
+            values = found
+        } catch BLEError.att(let error, _) where error == .requestNotSupported || error == .attributeNotFound {
+            values = []
+        }
         // The last one may have been cut: to the room that was left, or to 251 octets, as some servers do.
         let length = values.reduce(1) { $0 + 2 + $1.count }
         let room = await attMTU

@@ -14,6 +14,9 @@ public struct Bond: Equatable, Sendable {
     public var isSecureConnections: Bool
     /// Whether the pairing was protected against a man in the middle.
     public var isAuthenticated: Bool
+    /// Our capability in a pairing that asked for protection against a man in the middle when the capabilities of the
+    /// two devices did not provide it, otherwise `nil`: with the same capability another pairing would be no better.
+    public var insufficientCapability: IOCapability?
     /// Size of the long term keys in octets, 7 to 16.
     public var keySize: UInt8
     /// The key that we distributed: it encrypts links on which we are the peripheral. With LE Secure Connections both
@@ -125,7 +128,7 @@ extension SigningKey: CustomReflectable {
 extension Bond: Codable {
     private enum CodingKeys: String, CodingKey {
         case identity, identityResolvingKey, isSecureConnections, isAuthenticated, keySize, localKey, peerKey
-        case localSigningKey, peerSigningKey, clientRecord, isUnasked, name, lastUse
+        case localSigningKey, peerSigningKey, clientRecord, isUnasked, name, lastUse, insufficientCapability
     }
 
     public init(from decoder: any Decoder) throws {
@@ -144,6 +147,7 @@ extension Bond: Codable {
         try container.update(&isUnasked, .isUnasked)
         name = try container.decodeIfPresent(String.self, forKey: .name)
         try container.update(&lastUse, .lastUse)
+        insufficientCapability = try container.decodeIfPresent(IOCapability.self, forKey: .insufficientCapability)
     }
 }
 extension LongTermKey: Codable {}

@@ -81,6 +81,7 @@ struct CreditBasedChannel {
 
     var isOpen: Bool { state == .open }
     var isDraining: Bool { if case .draining = state { true } else { false } }
+    var isClosing: Bool { if case .closing = state { true } else { false } }
     /// Whether accepted units are still being sent.
     var sends: Bool { isOpen || isDraining }
     /// Whether all accepted units have been handed to the controller.

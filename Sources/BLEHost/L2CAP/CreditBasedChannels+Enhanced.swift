@@ -127,11 +127,11 @@ extension CreditBasedChannels {
         var destinations: [L2CAPChannelIdentifier] = []
         var opened: [Terms] = []
         for source in request.sourceChannelIdentifiers {
-            guard !isFull(for: client), let local = freeIdentifier(), source.isLEDynamic, !isRemote(source) else {
+            guard !isFull(for: client), let local = freeIdentifier(), source.isLEDynamic, !isTaken(source) else {
                 result =
                     if !source.isLEDynamic {
                         .invalidSourceChannelIdentifier
-                    } else if isRemote(source) {
+                    } else if isTaken(source) {
                         .sourceChannelIdentifierAlreadyAllocated
                     } else {
                         .noResourcesAvailable
@@ -180,6 +180,8 @@ extension CreditBasedChannels {
         let destinations = response.destinationChannelIdentifiers
         var opened: [Terms] = []
         var violates = false
+        // The peer may use the identifiers of channels that it has ended again.
+        let ended = channels.filter { $0.isClosing }.map { $0.number }
         for (place, number) in waiting.enumerated() {
             let remote = place < destinations.count ? destinations[place] : .null
             guard let index = index(of: number) else { continue }
@@ -189,7 +191,7 @@ extension CreditBasedChannels {
                 continue
             }
             // A channel identifier that is given twice belongs to no channel (Core 5.4, Vol 3, Part A, 4.26).
-            let other = channels.firstIndex { $0.remote == remote }
+            let other = channels.firstIndex { $0.remote == remote && !ended.contains($0.number) }
             if let other, channels[other].sends {
                 let isNew = opened.contains { $0.number == channels[other].number }
                 opened.removeAll { $0.number == channels[other].number }
@@ -269,11 +271,6 @@ extension CreditBasedChannels {
     private func isFull(for client: ClientID) -> Bool {
         client == .attributeBearers
             && channels.count { $0.client == client } >= L2CAPCreditBasedConnectionRequest.maximumChannelCount
-    }
-
-    @inline(never)
-    private func isRemote(_ identifier: L2CAPChannelIdentifier) -> Bool {
-        channels.contains { $0.remote == identifier }
     }
 }
 

@@ -223,8 +223,8 @@ struct CreditBasedChannels {
             }
             actions.append(.signal(.disconnectionResponse(.init(answering: request)), identifier: identifier))
             remove(channel.number, .closedByPeer)
-        case .disconnectionResponse:
-            guard let channel = awaiting(identifier), case .closing = channel.state else { return }
+        case .disconnectionResponse(let response):
+            guard let channel = closing(response, identifier) else { return }
             remove(channel.number, .closedLocally)
         case .commandReject:
             while let channel = awaiting(identifier) { remove(channel.number, .closedByPeer) }
@@ -289,7 +289,7 @@ struct CreditBasedChannels {
         guard request.sourceChannelIdentifier.isLEDynamic else {
             return actions.append(refusal(.invalidSourceChannelIdentifier))
         }
-        guard !channels.contains(where: { $0.remote == request.sourceChannelIdentifier }) else {
+        guard !isTaken(request.sourceChannelIdentifier) else {
             return actions.append(refusal(.sourceChannelIdentifierAlreadyAllocated))
         }
         guard let local = freeIdentifier() else { return actions.append(refusal(.noResourcesAvailable)) }
@@ -322,7 +322,7 @@ struct CreditBasedChannels {
         }
         let remote = response.destinationChannelIdentifier
         guard remote.isLEDynamic, response.maximumTransmissionUnit >= 23, response.maximumPayloadSize >= 23,
-            !channels.contains(where: { $0.remote == remote })
+            !isTaken(remote)
         else {
             channels.remove(at: index)
             return fail(operation, .invalidAnswer)
@@ -374,6 +374,24 @@ struct CreditBasedChannels {
     private func channel(_ request: L2CAPDisconnectionRequest) -> CreditBasedChannel? {
         channels.first {
             $0.local == request.destinationChannelIdentifier && $0.remote == request.sourceChannelIdentifier
+        }
+    }
+
+    /// Whether the peer uses one of its channel identifiers already. That of a channel that waits for its Disconnection
+    /// Response is free for the peer as soon as it has sent that (Core 5.4, Vol 3, Part A, 4.7).
+    @inline(never)
+    func isTaken(_ remote: L2CAPChannelIdentifier) -> Bool {
+        channels.contains { $0.remote == remote && !$0.isClosing }
+    }
+
+    /// The channel that a Disconnection Response ends. Some peers answer with an identifier or an order of their own:
+    /// the two ends of the channel then decide.
+    private func closing(_ response: L2CAPDisconnectionResponse, _ identifier: UInt8) -> CreditBasedChannel? {
+        if let channel = awaiting(identifier), channel.isClosing { return channel }
+        let (first, second) = (response.destinationChannelIdentifier, response.sourceChannelIdentifier)
+        return channels.first {
+            $0.isClosing
+                && ($0.remote == first && $0.local == second || $0.local == first && $0.remote == second)
         }
     }
 

@@ -74,8 +74,13 @@ extension Link {
     /// Refuses a request of the peer, in a build without a server; commands and confirmations need no answer.
     private func refuse(_ opcode: ATTOpcode?, into effects: inout Effects) {
         guard let opcode, !opcode.isCommand, opcode != .handleValueConfirmation else { return }
-        let refusal = ATTErrorResponse(
-            request: opcode, handle: AttributeHandle(rawValue: 0), error: .requestNotSupported)
+        refuse(opcode, .none, .requestNotSupported, into: &effects)
+    }
+
+    private func refuse(
+        _ request: ATTOpcode, _ handle: AttributeHandle, _ error: ATTError, into effects: inout Effects
+    ) {
+        let refusal = ATTErrorResponse(request: request, handle: handle, error: error)
         send(refusal.encoded(), on: .attributeProtocol, into: &effects)
     }
 
@@ -84,6 +89,15 @@ extension Link {
         switch security.admission(of: pdu) {
         case .take: return true
         case .confirm: send(ATTHandleValueConfirmation().encoded(), on: .attributeProtocol, into: &effects)
+        case .refuse(let opcode):
+            // Each request but Execute Write begins with a handle.
+            let octets =
+                opcode == .executeWriteRequest
+                ? nil
+                : pdu.byte(at: 1).flatMap { low in
+                    pdu.byte(at: 2).map { UInt16(low) | UInt16($0) << 8 }
+                }
+            refuse(opcode, AttributeHandle(rawValue: octets ?? 0), .insufficientAuthentication, into: &effects)
         case .drop: break
         }
         security.noteCleartext(into: &effects)

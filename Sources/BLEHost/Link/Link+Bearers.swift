@@ -147,7 +147,8 @@ extension Link {
         _ pdu: RawSpan, onBearer number: UInt32, _ server: inout GATTServer, at now: Instant,
         into effects: inout Effects
     ) {
-        guard bearers.contains(number), security.keyInUse != nil, !security.isGated else { return }
+        // While a key is being changed, the last one still protects what arrives.
+        guard bearers.contains(number), security.lastKey != nil, !security.isGated else { return }
         guard gatt.receive(pdu, onBearer: number, at: now) else { return }
         let opcode = pdu.byte(at: 0).map { ATTOpcode(rawValue: $0) }
         // Signatures must not be used on encrypted links.

@@ -107,7 +107,7 @@ extension Link {
         case .channels(let command, let identifier):
             let isUnproven = security.isGated && role == .central
             if isUnproven { security.noteCleartext(into: &effects) }
-            let key = security.keyInUse
+            let key = security.lastKey
             let hasKeys = pairings.bonds.hasBond(with: security.identity)
             let policy = pairings.settings.pairing
             let bearer = bearers.settings.map { $0.channel }

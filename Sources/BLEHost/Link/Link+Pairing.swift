@@ -289,6 +289,7 @@ extension Link {
         if let failure = refusal(of: new, &pairings) { return dropClaim(failure, &pairings, at: now, into: &effects) }
         let isAllowed =
             security.isProven || machine.mayReplaceBond || machine.setup.options.replacesBond
+            || security.hasIdleBond(pairings.bonds)
         if let claimed = pairings.bonds.unprovenClaim(of: new, address: security.identity, isAllowed: isAllowed) {
             return security.askToReplace(claimed, outcome, &pairings.attempts, at: now, into: &effects)
         }

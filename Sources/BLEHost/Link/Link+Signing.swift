@@ -8,7 +8,7 @@ extension Link {
         _ handle: AttributeHandle, _ value: [UInt8], operation: OperationID, client: ClientID,
         _ bonds: inout Bonds, at now: Instant, into effects: inout Effects
     ) {
-        if security.keyInUse != nil || security.isGated {
+        if security.lastKey != nil || security.isGated {
             // On an encrypted link signatures must not be used. On an unencrypted link nothing goes to a bonded peer,
             // and a signature would not help: it proves us to the peer, not the peer to us.
             return start(
@@ -45,7 +45,7 @@ extension Link {
     func signedWriteReceived(
         _ pdu: [UInt8], _ bonds: inout Bonds, _ server: inout GATTServer, into effects: inout Effects
     ) {
-        guard security.keyInUse == nil, bonds.verify(pdu, from: security.identity, on: id, into: &effects) else {
+        guard security.lastKey == nil, bonds.verify(pdu, from: security.identity, on: id, into: &effects) else {
             return server.refuseSignedWrite()
         }
     }

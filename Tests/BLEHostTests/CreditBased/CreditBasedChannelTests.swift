@@ -274,4 +274,42 @@ struct CreditBasedChannelTests {
         #expect(pair.acceptor.closed == [.closedByPeer] && pair.initiator.closed.isEmpty)
         #expect(pair.initiator.doubleEnds == 0)
     }
+
+    @Test(
+        "a Disconnection Response of its own identifier ends the channel that it names (Core 5.4, Vol 3, Part A, 4.7)",
+        arguments: [(0x50, 0x41), (0x41, 0x50)] as [(UInt16, UInt16)])
+    func strangeDisconnectionResponse(_ destination: UInt16, _ source: UInt16) throws {
+        var channel = CreditBasedChannel(
+            number: 1, client: .local, spsm: 0x80, local: L2CAPChannelIdentifier(rawValue: 0x41),
+            settings: ChannelSettings(),
+            state: .closing(operations: [OperationID(rawValue: 9)], identifier: 5, deadline: .zero))
+        channel.remote = L2CAPChannelIdentifier(rawValue: 0x50)
+        let pair = ChannelPair()
+        pair.acceptor.channels.channels = [channel]
+        let (one, other) = (L2CAPChannelIdentifier(rawValue: destination), L2CAPChannelIdentifier(rawValue: source))
+        pair.inject(.disconnectionResponse(.init(destination: one, source: one)))
+        #expect(pair.acceptor.channels.channels.count == 1)
+        pair.inject(.disconnectionResponse(.init(destination: one, source: other)))
+        #expect(pair.acceptor.channels.channels.isEmpty)
+        #expect(pair.acceptor.results[OperationID(rawValue: 9)] == .success(.done))
+    }
+
+    @Test("a peer may use the identifier of a channel that is ending for its next one (Core 5.4, Vol 3, Part A, 4.7)")
+    func identifierOfEndingChannel() throws {
+        let pair = try opened()
+        pair.signalMutator = { command in
+            if case .disconnectionRequest = command { nil } else { command }
+        }
+        pair.closeAcceptor()
+        // The initiator knows nothing of that yet; a peer that has answered would use the identifier again.
+        let ending = try #require(pair.acceptor.channels.channels.first)
+        #expect(ending.isClosing)
+        pair.inject(
+            .leCreditBasedConnectionRequest(
+                .init(
+                    spsm: 0x80, source: ending.remote, maximumTransmissionUnit: 100, maximumPayloadSize: 100,
+                    initialCredits: 1)))
+        #expect(pair.acceptor.channels.channels.count == 2)
+        #expect(pair.acceptor.opened.count == 2)
+    }
 }

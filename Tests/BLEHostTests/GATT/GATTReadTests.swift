@@ -36,7 +36,9 @@ struct GATTReadTests {
         #expect(bench.takeResults() == [.success(.value([UInt8](repeating: 0xAA, count: 44) + [0xBB]))])
     }
 
-    @Test("Invalid Offset and Attribute Not Long end a long read with success (SPEC 2.3)", arguments: ["07", "0b"])
+    @Test(
+        "Invalid Offset, Attribute Not Long and an unknown Read Blob end a long read with success (SPEC 2.3; Core 5.4, Vol 3, Part G, 4.8.3)",
+        arguments: ["07", "0b", "06"])
     func readEnds(code: String) {
         var bench = ClientBench()
         bench.start(.read(3))
@@ -139,6 +141,26 @@ struct GATTReadTests {
             bench.takeResults() == [
                 .success(.attributeValues([value])), .failure(.att(.attributeNotFound, handle: 1)),
             ])
+    }
+
+    @Test(
+        "an error after the first values ends a read by type with them, unless security cures it (Core 5.4, Vol 3, Part G, 4.8.2)",
+        arguments: ["02", "0e", "05"])
+    func readUsingUUIDEnds(code: String) {
+        var settings = GATTClientSettings()
+        settings.asksForSecurity = false
+        var bench = ClientBench(settings: settings)
+        bench.start(.readUsingUUID(uuid(0x2A00), .all))
+        bench.play(
+            """
+            > 08 0100 ffff 002a
+            < 09 04 0300 aabb
+            > 08 0400 ffff 002a
+            < 01 08 0400 \(code)
+            """)
+        let value = AttributeValue(handle: 3, value: [0xAA, 0xBB])
+        let refused = GATTFailure.att(.insufficientAuthentication, handle: 4)
+        #expect(bench.takeResults() == [code == "05" ? .failure(refused) : .success(.attributeValues([value]))])
     }
 
     @Test("several values are read at once, with and without their lengths")

@@ -124,6 +124,9 @@ struct AttributeSearch {
             kind = .values(BluetoothUUID(short))
             return next()
         }
+        // An error ends the values that were found, unless more security could give the rest (Core 5.4, Vol 3, Part G,
+        // 4.8.2).
+        if case .values = kind, !values.isEmpty, !error.isCuredBySecurity { return .done(result) }
         // Some servers support no groups but primary services: then there are no secondary services.
         if kind == .secondaryServices, error == .unsupportedGroupType { return .done(result) }
         return .failed(.att(error, handle: handle))

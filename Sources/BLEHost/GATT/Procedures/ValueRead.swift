@@ -56,7 +56,10 @@ struct ValueRead {
             value = []
             return .send(ATTReadRequest(handle: self.handle).encoded())
         }
-        if !value.isEmpty, error == .invalidOffset || error == .attributeNotLong { return .done(.value(value)) }
+        // A server that does not know Read Blob has no values longer than its first answer (Core 5.4, Vol 3, Part G,
+        // 4.8.3).
+        let isEnd = error == .invalidOffset || error == .attributeNotLong || isBlob && error == .requestNotSupported
+        if isEnd, !value.isEmpty { return .done(.value(value)) }
         return .failed(.att(error, handle: handle))
     }
 }

@@ -18,12 +18,15 @@ extension LinkSecurityMachine {
     }
 
     /// What happens to an ATT PDU that arrives while the gate is closed.
-    enum Admission {
+    enum Admission: Equatable {
         case take
         case drop
         /// The value is dropped but confirmed: a device without the confirmation would send no other for 30 s, even if
         /// it is the right one.
         case confirm
+        /// A request that is answered with Insufficient Authentication: without an answer the peer could send no other
+        /// (Core 5.4, Vol 3, Part F, 3.3.3).
+        case refuse(ATTOpcode)
     }
 
     /// Closes the gate on a new link, or when the peer's bond becomes known: if the bond has a key for this role, the
@@ -58,11 +61,21 @@ extension LinkSecurityMachine {
         for frame in frames {
             if !isGated(frame.payload) {
                 heldFrames.append(frame)
+            } else if let refusal = Self.refusal(inPlaceOf: frame.payload) {
+                heldFrames.append(HeldFrame(payload: refusal, tag: frame.tag))
             } else if frame.tag == .none {
                 answers += 1
             }
         }
         return answers
+    }
+
+    /// What the peer gets instead of a response of our server: without one it could send no other request.
+    private static func refusal(inPlaceOf response: [UInt8]) -> [UInt8]? {
+        guard let octet = response.first, ATTOpcode(rawValue: octet).kind == .response else { return nil }
+        return ATTErrorResponse(
+            request: ATTOpcode(rawValue: octet - 1), handle: .none, error: .insufficientAuthentication
+        ).encoded()
     }
 
     /// The key encrypts the link but is weaker than required: the peer is the bonded device, but nothing is asked of it
@@ -83,16 +96,30 @@ extension LinkSecurityMachine {
 
     /// The bond whose key must encrypt the link before pairing may begin automatically: until then a stranger may be
     /// using the peer's address, and would replace its bond (Core 5.4, Vol 3, Part H, 2.4.6).
-    func bondToProve(_ bonds: Bonds) -> Bond? { isProven ? nil : bonds.bond(for: identity) }
+    func bondToProve(_ bonds: Bonds) -> Bond? {
+        guard !isProven, let bond = bonds.bond(for: identity) else { return nil }
+        // A central cannot ask for a proof without the peer's key.
+        return role == .central && bond.peerKey == nil ? nil : bond
+    }
 
-    func hasBondToProve(_ bonds: Bonds) -> Bool { !isProven && bonds.hasBond(with: identity) }
+    func hasBondToProve(_ bonds: Bonds) -> Bool { bondToProve(bonds) != nil }
+
+    /// Whether the peer has a bond that proves nothing to this side as the central, and that any device could have
+    /// made: a new pairing replaces it like no bond.
+    func hasIdleBond(_ bonds: Bonds) -> Bool {
+        guard role == .central, let bond = bonds.bond(for: identity) else { return false }
+        return bond.peerKey == nil && !bond.isAuthenticated
+    }
 
     /// Whether a PDU of ours must wait for the peer's proof. As a peripheral this side also serves strangers, so only
     /// PDUs of its own client wait.
     func isGated(_ pdu: [UInt8]) -> Bool {
         guard isGated else { return false }
-        guard role == .peripheral, let octet = pdu.first else { return true }
-        switch ATTOpcode(rawValue: octet).kind {
+        guard let octet = pdu.first else { return true }
+        let opcode = ATTOpcode(rawValue: octet)
+        // After a proof that failed, the answers that say nothing still go out.
+        guard role == .peripheral else { return proofFailure == nil || !opcode.saysNothing }
+        switch opcode.kind {
         case .request, .command, .confirmation: return true
         case .response, .notification, .indication, .unknown: return false
         }
@@ -101,14 +128,14 @@ extension LinkSecurityMachine {
     /// What to do with a PDU that arrived while the gate is closed.
     func admission(of pdu: RawSpan) -> Admission {
         let isRefused = proofFailure != nil && role == .central
-        switch pdu.byte(at: 0).map({ ATTOpcode(rawValue: $0).kind }) {
-        case .request?, .command?, .confirmation?, .unknown?:
-            if !isRefused { return .take }
-        case .indication?:
-            if !isRefused { return .confirm }
-        case .response?, .notification?, nil: break
+        guard let opcode = pdu.byte(at: 0).map({ ATTOpcode(rawValue: $0) }) else { return .drop }
+        switch opcode.kind {
+        case .request where isRefused && opcode != .exchangeMTURequest: return .refuse(opcode)
+        case .request: return .take
+        case .command, .confirmation, .unknown: return isRefused ? .drop : .take
+        case .indication: return .confirm
+        case .response, .notification: return .drop
         }
-        return .drop
     }
 
     /// A PDU that only the bonded device may send arrived unencrypted.
@@ -219,5 +246,12 @@ extension LinkSecurityMachine {
         heldDisconnect = nil
         effects.commands.append(
             Disconnect(connectionHandle: id.handle, reason: held.reason), purpose: .link(id, .disconnect))
+    }
+}
+
+extension ATTOpcode {
+    /// Whether a PDU contains no value of ours: an error, our ATT_MTU or a confirmation.
+    fileprivate var saysNothing: Bool {
+        self == .errorResponse || self == .exchangeMTUResponse || self == .handleValueConfirmation
     }
 }

@@ -88,7 +88,8 @@ extension LinkSecurityMachine {
         }
         guard role == .central else { return .pair(options) }
         guard !isBondRefused else { return .fail(.keyMissingAtPeer) }
-        return bond.peerKey.map { .encrypt($0, bond.keyProperties) } ?? .fail(.wouldReplaceBond)
+        // A bond without the peer's key proves nothing to a central: the peer is a stranger.
+        return bond.peerKey.map { .encrypt($0, bond.keyProperties) } ?? .pair(options)
     }
 
     /// The peer refused an operation because the link is not secure enough (SPEC 2.3 automatic pairing).
@@ -98,8 +99,8 @@ extension LinkSecurityMachine {
         if isBusy { return .none }
         guard !isBondRefused else { return .fail(.keyMissingAtPeer) }
         guard settings.pairsOnDemand else { return .fail(.noKey) }
-        if role == .central, let bond = bondToProve(bonds) {
-            return bond.peerKey.map { .encrypt($0, bond.keyProperties) } ?? .fail(.noKey)
+        if role == .central, let bond = bondToProve(bonds), let key = bond.peerKey {
+            return .encrypt(key, bond.keyProperties)
         }
         guard !settings.clientsWithoutPairing.contains(client) else { return .fail(.noKey) }
         var options = settings.pairing
@@ -113,6 +114,9 @@ extension LinkSecurityMachine {
             // A new key would be no better than the one in use.
             default: return .fail(.noKey)
             }
+        } else if error == .insufficientAuthentication, options.ioCapability != .noInputNoOutput {
+            // The error does not say whether an unauthenticated key would do, and the operation is repeated only once.
+            options.prefersAuthentication = true
         }
         return .pair(options)
     }
@@ -127,10 +131,16 @@ extension LinkSecurityMachine {
             owesRequestAnswer = isChanging
             return .none
         }
-        if let key = keyInUse, key.satisfies(wanted) { return .none }
+        if let key = keyInUse {
+            if key.satisfies(wanted) { return settings.followsSecurityRequests ? refresh(key, bonds) : .none }
+            guard settings.followsSecurityRequests else { return .fail(.noKey) }
+            guard mayPairForMore(settings, bonds) else { return refresh(key, bonds) }
+        }
         guard settings.followsSecurityRequests, !isBondRefused else { return .fail(.noKey) }
-        guard let bond = bondToProve(bonds) else { return .pair(Self.options(for: wanted, settings)) }
-        guard let key = bond.peerKey else { return .fail(.noKey) }
+        guard let bond = bondToProve(bonds), let key = bond.peerKey else {
+            if keyInUse != nil { hasPairedForMore = true }
+            return .pair(Self.options(for: wanted, settings))
+        }
         hold(wanted, settings, bonds)
         owesRequestAnswer = true
         return .encrypt(key, bond.keyProperties)
@@ -140,14 +150,36 @@ extension LinkSecurityMachine {
         for wanted: AuthenticationRequirements, _ settings: SecuritySettings
     ) -> PairingOptions {
         var options = settings.pairing
-        if wanted.contains(.mitm), options.ioCapability != .noInputNoOutput { options.requiresAuthentication = true }
+        // Its wish is no requirement of ours: many peripherals always ask for protection against a man in the middle,
+        // even those that cannot provide it (Core 5.4, Vol 3, Part H, 2.3.5.1).
+        if wanted.contains(.mitm), options.ioCapability != .noInputNoOutput { options.prefersAuthentication = true }
         return options
+    }
+
+    /// Encrypts an encrypted link once more: the only answer that a peripheral gets if another key would be no better.
+    /// Without an answer it would give up after 30 s (Core 5.4, Vol 3, Part H, 2.4.6 and 3.4).
+    private func refresh(_ key: KeyProperties, _ bonds: Bonds) -> Step {
+        // The link may have a better key than the bond.
+        guard key.isOfBond, let bond = bonds.bond(for: identity), let peerKey = bond.peerKey,
+            !bond.keyProperties.isWeaker(than: key)
+        else { return .none }
+        return .encrypt(peerKey, bond.keyProperties)
+    }
+
+    /// Whether a new pairing may give a key that is better than the bond's. A peripheral that asks on every link for
+    /// what it cannot provide must not make us pair on every link.
+    private func mayPairForMore(_ settings: SecuritySettings, _ bonds: Bonds) -> Bool {
+        let capability = settings.pairing.ioCapability
+        if let key = keyInUse, !key.satisfies(settings.pairing) { return true }
+        return capability != .noInputNoOutput && !hasPairedForMore
+            && bonds.bond(for: identity)?.insufficientCapability != capability
     }
 
     /// Keeps a peripheral's request for more than its bond provides, if a new pairing could provide it.
     private mutating func hold(_ wanted: AuthenticationRequirements, _ settings: SecuritySettings, _ bonds: Bonds) {
         guard settings.followsSecurityRequests, settings.pairing.ioCapability != .noInputNoOutput,
-            let bond = bonds.bond(for: identity), !bond.keyProperties.satisfies(wanted)
+            mayPairForMore(settings, bonds), let bond = bonds.bond(for: identity),
+            !bond.keyProperties.satisfies(wanted)
         else { return }
         heldRequest = wanted
     }
@@ -158,6 +190,7 @@ extension LinkSecurityMachine {
         guard let wanted = heldRequest else { return nil }
         heldRequest = nil
         guard role == .central, !isBusy, !hasBondToProve(bonds) else { return nil }
+        hasPairedForMore = true
         return Self.options(for: wanted, settings)
     }
 
@@ -203,9 +236,12 @@ extension LinkSecurityMachine {
         at now: Instant, into effects: inout Effects
     ) {
         var options = beginning.options
-        // If any device may pair without authentication, a fixed passkey protects nothing and is only revealed.
-        if !beginning.isCommanded, !options.requiresAuthentication { options.passkey = nil }
-        let isUnproven = beginning.mayBond && options.isBonding && !options.replacesBond && !isProven
+        // If any device may pair without authentication, a fixed passkey protects nothing and is only revealed. A
+        // central chooses its peer, and has a use for the passkey if it asks for authentication.
+        let hasUse = options.requiresAuthentication || options.prefersAuthentication && side == .initiator
+        if !beginning.isCommanded, !hasUse { options.passkey = nil }
+        let isUnproven =
+            beginning.mayBond && options.isBonding && !options.replacesBond && !isProven && !hasIdleBond(bonds)
         // Two pairings need not wait because strangers failed: those that the operator of a central asked for, and
         // those with a device that has proved an authenticated bond.
         let isTrusted = isProven && keyInUse?.isAuthenticated == true || beginning.isCommanded && role == .central

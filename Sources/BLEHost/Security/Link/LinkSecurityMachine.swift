@@ -17,9 +17,9 @@ import BLEPackets
 /// While the gate is closed, ATT PDUs of our client wait, and values, notifications, indications and responses of the
 /// peer are dropped: the device at the other end may be using another's address, so they may not come from the bonded
 /// device (Core 5.4, Vol 3, Part C, 10.3; the attack is known as BLESA). Requests of the peer to our server are
-/// answered as for a stranger: as the peripheral at once, as the central once the peer has proved its identity. What
-/// the bond keeps about the peer as a client is not restored before that. Channels that this side opens wait; those
-/// that a peripheral opens are refused.
+/// answered as for a stranger: as the peripheral at once, as the central once the peer has proved its identity; if it
+/// cannot, they are refused. What the bond keeps about the peer as a client is not restored before that. Channels that
+/// this side opens wait; those that a peripheral opens are refused.
 ///
 /// Only a bond whose key this side can encrypt with closes the gate: a peer that distributed no key, as legacy pairing
 /// allows, is a stranger on every link, and nothing that its bond stores is used for it.
@@ -110,6 +110,9 @@ struct LinkSecurityMachine {
     var owesRequestAnswer = false
     /// What the peripheral requested beyond its bond: it is followed once the bond's key has encrypted the link.
     var heldRequest: AuthenticationRequirements?
+    /// Whether this side has paired because the peripheral requested more than the key in use, which it does only once
+    /// on a link.
+    var hasPairedForMore = false
     /// The options for a pairing once the bond's key has encrypted the link, if that key is not enough.
     var heldPairing: PairingOptions?
 

@@ -7,7 +7,7 @@ extension PairingMachine {
     private static let drawnOctets = 16 + 2 + 8 + 16
 
     mutating func beginDistribution(_ agreement: Agreement, linkKey: Key128, _ now: Instant) {
-        var outcome = PairingOutcome(agreement)
+        var outcome = PairingOutcome(agreement, capability: setup.options.ioCapability)
         if agreement.isSecureConnections {
             outcome.localKey = LongTermKey(key: linkKey)
             outcome.peerKey = outcome.localKey

@@ -30,7 +30,8 @@ public struct PairingOptions: Hashable, Sendable {
     ///
     /// A fixed passkey reveals about two bits with each attempt, and everything to a device that overhears one pairing.
     /// Therefore a few failures lock it (`PairingEvent.passkeyLocked`), and a pairing that a peer begins uses it only
-    /// if `requiresAuthentication` is set; otherwise a random passkey is displayed, or the user is asked.
+    /// if `requiresAuthentication` is set, or, as the initiator, if `prefersAuthentication` is; otherwise a random
+    /// passkey is displayed, or the user is asked.
     public var passkey: UInt32?
     /// Whether to accept the debug public key, whose private key is public; only for tests with a sniffer (Core 5.4,
     /// Vol 3, Part H, 2.3.5.6.1).

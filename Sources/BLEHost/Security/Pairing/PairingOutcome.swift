@@ -17,6 +17,8 @@ public struct LocalIdentity: Equatable, Sendable {
 struct PairingOutcome: Equatable {
     let isSecureConnections: Bool
     let isAuthenticated: Bool
+    /// Our capability, if a side asked for authentication and the capabilities did not provide it.
+    let insufficientCapability: IOCapability?
     /// Whether both sides want to keep the keys.
     let isBonding: Bool
     let keySize: UInt8
@@ -29,21 +31,25 @@ struct PairingOutcome: Equatable {
     var peerSigningKey: SigningKey?
 
     /// An outcome without any keys yet.
-    init(_ agreement: PairingMachine.Agreement) {
+    init(_ agreement: PairingMachine.Agreement, capability: IOCapability) {
         isSecureConnections = agreement.isSecureConnections
         isAuthenticated = agreement.model.isAuthenticated
         isBonding =
             agreement.initiator.features.authentication.isBonding
             && agreement.responder.features.authentication.isBonding
+        let wishes = agreement.initiator.features.authentication.union(agreement.responder.features.authentication)
+        insufficientCapability = !isAuthenticated && wishes.contains(.mitm) ? capability : nil
         keySize = agreement.keySize
     }
 
     /// - Parameter address: of the link, for a peer that distributed no identity.
     func bond(address: DeviceAddress) -> Bond {
-        Bond(
+        var bond = Bond(
             identity: identity ?? address, identityResolvingKey: identityResolvingKey,
             isSecureConnections: isSecureConnections, isAuthenticated: isAuthenticated, keySize: keySize,
             localKey: localKey, peerKey: peerKey, localSigningKey: localSigningKey, peerSigningKey: peerSigningKey)
+        bond.insufficientCapability = insufficientCapability
+        return bond
     }
 }
 
