@@ -3,7 +3,7 @@ import BLEPackets
 
 /// Asks the user during pairing: shows a passkey, asks for one, or has two numbers compared.
 ///
-/// Answer within 30 s, because the other device waits no longer. If pairing ends first, the task of the question is
+/// Answer within 25 s, because the other device waits for 30 s. If pairing ends first, the task of the question is
 /// cancelled. No answer counts as "no".
 public protocol PairingAgent: Sendable {
     /// Shows a passkey, which the user enters on the other device as six digits.

@@ -5327,7 +5327,7 @@ public nonisolated struct WirePairingProgress: Sendable {
   public init() {}
 }
 
-/// Answered with `answer_pairing` within 30 seconds.
+/// Answered with `answer_pairing` within 25 seconds.
 public nonisolated struct WirePairingQuestion: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

@@ -127,9 +127,9 @@ extension CreditBasedChannels {
         var destinations: [L2CAPChannelIdentifier] = []
         var opened: [Terms] = []
         for source in request.sourceChannelIdentifiers {
-            guard !isFull(for: client), let local = freeIdentifier(), source.isLEDynamic, !isTaken(source) else {
+            guard !isFull(for: client), let local = freeIdentifier(), source.isDynamic, !isTaken(source) else {
                 result =
-                    if !source.isLEDynamic {
+                    if !source.isDynamic {
                         .invalidSourceChannelIdentifier
                     } else if isTaken(source) {
                         .sourceChannelIdentifierAlreadyAllocated
@@ -185,7 +185,7 @@ extension CreditBasedChannels {
         for (place, number) in waiting.enumerated() {
             let remote = place < destinations.count ? destinations[place] : .null
             guard let index = index(of: number) else { continue }
-            guard remote.isLEDynamic else {
+            guard remote.isDynamic else {
                 channels.remove(at: index)
                 if remote != .null { violates = true }
                 continue

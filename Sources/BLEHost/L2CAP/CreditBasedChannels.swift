@@ -219,6 +219,8 @@ struct CreditBasedChannels {
             channels[index].sendFrames(into: &actions)
         case .disconnectionRequest(let request):
             guard let channel = channel(request) else {
+                // Our end exists, but not with this other end: no answer (Core 5.4, Vol 3, Part A, 4.6).
+                if channels.contains(where: { $0.local == request.destinationChannelIdentifier }) { return }
                 return actions.append(.signal(.noSuchChannel(request), identifier: identifier))
             }
             actions.append(.signal(.disconnectionResponse(.init(answering: request)), identifier: identifier))
@@ -286,7 +288,7 @@ struct CreditBasedChannels {
         guard request.maximumTransmissionUnit >= 23, request.maximumPayloadSize >= 23 else {
             return actions.append(refusal(.unacceptableParameters))
         }
-        guard request.sourceChannelIdentifier.isLEDynamic else {
+        guard request.sourceChannelIdentifier.isDynamic else {
             return actions.append(refusal(.invalidSourceChannelIdentifier))
         }
         guard !isTaken(request.sourceChannelIdentifier) else {
@@ -321,10 +323,15 @@ struct CreditBasedChannels {
             return fail(operation, .refused(response.result))
         }
         let remote = response.destinationChannelIdentifier
-        guard remote.isLEDynamic, response.maximumTransmissionUnit >= 23, response.maximumPayloadSize >= 23,
-            !isTaken(remote)
-        else {
-            channels.remove(at: index)
+        let isFree = remote.isDynamic && !isTaken(remote)
+        guard isFree, response.maximumTransmissionUnit >= 23, response.maximumPayloadSize >= 23 else {
+            if isFree {
+                // The peer takes the channel for open.
+                channels[index].remote = remote
+                channels[index].disconnect(nil, nil, &identifiers, at: now, into: &actions)
+            } else {
+                channels.remove(at: index)
+            }
             return fail(operation, .invalidAnswer)
         }
         channels[index].open(

@@ -55,7 +55,8 @@ struct SignallingChannel {
             }
             return .accept(wished, identifier: identifier)
         case .connectionParameterUpdateResponse(let response):
-            guard pending?.identifier == identifier else { return .none }
+            // Only one request is pending, and some peers answer it with an identifier of their own.
+            guard pending != nil else { return .none }
             pending = nil
             return .parametersAnswered(isAccepted: response.result == .accepted)
         case .commandReject:
@@ -72,6 +73,16 @@ struct SignallingChannel {
         case .other:
             return packet.code.isResponse ? .none : .reply(.notUnderstood, identifier: identifier)
         }
+    }
+
+    /// The identifier of a packet that could not be decoded, if its sender waits for a response: such a packet is
+    /// rejected (Core 5.4, Vol 3, Part A, 4.1).
+    static func identifier(ofMalformedRequest payload: RawSpan) -> UInt8? {
+        var reader = PacketReader(payload)
+        guard let header = try? L2CAPSignallingPacket.Header(decoding: &reader), !header.code.isResponse,
+            header.code != .flowControlCreditIndication
+        else { return nil }
+        return header.identifier
     }
 
     // MARK: Credit-based channels

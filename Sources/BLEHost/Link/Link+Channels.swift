@@ -93,7 +93,16 @@ extension Link {
         _ payload: RawSpan, _ listeners: ChannelListeners, _ pairings: inout Pairings, at now: Instant,
         into effects: inout Effects
     ) throws(DecodingError) {
-        switch try signalling.receive(payload, role: role) {
+        let reaction: SignallingChannel.Reaction
+        do throws(DecodingError) {
+            reaction = try signalling.receive(payload, role: role)
+        } catch {
+            if let identifier = SignallingChannel.identifier(ofMalformedRequest: payload) {
+                send(.notUnderstood, identifier: identifier, into: &effects)
+            }
+            throw error
+        }
+        switch reaction {
         case .none: break
         case .reply(let command, let identifier): send(command, identifier: identifier, into: &effects)
         case .accept(let wished, let identifier):

@@ -24,6 +24,8 @@ struct Radio {
     /// The PHYs on which a link can begin.
     private(set) var availablePHYs = PHYSet.le1M
     private var canScanUnrestricted = false
+    /// The shortest interval of advertising that is not connectable.
+    private var leastBeaconInterval = AdvertisingInterval.least
     /// Whether the controller knows periodic trains with responses, as the advertiser and as the receiver.
     private(set) var canSendSubevents = false
     private(set) var canReceiveSubevents = false
@@ -95,6 +97,9 @@ struct Radio {
         availablePHYs = .le1M
         if information.features.contains(.le2MPHY) { availablePHYs.insert(.le2M) }
         if information.features.contains(.leCodedPHY) { availablePHYs.insert(.leCoded) }
+        // Controllers before 5.0 refuse less than 100 ms (Core 4.2, Vol 2, Part E, 7.8.5).
+        let isOld = information.hciVersion < HCIVersion.core50.rawValue
+        leastBeaconInterval = isOld ? AdvertisingInterval(rawValue: 0x00A0) : .least
         canScanUnrestricted = information.features.contains(.extendedScanningFilterPolicies)
         canSendSubevents = information.features.contains(.periodicAdvertisingWithResponsesAdvertiser)
         canReceiveSubevents = information.features.contains(.periodicAdvertisingWithResponsesScanner)
@@ -325,6 +330,9 @@ struct Radio {
             timing: configuration.timing, settings: configuration.advertising, ownAddressType: hostAddressType, at: now)
         if let target = plan?.parameters.target {
             plan?.parameters.ownAddressType = ownAddressType(towards: target.peer)
+        }
+        if let parameters = plan?.parameters, !parameters.isConnectable {
+            plan?.parameters.interval = max(parameters.interval, leastBeaconInterval)
         }
         paceDeadline = advertiser.nextDeadline(timing: configuration.timing, after: now)
         perform(advertisingMachine.want(plan), into: &effects)

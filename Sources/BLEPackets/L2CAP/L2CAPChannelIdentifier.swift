@@ -17,6 +17,10 @@ public struct L2CAPChannelIdentifier: RawRepresentable, Hashable, Sendable {
 
     /// Whether the identifier is in the range for credit-based channels on an LE link.
     @inlinable public var isLEDynamic: Bool { rawValue >= 0x0040 && rawValue <= 0x007F }
+
+    /// Whether the identifier can name a peer's end of a credit-based channel: it is not the null identifier nor that
+    /// of a fixed channel. Accept it even beyond `leDynamicRange`, because some hosts count their channels past its end.
+    @inlinable public var isDynamic: Bool { rawValue >= 0x0040 }
 }
 
 extension L2CAPChannelIdentifier {

@@ -1126,7 +1126,7 @@ typedef enum jelling_event_kind {
     JELLING_EVENT_PAIRING_STARTED = 27,
     /* The user enters `value`, six digits, on the other device. */
     JELLING_EVENT_PAIRING_DISPLAY_PASSKEY = 28,
-    /* Answer within 30 s: `pairing_question`. */
+    /* Answer within 25 s: `pairing_question`. */
     JELLING_EVENT_PAIRING_QUESTION = 29,
     /* `paired` */
     JELLING_EVENT_PAIRED = 30,

@@ -125,7 +125,7 @@ struct CreditBasedChannelTests {
         arguments: [
             (UInt16(22), UInt16(23), UInt16(0x41), L2CAPCreditBasedConnectionResult.unacceptableParameters),
             (23, 22, 0x41, .unacceptableParameters), (23, 23, 0x3F, .invalidSourceChannelIdentifier),
-            (23, 23, 0x80, .invalidSourceChannelIdentifier), (23, 23, 0x40, .sourceChannelIdentifierAlreadyAllocated),
+            (23, 23, 0x40, .sourceChannelIdentifierAlreadyAllocated),
         ])
     func refusals(_ mtu: UInt16, _ mps: UInt16, _ source: UInt16, _ result: L2CAPCreditBasedConnectionResult) throws {
         let pair = try opened()
@@ -160,7 +160,7 @@ struct CreditBasedChannelTests {
         #expect(pair.initiator.results[pair.open()] == .failure(.noResources))
     }
 
-    @Test("an answer with impossible values is a failure", arguments: [UInt16(0), 0x3F, 0x80])
+    @Test("an answer with impossible values is a failure", arguments: [UInt16(0), 0x3F])
     func invalidAnswer(_ destination: UInt16) {
         let pair = ChannelPair()
         pair.listen()
@@ -170,6 +170,64 @@ struct CreditBasedChannelTests {
             return .leCreditBasedConnectionResponse(response)
         }
         #expect(pair.initiator.results[pair.open()] == .failure(.invalidAnswer))
+    }
+
+    @Test(
+        "a channel that the peer takes for open, with sizes that cannot be, is closed at the peer (Core 5.4, Vol 3, Part A, 4.23)"
+    )
+    func closesInvalid() {
+        let pair = ChannelPair()
+        pair.listen()
+        pair.signalMutator = { command in
+            guard case .leCreditBasedConnectionResponse(var response) = command else { return command }
+            response.maximumPayloadSize = 22
+            return .leCreditBasedConnectionResponse(response)
+        }
+        let operation = pair.open()
+        #expect(pair.initiator.results[operation] == .failure(.invalidAnswer))
+        #expect(pair.acceptor.closed == [.closedByPeer] && pair.initiator.closed.isEmpty)
+        #expect(pair.initiator.channels.channels.isEmpty && pair.initiator.doubleEnds == 0)
+    }
+
+    @Test(
+        "the peer's end may have any identifier that no fixed channel has (Core 5.4, Vol 3, Part A, 4.22 and 4.23)",
+        arguments: [UInt16(0x80), 0xFFFE])
+    func highIdentifiers(_ identifier: UInt16) throws {
+        let end = L2CAPChannelIdentifier(rawValue: identifier)
+        let pair = ChannelPair()
+        pair.listen()
+        pair.inject(
+            .leCreditBasedConnectionRequest(
+                .init(
+                    spsm: 0x80, source: end, maximumTransmissionUnit: 23, maximumPayloadSize: 23, initialCredits: 1)))
+        #expect(pair.acceptor.opened.count == 1)
+        pair.signalMutator = { command in
+            guard case .leCreditBasedConnectionResponse(var response) = command else { return command }
+            response.destinationChannelIdentifier = end
+            return .leCreditBasedConnectionResponse(response)
+        }
+        let operation = pair.open()
+        let answer = try #require(try pair.initiator.results[operation]?.get())
+        #expect(answer == .opened(.init(number: 1, spsm: 0x80, sendMTU: 2048, receiveMTU: 2048)))
+        #expect(pair.initiator.channels.channels.first?.remote == end)
+    }
+
+    @Test(
+        "a request to close a channel with another other end is discarded, one for no channel rejected (Core 5.4, Vol 3, Part A, 4.6)"
+    )
+    func closesAnother() throws {
+        let pair = try opened()
+        var answers: [LESignallingCommand] = []
+        pair.signalMutator = { command in
+            answers.append(command)
+            return nil
+        }
+        let end = L2CAPChannelIdentifier(rawValue: 0x40)
+        pair.inject(.disconnectionRequest(.init(destination: end, source: .init(rawValue: 0x55))))
+        #expect(answers.isEmpty && pair.acceptor.closed.isEmpty)
+        let stray = L2CAPDisconnectionRequest(destination: .init(rawValue: 0x41), source: end)
+        pair.inject(.disconnectionRequest(stray))
+        #expect(answers == [.noSuchChannel(stray)] && pair.acceptor.closed.isEmpty)
     }
 
     @Test("a peer that never answers is given up after 30 s, opening and closing")

@@ -123,6 +123,20 @@ struct EnhancedChannelTests {
         #expect(pair.acceptor.closed.count == 5)
     }
 
+    @Test("the peer's ends may have any identifier that no fixed channel has (Core 5.4, Vol 3, Part A, 4.25 and 4.26)")
+    func highIdentifiers() throws {
+        let ends = [L2CAPChannelIdentifier(rawValue: 0x80), L2CAPChannelIdentifier(rawValue: 0xFFFE)]
+        let pair = ChannelPair()
+        pair.listen()
+        pair.inject(
+            .creditBasedConnectionRequest(
+                .init(
+                    spsm: 0x80, maximumTransmissionUnit: 64, maximumPayloadSize: 64, initialCredits: 1, sources: ends)))
+        #expect(pair.acceptor.opened.count == 2)
+        change(pair) { $0.destinationChannelIdentifiers = ends }
+        #expect(try several(pair, pair.openEnhanced(2)).count == 2)
+    }
+
     @Test("a response for now leaves the request waiting, at most as long as any")
     func pending() throws {
         let pair = ChannelPair()

@@ -344,6 +344,22 @@ struct LinkTests {
         #expect(rig.data.last.map { Array($0.dropFirst(8)) } == [0x01, 0x09, 2, 0, 0, 0])
     }
 
+    @Test("a malformed signalling request is rejected; a malformed response is not (Core 5.4, Vol 3, Part A, 4.1)")
+    func malformedSignalling() {
+        let rig = started()
+        _ = rig.connect()
+        for request in [[0x14, 9, 2, 0, 1, 2], [0x12, 9, 8, 0, 1]] as [[UInt8]] {
+            rig.forget()
+            rig.receive(frame: request, channel: 5, handle: 0x40)
+            #expect(rig.data.last.map { Array($0.dropFirst(8)) } == [0x01, 9, 2, 0, 0, 0])
+        }
+        rig.forget()
+        for ignored in [[0x15, 9, 2, 0, 1, 2], [0x16, 9, 1, 0, 1], [0x14, 0, 0, 0], [0x14, 9]] as [[UInt8]] {
+            rig.receive(frame: ignored, channel: 5, handle: 0x40)
+        }
+        #expect(rig.data.isEmpty && rig.counters.malformedPackets == 6)
+    }
+
     @Test("a cancelled link operation ends at once, and its late answer is not taken for the next one's")
     func cancelsLinkOperation() {
         let rig = started()

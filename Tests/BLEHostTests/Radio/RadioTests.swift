@@ -10,10 +10,13 @@ private struct Bench {
     var now = Instant(microseconds: 1_000_000)
     private var lastOperation: UInt64 = 0
 
-    init(features: LEFeatures = [], configuration: HostConfiguration = HostConfiguration()) {
+    init(
+        features: LEFeatures = [], version: HCIVersion = .core54, configuration: HostConfiguration = HostConfiguration()
+    ) {
         radio = Radio(configuration: SharedConfiguration(configuration))
         var information = ControllerInformation()
         information.features = features
+        information.hciVersion = version.rawValue
         information.filterAcceptListSize = 4
         radio.begin(with: information)
     }
@@ -178,6 +181,23 @@ struct RadioTests {
         #expect(!bench.run().isEmpty)
         #expect(bench.radio.scanMachine.isScanning)
         #expect(bench.radio.advertisingMachine.isAdvertising)
+    }
+
+    @Test(
+        "a controller before 5.0 gets no interval below 100 ms for what is not connectable (Core 4.2, Vol 2, Part E, 7.8.5)",
+        arguments: [
+            (HCIVersion.core42, false, UInt16(0xA0)), (.core42, true, 0x20), (.core50, false, 0x20),
+        ])
+    func beaconInterval(_ version: HCIVersion, _ isConnectable: Bool, _ interval: UInt16) {
+        var bench = Bench(version: version)
+        let operation = bench.operation()
+        bench.radio.advertise(
+            AdvertiseRequest(
+                .packed(localName: "x", serviceUUIDs: []), isConnectable: isConnectable, interval: .least),
+            operation: operation, client: .local, isPresent: false, at: bench.now, into: &bench.effects)
+        _ = bench.run()
+        let plan = bench.radio.advertisingMachine.planInForce
+        #expect(plan?.parameters.interval == AdvertisingInterval(rawValue: interval))
     }
 
     @Test("no directed advertising to a connected device")

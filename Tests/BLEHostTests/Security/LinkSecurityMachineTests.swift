@@ -299,6 +299,31 @@ struct LinkSecurityMachineTests {
         }
     }
 
+    @Test(
+        "A key of the peer may come as soon as the controller has the key for the encryption (Core 5.4, Vol 4, Part B, 2.1)",
+        arguments: [true, false])
+    func keyBeforeTheReport(hasKey: Bool) throws {
+        let two = PairingCase.justWorks.machines()
+        var responder: PairingMachine?
+        two.change = { [unowned two] _, message in
+            if message.from == .responder, message.pdu[0] == 0x0D { responder = two.machine(.responder) }
+            return [message]
+        }
+        two.run()
+        var machine = machine(.peripheral)
+        machine.pairing = .running(try #require(responder), number: 1, question: nil)
+        var effects = Effects()
+        if hasKey {
+            let wanted = LELongTermKeyRequest(
+                connectionHandle: machine.id.handle, randomNumber: 0, encryptedDiversifier: 0)
+            let isAnswered = machine.answer(wanted, bonds(nil), at: .zero, into: &effects)
+            #expect(isAnswered)
+        }
+        let key: [UInt8] = [0x08] + [UInt8](repeating: 7, count: 16)
+        machine.received(key.span.bytes, at: .zero)
+        #expect(machine.machine?.isOver == !hasKey)
+    }
+
     @Test("A pairing begins, asks, and ends once; an answer of the toolbox for another is ignored")
     func pairing() {
         var effects = Effects()

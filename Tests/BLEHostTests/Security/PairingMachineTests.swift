@@ -344,6 +344,44 @@ import Testing
         #expect(machine.nextAction() == .failed(.refusedByUs(.unspecifiedReason)))
     }
 
+    @Test(
+        "A question before the first answer that nobody answers ends pairing after 25 s, and the peer gets the reason (3.4)",
+        arguments: [nil, TwoMachines.initiatorAddress])
+    func noConsent(claimed: DeviceAddress?) {
+        var setup = PairingMachine.Setup(
+            role: .responder, options: PairingOptions(), initiatorAddress: TwoMachines.initiatorAddress,
+            responderAddress: TwoMachines.responderAddress)
+        setup.needsConsent = true
+        setup.unprovenIdentity = claimed
+        var machine = PairingMachine(setup)
+        let request: [UInt8] = [1, 3, 0, 9, 16, 7, 7]
+        machine.receive(request.span.bytes, at: .zero)
+        let question: PairingQuestion.Kind = if let claimed { .replaceBond(claimed) } else { .consent }
+        #expect(machine.nextAction() == .question(question))
+        #expect(machine.nextAction() == nil)
+        let end = Instant.zero.advanced(by: .seconds(25))
+        #expect(machine.deadline == end)
+        machine.advance(to: end)
+        #expect(machine.nextAction() == .send(.pairingFailed(.unspecifiedReason)))
+        let failure: SecurityFailure = claimed == nil ? .refusedByUs(.unspecifiedReason) : .wouldReplaceBond
+        #expect(machine.nextAction() == .failed(failure))
+    }
+
+    @Test(
+        "A passkey that nobody types and numbers that nobody compares end pairing before the peer gives up (3.4)",
+        arguments: [
+            (PairingCase.passkeyShownByResponder, PairingFailedReason.passkeyEntryFailed),
+            (.legacyPasskey, .passkeyEntryFailed), (.numericComparison, .unspecifiedReason),
+        ])
+    func noUser(_ way: PairingCase, _ reason: PairingFailedReason) {
+        let two = way.machines()
+        two.hasUsers = false
+        two.patience = .seconds(26)
+        two.run()
+        #expect(two.failure(.initiator) == .refusedByUs(reason))
+        #expect(two.failure(.responder) != nil && two.failure(.responder) != .timedOut && two.endCount == 2)
+    }
+
     @Test("A toolbox that cannot do the work ends pairing")
     func noToolbox() {
         struct Nothing: SecurityToolbox {

@@ -88,7 +88,7 @@ struct SecurityEndTests {
         #expect(two.result(of: encrypting, .peripheral) == .failure(.security(.cancelled)))
     }
 
-    @Test("an unanswered question for consent counts as no after 30 s, and pairing may be tried again on the link")
+    @Test("an unanswered question for consent counts as no after 25 s, and pairing may be tried again on the link")
     func unanswered() {
         var settings = TwoHosts.Settings()
         settings.central.pairing.asksConsent = true

@@ -35,6 +35,15 @@ final class TwoMachines {
     /// The number that a user types, made from the one that is displayed.
     var typed: (UInt32) -> UInt32 = { $0 }
     var agrees = true
+    /// Whether anybody answers the questions.
+    var hasUsers = true
+    /// How long the run waits once nothing moves any more.
+    var patience = Microseconds.seconds(31)
+    /// The side whose controller reports the encryption only after the PDUs that came through it.
+    var hearsLate: Side?
+    /// What this side then hears.
+    var lateStatus = HCIStatus.success
+    private var owesReport = false
     /// Those that say in their features that they keep no keys, and give and want them all the same.
     var keepsNothing: Set<Side> = []
     var toolbox: any SecurityToolbox = CryptoToolbox()
@@ -78,7 +87,7 @@ final class TwoMachines {
         machines[.initiator]?.start(at: now)
         settle()
         if ends.count < 2 {
-            now = now.advanced(by: .seconds(31))
+            now = now.advanced(by: patience)
             for side in Side.allCases { machines[side]?.advance(to: now) }
             settle()
         }
@@ -90,7 +99,7 @@ final class TwoMachines {
         repeat {
             for side in Side.allCases { drain(side) }
             steps += 1
-        } while (deliver() || answerUsers()) && steps < 10_000
+        } while (deliver() || answerUsers() || reportLate()) && steps < 10_000
     }
 
     private func drain(_ side: Side) {
@@ -114,10 +123,22 @@ final class TwoMachines {
 
     private func encrypt(with key: Key128) {
         let isEqual = machine(.responder).awaitedKey?.key == key
+        machines[.responder]?.encryptionBegan()
         for side in Side.allCases {
+            if side == hearsLate {
+                owesReport = true
+                continue
+            }
             machines[side]?.encryptionChanged(
                 to: isEqual, status: isEqual ? .success : .pinOrKeyMissing, at: now)
         }
+    }
+
+    private func reportLate() -> Bool {
+        guard owesReport, let hearsLate else { return false }
+        owesReport = false
+        machines[hearsLate]?.encryptionChanged(to: lateStatus.isSuccess, status: lateStatus, at: now)
+        return true
     }
 
     private func deliver() -> Bool {
@@ -128,7 +149,7 @@ final class TwoMachines {
     }
 
     private func answerUsers() -> Bool {
-        guard !questions.isEmpty else { return false }
+        guard hasUsers, !questions.isEmpty else { return false }
         let (side, kind) = questions.removeFirst()
         switch kind {
         case .enterPasskey: machines[side]?.userAnswered(.passkey(typed(displayed.last ?? 123_456)), at: now)

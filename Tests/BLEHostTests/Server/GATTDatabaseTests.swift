@@ -54,6 +54,20 @@ struct GATTDatabaseTests {
         #expect(bench.ask("0a0b00").isEmpty && bench.events.count == 1)
     }
 
+    @Test("a service of 16 bits is also found by its UUID in 128 bits (Core 5.4, Vol 3, Part B, 2.5.1)")
+    func findByLongUUID() throws {
+        let bench = ServerBench(
+            mtu: 23,
+            try GATTDatabase(attributes: [
+                .row(1, 0x2800, .readable, [0x0F, 0x18]), .row(3, 0x2800, .readable, [0x0D, 0x18]),
+                .row(4, 0x2803, .readable, [2, 5, 0, 0x37, 0x2A]), .row(5, 0x2A37, .readable, [0x0D, 0x18]),
+            ]))
+        let long = "fb349b5f80000080001000" + "000d180000"
+        #expect(bench.ask("060100ffff0028" + long) == ["07" + "03000500"])
+        // Other values are octets.
+        #expect(bench.ask("060100ffff372a" + long) == ["010601000a"])
+    }
+
     @Test("find by type value gives ends of services and characteristics, and only readable values")
     func findByTypeValue() throws {
         let bench = ServerBench(

@@ -56,14 +56,20 @@ struct GATTServerUpdateTests {
         #expect(bench.ask("0a0400", from: Self.two) == ["0b0000"])
     }
 
-    @Test("a configuration takes two octets and only the modes that the characteristic offers")
+    @Test(
+        "a configuration takes two octets and only the modes that the characteristic offers, and reserved bits are ignored (Core 5.4, Vol 3, Part G, 3.3.3.3)"
+    )
     func strictConfiguration() throws {
         let bench = try bench()
         #expect(bench.ask("12040001") == ["011204000d"])
         #expect(bench.ask("120400010000") == ["011204000d"])
         #expect(bench.ask("1204000200") == ["0112040013"])
         #expect(bench.ask("1207000100") == ["0112070013"])
-        #expect(bench.ask("1204000500") == ["0112040013"])
+        #expect(bench.ask("1204000500") == ["13"])
+        #expect(bench.ask("0a0400") == ["0b0100"])
+        #expect(bench.ask("12040006ff") == ["0112040013"])
+        #expect(bench.ask("12040004ff") == ["13"])
+        #expect(bench.ask("0a0400") == ["0b0000"])
         #expect(bench.ask("120a000300") == ["13"])
         // In two prepared halves it is whole again.
         #expect(bench.ask("160700000002") == ["170700000002"])
@@ -228,6 +234,30 @@ struct GATTServerUpdateTests {
         bench.connect(Self.two, security: GATTLinkSecurity(keys: .unauthenticated), restoring: record)
         #expect(bench.update([2], of: 3))
         #expect(bench.take(Self.two).isEmpty)
+    }
+
+    @Test(
+        "a value is subscribed to with the security that reading it needs (Core 5.4, Vol 3, Part C, 10.3.1.1)",
+        arguments: [
+            (AttributePermissions.readEncryption, GATTLinkSecurity(keys: .unauthenticated, isEncrypted: true)),
+            (.readAuthentication, GATTLinkSecurity(keys: .authenticated, isEncrypted: true)),
+        ])
+    func subscriptionLikeReading(_ permissions: AttributePermissions, _ enough: GATTLinkSecurity) throws {
+        let bench = ServerBench(mtu: 23)
+        _ = try bench.publish(
+            .of(
+                0x180D,
+                [.dynamic(0x2A37, [.read, .notify], permissions), .dynamic(0x2A38, [.notify], permissions)]))
+        #expect(bench.ask("1204000100") == ["0112040005"])
+        #expect(bench.ask("0a0400") == ["0b0000"])
+        // Nobody can read the second value, so its permissions protect nothing.
+        #expect(bench.ask("1207000100") == ["13"])
+        #expect(bench.update([1], of: 6))
+        #expect(bench.take() == ["1b060001"])
+        bench.server.securityChanged(to: enough, on: Self.one)
+        #expect(bench.ask("1204000100") == ["13"])
+        #expect(bench.update([2], of: 3))
+        #expect(bench.take() == ["1b030002"])
     }
 
     // MARK: Many

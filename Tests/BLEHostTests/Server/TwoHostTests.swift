@@ -262,4 +262,20 @@ struct TwoHostTests {
         let late = rig.submit(.link(link, .procedure(.updateParameters(ConnectionLatency.low.parameters))))
         #expect(rig.results(of: late) == [.failure(.notConnected)])
     }
+
+    @Test("the answer to a request for parameters counts whatever its identifier is (Core 5.4, Vol 3, Part A, 4.21)")
+    func parametersAnsweredWithAnotherIdentifier() throws {
+        let rig = HostRig()
+        rig.start()
+        rig.receive(
+            LEConnectionComplete(
+                connectionHandle: ConnectionHandle(rawValue: 0x40), role: .peripheral, peerAddress: HostRig.peer,
+                interval: .milliseconds(30), latency: 0, supervisionTimeout: .milliseconds(5000)))
+        let link = try #require(
+            rig.events.compactMap { if case .centralConnected(let information) = $0 { information.id } else { nil } }
+                .first)
+        let operation = rig.submit(.link(link, .procedure(.updateParameters(ConnectionLatency.high.parameters))))
+        rig.receive(frame: [0x13, 9, 2, 0, 1, 0], channel: 5, handle: 0x40)
+        #expect(rig.results(of: operation) == [.failure(.rejectedByPeer)])
+    }
 }

@@ -61,6 +61,7 @@ struct L2CAPFrameTests {
         for value in UInt16.min...UInt16.max {
             let identifier = L2CAPChannelIdentifier(rawValue: value)
             #expect(identifier.isLEDynamic == L2CAPChannelIdentifier.leDynamicRange.contains(value))
+            #expect(identifier.isDynamic == (value >= L2CAPChannelIdentifier.leDynamicRange.lowerBound))
         }
     }
 

@@ -25,7 +25,7 @@ struct Attribute: Equatable, Sendable {
         var allowed: SubscriptionModes
         /// The modes before a client writes the configuration.
         var initial: SubscriptionModes
-        /// Whether values of another length than two octets and bits that are not allowed are refused.
+        /// Whether values of another length than two octets and modes that are not allowed are refused.
         var isStrict: Bool
     }
 

@@ -28,11 +28,15 @@ extension GATTServer {
         let mtu = clients[client].mtu
         var response = PacketWriter(reservingCapacity: mtu)
         ATTFindByTypeValueResponse.encodeHeader(into: &response)
-        for handle in database.table.handles(of: BluetoothUUID(request.type), in: range) {
+        let type = BluetoothUUID(request.type)
+        for handle in database.table.handles(of: type, in: range) {
             guard response.count + 4 <= mtu else { break }
             guard let position = database.table.position(of: handle), refusal(readingAt: position, client) == nil,
-                case .octets(let octets) = held(at: position, client), octets.span.bytes.holdsSame(as: request.value)
+                case .octets(let octets) = held(at: position, client)
             else { continue }
+            var isMatch = octets.span.bytes.holdsSame(as: request.value)
+            if !isMatch, type == .primaryService { isMatch = octets.span.bytes.isSameUUID(as: request.value) }
+            guard isMatch else { continue }
             ATTFindByTypeValueResponse.encode(
                 AttributeHandleRange(handle, database.table[position].groupEnd), into: &response)
         }
@@ -84,5 +88,12 @@ extension RawSpan {
         guard byteCount == other.byteCount else { return false }
         for offset in 0..<byteCount where byte(at: offset) != other.byte(at: offset) { return false }
         return true
+    }
+
+    /// Whether both hold the same UUID, one with 16 bits and the other with 128 (Core 5.4, Vol 3, Part B, 2.5.1).
+    fileprivate func isSameUUID(as other: RawSpan) -> Bool {
+        let lengths = (byteCount, other.byteCount)
+        guard lengths == (2, 16) || lengths == (16, 2) else { return false }
+        return BluetoothUUID(attributeValue: copied()) == BluetoothUUID(attributeValue: other.copied())
     }
 }

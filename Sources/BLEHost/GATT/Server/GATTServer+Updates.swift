@@ -11,7 +11,7 @@ extension GATTServer {
     ) {
         let before = modes(of: handle, configuration, client)
         clients[client].configurations.set(
-            handle, SubscriptionModes(octets: octets), octets: octets.count == 2 ? nil : octets,
+            handle, configuration.modes(of: octets), octets: octets.count == 2 ? nil : octets,
             bearer: clients[client].number)
         reportChange(handle, configuration, before: before, client)
     }

@@ -81,7 +81,7 @@ extension GATTServer {
         case .clientConfiguration(let configuration):
             guard configuration.isStrict else { return nil }
             guard octets.count == 2 else { return .invalidAttributeValueLength }
-            return SubscriptionModes(octets: octets).isSubset(of: configuration.allowed) ? nil : .valueNotAllowed
+            return configuration.modes(of: octets).isSubset(of: configuration.allowed) ? nil : .valueNotAllowed
         case .serverConfiguration:
             guard octets.count == 2 else { return .invalidAttributeValueLength }
             return octets[0] > 1 || octets[1] > 0 ? .valueNotAllowed : nil
@@ -202,6 +202,15 @@ extension GATTServer {
         work.answered += 1
         clients[client].transaction = nil
         run(work, transaction.deadline, client)
+    }
+}
+
+extension Attribute.ClientConfiguration {
+    /// The modes in a value that a client wrote. Bits that later versions may define are ignored, except in a table
+    /// that keeps what is written (Core 5.4, Vol 3, Part G, 3.3.3.3).
+    func modes(of octets: [UInt8]) -> SubscriptionModes {
+        let modes = SubscriptionModes(octets: octets)
+        return isStrict ? modes.intersection(.all) : modes
     }
 }
 

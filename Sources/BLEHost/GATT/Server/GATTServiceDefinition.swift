@@ -42,7 +42,7 @@ public struct GATTCharacteristicDefinition: Equatable, Sendable {
     public var descriptors: [GATTDescriptorDefinition]
     /// The value of the Extended Properties descriptor, which is added if this is not empty.
     public var extendedProperties: CharacteristicExtendedProperties
-    /// Whether subscribing needs an encrypted link (SPEC SEC-1, 2.1).
+    /// Whether subscribing needs an encrypted link even if reading the value does not (SPEC SEC-1, 2.1).
     public var needsEncryptionToSubscribe: Bool
     /// The smallest key size in octets if the permissions require encryption, up to 16; 0 for any.
     public var minimumKeySize: UInt8

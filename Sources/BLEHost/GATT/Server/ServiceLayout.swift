@@ -146,7 +146,7 @@ struct ServiceLayout {
     ) -> AttributeHandle {
         // Every client can read it, whatever the value requires (Core 5.4, Vol 3, Part G, 3.3.3.3).
         var permissions: AttributePermissions = [.readable, .writeable, .commandWriteable]
-        if characteristic.needsEncryptionToSubscribe { permissions.insert(.writeEncryption) }
+        permissions.formUnion(characteristic.securityToReceive)
         let configuration = Attribute.ClientConfiguration(
             valueHandle: valueHandle, allowed: SubscriptionModes(properties), initial: [], isStrict: true)
         return add(
@@ -190,13 +190,22 @@ extension GATTCharacteristicDefinition {
     /// The access to the Server Characteristic Configuration: what is broadcast everybody can read, so that switching
     /// it on needs the security that reading or writing the value needs.
     var broadcastPermissions: AttributePermissions {
-        let effective = effectivePermissions
         var access: AttributePermissions = [.readable, .writeable]
-        access.formUnion(effective.intersection(.writeSecurity))
-        if effective.contains(.readEncryption) || needsEncryptionToSubscribe { access.insert(.writeEncryption) }
-        if effective.contains(.readAuthentication) { access.insert(.writeAuthentication) }
-        if effective.contains(.readAuthorization) { access.insert(.writeAuthorization) }
+        access.formUnion(effectivePermissions.intersection(.writeSecurity))
+        access.formUnion(securityToReceive)
         return access
+    }
+
+    /// The security that switching on notifications, indications or broadcasts needs. It is at least what reading the
+    /// value needs: a client that could subscribe with less would wait for values that are never sent to it (Core 5.4,
+    /// Vol 3, Part C, 10.3.1.1).
+    fileprivate var securityToReceive: AttributePermissions {
+        let effective = effectivePermissions
+        var security: AttributePermissions = []
+        if effective.contains(.readEncryption) || needsEncryptionToSubscribe { security.insert(.writeEncryption) }
+        if effective.contains(.readAuthentication) { security.insert(.writeAuthentication) }
+        if effective.contains(.readAuthorization) { security.insert(.writeAuthorization) }
+        return security
     }
 }
 

@@ -43,6 +43,7 @@ extension LinkSecurityMachine {
     ) -> Bool {
         guard let (key, properties) = key(for: wanted, bonds) else { return false }
         beginChange(to: properties, at: now)
+        if BuiltIn.pairing { continuePairing { $0.encryptionBegan() } }
         effects.commands.append(
             LELongTermKeyRequestReply(connectionHandle: id.handle, longTermKey: key),
             purpose: .link(id, .replyWithKey))

@@ -6,7 +6,7 @@ public enum PairingEvent: Equatable, Sendable {
     case started
     /// The user must type this number on the other device: 0 to 999999, shown with six digits.
     case displayPasskey(UInt32)
-    /// A question to answer with `SecurityCommand.answerPairing`, within the 30 s that the peer waits.
+    /// A question to answer with `SecurityCommand.answerPairing`, within 25 s: the peer waits for 30 s.
     case question(PairingQuestion)
     /// The link is encrypted with a new key; if the pairing created a bond, `HostEvent.bondChanged` came before.
     case paired(PairingSummary)

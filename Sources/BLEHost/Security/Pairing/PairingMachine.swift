@@ -59,6 +59,9 @@ struct PairingMachine {
 
     /// How long each side may take for the next PDU (Core 5.4, Vol 3, Part H, 3.4).
     static let timeout = Microseconds.seconds(30)
+    /// How much earlier a question to the user ends. The peer gets a reason while it still waits: after its timeout it
+    /// would refuse to pair again on this link.
+    private static let answerReserve = Microseconds.seconds(5)
     /// How many PDUs may arrive early: all keys of one side.
     static let inboxLimit = 6
 
@@ -74,8 +77,11 @@ struct PairingMachine {
     /// The features that this side would send if nothing had been exchanged.
     var offer: PairingFeatures
     var state = State.start
-    private(set) var deadline: Instant?
+    /// When the silence of the peer has lasted too long.
+    private var silenceEnd: Instant?
     private var inbox = Queue<[UInt8]>()
+    /// Whether the controllers are encrypting the link, so that the peer may know of it before this side does.
+    private var isEncrypting = false
     private(set) var actions: [Action] = []
     private var taken = 0
 
@@ -92,6 +98,11 @@ struct PairingMachine {
     init(_ setup: Setup) {
         shared = Shared(setup)
         offer = PairingFeatures(offeredBy: setup)
+    }
+
+    var deadline: Instant? {
+        guard case .user = state else { return silenceEnd }
+        return silenceEnd?.advanced(by: Microseconds(rawValue: -Self.answerReserve.rawValue))
     }
 
     var isInitiator: Bool { setup.role == .initiator }
@@ -149,15 +160,22 @@ struct PairingMachine {
             .pairingPublicKey, .pairingDHKeyCheck:
             break
         }
-        deadline = now.advanced(by: Self.timeout)
+        silenceEnd = now.advanced(by: Self.timeout)
         switch state {
         case .over: break
+        // Data may overtake events of the controller (Core 5.4, Vol 4, Part B, 2.1): the peer may already send its keys
+        // on the encrypted link. They are not looked at before this link is known to be encrypted.
+        case .encryption where isEncrypting && packet.opcode.isOfKeyDistribution: keep(pdu)
         case .start, .peer, .encryption: take(packet, pdu, now)
-        case .keyPair, .octets, .value, .user:
-            guard inbox.count < Self.inboxLimit else { return pduOutOfTurn() }
-            inbox.append(pdu.copied())
+        case .keyPair, .octets, .value, .user: keep(pdu)
         }
         pump(now)
+    }
+
+    /// Keeps a PDU that has come early.
+    private mutating func keep(_ pdu: RawSpan) {
+        guard inbox.count < Self.inboxLimit else { return pduOutOfTurn() }
+        inbox.append(pdu.copied())
     }
 
     /// The answer to the last request to the toolbox.
@@ -232,12 +250,25 @@ struct PairingMachine {
         end(.failed(.wouldReplaceBond))
     }
 
+    /// The user has not answered, which means no.
+    private mutating func unanswered(_ step: UserStep) {
+        switch step {
+        case .beforeRequest(let question), .beforeResponse(let question, _): denied(question)
+        case .enterPasskey: fail(.passkeyEntryFailed)
+        // Nobody has said that the numbers differ.
+        case .compare: fail(.unspecifiedReason)
+        }
+    }
+
+    /// As the responder: the controller has got the key for an encryption that the initiator has begun.
+    mutating func encryptionBegan() { if awaitsEncryption { isEncrypting = true } }
+
     /// The link was encrypted, or the encryption failed.
     mutating func encryptionChanged(to isOn: Bool, status: HCIStatus = .success, at now: Instant) {
         advance(to: now)
         guard case .encryption(let agreement, let key) = state else { return }
         guard isOn, status.isSuccess else { return end(.failed(.encryptionFailed(status))) }
-        deadline = now.advanced(by: Self.timeout)
+        silenceEnd = now.advanced(by: Self.timeout)
         beginDistribution(agreement, linkKey: key, now)
         pump(now)
     }
@@ -249,8 +280,7 @@ struct PairingMachine {
 
     mutating func advance(to now: Instant) {
         guard let deadline, deadline <= now, !isOver else { return }
-        // The peer has received nothing yet: our own user did not answer, which means no.
-        if case .user(.beforeRequest) = state { return fail(.unspecifiedReason) }
+        if case .user(let step) = state { return unanswered(step) }
         end(.failed(.timedOut))
     }
 
@@ -328,7 +358,7 @@ struct PairingMachine {
     // MARK: Outputs
 
     mutating func send(_ packet: SMPPacket, at now: Instant) {
-        deadline = now.advanced(by: Self.timeout)
+        silenceEnd = now.advanced(by: Self.timeout)
         if packet.opcode == .pairingConfirm || packet.opcode == .pairingRandom { hasShownValue = true }
         actions.append(.send(packet))
     }
@@ -361,9 +391,9 @@ struct PairingMachine {
         actions.append(.ask(function.request))
     }
 
-    /// Asks the user, who has as much time as the peer waits, or would wait if it had already received a PDU.
+    /// Asks the user, who has nearly as much time as the peer waits, or would wait if it had already received a PDU.
     mutating func askUser(_ question: PairingQuestion.Kind, _ step: UserStep, at now: Instant) {
-        if deadline == nil { deadline = now.advanced(by: Self.timeout) }
+        if silenceEnd == nil { silenceEnd = now.advanced(by: Self.timeout) }
         state = .user(step)
         actions.append(.question(question))
     }
@@ -372,6 +402,7 @@ struct PairingMachine {
 
     mutating func encrypt(with key: Key128, _ agreement: Agreement) {
         state = .encryption(agreement, key: key)
+        isEncrypting = isInitiator
         if isInitiator { actions.append(.encrypt(key, agreement.keyProperties)) }
     }
 
@@ -396,8 +427,13 @@ struct PairingMachine {
     /// Pairing is over; secrets are released with the state that held them.
     mutating func end(_ action: Action) {
         state = .over
-        deadline = nil
+        silenceEnd = nil
         inbox.removeAll()
         actions.append(action)
     }
+}
+
+extension SMPOpcode {
+    /// Whether the PDU distributes a key, which is only done on an encrypted link (Core 5.4, Vol 3, Part H, 3.6).
+    fileprivate var isOfKeyDistribution: Bool { rawValue >= 0x06 && rawValue <= 0x0A }
 }
