@@ -50,5 +50,8 @@ extension LifecycleSettings {
         servicesOfApp = limits.services
         attributesOfApp = limits.attributes
         channelsOfApp = limits.channels
+        // Every link that an app gets is searched for them.
+        watchedServicesOfApp = 64
+        watchedServices = 1024
     }
 }

@@ -212,10 +212,19 @@ static void skip_line(struct gateway *gateway) {
     finish_with_error(gateway, "the line is too long");
 }
 
-/* Before, the time that a command has would go by while the controller starts. */
-static int can_begin(struct gateway *gateway) {
+/* Whether a line is a command that needs no controller. */
+static int needs_nothing(const char *line) {
+    line += strspn(line, " \t");
+    size_t length = strcspn(line, " \t");
+    return (length == strlen("quit") && !strncmp(line, "quit", length))
+        || (length == strlen("bonds") && !strncmp(line, "bonds", length));
+}
+
+/* Other commands wait for the controller: the time that they have would go by while it starts. */
+static int can_begin(struct gateway *gateway, const char *line) {
     uint32_t is_ready = 0;
-    return !gateway->is_busy && jelling_is_ready(gateway->engine, &is_ready) == JELLING_OK && is_ready;
+    if (gateway->is_busy) return 0;
+    return needs_nothing(line) || (jelling_is_ready(gateway->engine, &is_ready) == JELLING_OK && is_ready);
 }
 
 void go_on(struct gateway *gateway) {
@@ -237,7 +246,7 @@ void go_on(struct gateway *gateway) {
             break;
         }
         int is_too_long = length >= maximum_line;
-        if (!can_begin(gateway)) break;
+        if (!can_begin(gateway, is_too_long ? "" : line)) break;
         drop(gateway, taken);
         gateway->line_number++;
         if (is_too_long) {

@@ -14,7 +14,7 @@ class Tally:
     def __init__(self, again, jobs, cases, indent=10):
         self.counts, self.lock = {'passed': 0, 'failed': 0, 'skipped': 0}, threading.Lock()
         self.again, self.indent, self.failures = again, ' ' * indent, []
-        # A machine that stands still does so to all cases that run at that moment, and may do it twice. More is no chance.
+        # A machine that stands still does so to all cases that run at that moment, and may do it twice. More is not chance.
         self.few = max(2 * jobs, cases * 3 // 100)
 
     def take(self, case, text, outcome, seconds, message):

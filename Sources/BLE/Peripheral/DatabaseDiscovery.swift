@@ -158,7 +158,7 @@ struct DatabaseDiscovery {
     }
 
     /// The ranges that may have descriptors. Neighbours are joined if everything between them is known to have 16-bit
-    /// types: one response then has them all. Some servers never answer a request whose response would be full.
+    /// types: one response then has them all. Some servers never answer a request whose response has no room for the whole range.
     /// - Parameter length: how many handles a joined range may have.
     static func searchRanges(
         for characteristics: [Characteristic], services: [Service], includes: [IncludedService], length: Int

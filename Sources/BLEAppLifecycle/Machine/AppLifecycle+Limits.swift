@@ -106,7 +106,8 @@ extension AppLifecycle {
     public func demand(of request: ClientRequest, from manager: ManagerID, of id: AppID) -> AppUse {
         var demand = AppUse()
         switch request {
-        case .createCentral, .createPeripheral: demand.managers = 1
+        case .createCentral(let options): demand.managers = isKept(options, .central, of: id) ? 0 : 1
+        case .createPeripheral(let options): demand.managers = isKept(options, .peripheral, of: id) ? 0 : 1
         case .central(.scan): demand.scans = isScanning(manager, of: id) ? 0 : 1
         case .central(.peripheral(_, .openChannel)), .peripheral(.publishChannel): demand.channels = 1
         case .peripheral(.addService(let service)):
@@ -115,6 +116,12 @@ extension AppLifecycle {
         case .release, .central, .peripheral, .channel: break
         }
         return demand
+    }
+
+    /// Whether an earlier process has left the manager, which counts already.
+    private func isKept(_ options: ManagerOptions, _ role: ManagerRole, of id: AppID) -> Bool {
+        guard let app = app(id), let identifier = options.restoreIdentifier else { return false }
+        return managers.contains { $0.isKept(app, role, identifier) }
     }
 
     /// Whether a manager has asked for a scan; a new one takes its place.

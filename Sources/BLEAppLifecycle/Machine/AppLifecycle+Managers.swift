@@ -55,9 +55,8 @@ extension AppLifecycle {
         case .retrieveConnectedPeripherals(let query, let services):
             return deliver(.retrieved(query, connected(with: services, client, app)), to: client)
         case .connect(let identifier, _):
-            guard isOn || state(app) == .resetting, let address = directory.address(of: identifier, app: app) else {
-                break
-            }
+            let mayConnect = isOn || state(app) == .resetting || state(app) == .poweredOff
+            guard mayConnect, let address = directory.address(of: identifier, app: app) else { break }
             keepIdentity(identifier, app: app)
             peer = CentralManager.KnownPeer(address: address, name: directory.name(of: address))
         case .stopScan:

@@ -34,8 +34,8 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
     /// The maximum number of services in the registrations of one app for connection events, and in those of all apps
     /// together: each link is searched for all of them. Beyond `watchedServices`, an app may still have an eighth of
     /// `watchedServicesOfApp`.
-    public var watchedServicesOfApp = 64
-    public var watchedServices = 1024
+    public var watchedServicesOfApp = Int.max
+    public var watchedServices = Int.max
     /// How many managers with restore identifiers one app may have, those included that an earlier process left and the
     /// present one has not created again: an app could otherwise leave more with each process, and they would never
     /// end.

@@ -82,7 +82,8 @@ extension Link {
         }
         if security.isPairing {
             continuePairing(into: &effects) { $0.encryptionChanged(to: end.isGood, status: end.status, at: now) }
-        } else if end.isGood {
+        } else if end.isGood || !hasBegun && security.keyInUse != nil {
+            // A controller that refused to refresh the key has said nothing against the one in use.
             if followHeldPairing(&pairings, &links, at: now, into: &effects) {
                 return effects.wishes.append((self, .releaseHeld))
             }

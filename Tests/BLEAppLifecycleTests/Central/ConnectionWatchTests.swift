@@ -78,7 +78,6 @@ struct ConnectionWatchTests {
     @Test("one app has so many in all its managers; a registration for more changes nothing")
     func limitOfApp() {
         var settings = LifecycleSettings()
-        #expect(settings.watchedServicesOfApp == 64 && settings.watchedServices == 1024)
         settings.watchedServicesOfApp = 4
         let life = Life(settings)
         life.ask(.createCentral(ManagerOptions()), "one", 1)

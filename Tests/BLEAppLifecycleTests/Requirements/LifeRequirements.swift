@@ -279,4 +279,19 @@ struct LifeRequirements {
         #expect(central.connections.isEmpty)
         #expect(central.discover([Profiles.heartRate]) == peer)
     }
+
+    @Test("a connection that is asked for when Bluetooth has just gone off is made when it is on again (CEN-9)")
+    func connectsAfterwards() throws {
+        let station = AppStation(world)
+        air.addPeripheral(Profiles.belt())
+        let central = TestApp(station).central()
+        let peer = try #require(central.discover([Profiles.heartRate]))
+        station.apps { $0.setPower(false, at: world.now) }
+        central.ask(.connect(peer, ConnectOptions()))
+        central.run(.seconds(1))
+        #expect(station.logs.isEmpty && central.connections.isEmpty)
+        station.apps { $0.setPower(true, at: world.now) }
+        central.run(.seconds(10))
+        #expect(central.connections.count == 1)
+    }
 }

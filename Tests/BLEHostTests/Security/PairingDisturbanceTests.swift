@@ -317,6 +317,22 @@ import Testing
         #expect(two.outcome(.responder)?.identityResolvingKey != nil && two.outcome(.initiator) != nil)
     }
 
+    @Test("Keys that came a connection event earlier may be anybody's, and end pairing (Core 5.4, Vol 3, Part H, 3.6)")
+    func keysInTheClear() {
+        for way in PairingCase.all {
+            let two = way.machines()
+            two.hearsLate = .initiator
+            two.lateness = Microseconds(rawValue: 7501)
+            two.run()
+            #expect(two.outcome(.initiator) == nil && two.failure(.initiator) != nil, "\(way)")
+            let onTime = way.machines()
+            onTime.hearsLate = .initiator
+            onTime.lateness = Microseconds(rawValue: 7500)
+            onTime.run()
+            #expect(onTime.outcome(.initiator) != nil, "\(way)")
+        }
+    }
+
     @Test("Keys that came early are dropped if the encryption fails (Core 5.4, Vol 3, Part H, 3.6)")
     func keysBeforeTheFailure() {
         let two = PairingCase.justWorks.machines()

@@ -154,6 +154,12 @@ struct SecurityRequestTests {
             ask(rig, request)
             #expect(rig.count(of: LEEnableEncryption.opcode) == 3)
             #expect(BondProofTests.sent(rig, on: 6).isEmpty && rig.count(of: Disconnect.opcode) == 0)
+            // A peripheral that is never content does not keep the link busy for ever.
+            for _ in 0..<20 {
+                refreshed(rig)
+                ask(rig, request)
+            }
+            #expect(rig.count(of: LEEnableEncryption.opcode) == 1 + 8)
         }
     }
 

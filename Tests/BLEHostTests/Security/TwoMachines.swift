@@ -43,6 +43,8 @@ final class TwoMachines {
     var hearsLate: Side?
     /// What this side then hears.
     var lateStatus = HCIStatus.success
+    /// How much later than those PDUs the report comes.
+    var lateness = Microseconds(rawValue: 0)
     private var owesReport = false
     /// Those that say in their features that they keep no keys, and give and want them all the same.
     var keepsNothing: Set<Side> = []
@@ -137,6 +139,7 @@ final class TwoMachines {
     private func reportLate() -> Bool {
         guard owesReport, let hearsLate else { return false }
         owesReport = false
+        now = now.advanced(by: lateness)
         machines[hearsLate]?.encryptionChanged(to: lateStatus.isSuccess, status: lateStatus, at: now)
         return true
     }

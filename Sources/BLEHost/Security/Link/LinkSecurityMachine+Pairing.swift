@@ -117,6 +117,8 @@ extension LinkSecurityMachine {
         } else if error == .insufficientAuthentication, options.ioCapability != .noInputNoOutput {
             // The error does not say whether an unauthenticated key would do, and the operation is repeated only once.
             options.prefersAuthentication = true
+            // Any device may answer so, and a fixed passkey can be computed from a single pairing of the legacy form.
+            if !options.requiresAuthentication { options.passkey = nil }
         }
         return .pair(options)
     }
@@ -158,11 +160,12 @@ extension LinkSecurityMachine {
 
     /// Encrypts an encrypted link once more: the only answer that a peripheral gets if another key would be no better.
     /// Without an answer it would give up after 30 s (Core 5.4, Vol 3, Part H, 2.4.6 and 3.4).
-    private func refresh(_ key: KeyProperties, _ bonds: Bonds) -> Step {
+    private mutating func refresh(_ key: KeyProperties, _ bonds: Bonds) -> Step {
         // The link may have a better key than the bond.
-        guard key.isOfBond, let bond = bonds.bond(for: identity), let peerKey = bond.peerKey,
+        guard refreshesLeft > 0, key.isOfBond, let bond = bonds.bond(for: identity), let peerKey = bond.peerKey,
             !bond.keyProperties.isWeaker(than: key)
         else { return .none }
+        refreshesLeft -= 1
         return .encrypt(peerKey, bond.keyProperties)
     }
 

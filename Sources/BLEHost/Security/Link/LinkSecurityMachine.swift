@@ -113,6 +113,9 @@ struct LinkSecurityMachine {
     /// Whether this side has paired because the peripheral requested more than the key in use, which it does only once
     /// on a link.
     var hasPairedForMore = false
+    /// How often the key of the link may still be refreshed because the peripheral asks for what it has already: it
+    /// may ask again after each time.
+    var refreshesLeft = 8
     /// The options for a pairing once the bond's key has encrypted the link, if that key is not enough.
     var heldPairing: PairingOptions?
 

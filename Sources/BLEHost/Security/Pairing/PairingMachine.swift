@@ -62,6 +62,8 @@ struct PairingMachine {
     /// How much earlier a question to the user ends. The peer gets a reason while it still waits: after its timeout it
     /// would refuse to pair again on this link.
     private static let answerReserve = Microseconds.seconds(5)
+    /// The shortest time between two connection events (Core 5.4, Vol 6, Part B, 4.5.1).
+    private static let shortestInterval = Microseconds(rawValue: 7500)
     /// How many PDUs may arrive early: all keys of one side.
     static let inboxLimit = 6
 
@@ -80,6 +82,8 @@ struct PairingMachine {
     /// When the silence of the peer has lasted too long.
     private var silenceEnd: Instant?
     private var inbox = Queue<[UInt8]>()
+    /// When the first key came that waits for the link to be encrypted.
+    private var firstEarlyKey: Instant?
     /// Whether the controllers are encrypting the link, so that the peer may know of it before this side does.
     private var isEncrypting = false
     private(set) var actions: [Action] = []
@@ -164,8 +168,10 @@ struct PairingMachine {
         switch state {
         case .over: break
         // Data may overtake events of the controller (Core 5.4, Vol 4, Part B, 2.1): the peer may already send its keys
-        // on the encrypted link. They are not looked at before this link is known to be encrypted.
-        case .encryption where isEncrypting && packet.opcode.isOfKeyDistribution: keep(pdu)
+        // on the encrypted link. Whether they came encrypted is known when the event comes (`encryptionChanged`).
+        case .encryption where isEncrypting && packet.opcode.isOfKeyDistribution:
+            firstEarlyKey = firstEarlyKey ?? now
+            keep(pdu)
         case .start, .peer, .encryption: take(packet, pdu, now)
         case .keyPair, .octets, .value, .user: keep(pdu)
         }
@@ -268,6 +274,11 @@ struct PairingMachine {
         advance(to: now)
         guard case .encryption(let agreement, let key) = state else { return }
         guard isOn, status.isSuccess else { return end(.failed(.encryptionFailed(status))) }
+        // The last packet that may have come unencrypted was followed by those with which encryption begins, each at a
+        // connection event of its own: keys that came earlier than that may be anybody's.
+        if let firstEarlyKey, firstEarlyKey.advanced(by: Self.shortestInterval) < now {
+            return fail(.unspecifiedReason)
+        }
         silenceEnd = now.advanced(by: Self.timeout)
         beginDistribution(agreement, linkKey: key, now)
         pump(now)
