@@ -11,7 +11,7 @@ import Synchronization
 /// The first adapter that a state folder is used for keeps its state in the folder itself, every other one in
 /// `adapters/NAME`. So the daemon of one adapter can become that of several, and finds its state again. If the only
 /// adapter of a daemon has no state of its own, and the first one is not there, it takes that one's place: so a stick
-/// that replaces another one keeps the bonds.
+/// that replaces another one takes over its bonds.
 public final class AdapterFolders: Sendable {
     /// The names of adapters are addresses, or transports if there is none.
     private struct Record: Codable, Equatable, Sendable {
@@ -92,7 +92,7 @@ public final class AdapterFolders: Sendable {
     public struct Place: Equatable, Sendable {
         /// The folder.
         public let folder: String
-        /// The adapter whose state that is, if it is not there yet: no other one may come instead.
+        /// If the adapter is not there yet: its address; no other may take its place.
         public let awaited: DeviceAddress?
     }
 

@@ -160,8 +160,8 @@ public enum HostFailure: Error, Equatable, Sendable {
         case notAvailableOnSharedController
         /// An advertising set that contradicts the specification or the controller's limits.
         case advertisingSet(AdvertisingSetRequest.Fault)
-        /// A train that cannot be followed, transferred or responded in: parameters out of range, or the operation has
-        /// none, or several where it is not clear which is meant.
+        /// A train that cannot be followed, transferred or responded in: parameters out of range, or the operation
+        /// follows none, or several so that it is unclear which is meant.
         case train
         /// Subevents that a train does not have, too much data for one, a response slot that does not exist, or the
         /// operation has no train with responses.

@@ -105,7 +105,7 @@ extension LinkSecurityMachine {
     func hasBondToProve(_ bonds: Bonds) -> Bool { bondToProve(bonds) != nil }
 
     /// Whether the peer has a bond that proves nothing to this side as the central, and that any device could have
-    /// made: a new pairing replaces it like no bond.
+    /// made: a new pairing replaces it as if there were no bond.
     func hasIdleBond(_ bonds: Bonds) -> Bool {
         guard role == .central, let bond = bonds.bond(for: identity) else { return false }
         return bond.peerKey == nil && !bond.isAuthenticated
