@@ -102,7 +102,10 @@ extension LinkSecurityMachine {
         return role == .central && bond.peerKey == nil ? nil : bond
     }
 
-    func hasBondToProve(_ bonds: Bonds) -> Bool { bondToProve(bonds) != nil }
+    func hasBondToProve(_ bonds: Bonds) -> Bool {
+        // Not compared with `nil`: in Embedded Swift that compares bonds, and so names, by Unicode's tables of 35 kB.
+        if case .some = bondToProve(bonds) { true } else { false }
+    }
 
     /// Whether the peer has a bond that proves nothing to this side as the central, and that any device could have
     /// made: a new pairing replaces it as if there were no bond.
