@@ -281,15 +281,13 @@ extension Link {
         at now: Instant,
         into effects: inout Effects
     ) {
-        guard let machine = security.machine else { return }
-        if machine.model == .outOfBand { pairings.attempts.outOfBand.set(nil, for: security.identity) }
+        guard security.isPairing else { return }
+        if security.machine?.model == .outOfBand { pairings.attempts.outOfBand.set(nil, for: security.identity) }
         guard outcome.isBonding, let new = newBond(outcome, &pairings, &server) else {
             return pairingEnded(outcome, isBonded: false, &pairings, &server, at: now, into: &effects)
         }
         if let failure = refusal(of: new, &pairings) { return dropClaim(failure, &pairings, at: now, into: &effects) }
-        let isAllowed =
-            security.isProven || machine.mayReplaceBond || machine.setup.options.replacesBond
-            || security.hasIdleBond(pairings.bonds)
+        let isAllowed = mayReplaceBond(&pairings)
         if let claimed = pairings.bonds.unprovenClaim(of: new, address: security.identity, isAllowed: isAllowed) {
             return security.askToReplace(claimed, outcome, &pairings.attempts, at: now, into: &effects)
         }
@@ -297,6 +295,14 @@ extension Link {
             return dropClaim(.tooManyBonds, &pairings, at: now, into: &effects)
         }
         pairingEnded(outcome, isBonded: true, &pairings, &server, at: now, into: &effects)
+    }
+
+    /// Whether the new bond may take the place of an earlier one without a question. Apart from its caller, whose frame
+    /// stays small.
+    @inline(never)
+    private func mayReplaceBond(_ pairings: inout Pairings) -> Bool {
+        security.isProven || security.machine?.mayReplaceBond ?? false
+            || security.machine?.setup.options.replacesBond ?? false || security.hasIdleBond(pairings.bonds)
     }
 
     private func newBond(_ outcome: PairingOutcome, _ pairings: inout Pairings, _ server: inout GATTServer) -> Bond? {
