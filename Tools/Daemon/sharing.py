@@ -2,7 +2,7 @@
 what all programs of one user have together.
 
 Part of Tools/Daemon/run."""
-import json, os, subprocess, sys, tempfile
+import json, os, shutil, subprocess, sys, tempfile
 
 from __main__ import Daemon, HEART, LIMIT, case
 from client import Client, Fixed64, decode
@@ -172,20 +172,28 @@ sys.stdin.readline()
 """
 
 
+def share_client(folder):
+    """Other users find the client in `folder`."""
+    os.chmod(folder, 0o755)
+    shutil.copyfile(os.path.join(HERE, 'client.py'), folder + '/client.py')
+    os.chmod(folder + '/client.py', 0o644)
+
+
+def started_as(user, program, folder, daemon, count):
+    """A program of that user with so many clients of the daemon; it goes on until its input ends."""
+    return subprocess.Popen(
+        ['setpriv', '--reuid', str(user), '--regid', str(user), '--clear-groups', 'python3', '-c', program, folder, daemon.path,
+         str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd='/')
+
+
 @case
 def sets_of_users():
     "a user with many connections does not get every advertising set, and not eight scans for each; another user has room"
     if os.geteuid() != 0:
         return 'NOT RUN: only root can be another user'
     with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
-        os.chmod(folder, 0o755)
-        with open(os.path.join(HERE, 'client.py')) as source, open(folder + '/client.py', 'w') as copy:
-            copy.write(source.read())
-
-        def greedy(user, connections):
-            return subprocess.Popen(
-                ['setpriv', '--reuid', str(user), '--regid', str(user), '--clear-groups', 'python3', '-c', GREEDY, folder, daemon.path,
-                 str(connections)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd='/')
+        share_client(folder)
+        greedy = lambda user, connections: started_as(user, GREEDY, folder, daemon, connections)
 
         from operators import status
 
@@ -286,15 +294,11 @@ def apps_of_users():
     if os.geteuid() != 0:
         return 'NOT RUN: only root can be another user'
     with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
-        os.chmod(folder, 0o755)
-        with open(os.path.join(HERE, 'client.py')) as source, open(folder + '/client.py', 'w') as copy:
-            copy.write(source.read())
+        share_client(folder)
         started = []
 
         def had(user, apps):
-            started.append(subprocess.Popen(
-                ['setpriv', '--reuid', str(user), '--regid', str(user), '--clear-groups', 'python3', '-c', APPS, folder, daemon.path,
-                 str(apps)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd='/'))
+            started.append(started_as(user, APPS, folder, daemon, apps))
             return json.loads(started[-1].stdout.readline() or '[]')
 
         try:
