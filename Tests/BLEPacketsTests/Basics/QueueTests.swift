@@ -62,16 +62,38 @@ struct QueueTests {
         #expect(queue.popFirst() == nil)
     }
 
-    @Test("an element that was taken is released at once")
-    func release() {
-        final class Box {}
-        var queue = Queue<Box>()
-        var box: Box? = Box()
-        weak let watched = box
-        queue.append(box!)
-        queue.append(Box())
-        box = nil
+    @Test("a full queue grows wherever its oldest element is", arguments: 0..<9)
+    func growth(taken: Int) {
+        var queue = Queue<Int>()
+        for number in 0..<taken {
+            queue.append(number)
+            _ = queue.popFirst()
+        }
+        for number in 0..<40 { queue.append(number) }
+        for number in 1...40 { queue.prepend(-number) }
+        #expect(Array(queue) == Array(-40..<40))
+        #expect(queue.first == -40)
+        #expect(queue.last == 39)
+        queue.keep { $0 >= 0 }
+        #expect(Array(queue) == Array(0..<40))
+    }
+
+    @Test("elements that were removed are not held any longer")
+    func releaseOfElements() {
+        final class Element {}
+        weak var popped: Element?
+        weak var removed: Element?
+        var queue = Queue<Element>()
+        do {
+            let (first, second) = (Element(), Element())
+            (popped, removed) = (first, second)
+            queue.append(first)
+            queue.append(second)
+        }
         _ = queue.popFirst()
-        #expect(watched == nil)
+        #expect(popped == nil)
+        #expect(removed != nil)
+        queue.removeAll()
+        #expect(removed == nil)
     }
 }
