@@ -74,7 +74,7 @@ extension GATTClient {
             emit(
                 .notification(
                     GATTNotification(
-                        handle: handle, value: value.copied(), isIndication: isIndication, clients: clients)))
+                        handle: handle, value: octets.copy(value), isIndication: isIndication, clients: clients)))
         } else if let entry = subscriptions[handle], !entry.isClaimed {
             bearer.count(.unclaimedNotifications)
         } else {

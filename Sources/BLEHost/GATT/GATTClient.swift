@@ -73,6 +73,8 @@ struct GATTClient {
     /// The indication that waits for these clients.
     var heldIndication: [UInt8]?
     var commands: WriteCommandQueue
+    /// Values and write commands on their way out.
+    var octets = OctetRing()
     var running: Running?
     var waiting = OperationLine()
     private(set) var suspended: Suspended?
@@ -94,6 +96,7 @@ struct GATTClient {
     /// Whether a write command would be accepted (SPEC 2.3).
     var canSendWriteCommand: Bool { end == nil && !commands.isFull }
     /// When `advance` must be called next.
+    @inline(__always)
     var nextDeadline: Instant? {
         guard end == nil, !isPaused else { return nil }
         guard hasOthers else { return bearer.deadline }
@@ -261,7 +264,8 @@ struct GATTClient {
     private mutating func command(_ handle: AttributeHandle, _ value: [UInt8], _ id: OperationID, _ client: ClientID) {
         let limit = min(Int(mtu) - 3, maximumAttributeLength)
         guard value.count <= limit else { return complete(id, .failure(.valueTooLong(limit: limit))) }
-        sendCommand(ATTWriteCommand(handle: handle, value: value.span.bytes).encoded(), id, client)
+        let pdu = octets.write { ATTWriteCommand(handle: handle, value: value.span.bytes).encode(into: &$0) }
+        sendCommand(pdu, id, client)
     }
 
     /// Sends a complete Signed Write Command in the way that `start` sends a write command.

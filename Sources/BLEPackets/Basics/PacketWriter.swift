@@ -26,6 +26,19 @@ public struct PacketWriter: Sendable {
     /// Forgets the bytes and keeps the memory.
     @inlinable public mutating func removeAll() { storage.removeAll(keepingCapacity: true) }
 
+    /// Forgets the bytes, and takes a copy of others in their place.
+    @inlinable
+    package mutating func replaceAll(with span: RawSpan) {
+        // Values of one kind mostly have the same length: nothing has to grow or shrink.
+        guard storage.count == span.byteCount else {
+            removeAll()
+            return write(bytes: span)
+        }
+        unsafe span.withUnsafeBytes { octets in
+            unsafe storage.withUnsafeMutableBytes { unsafe $0.copyMemory(from: octets) }
+        }
+    }
+
     /// Appends one byte.
     @inlinable public mutating func write(_ value: UInt8) { storage.append(value) }
 

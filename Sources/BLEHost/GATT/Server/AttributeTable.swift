@@ -152,6 +152,16 @@ struct AttributeTable: Sendable {
         attributes[position.index].value = value
     }
 
+    /// Replaces the octets of a stored value, in its memory if they fit.
+    mutating func store(_ octets: RawSpan, at position: Position) {
+        guard case .stored(var stored) = attributes[position.index].value else { return }
+        // Otherwise `stored` would not be the only reference, and be copied before it is overwritten.
+        attributes[position.index].value = .dynamic
+        stored.removeAll(keepingCapacity: true)
+        unsafe octets.withUnsafeBytes { unsafe stored.append(contentsOf: $0) }
+        attributes[position.index].value = .stored(stored)
+    }
+
     private mutating func reindex(from place: Int) {
         for position in place..<attributes.count {
             let handle = attributes[position].handle.rawValue

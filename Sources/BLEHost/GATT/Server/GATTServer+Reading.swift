@@ -37,7 +37,11 @@ extension GATTServer {
     @inline(__always)
     mutating func respondValue(_ value: RawSpan, _ request: ATTOpcode, _ client: ServerClients.Handle) {
         let part = value.extracting(first: min(value.byteCount, clients[client].mtu - 1))
-        respond([UInt8](request.rawValue | 1, followedBy: part), client)
+        let response = octets.write { packet in
+            packet.write(request.rawValue | 1)
+            packet.write(bytes: part)
+        }
+        respond(response, client)
     }
 
     /// Asks the app for a value; the client's request waits.
@@ -180,20 +184,5 @@ extension ServerClient.ReadMultiple {
             response.write(UInt16(truncatingIfNeeded: octets.count))
         }
         response.write(bytes: octets.span.bytes.extracting(first: min(octets.count, mtu - response.count)))
-    }
-}
-
-extension [UInt8] {
-    /// One octet followed by others, in an array of exactly the needed capacity.
-    @inline(__always)
-    fileprivate init(_ first: UInt8, followedBy rest: RawSpan) {
-        unsafe self.init(unsafeUninitializedCapacity: 1 + rest.byteCount) { buffer, count in
-            unsafe buffer.initializeElement(at: 0, to: first)
-            unsafe rest.withUnsafeBytes { octets in
-                unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[1...])
-                    .copyMemory(from: octets)
-            }
-            count = 1 + rest.byteCount
-        }
     }
 }

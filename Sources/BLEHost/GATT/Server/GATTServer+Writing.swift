@@ -10,9 +10,9 @@ extension GATTServer {
         if let error = refusal(writingAt: position, isCommand: false, client) {
             return refuse(.writeRequest, handle, error, client)
         }
-        let octets = request.value.copied()
-        if let error = checked(octets, at: position, client) { return refuse(.writeRequest, handle, error, client) }
-        let write = GATTWrite(handle: handle, offset: 0, value: octets)
+        let value = octets.copy(request.value)
+        if let error = checked(value, at: position, client) { return refuse(.writeRequest, handle, error, client) }
+        let write = GATTWrite(handle: handle, offset: 0, value: value)
         if case .dynamic = database.table.value(at: position) {
             ask(forWriting: [write], .writeRequest, .write, deadline(now), client)
         } else {
@@ -49,7 +49,7 @@ extension GATTServer {
         }
         do throws(DecodingError) {
             let command = try ATTWriteCommand(pdu)
-            let write = GATTWrite(handle: command.handle, offset: 0, value: command.value.copied())
+            let write = GATTWrite(handle: command.handle, offset: 0, value: octets.copy(command.value))
             guard !clients[client].isOutOfSync, let position = database.table.position(of: write.handle),
                 refusal(writingAt: position, isCommand: true, isSigned: isSigned, client) == nil,
                 checked(write.value, at: position, client) == nil
@@ -99,7 +99,7 @@ extension GATTServer {
     ) {
         switch database.table.value(at: position) {
         case .stored:
-            database.table.setValue(.stored(write.value), at: position)
+            database.table.store(write.value.span.bytes, at: position)
             emit(.stored(clients[client].link, write))
         case .clientConfiguration(let configuration):
             configure(write.handle, configuration, write.value, client)

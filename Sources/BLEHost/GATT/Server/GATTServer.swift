@@ -36,6 +36,8 @@ public struct GATTServer {
     var slowDeadline: Instant?
     /// How long the next such wait may last.
     var currentUpdateTimeout: Microseconds
+    /// Responses and written values on their way out.
+    var octets = OctetRing()
     /// When the last PDU arrived.
     var latest = Instant.zero
     /// When a client was last given up as too slow.
@@ -59,6 +61,10 @@ public struct GATTServer {
         guard let deadline = clients.nextDeadline else { return slowDeadline }
         return min(deadline, slowDeadline ?? deadline)
     }
+
+    /// Whether actions wait.
+    @inline(__always)
+    var hasActions: Bool { first != nil || taken < actions.count }
 
     /// The next action. Call this after every input until it returns `nil`.
     public mutating func nextAction() -> GATTServerAction? {
