@@ -67,6 +67,11 @@ struct EventQueue {
 
     mutating func popFirst() -> HostEvent? {
         guard let event = events.popFirst() else { return nil }
+        if events.isEmpty {
+            // Nothing is left to count, which spares a look at the event.
+            (changedBonds, discoveries, values, octets, emptySlots) = (0, 0, 0, 0, 0)
+            return event
+        }
         switch Self.kind(of: event) {
         case (.lasting, _): break
         case (.bond, _): changedBonds -= 1

@@ -22,6 +22,10 @@ public struct Host: ~Copyable {
     var configuration: HostConfiguration { shared.value }
     var session: ControllerSession
     var radio: Radio
+    /// When the radio is next due, as of the last input that may have changed it.
+    private var radioDeadline: Instant?
+    /// The revision of the bonds at the last `settleRadio`.
+    private var settledRevision: UInt64 = 0
     /// The effects of the input that is being handled.
     var effects = Effects()
 
@@ -114,7 +118,17 @@ public struct Host: ~Copyable {
         } catch {
             noteMalformedPacket(error)
         }
-        settle(at: now)
+        settle(at: now, isOfLink: Self.isOfLink(packet))
+    }
+
+    /// Whether a packet concerns links and nothing else: data, and the controller's confirmations of them.
+    @inline(__always)
+    private static func isOfLink(_ packet: RawSpan) -> Bool {
+        switch packet.byte(at: 0) {
+        case H4PacketType.acl.rawValue: true
+        case H4PacketType.event.rawValue: packet.byte(at: 1) == HCIEventCode.numberOfCompletedPackets.rawValue
+        default: false
+        }
     }
 
     /// One packet of ACL data. A packet that came before its Connection Complete is kept for a moment.
@@ -145,7 +159,7 @@ public struct Host: ~Copyable {
     ) -> OperationID {
         let operation = effects.nextOperation()
         perform(command, operation: operation, client: client, at: now)
-        settle(at: now)
+        if case .link(_, .gatt) = command { settle(at: now, isOfLink: true) } else { settle(at: now) }
         return operation
     }
 
@@ -168,16 +182,17 @@ public struct Host: ~Copyable {
     /// Stored at the end of each input, so that reading it does not copy the engine.
     public private(set) var nextDeadline: Instant?
 
-    private mutating func noteDeadline(at now: Instant) {
+    private mutating func noteDeadline(at now: Instant, isRadioNew: Bool = true) {
         links.noteDeadlines()
         if BuiltIn.pairing { effects.desk.startTime(at: now) }
-        var deadline = effects.commands.nextDeadline
-        deadline = earliest(deadline, radio.nextDeadline(isReady: isReady))
-        if BuiltIn.server { deadline = earliest(deadline, server.nextDeadline) }
-        if BuiltIn.links { deadline = earliest(deadline, links.nextDeadline) }
-        if BuiltIn.pairing { deadline = earliest(deadline, effects.desk.nextDeadline) }
-        if case .stopping(let limit) = phase { deadline = earliest(deadline, limit) }
-        nextDeadline = deadline
+        if isRadioNew { radioDeadline = radio.nextDeadline(isReady: isReady) }
+        var earliest = EarliestInstant(radioDeadline)
+        earliest.note(effects.commands.nextDeadline)
+        if BuiltIn.server { earliest.note(server.nextDeadline) }
+        if BuiltIn.links { earliest.note(links.nextDeadline) }
+        if BuiltIn.pairing { earliest.note(effects.desk.nextDeadline) }
+        if case .stopping(let limit) = phase { earliest.note(limit) }
+        nextDeadline = earliest.moment
     }
 
     // MARK: Outputs
@@ -207,17 +222,13 @@ public struct Host: ~Copyable {
 
     /// Finishes the handling of an input: does what the rooms left to each other, brings the controller closer to what
     /// the clients want, and sends what may be sent.
-    mutating func settle(at now: Instant) {
+    /// - Parameter isOfLink: whether the input was of a link alone. Then the radio is as it was, unless the link changed
+    ///   the bonds or asked for convergence.
+    mutating func settle(at now: Instant, isOfLink: Bool = false) {
         fulfilWishes(at: now)
-        if isReady {
-            radio.proceedWithAddress(into: &effects)
-            if BuiltIn.pairing, radio.resolvingList.capacity > 0 {
-                radio.proceedWithResolvingList(
-                    pairings.bonds.table.resolving, revision: pairings.bonds.table.resolvingRevision,
-                    localKey: pairings.settings.identityResolvingKey, into: &effects)
-            }
-        }
-        resolvePendingConnections()
+        var isRadioNew =
+            !isOfLink || effects.needsConvergence || settledRevision != pairings.bonds.table.resolvingRevision
+        if isRadioNew { settleRadio() }
         // A scan or an attempt that the controller was just beginning when the engine was told to stop ends here.
         if effects.needsConvergence, isReady || isStopping {
             effects.needsConvergence = false
@@ -225,10 +236,29 @@ public struct Host: ~Copyable {
         }
         if BuiltIn.links { sendData(at: now) }
         effects.commands.flush(into: &effects.packets, at: now)
-        if case .stopping = phase, isQuiet { finishStopping(at: now) }
-        noteDeadline(at: now)
+        if case .stopping = phase, isQuiet {
+            finishStopping(at: now)
+            isRadioNew = true
+        }
+        noteDeadline(at: now, isRadioNew: isRadioNew || effects.needsConvergence)
         effects.counters.droppedValues = effects.events.droppedValues
         effects.counters.missedUpdates = server.counters.missedUpdates
+    }
+
+    /// Does what the radio and the bonds together allow: a new address, the controller's resolving list, identities of
+    /// devices that clients wait for.
+    @inline(never)
+    private mutating func settleRadio() {
+        settledRevision = pairings.bonds.table.resolvingRevision
+        if isReady {
+            radio.proceedWithAddress(into: &effects)
+            if BuiltIn.pairing, radio.resolvingList.capacity > 0 {
+                radio.proceedWithResolvingList(
+                    pairings.bonds.table.resolving, revision: settledRevision,
+                    localKey: pairings.settings.identityResolvingKey, into: &effects)
+            }
+        }
+        resolvePendingConnections()
     }
 
     /// Sends what may be sent, and tells the senders.
@@ -274,7 +304,12 @@ public struct Host: ~Copyable {
 
     /// Carries out the actions of the attribute server.
     mutating func takeServerActions(at now: Instant) {
-        guard BuiltIn.server else { return }
+        guard BuiltIn.server, server.hasActions else { return }
+        carryOutServerActions(at: now)
+    }
+
+    // Apart: most inputs lead to none.
+    private mutating func carryOutServerActions(at now: Instant) {
         while let action = server.nextAction() {
             switch action {
             case .send(let pdu, let link, let tag):

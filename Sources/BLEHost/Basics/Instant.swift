@@ -39,6 +39,22 @@ package func earliest(_ a: Instant?, _ b: Instant?) -> Instant? {
     return min(a, b)
 }
 
+/// The earliest of several moments, each of which may be absent; a moment at the end of the time line counts as absent.
+struct EarliestInstant {
+    private var microseconds = Int64.max
+
+    @inline(__always)
+    init(_ moment: Instant? = nil) { note(moment) }
+
+    @inline(__always)
+    mutating func note(_ moment: Instant?) {
+        if let moment, moment.microseconds < microseconds { microseconds = moment.microseconds }
+    }
+
+    @inline(__always)
+    var moment: Instant? { microseconds == .max ? nil : Instant(microseconds: microseconds) }
+}
+
 /// A span of time in whole microseconds.
 public struct Microseconds: RawRepresentable, Hashable, Comparable, Sendable {
     public let rawValue: Int64

@@ -54,7 +54,11 @@ struct CreditBasedChannels {
 
     mutating func nextAction() -> Action? { actions.popFirst() }
 
-    var nextDeadline: Instant? {
+    @inline(__always)
+    var nextDeadline: Instant? { channels.isEmpty && reconfigurations.isEmpty ? nil : firstDeadline }
+
+    @inline(never)
+    private var firstDeadline: Instant? {
         var deadline: Instant?
         for channel in channels {
             switch channel.state {

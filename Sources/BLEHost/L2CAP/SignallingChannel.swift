@@ -30,6 +30,7 @@ struct SignallingChannel {
         return identifier
     }
 
+    @inline(__always)
     var nextDeadline: Instant? {
         BuiltIn.channels ? earliest(pending?.deadline, channels.nextDeadline) : pending?.deadline
     }

@@ -73,7 +73,12 @@ struct ACLScheduler {
 
     /// Sends as many fragments as the controller has room for.
     /// - Parameter links: is notified of each link that changes.
+    @inline(__always)
     mutating func pump(_ links: inout LinkTable, into outbox: inout Outbox, at now: Instant) {
+        if !ring.isEmpty { send(&links, into: &outbox, at: now) }
+    }
+
+    private mutating func send(_ links: inout LinkTable, into outbox: inout Outbox, at now: Instant) {
         while available > 0, let link = nextLink(of: links.count) {
             links.note(link)
             if link.packetsInFlight == 0 { unservedInRing -= 1 }

@@ -62,6 +62,7 @@ struct EnhancedBearers {
     var news = Queue<News>()
     var opening = Opening.idle
 
+    @inline(__always)
     var nextDeadline: Instant? {
         if BuiltIn.enhancedBearers, case .waiting(let limit) = opening { limit } else { nil }
     }

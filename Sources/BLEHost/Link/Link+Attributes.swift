@@ -137,18 +137,20 @@ extension Link {
     // MARK: Outputs
 
     /// Carries out the actions of the GATT client.
+    @inline(__always)
     func takeClientActions(into effects: inout Effects) {
+        if gatt.actions.isEmpty { return }
+        carryOutClientActions(into: &effects)
+    }
+
+    private func carryOutClientActions(into effects: inout Effects) {
         while let action = gatt.nextAction() {
             switch action {
             case .send(let pdu, let tag): send(pdu, on: .attributeProtocol, tag: tag, into: &effects)
             case .sendEnhanced(let pdu, let bearer): send(pdu, onBearer: bearer, tag: .none, into: &effects)
             case .closeBearer(let bearer): noteBearers(.givenUp(number: bearer), into: &effects)
-            case .event(let event):
-                if case .completed(let operation, let result) = event {
-                    completed(operation, result, into: &effects)
-                } else {
-                    effects.events.append(.gatt(id, event))
-                }
+            case .event(.completed(let operation, let result)): completed(operation, result, into: &effects)
+            case .event(let event): effects.events.append(.gatt(id, event))
             case .secure(let error, let client): effects.wishes.append((self, .secure(error, for: client)))
             case .disconnect: end(.remoteUserTerminatedConnection, into: &effects)
             }

@@ -51,21 +51,21 @@ final class Link {
     /// Disconnect operations that end with the link.
     var closers: [OperationID] = []
 
-    var security: LinkSecurityMachine
-    var gatt: GATTClient
+    @exclusivity(unchecked) private var storedSecurity: LinkSecurityMachine
+    @exclusivity(unchecked) private var storedGatt: GATTClient
     /// The engine's own exchange of ATT_MTU, which no client asked for.
     var mtuExchange: OperationID?
-    var signalling = SignallingChannel()
-    var bearers = EnhancedBearers()
+    @exclusivity(unchecked) private var storedSignalling: SignallingChannel = SignallingChannel()
+    @exclusivity(unchecked) private var storedBearers: EnhancedBearers = EnhancedBearers()
     /// `nil`: the parameters change only when somebody asks for others.
     var pace: PaceMachine?
-    var operations = LinkOperations()
-    var reassembler = Reassembler()
+    @exclusivity(unchecked) private var storedOperations: LinkOperations = LinkOperations()
+    @exclusivity(unchecked) private var storedReassembler: Reassembler = Reassembler()
 
     // Transmission: the frame that is being sent, how much of it has been sent, and the frames that wait behind it.
-    var current: OutgoingFrame?
+    @exclusivity(unchecked) private var storedCurrent: OutgoingFrame?
     var sentOctets = 0
-    var queue = Queue<OutgoingFrame>()
+    @exclusivity(unchecked) private var storedQueue: Queue<OutgoingFrame> = Queue<OutgoingFrame>()
     var isInTransmitRing = false
     /// Frames whose sender does not wait to be told, and that the controller does not have completely yet.
     var unsentAnswers = 0
@@ -78,7 +78,7 @@ final class Link {
     /// wrong.
     var confirmationCheck: Instant?
     /// Tags of completely sent frames whose senders must be told.
-    var passedTags: [ATTSendTag] = []
+    @exclusivity(unchecked) private var storedPassedTags: [ATTSendTag] = []
 
     init(
         id: LinkID, peer: DeviceAddress, role: LinkRole, state: State, parameters: ConnectionParameters,
@@ -90,9 +90,9 @@ final class Link {
         self.localFeatures = localFeatures
         self.state = state
         self.parameters = parameters
-        security = LinkSecurityMachine(
+        unsafe storedSecurity = LinkSecurityMachine(
             id: id, role: role, peer: peer, localAddress: localAddress, peerAddress: peerAddress)
-        self.gatt = GATTClient(settings: gatt)
+        unsafe storedGatt = GATTClient(settings: gatt)
     }
 
     /// Whether packets wait here or in the controller.
@@ -114,16 +114,18 @@ final class Link {
 
     /// When `Host.advanceLinks` next has something to do for this link.
     var nextDeadline: Instant? {
-        var deadline = earliest(gatt.nextDeadline, operations.nextDeadline)
-        deadline = earliest(deadline, signalling.nextDeadline)
-        deadline = earliest(deadline, security.nextDeadline)
-        deadline = earliest(deadline, bearers.nextDeadline)
-        deadline = earliest(deadline, confirmationCheck)
-        if BuiltIn.pace { deadline = earliest(deadline, pace?.nextDeadline) }
+        var earliest = EarliestInstant(gatt.nextDeadline)
+        earliest.note(operations.nextDeadline)
+        earliest.note(signalling.nextDeadline)
+        earliest.note(security.nextDeadline)
+        earliest.note(bearers.nextDeadline)
+        earliest.note(confirmationCheck)
+        if BuiltIn.pace { earliest.note(pace?.nextDeadline) }
         switch state {
-        case .settingUp(let limit), .closing(let limit): return earliest(deadline, limit)
-        case .open: return deadline
+        case .settingUp(let limit), .closing(let limit): earliest.note(limit)
+        case .open: break
         }
+        return earliest.moment
     }
 
     var information: LinkInformation {
@@ -133,5 +135,57 @@ final class Link {
     /// - Parameter address: not marked as an identity.
     func isWith(_ address: DeviceAddress) -> Bool {
         peer.withoutIdentityMark == address || security.peerAddress.withoutIdentityMark == address
+    }
+}
+
+/// The parts of a link that are used with each packet.
+///
+/// A class checks each access to a property while the program runs, which took a third of the time of a packet. It need
+/// not: only the engine has links, an input has the engine for itself, and none of these parts knows the link that it
+/// belongs to, so that nothing that runs during an access can reach the link again.
+extension Link {
+    var security: LinkSecurityMachine {
+        @inline(__always) _read { yield unsafe storedSecurity }
+        @inline(__always) _modify { yield unsafe &storedSecurity }
+    }
+
+    var gatt: GATTClient {
+        @inline(__always) _read { yield unsafe storedGatt }
+        @inline(__always) _modify { yield unsafe &storedGatt }
+    }
+
+    var signalling: SignallingChannel {
+        @inline(__always) _read { yield unsafe storedSignalling }
+        @inline(__always) _modify { yield unsafe &storedSignalling }
+    }
+
+    var bearers: EnhancedBearers {
+        @inline(__always) _read { yield unsafe storedBearers }
+        @inline(__always) _modify { yield unsafe &storedBearers }
+    }
+
+    var operations: LinkOperations {
+        @inline(__always) _read { yield unsafe storedOperations }
+        @inline(__always) _modify { yield unsafe &storedOperations }
+    }
+
+    var reassembler: Reassembler {
+        @inline(__always) _read { yield unsafe storedReassembler }
+        @inline(__always) _modify { yield unsafe &storedReassembler }
+    }
+
+    var current: OutgoingFrame? {
+        @inline(__always) _read { yield unsafe storedCurrent }
+        @inline(__always) _modify { yield unsafe &storedCurrent }
+    }
+
+    var queue: Queue<OutgoingFrame> {
+        @inline(__always) _read { yield unsafe storedQueue }
+        @inline(__always) _modify { yield unsafe &storedQueue }
+    }
+
+    var passedTags: [ATTSendTag] {
+        @inline(__always) _read { yield unsafe storedPassedTags }
+        @inline(__always) _modify { yield unsafe &storedPassedTags }
     }
 }

@@ -77,7 +77,11 @@ struct LinkOperations {
         return operations.filter { !$0.isCancelled }
     }
 
-    var nextDeadline: Instant? {
+    @inline(__always)
+    var nextDeadline: Instant? { operations.isEmpty ? nil : firstDeadline }
+
+    @inline(never)
+    private var firstDeadline: Instant? {
         var deadline: Instant?
         for operation in operations { deadline = earliest(deadline, operation.deadline) }
         return deadline

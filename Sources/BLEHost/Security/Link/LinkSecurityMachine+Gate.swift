@@ -168,6 +168,7 @@ extension LinkSecurityMachine {
 
     /// Whether a received ATT PDU must wait. The central sends nothing unencrypted once it has begun to encrypt: what
     /// arrives now is encrypted, and only the event that reports it is late.
+    @inline(__always)
     var holdsPDUs: Bool { isChanging && role == .peripheral }
 
     /// - Returns: `false` if the peer sends more than can wait.

@@ -159,6 +159,7 @@ struct LinkSecurityMachine {
 
     // MARK: Questions
 
+    @inline(__always)
     var isChanging: Bool {
         if case .changing = encryption { true } else { false }
     }
@@ -177,6 +178,7 @@ struct LinkSecurityMachine {
     }
 
     /// Whether the peer must still prove its identity, or get a better key.
+    @inline(__always)
     var isGated: Bool {
         guard BuiltIn.pairing else { return false }
         return switch gate {
@@ -220,16 +222,18 @@ struct LinkSecurityMachine {
         return key.satisfies(request.options)
     }
 
+    @inline(__always)
     var nextDeadline: Instant? {
-        var deadline = earliest(request?.deadline, heldDisconnect?.deadline)
+        var earliest = EarliestInstant(request?.deadline)
+        earliest.note(heldDisconnect?.deadline)
         switch pairing {
         case .none: break
-        case .running(let machine, _, _): deadline = earliest(deadline, machine.deadline)
-        case .unsettled(_, _, _, let limit): deadline = earliest(deadline, limit)
+        case .running(let machine, _, _): earliest.note(machine.deadline)
+        case .unsettled(_, _, _, let limit): earliest.note(limit)
         }
-        if case .changing(_, let limit, _) = encryption { deadline = earliest(deadline, limit) }
-        if isRecordDue, isBondProven { deadline = earliest(deadline, recordPause) }
-        return deadline
+        if case .changing(_, let limit, _) = encryption { earliest.note(limit) }
+        if isRecordDue, isBondProven { earliest.note(recordPause) }
+        return earliest.moment
     }
 
     // MARK: What clients see

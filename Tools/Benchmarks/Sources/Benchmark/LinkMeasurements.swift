@@ -22,13 +22,15 @@ enum LinkMeasurements {
             let values = (0..<4).map { number in [UInt8](repeating: number, count: 20) }
             let completed = Samples.completedPackets(1, handle: handle)
             return { count in
-                turns(count, over: values) { octets in
-                    var checksum: UInt64 = 0
-                    controller.measure(submitting: .link(link, .gatt(.writeCommand(value, value: octets)))) { packet in
-                        checksum &+= UInt64(packet.byteCount)
+                controller.lendEngine { engine in
+                    turns(count, over: values) { octets in
+                        var checksum: UInt64 = 0
+                        engine.measure(submitting: .link(link, .gatt(.writeCommand(value, value: octets)))) { packet in
+                            checksum &+= UInt64(packet.byteCount)
+                        }
+                        engine.measure(receiving: completed, after: 100) { _ in }
+                        return checksum
                     }
-                    controller.measure(receiving: completed, after: 100) { _ in }
-                    return checksum
                 }
             }
         },
@@ -50,13 +52,15 @@ enum LinkMeasurements {
             Samples.attributePacket([0x1B, 0x10, 0x00] + [UInt8](repeating: number, count: 20), handle: handle)
         }
         return { count in
-            turns(count, over: packets) { packet in
-                var checksum: UInt64 = 0
-                controller.measure(receiving: packet, after: 100) { event in
-                    guard case .gatt(_, .notification(let notification)) = event else { return }
-                    checksum &+= UInt64(notification.value[0]) &+ 1
+            controller.lendEngine { engine in
+                turns(count, over: packets) { packet in
+                    var checksum: UInt64 = 0
+                    engine.measure(receiving: packet, after: 100) { event in
+                        guard case .gatt(_, .notification(let notification)) = event else { return }
+                        checksum &+= UInt64(notification.value[0]) &+ 1
+                    }
+                    return checksum
                 }
-                return checksum
             }
         }
     }

@@ -37,23 +37,25 @@ final class ScanLoad {
 
     func run(_ count: Int) -> UInt64 {
         var found: UInt64 = 0
-        for _ in 0..<count {
-            turn &+= 1
-            switch crowd {
-            case .steady: break
-            case .changing:
-                if turn % 100 == 0 { packets[next][Self.changingOffset] = UInt8(truncatingIfNeeded: turn / 100) }
-            case .strangers:
-                var number = turn
-                for octet in 0..<6 {
-                    packets[next][Self.addressOffset + octet] = UInt8(truncatingIfNeeded: number)
-                    number >>= 8
+        controller.lendEngine { engine in
+            for _ in 0..<count {
+                turn &+= 1
+                switch crowd {
+                case .steady: break
+                case .changing:
+                    if turn % 100 == 0 { packets[next][Self.changingOffset] = UInt8(truncatingIfNeeded: turn / 100) }
+                case .strangers:
+                    var number = turn
+                    for octet in 0..<6 {
+                        packets[next][Self.addressOffset + octet] = UInt8(truncatingIfNeeded: number)
+                        number >>= 8
+                    }
                 }
+                engine.measure(receiving: packets[next], after: 10) { event in
+                    if case .discovered = event { found &+= 1 }
+                }
+                next = next + 1 == packets.count ? 0 : next + 1
             }
-            controller.measure(receiving: packets[next], after: 10) { event in
-                if case .discovered = event { found &+= 1 }
-            }
-            next = next + 1 == packets.count ? 0 : next + 1
         }
         discoveries &+= found
         return found &+ turn

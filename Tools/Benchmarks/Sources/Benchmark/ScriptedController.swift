@@ -3,15 +3,38 @@ import BLEPackets
 
 /// An engine whose controller answers every command with success: what is measured is the engine alone.
 final class ScriptedController {
-    private var host = Host()
-    private var now = Instant(microseconds: 1_000_000)
+    /// The engine and its time, as an adapter has them.
+    struct Engine: ~Copyable {
+        fileprivate var host = Host()
+        fileprivate var now = Instant(microseconds: 1_000_000)
+
+        /// One packet up, as an adapter handles it: the engine, what it sends, the events, the next deadline.
+        @inline(__always)
+        mutating func measure(receiving packet: [UInt8], after microseconds: Int64, _ event: (HostEvent) -> Void) {
+            now = Instant(microseconds: now.microseconds + microseconds)
+            if let deadline = host.nextDeadline, deadline <= now { host.advance(to: now) }
+            host.receive(packet.span.bytes, at: now)
+            host.drainPackets { _ in }
+            while let next = host.nextEvent() { event(next) }
+        }
+
+        /// One command down, as an adapter handles it.
+        @inline(__always)
+        mutating func measure(submitting command: HostCommand, _ send: (RawSpan) -> Void) {
+            _ = host.submit(command, at: now)
+            host.drainPackets(send)
+            while host.nextEvent() != nil {}
+        }
+    }
+
+    private var engine = Engine()
     private var unanswered: [[UInt8]] = []
     /// What `submit` and `receive` led to, until it is taken.
     private(set) var lastEvents: [HostEvent] = []
 
     /// Supports all state combinations, takes sixteen packets of 251 octets.
     init() {
-        host.transportOpened(at: now)
+        engine.host.transportOpened(at: engine.now)
         settle()
     }
 
@@ -19,13 +42,13 @@ final class ScriptedController {
 
     func submit(_ command: HostCommand) {
         lastEvents.removeAll()
-        _ = host.submit(command, at: now)
+        _ = engine.host.submit(command, at: engine.now)
         settle()
     }
 
     func receive(_ packet: [UInt8]) {
         lastEvents.removeAll()
-        host.receive(packet.span.bytes, at: now)
+        engine.host.receive(packet.span.bytes, at: engine.now)
         settle()
     }
 
@@ -45,8 +68,8 @@ final class ScriptedController {
 
     private func settle() {
         repeat {
-            host.drainPackets { unanswered.append($0.copied()) }
-            while let event = host.nextEvent() { lastEvents.append(event) }
+            engine.host.drainPackets { unanswered.append($0.copied()) }
+            while let event = engine.host.nextEvent() { lastEvents.append(event) }
             let packets = unanswered
             unanswered.removeAll()
             for packet in packets { answer(packet) }
@@ -71,31 +94,17 @@ final class ScriptedController {
             case LECreateConnection.opcode, LEReadRemoteFeatures.opcode: [0x04, 0x0F, 4, 0, 1, packet[1], packet[2]]
             default: [0x04, 0x0E, UInt8(3 + parameters.count), 1, packet[1], packet[2]] + parameters
             }
-        host.receive(event.span.bytes, at: now)
-        host.drainPackets { unanswered.append($0.copied()) }
+        engine.host.receive(event.span.bytes, at: engine.now)
+        engine.host.drainPackets { unanswered.append($0.copied()) }
     }
 
     private func takeBack(handle: UInt16) {
-        host.receive(Samples.completedPackets(1, handle: handle).span.bytes, at: now)
+        engine.host.receive(Samples.completedPackets(1, handle: handle).span.bytes, at: engine.now)
     }
 
     // MARK: Measuring
 
-    /// One packet up, as an adapter handles it: the engine, what it sends, the events, the next deadline.
+    /// Lends the engine for a whole round: nothing is measured but the engine.
     @inline(__always)
-    func measure(receiving packet: [UInt8], after microseconds: Int64, _ event: (HostEvent) -> Void) {
-        now = Instant(microseconds: now.microseconds + microseconds)
-        if let deadline = host.nextDeadline, deadline <= now { host.advance(to: now) }
-        host.receive(packet.span.bytes, at: now)
-        host.drainPackets { _ in }
-        while let next = host.nextEvent() { event(next) }
-    }
-
-    /// One command down, as an adapter handles it.
-    @inline(__always)
-    func measure(submitting command: HostCommand, _ send: (RawSpan) -> Void) {
-        _ = host.submit(command, at: now)
-        host.drainPackets(send)
-        while host.nextEvent() != nil {}
-    }
+    func lendEngine<Result>(_ round: (inout Engine) -> Result) -> Result { round(&engine) }
 }
