@@ -1,8 +1,9 @@
-"""What goes into a guest: the suite, and bletool with the libraries that it is linked with."""
-import os, re, shutil, subprocess, sys
+"""What goes into a guest: the suite, bletool with the libraries that it is linked with, and the hosts of other makes."""
+import os, re, shutil, subprocess, sys, tarfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+GO = '/usr/share/gocode'    # where Debian has packages of Go
 
 
 def build(product='bletool'):
@@ -22,7 +23,8 @@ def libraries(binary):
 
 
 SUITE = ['guest_suite.py', 'guest_harness.py', 'guest_bleak.py', 'guest_bluez.py', 'guest_breadth.py', 'guest_caching.py',
-         'guest_channels.py', 'guest_pairing.py', 'guest_trains.py']
+         'guest_channels.py', 'guest_hosts.py', 'guest_pairing.py', 'guest_relay.py', 'guest_trains.py', 'hosts/pybleno_host.py',
+         'hosts/whad_host.py']
 DAEMON = ['guest_daemon.py', 'guest_bled.py', 'guest_systemd.py', '../systemd/bled.service', '../systemd/bled.socket',
           '../Daemon/client.py', '../Daemon/actor.py']
 
@@ -40,3 +42,13 @@ def fill(share, binary, name='bletool', parts=SUITE):
     for path in libraries(binary):
         shutil.copy(path, share)
     return target
+
+
+def fill_hosts(share):
+    """Puts the hosts of other makes that Tools/install has installed into the folder; the tests of the others are skipped."""
+    if shutil.which('go') and os.path.isdir(f'{GO}/src/github.com/paypal/gatt'):
+        subprocess.run(['go', 'build', '-trimpath', '-ldflags=-s -w', '-o', f'{share}/gatt-host', '.'], cwd=f'{HERE}/hosts/gatt',
+                       env={**os.environ, 'GO111MODULE': 'off', 'GOPATH': GO, 'GOFLAGS': '', 'CGO_ENABLED': '0'}, check=True)
+    if os.path.isfile(f'{ROOT}/.cache/hosts/installed'):
+        with tarfile.open(f'{share}/hosts.tar', 'w') as packed:
+            packed.add(f'{ROOT}/.cache/hosts/python', '.')

@@ -134,7 +134,7 @@ def an_empty_air():
     check(not is_up(1), 'the adapter was left up')
 
 
-import guest_trains   # noqa: E402, F401, its tests run here, before the daemon
+import guest_trains, guest_hosts   # noqa: E402, F401, their tests run here, before the daemon
 
 
 # Beside BlueZ's daemon
@@ -361,9 +361,9 @@ def main():
     counts = {'passed': 0, 'failed': 0, 'skipped': 0}
     background = []
     for function in TESTS:
-        if getattr(function, 'needs_sets', False) and not has_sets():
+        if reason := getattr(function, 'cannot_run', lambda: None)():
             counts['skipped'] += 1
-            print(f'skipped {function.__doc__.splitlines()[0]} [{function.__name__}]: the controller has no sets', flush=True)
+            print(f'skipped {function.__doc__.splitlines()[0]} [{function.__name__}]: {reason}', flush=True)
             continue
         started = time.monotonic()
         os.environ['JELLING_TEST'] = function.__name__     # Tools/record names its recordings by it
