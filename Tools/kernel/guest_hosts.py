@@ -42,7 +42,8 @@ class Host:
 
 
 GATT = Host('gatt', 'gatt-host', ['/tmp/gatt-host'], 'Gopher', {'2A37': 'notified'}, '185')
-PYBLENO = Host('pybleno', 'hosts.tar', ['python3', 'pybleno_host.py'], 'Bleno', {'2A37': 'notified', INDICATED: 'indicated'}, index=0)
+PYBLENO = Host('pybleno', 'hosts.tar', ['python3', 'pybleno_host.py'], 'Bleno', {'2A37': 'notified', INDICATED: 'indicated'},
+               index=0)
 # WHAD takes what the server can receive for the ATT_MTU, though its own is smaller, and would end a long read too early.
 WHAD = Host('WHAD', 'hosts.tar', ['python3', 'whad_host.py'], 'Whad', {'2A37': 'notified', INDICATED: 'indicated'}, '517')
 
@@ -64,8 +65,9 @@ class Foreign:
         if self.host.index == 0:
             wait_until(lambda: is_free(0), 'hci0 free')
             shell('hciconfig hci0 up')      # it shares the adapter with the kernel
-        self.process = subprocess.Popen([*self.host.command, self.role, str(self.host.index)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=open('/tmp/foreign.err', 'wb'), env={**os.environ, 'PYTHONPATH': PACKAGES})
+        self.process = subprocess.Popen(
+            [*self.host.command, self.role, str(self.host.index)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=open('/tmp/foreign.err', 'wb'), env={**os.environ, 'PYTHONPATH': PACKAGES})
         threading.Thread(target=self.read, daemon=True).start()
         return self
 
@@ -139,7 +141,8 @@ def is_found(host):
     found = []
 
     def scan():
-        found.extend(tool('lescan', '--name', host.name, '--count', '1', '--duration', '10', transport='user:1').events('discovered'))
+        run = tool('lescan', '--name', host.name, '--count', '1', '--duration', '10', transport='user:1')
+        found.extend(run.events('discovered'))
         return found
     wait_until(scan, f'{host.name} in a scan', PATIENCE)
     check(found[0]['address'] == BLUEZ_ADDRESS and found[0]['connectable'] and '180D' in found[0]['serviceUUIDs'], f'{found[0]}')
@@ -198,7 +201,8 @@ def it_ends_the_link(host):
 
 
 for each in (GATT, PYBLENO, WHAD):
-    case(each, 'foreign_peripheral', '{} as a peripheral is found, discovered, read, also a long value, written and subscribed to')(is_used)
+    case(each, 'foreign_peripheral',
+         '{} as a peripheral is found, discovered, read, also a long value, written and subscribed to')(is_used)
     case(each, 'foreign_peripheral_ends', '{} as a peripheral ends the link, and `gatt` says so')(it_ends_the_link)
 
 
@@ -301,4 +305,5 @@ def it_pairs(host):
 
 
 case(WHAD, 'foreign_peripheral_pairs', '`pair` with {}, with Secure Connections and without')(pairs_with)
-case(WHAD, 'foreign_central_pairs', '{} pairs with `serve`, with Secure Connections and without, and reads behind encryption')(it_pairs)
+case(WHAD, 'foreign_central_pairs',
+     '{} pairs with `serve`, with Secure Connections and without, and reads behind encryption')(it_pairs)

@@ -1,5 +1,5 @@
-"""An adapter for hosts that know dual-mode controllers only, for guest_hosts.py: a virtual one of the kernel, hci2, whose packets go
-to the LE-only controller behind hci0 and back. What that does not know, the relay says has been done."""
+"""An adapter for hosts that know dual-mode controllers only, for guest_hosts.py: a virtual one of the kernel, hci2, whose packets
+go to the LE-only controller behind hci0 and back. What that does not know, the relay says has been done."""
 import os, select, socket, struct, threading
 
 from guest_harness import AF_BLUETOOTH, BTPROTO_HCI, claim_user_channel, is_free, shell, wait_until

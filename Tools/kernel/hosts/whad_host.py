@@ -62,7 +62,8 @@ class Services(GenericProfile):
     own = PrimaryService(
         uuid=UUID(PRIVATE % '0001'),
         long=Characteristic(uuid=UUID(PRIVATE % '0002'), permissions=['read'], value=LONG_VALUE, description='A long value'),
-        control=Characteristic(uuid=UUID(PRIVATE % '0003'), permissions=['read', 'write', 'write_without_response'], value=b'\xaa\x55'),
+        control=Characteristic(
+            uuid=UUID(PRIVATE % '0003'), permissions=['read', 'write', 'write_without_response'], value=b'\xaa\x55'),
         told=Characteristic(uuid=UUID(PRIVATE % '0004'), indicate=True, value=b'\x1d\x1c'))
     telling = set()
 
@@ -112,8 +113,9 @@ class Services(GenericProfile):
 
 def peripheral(index):
     device = opened(index)
-    role = Peripheral(device, profile=Services(),
-                      adv_data=AdvDataFieldList(AdvFlagsField(), AdvCompServiceUuid16List(UUID(0x180D)), AdvCompleteLocalName(NAME.encode())))
+    advertised = AdvDataFieldList(
+        AdvFlagsField(), AdvCompServiceUuid16List(UUID(0x180D)), AdvCompleteLocalName(NAME.encode()))
+    role = Peripheral(device, profile=Services(), adv_data=advertised)
     role.start()
     say('advertising')
     obey({'disconnect': lambda: role.disconnect(role.conn_handle)})
