@@ -20,18 +20,26 @@ package struct OctetRing: Sendable {
         return writers[next].bytes
     }
 
-    @inlinable
-    mutating func advance() {
-        next = next + 1 < count ? next + 1 : 0
-        // Not made in advance: a link on which nothing is sent needs no memory for it.
-        while writers.count <= next { writers.append(PacketWriter()) }
-    }
-
     /// An array with a copy of the octets.
     @inlinable
     package mutating func copy(_ octets: RawSpan) -> [UInt8] {
         advance()
         writers[next].replaceAll(with: octets)
         return writers[next].bytes
+    }
+
+    /// An array with one octet and a copy of the others.
+    @inlinable
+    package mutating func join(_ first: UInt8, _ others: RawSpan) -> [UInt8] {
+        advance()
+        writers[next].replaceAll(with: first, others)
+        return writers[next].bytes
+    }
+
+    @inlinable
+    mutating func advance() {
+        next = next + 1 < count ? next + 1 : 0
+        // Not made in advance: a link on which nothing is sent needs no memory for it.
+        while writers.count <= next { writers.append(PacketWriter()) }
     }
 }

@@ -39,6 +39,22 @@ public struct PacketWriter: Sendable {
         }
     }
 
+    /// Forgets the bytes, and takes one and a copy of others in their place.
+    @inlinable
+    package mutating func replaceAll(with first: UInt8, _ others: RawSpan) {
+        guard storage.count == 1 + others.byteCount else {
+            removeAll()
+            write(first)
+            return write(bytes: others)
+        }
+        unsafe others.withUnsafeBytes { octets in
+            unsafe storage.withUnsafeMutableBytes { bytes in
+                unsafe bytes[0] = first
+                unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[1...]).copyMemory(from: octets)
+            }
+        }
+    }
+
     /// Appends one byte.
     @inlinable public mutating func write(_ value: UInt8) { storage.append(value) }
 

@@ -44,7 +44,7 @@ struct OctetRingTests {
         var places: Set<UInt> = []
         for _ in 0..<10 {
             let array = ring.copy(octets.span.bytes)
-            places.insert(unsafe array.withUnsafeBytes { unsafe UInt(bitPattern: $0.baseAddress) })
+            places.insert(unsafe array.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) })
         }
         #expect(places.count == 2)
     }

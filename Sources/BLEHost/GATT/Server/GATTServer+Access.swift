@@ -19,7 +19,7 @@ extension GATTServer {
     }
 
     /// Declarations can still be read, so that discovery continues to work.
-    private func disabled(_ position: AttributeTable.Position) -> ATTError? {
+    private mutating func disabled(_ position: AttributeTable.Position) -> ATTError? {
         let attribute = database.table[position]
         guard let disabled = disabledOwners.first(where: { $0.owner == attribute.owner }),
             !attribute.isDeclaration
@@ -27,9 +27,11 @@ extension GATTServer {
         return disabled.error
     }
 
+    // These questions are mutating, because the server would be copied for them otherwise.
+
     /// Why a client may not read an attribute; `nil` if it may.
     @inline(__always)
-    func refusal(readingAt position: AttributeTable.Position, _ client: ServerClients.Handle) -> ATTError? {
+    mutating func refusal(readingAt position: AttributeTable.Position, _ client: ServerClients.Handle) -> ATTError? {
         let permissions = database.table.permissions(at: position)
         if !disabledOwners.isEmpty, let error = disabled(position) { return error }
         guard permissions.contains(.readable) else { return .readNotPermitted }
@@ -42,7 +44,7 @@ extension GATTServer {
 
     /// Why a client may not write an attribute; `nil` if it may.
     @inline(__always)
-    func refusal(
+    mutating func refusal(
         writingAt position: AttributeTable.Position, isCommand: Bool, isSigned: Bool = false,
         _ client: ServerClients.Handle
     ) -> ATTError? {
@@ -65,7 +67,7 @@ extension GATTServer {
             authorization: permissions.contains(.writeAuthorization), position, client)
     }
 
-    private func refusal(
+    private mutating func refusal(
         encryption: Bool, authentication: Bool, authorization: Bool, _ position: AttributeTable.Position,
         _ client: ServerClients.Handle
     ) -> ATTError? {

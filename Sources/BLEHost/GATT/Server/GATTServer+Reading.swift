@@ -37,11 +37,7 @@ extension GATTServer {
     @inline(__always)
     mutating func respondValue(_ value: RawSpan, _ request: ATTOpcode, _ client: ServerClients.Handle) {
         let part = value.extracting(first: min(value.byteCount, clients[client].mtu - 1))
-        let response = octets.write { packet in
-            packet.write(request.rawValue | 1)
-            packet.write(bytes: part)
-        }
-        respond(response, client)
+        respond(octets.join(request.rawValue | 1, part), client)
     }
 
     /// Asks the app for a value; the client's request waits.

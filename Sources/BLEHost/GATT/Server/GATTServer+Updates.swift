@@ -147,15 +147,15 @@ extension GATTServer {
     }
 
     /// A value that needs security is not sent on a link that has lost it (Core 5.4, Vol 3, Part C, 10.3.1.1).
-    private func isSecureEnough(
+    private mutating func isSecureEnough(
         _ handle: AttributeHandle, _ configuration: AttributeHandle, _ client: ServerClients.Handle
     ) -> Bool {
         guard let position = database.table.position(of: handle),
             let place = database.table.position(of: configuration)
         else { return false }
         let isReadable = database.table.permissions(at: position).contains(.readable)
-        return refusal(writingAt: place, isCommand: false, client) == nil
-            && (!isReadable || refusal(readingAt: position, client) == nil)
+        guard refusal(writingAt: place, isCommand: false, client) == nil else { return false }
+        return !isReadable || refusal(readingAt: position, client) == nil
     }
 
     mutating func send(

@@ -169,7 +169,7 @@ extension GATTServer {
         run(work, deadline(now), client)
     }
 
-    private func stage(
+    private mutating func stage(
         _ write: GATTWrite, in work: inout PreparedExecution, _ client: ServerClients.Handle
     ) -> ATTError? {
         guard let position = database.table.position(of: write.handle) else { return .invalidHandle }

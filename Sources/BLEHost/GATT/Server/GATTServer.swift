@@ -24,11 +24,7 @@ public struct GATTServer {
     var broadcasts = BroadcastTable()
     /// Apps whose values and descriptors are currently disabled, and the error that clients get.
     var disabledOwners: [(owner: ClientID, error: ATTError)] = []
-    /// The oldest action, if no other waits before it: most requests lead to a single action, which never needs the
-    /// array.
-    private var first: GATTServerAction?
-    private var actions: [GATTServerAction] = []
-    private var taken = 0
+    private var actions = Queue<GATTServerAction>()
     private var lastQuestion: UInt64 = 0
     /// Whether an update was refused and `readyToUpdate` has not been reported since.
     var owesReadiness = false
@@ -64,26 +60,10 @@ public struct GATTServer {
 
     /// Whether actions wait.
     @inline(__always)
-    var hasActions: Bool { first != nil || taken < actions.count }
+    var hasActions: Bool { !actions.isEmpty }
 
     /// The next action. Call this after every input until it returns `nil`.
-    public mutating func nextAction() -> GATTServerAction? {
-        if let action = first {
-            first = nil
-            return action
-        }
-        let rest = actions.count - taken
-        guard rest > 1 else {
-            guard rest == 1 else { return nil }
-            // The last action, usually the only one, is moved out: nothing remains to be cleared.
-            let last = actions.removeLast()
-            if taken > 0 { actions.removeAll(keepingCapacity: true) }
-            taken = 0
-            return last
-        }
-        taken += 1
-        return actions[taken - 1]
-    }
+    public mutating func nextAction() -> GATTServerAction? { actions.popFirst() }
 
     // MARK: Links
 
@@ -267,9 +247,7 @@ public struct GATTServer {
     mutating func emit(_ event: GATTServerEvent) { act(.event(event)) }
 
     @inline(__always)
-    mutating func act(_ action: GATTServerAction) {
-        if first == nil, actions.isEmpty { first = action } else { actions.append(action) }
-    }
+    mutating func act(_ action: consuming GATTServerAction) { actions.append(action) }
 
     @inline(__always)
     mutating func respond(_ response: [UInt8], _ client: ServerClients.Handle) {

@@ -15,9 +15,11 @@ extension ServerClient {
     @inline(__always)
     var hasOthers: Bool { BuiltIn.enhancedBearers && !others.isEmpty }
 
-    /// Of all bearers, when the first one is due.
-    var firstDeadline: Instant? {
-        var first = bearerDeadline
+    /// Of these bearers, when the first one is due.
+    ///
+    /// Static, because the client would be copied for the question otherwise.
+    static func firstDeadline(of others: [ServerBearer]) -> Instant? {
+        var first: Instant?
         for other in others { first = earliest(first, other.nextDeadline) }
         return first
     }

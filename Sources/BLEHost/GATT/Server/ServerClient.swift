@@ -113,7 +113,7 @@ struct ServerClient {
     @inline(__always)
     var nextDeadline: Instant? {
         if isDead { return nil }
-        return hasOthers ? firstDeadline : bearerDeadline
+        return hasOthers ? earliest(bearerDeadline, Self.firstDeadline(of: others)) : bearerDeadline
     }
 
     /// When the bearer at work is due.
