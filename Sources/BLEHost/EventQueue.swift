@@ -66,12 +66,18 @@ struct EventQueue {
     }
 
     mutating func popFirst() -> HostEvent? {
-        guard let event = events.popFirst() else { return nil }
+        if events.isEmpty { return nil }
+        let event = events.popFirst()
         if events.isEmpty {
             // Nothing is left to count, which spares a look at the event.
             (changedBonds, discoveries, values, octets, emptySlots) = (0, 0, 0, 0, 0)
-            return event
+        } else if let event {
+            uncount(event)
         }
+        return event
+    }
+
+    private mutating func uncount(_ event: HostEvent) {
         switch Self.kind(of: event) {
         case (.lasting, _): break
         case (.bond, _): changedBonds -= 1
@@ -81,7 +87,6 @@ struct EventQueue {
             octets -= count
         case (.emptySlot, _): emptySlots -= 1
         }
-        return event
     }
 
     /// How an event is treated while the owner is slow, and the octets of its value.

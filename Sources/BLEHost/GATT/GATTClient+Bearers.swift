@@ -75,7 +75,9 @@ extension GATTClient {
     }
 
     /// When the first request on any bearer times out.
-    var firstDeadline: Instant? {
+    ///
+    /// Static, because a copy of the client would be made for a call in the midst of its parts.
+    static func firstDeadline(of others: [Lane], _ bearer: ATTBearer) -> Instant? {
         var first = bearer.deadline
         for lane in others { first = earliest(first, lane.bearer.deadline) }
         return first
@@ -84,7 +86,7 @@ extension GATTClient {
     /// Time has passed: a request that was not answered in time ends its bearer; if that is the unenhanced one, the
     /// link (Core 5.4, Vol 3, Part F, 3.3.3).
     mutating func advanceBearers(to now: Instant) {
-        guard end == nil, !isPaused, let first = firstDeadline, first <= now else { return }
+        guard end == nil, !isPaused, let first = Self.firstDeadline(of: others, bearer), first <= now else { return }
         forEachBearer { client in
             guard client.end == nil, let deadline = client.bearer.deadline, deadline <= now else { return }
             if client.number == 0 {

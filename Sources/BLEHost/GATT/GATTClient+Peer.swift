@@ -3,6 +3,19 @@ import BLEPackets
 extension GATTClient {
     // MARK: Values that the peer sends
 
+    /// The value of a notification that goes straight to clients, as most do: it needs no other action.
+    /// - Returns: `nil` for every other PDU, which `receive` takes.
+    mutating func takeNotification(_ pdu: RawSpan, at now: Instant) -> GATTNotification? {
+        guard pdu.byte(at: 0) == ATTOpcode.handleValueNotification.rawValue, end == nil, !bearer.isDead,
+            pdu.byteCount <= Int(mtu), nextDeadline.map({ $0 > now }) ?? true,
+            let notification = try? ATTHandleValueNotification(pdu), notification.handle != serviceChanged
+        else { return nil }
+        let clients = subscriptions.clients(of: notification.handle)
+        guard !clients.isEmpty else { return nil }
+        return GATTNotification(
+            handle: notification.handle, value: octets.copy(notification.value), isIndication: false, clients: clients)
+    }
+
     mutating func receiveNotification(_ pdu: RawSpan) {
         do throws(DecodingError) {
             let notification = try ATTHandleValueNotification(pdu)

@@ -100,7 +100,7 @@ struct GATTClient {
     var nextDeadline: Instant? {
         guard end == nil, !isPaused else { return nil }
         guard hasOthers else { return bearer.deadline }
-        return firstDeadline
+        return Self.firstDeadline(of: others, bearer)
     }
     /// Whether the link is gone.
     var isUnlinked: Bool { end == .notConnected }
@@ -116,10 +116,28 @@ struct GATTClient {
 
     // MARK: Inputs
 
+    /// The PDU of a write command, which is sent at once with the tag `.command(id)`, before the actions.
+    /// - Returns: `nil` for every other operation, and for a command that cannot be sent: `start` takes these.
+    mutating func takeWriteCommand(
+        _ operation: GATTOperation, id: OperationID, client: ClientID, at now: Instant
+    ) -> [UInt8]? {
+        guard case .writeCommand(let handle, let value) = operation else { return nil }
+        advance(to: now)
+        guard end == nil, value.count <= commandLimit, commands.hasRoom(for: client) else { return nil }
+        if commands.append(id, client) { emit(.writeCommandsFull) }
+        return octets.write { ATTWriteCommand(handle: handle, value: value.span.bytes).encode(into: &$0) }
+    }
+
+    /// Octets that a write command can carry.
+    private var commandLimit: Int { min(Int(mtu) - 3, maximumAttributeLength) }
+
+    /// Starts an operation; a write command is one that `takeWriteCommand` did not take.
     mutating func start(_ operation: GATTOperation, id: OperationID, client: ClientID, at now: Instant) {
         advance(to: now)
         if let end { return complete(id, .failure(end)) }
-        if case .writeCommand(let handle, let value) = operation { return command(handle, value, id, client) }
+        if case .writeCommand(_, let value) = operation {
+            return complete(id, .failure(value.count > commandLimit ? .valueTooLong(limit: commandLimit) : .queueFull))
+        }
         guard waiting.hasRoom(for: client, limit: settings.operationLimit) else {
             return complete(id, .failure(.queueFull))
         }
@@ -128,10 +146,11 @@ struct GATTClient {
     }
 
     /// A write command has been handed to the controller.
-    mutating func commandSent(_ id: OperationID) {
-        guard let command = commands.remove(id) else { return }
-        if !command.isAbandoned { complete(id, .success(.written)) }
+    /// - Returns: whether its operation ends now, before the actions.
+    mutating func commandSent(_ id: OperationID) -> Bool {
+        guard let command = commands.remove(id) else { return false }
         if commands.takeReadiness() { emit(.writeCommandsReady) }
+        return !command.isAbandoned
     }
 
     /// Cancels an operation. A PDU that was sent cannot be recalled and may still take effect on the peer.
@@ -261,32 +280,21 @@ struct GATTClient {
 
     // MARK: Operations
 
-    private mutating func command(_ handle: AttributeHandle, _ value: [UInt8], _ id: OperationID, _ client: ClientID) {
-        let limit = min(Int(mtu) - 3, maximumAttributeLength)
-        guard value.count <= limit else { return complete(id, .failure(.valueTooLong(limit: limit))) }
-        let pdu = octets.write { ATTWriteCommand(handle: handle, value: value.span.bytes).encode(into: &$0) }
-        sendCommand(pdu, id, client)
-    }
-
-    /// Sends a complete Signed Write Command in the way that `start` sends a write command.
+    /// Sends a complete Signed Write Command, which counts as a write command.
     mutating func startSigned(_ pdu: [UInt8], id: OperationID, client: ClientID, at now: Instant) {
         advance(to: now)
         if let end { return complete(id, .failure(end)) }
         guard pdu.count <= Int(mtu) else {
             return complete(id, .failure(.valueTooLong(limit: max(0, Int(mtu) - Self.signedOverhead))))
         }
-        sendCommand(pdu, id, client)
-    }
-
-    /// Octets of opcode, handle and signature.
-    static let signedOverhead = 15
-
-    private mutating func sendCommand(_ pdu: [UInt8], _ id: OperationID, _ client: ClientID) {
         guard commands.hasRoom(for: client) else { return complete(id, .failure(.queueFull)) }
         let isLast = commands.append(id, client)
         actions.append(.send(pdu, tag: .command(id)))
         if isLast { emit(.writeCommandsFull) }
     }
+
+    /// Octets of opcode, handle and signature.
+    static let signedOverhead = 15
 
     mutating func reconfigure(_ handle: AttributeHandle) {
         waiting.appendLast(Waiting(id: nil, client: .local, work: .reconfigure(handle)))

@@ -10,7 +10,7 @@ struct WriteCommandQueue {
     }
 
     private let limit: Int
-    private(set) var commands: [Command] = []
+    private(set) var commands = Queue<Command>()
     /// Whether a client was told that the queue is full, but not yet that there is room.
     private var isBlocked = false
 
@@ -31,8 +31,14 @@ struct WriteCommandQueue {
 
     /// A command was sent; `nil` if it is not in the queue.
     mutating func remove(_ id: OperationID) -> Command? {
-        guard let index = commands.firstIndex(where: { $0.id == id }) else { return nil }
-        return commands.remove(at: index)
+        // The controller gets them in their order.
+        if commands.first?.id == id { return commands.popFirst() }
+        var removed: Command?
+        commands.keep {
+            if $0.id == id { removed = $0 }
+            return $0.id != id
+        }
+        return removed
     }
 
     /// Whether to report room again: at half the limit, so that writers are not woken for each packet.
@@ -44,15 +50,17 @@ struct WriteCommandQueue {
 
     /// Ends the operation of a command whose PDU cannot be recalled; false if there is none.
     mutating func abandon(_ id: OperationID) -> Bool {
-        guard let index = commands.firstIndex(where: { $0.id == id && !$0.isAbandoned }) else { return false }
-        commands[index].isAbandoned = true
-        return true
+        !abandon { $0.id == id }.isEmpty
     }
 
     /// Ends the operations of a client; returns their identifiers.
     mutating func abandonAll(of client: ClientID) -> [OperationID] {
+        abandon { $0.client == client }
+    }
+
+    private mutating func abandon(where isMeant: (Command) -> Bool) -> [OperationID] {
         var ended: [OperationID] = []
-        for index in commands.indices where commands[index].client == client && !commands[index].isAbandoned {
+        for index in commands.indices where isMeant(commands[index]) && !commands[index].isAbandoned {
             commands[index].isAbandoned = true
             ended.append(commands[index].id)
         }

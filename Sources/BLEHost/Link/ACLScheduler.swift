@@ -108,12 +108,10 @@ struct ACLScheduler {
     private mutating func sendFragment(
         of link: Link, into outbox: inout Outbox, at now: Instant
     ) -> Bool {
-        if link.current == nil {
-            link.current = link.queue.popFirst()
-            link.sentOctets = 0
-        }
-        guard let frame = link.current else { return false }
-        let isFirst = link.sentOctets == 0
+        let begun = link.current.take()
+        let isFirst = begun == nil
+        if isFirst { link.sentOctets = 0 }
+        guard let frame = begun ?? link.queue.popFirst() else { return false }
         let frameLength = L2CAPBasicFrame.Header.byteCount + frame.payload.count
         let count = min(packetLength, frameLength - link.sentOctets)
         outbox.append { packet in
@@ -145,8 +143,9 @@ struct ACLScheduler {
             } else {
                 link.unsentAnswers -= 1
             }
-            link.current = nil
+            return !link.queue.isEmpty
         }
-        return link.current != nil || !link.queue.isEmpty
+        link.current = frame
+        return true
     }
 }

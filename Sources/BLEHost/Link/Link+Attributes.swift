@@ -28,7 +28,11 @@ extension Link {
         _ request: GATTOperation, operation: OperationID, client: ClientID, at now: Instant,
         into effects: inout Effects
     ) {
-        gatt.start(request, id: operation, client: client, at: now)
+        if let pdu = gatt.takeWriteCommand(request, id: operation, client: client, at: now) {
+            send(pdu, on: .attributeProtocol, tag: .command(operation), into: &effects)
+        } else {
+            gatt.start(request, id: operation, client: client, at: now)
+        }
         takeClientActions(into: &effects)
     }
 
@@ -49,6 +53,9 @@ extension Link {
         into effects: inout Effects
     ) {
         if security.isGated, !admits(pdu, into: &effects) { return }
+        if let notification = gatt.takeNotification(pdu, at: now) {
+            return effects.events.append(.gatt(id, .notification(notification)))
+        }
         let mtu = gatt.bearer.mtu
         let isForServer = gatt.receive(pdu, at: now)
         takeClientActions(into: &effects)
@@ -105,13 +112,18 @@ extension Link {
     }
 
     /// Whether an ATT PDU has to wait until the change of key is complete.
+    @inline(__always)
     func hold(_ pdu: RawSpan, into effects: inout Effects) -> Bool {
         guard security.holdsPDUs else { return false }
-        if !security.hold(pdu) {
-            effects.counters.floodedLinks &+= 1
-            end(.remoteDeviceLowResources, into: &effects)
-        }
+        keepForLater(pdu, into: &effects)
         return true
+    }
+
+    @inline(never)
+    private func keepForLater(_ pdu: RawSpan, into effects: inout Effects) {
+        if security.hold(pdu) { return }
+        effects.counters.floodedLinks &+= 1
+        end(.remoteDeviceLowResources, into: &effects)
     }
 
     /// Leaves indications unconfirmed if these clients are subscribed to the value.
@@ -157,7 +169,7 @@ extension Link {
         }
     }
 
-    private func completed(
+    func completed(
         _ operation: OperationID, _ result: Result<GATTResult, GATTFailure>, into effects: inout Effects
     ) {
         if bearers.opening.isWaiting(for: operation) {

@@ -39,18 +39,17 @@ extension Link {
 
     /// Tells the write queue, the channels and the attribute server which of their frames the controller has.
     func tellPassed(_ server: inout GATTServer, at now: Instant, into effects: inout Effects) {
-        let passed = passedTags
-        passedTags.removeAll(keepingCapacity: true)
-        noteTraffic(passed.count, at: now, into: &effects)
-        for tag in passed {
+        noteTraffic(passedTags.count, at: now, into: &effects)
+        while let tag = passedTags.popFirst() {
             switch tag {
             case .none: break
-            case .command(let command): gatt.commandSent(command)
+            case .command(let command):
+                if gatt.commandSent(command) { completed(command, .success(.written), into: &effects) }
+                takeClientActions(into: &effects)
             case .server(let tag): if BuiltIn.server { server.sent(tag, to: id, at: now) }
             case .channel(let number): signalling.channelFrameGone(number, at: now)
             }
         }
-        takeClientActions(into: &effects)
         takeChannelActions(into: &effects)
     }
 

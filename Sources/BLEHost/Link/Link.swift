@@ -78,7 +78,7 @@ final class Link {
     /// wrong.
     var confirmationCheck: Instant?
     /// Tags of completely sent frames whose senders must be told.
-    @exclusivity(unchecked) private var storedPassedTags: [ATTSendTag] = []
+    @exclusivity(unchecked) private var storedPassedTags: Queue<ATTSendTag> = Queue<ATTSendTag>()
 
     init(
         id: LinkID, peer: DeviceAddress, role: LinkRole, state: State, parameters: ConnectionParameters,
@@ -184,7 +184,7 @@ extension Link {
         @inline(__always) _modify { yield unsafe &storedQueue }
     }
 
-    var passedTags: [ATTSendTag] {
+    var passedTags: Queue<ATTSendTag> {
         @inline(__always) _read { yield unsafe storedPassedTags }
         @inline(__always) _modify { yield unsafe &storedPassedTags }
     }

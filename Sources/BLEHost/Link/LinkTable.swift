@@ -15,10 +15,10 @@ struct LinkTable {
     private static let none = UInt16.max
     private(set) var count = 0
     private var deadlines = EarliestDeadline()
-    /// A link whose deadline may have changed; for most inputs it is the only one.
-    private var lent: Link?
-    /// Further links whose deadlines may have changed.
-    private var alsoLent: [Link] = []
+    /// The place of a link whose deadline may have changed; for most inputs it is the only one.
+    private var lent: Int?
+    /// Places of further links whose deadlines may have changed.
+    private var alsoLent: [Int] = []
     private var generation: UInt32 = 0
     private let limit: Int
 
@@ -34,11 +34,10 @@ struct LinkTable {
         mutating get {
             guard BuiltIn.links else { return nil }
             let index = Int(handle.rawValue)
-            guard index < placeOfHandle.count, placeOfHandle[index] != Self.none,
-                let link = places[Int(placeOfHandle[index])]
-            else { return nil }
-            note(link)
-            return link
+            guard index < placeOfHandle.count, placeOfHandle[index] != Self.none else { return nil }
+            let place = Int(placeOfHandle[index])
+            note(place)
+            return places[place]
         }
     }
 
@@ -85,9 +84,15 @@ struct LinkTable {
 
     /// Notes a link that is about to change and that the table did not lend during this input.
     mutating func note(_ link: Link) {
-        guard link !== lent else { return }
-        if let lent, !alsoLent.contains(where: { $0 === lent }) { alsoLent.append(lent) }
-        lent = link
+        guard let place = link.place else { return }
+        note(place)
+    }
+
+    @inline(__always)
+    private mutating func note(_ place: Int) {
+        guard place != lent else { return }
+        if let lent, !alsoLent.contains(lent) { alsoLent.append(lent) }
+        lent = place
     }
 
     // MARK: Deadlines
@@ -101,12 +106,13 @@ struct LinkTable {
         self.lent = nil
         noteDeadline(of: lent)
         guard !alsoLent.isEmpty else { return }
-        for link in alsoLent { noteDeadline(of: link) }
+        for place in alsoLent { noteDeadline(of: place) }
         alsoLent.removeAll(keepingCapacity: true)
     }
 
-    private mutating func noteDeadline(of link: Link) {
-        guard let place = link.place else { return }
+    private mutating func noteDeadline(of place: Int) {
+        // A link that has ended meanwhile has no deadline.
+        guard let link = places[place] else { return }
         deadlines.set(link.nextDeadline, of: place)
     }
 

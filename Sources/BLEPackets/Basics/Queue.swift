@@ -27,14 +27,14 @@ package struct Queue<Element> {
     @inlinable
     package mutating func append(_ element: consuming Element) {
         if length == slots.count { grow() }
-        slots[slot(length)] = element
+        put(element, in: slot(length))
         length &+= 1
     }
 
     @inlinable
     package mutating func popFirst() -> Element? {
         guard length > 0 else { return nil }
-        let element = slots[head].take()
+        let element = take(from: head)
         head = slot(1)
         length &-= 1
         if length == 0, slots.count > Self.keptCapacity { slots = [] }
@@ -46,7 +46,7 @@ package struct Queue<Element> {
     package mutating func popLast() -> Element? {
         guard length > 0 else { return nil }
         length &-= 1
-        return slots[slot(length)].take()
+        return take(from: slot(length))
     }
 
     /// Inserts an element at the front.
@@ -54,8 +54,43 @@ package struct Queue<Element> {
     package mutating func prepend(_ element: consuming Element) {
         if length == slots.count { grow() }
         head = slot(-1)
-        slots[head] = element
+        put(element, in: head)
         length &+= 1
+    }
+
+    /// The places of the elements, the oldest first.
+    @inlinable package var indices: Range<Int> { 0..<length }
+
+    /// - Parameter index: one of `indices`; anything else traps.
+    @inlinable
+    package subscript(index: Int) -> Element {
+        get {
+            // The slot of no element is empty.
+            precondition(indices.contains(index))
+            return slots[slot(index)]!
+        }
+        set {
+            precondition(indices.contains(index))
+            slots[slot(index)] = newValue
+        }
+    }
+
+    // An empty slot has nothing to release: these two move the element, and look at nothing.
+
+    /// - Parameter slot: an empty one.
+    @inlinable
+    mutating func put(_ element: consuming Element, in slot: Int) {
+        let filled = Element?.some(element)
+        unsafe slots.withUnsafeMutableBufferPointer { unsafe $0.initializeElement(at: slot, to: filled) }
+    }
+
+    @inlinable
+    mutating func take(from slot: Int) -> Element? {
+        unsafe slots.withUnsafeMutableBufferPointer { slots in
+            let element = unsafe slots.moveElement(from: slot)
+            unsafe slots.initializeElement(at: slot, to: nil)
+            return element
+        }
     }
 
     @inlinable
@@ -79,7 +114,7 @@ package struct Queue<Element> {
     mutating func grow() {
         var longer: [Element?] = []
         longer.reserveCapacity(Swift.max(4, 2 * slots.count))
-        for offset in 0..<length { longer.append(slots[slot(offset)].take()) }
+        for offset in 0..<length { longer.append(take(from: slot(offset))) }
         while longer.count < Swift.max(4, 2 * length) { longer.append(nil) }
         slots = longer
         head = 0

@@ -40,13 +40,22 @@ struct ClientBench {
     mutating func start(_ operation: GATTOperation, client owner: ClientID = .local) -> OperationID {
         lastID += 1
         let id = OperationID(rawValue: lastID)
-        client.start(operation, id: id, client: owner, at: now)
+        if let command = client.takeWriteCommand(operation, id: id, client: owner, at: now) {
+            sent.append(hex(command))
+            tags.append(.command(id))
+        } else {
+            client.start(operation, id: id, client: owner, at: now)
+        }
         drain()
         return id
     }
 
     mutating func receive(_ bytes: [UInt8]) {
-        if client.receive(bytes.span.bytes, at: now) { forServer.append(hex(bytes)) }
+        if let notification = client.takeNotification(bytes.span.bytes, at: now) {
+            events.append(.notification(notification))
+        } else if client.receive(bytes.span.bytes, at: now) {
+            forServer.append(hex(bytes))
+        }
         drain()
     }
 
@@ -68,7 +77,7 @@ struct ClientBench {
     }
 
     mutating func commandSent(_ id: OperationID) {
-        client.commandSent(id)
+        if client.commandSent(id) { completions.append((id, .success(.written))) }
         drain()
     }
 

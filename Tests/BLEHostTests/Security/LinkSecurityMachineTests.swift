@@ -222,10 +222,12 @@ struct LinkSecurityMachineTests {
         var effects = Effects()
         var machine = machine(.peripheral)
         hold(Self.read, &machine, isHeld: false)
-        #expect(!machine.holdsPDUs)
+        let holdsBefore = machine.holdsPDUs
+        #expect(!holdsBefore)
         machine.encrypt(with: Self.key, Self.bond().keyProperties, at: .zero, into: &effects)
         hold(Self.read, &machine)
-        #expect(machine.holdsPDUs)
+        let holds = machine.holdsPDUs
+        #expect(holds)
         for number in 0..<64 {
             let pdu: [UInt8] = [0x0A, UInt8(number), 0]
             let isKept = machine.hold(pdu.span.bytes)

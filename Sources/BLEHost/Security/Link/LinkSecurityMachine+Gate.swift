@@ -168,8 +168,10 @@ extension LinkSecurityMachine {
 
     /// Whether a received ATT PDU must wait. The central sends nothing unencrypted once it has begun to encrypt: what
     /// arrives now is encrypted, and only the event that reports it is late.
+    ///
+    /// Mutating, because the machine of a link would be copied for the question otherwise.
     @inline(__always)
-    var holdsPDUs: Bool { isChanging && role == .peripheral }
+    var holdsPDUs: Bool { mutating get { role == .peripheral && isChanging } }
 
     /// - Returns: `false` if the peer sends more than can wait.
     mutating func hold(_ pdu: RawSpan) -> Bool {
