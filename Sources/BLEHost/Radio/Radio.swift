@@ -137,9 +137,9 @@ struct Radio {
             scanner.add(request, operation: operation, client: client)
             effects.needsConvergence = true
         case .changeScan(let scan, let request):
-            changed(scanner.change(scan, to: request), operation, into: &effects)
+            Self.changed(scanner.change(scan, to: request), operation, into: &effects)
         case .changeAdvertising(let wish, let request):
-            changed(advertiser.change(wish, to: request, at: now), operation, into: &effects)
+            Self.changed(advertiser.change(wish, to: request, at: now), operation, into: &effects)
         case .advertise(let request):
             advertise(
                 request, operation: operation, client: client, isPresent: isPresent, at: now, into: &effects)
@@ -157,7 +157,7 @@ struct Radio {
         }
     }
 
-    private func changed(_ isThere: Bool, _ operation: OperationID, into effects: inout Effects) {
+    private static func changed(_ isThere: Bool, _ operation: OperationID, into effects: inout Effects) {
         guard isThere else { return effects.complete(operation, .failure(.cancelled)) }
         effects.needsConvergence = true
         effects.complete(operation, .success(.done))
