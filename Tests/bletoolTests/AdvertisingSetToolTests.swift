@@ -116,10 +116,10 @@ struct AdvertisingSetToolTests {
     @Test("trains are transferred only if something can be connected to; otherwise the remedy is told")
     func transfersToNobody() async throws {
         let arguments = ["-t", "sim", "--json", "advertise", "--set", "data=020106,periodic=100", "--transfer-trains"]
-        let alone = try await ToolRun(list: arguments, interruptAt: "advertisingSet")
+        let alone = try await ToolRun(list: arguments, interruptAt: ["advertisingSet"])
         #expect(alone.status == 2)
         #expect(alone.errors.contains("a --set with connectable, or --name"), "\(alone.errors)")
-        let named = try await ToolRun(list: arguments + ["--name", "Door"], interruptAt: "advertisingSet")
+        let named = try await ToolRun(list: arguments + ["--name", "Door"], interruptAt: ["advertisingSet"])
         #expect(named.status == 0, "\(named.errors)")
     }
 

@@ -37,7 +37,7 @@ struct LinkTextsTests {
     @Test("`link` prints no debug text of Swift")
     func command() async throws {
         let run = try await ToolRun(
-            "-t", "sim", "link", "Jelling Heart", "--path-loss", "60-80", interruptAt: "path loss")
+            "-t", "sim", "link", "Jelling Heart", "--path-loss", "60-80", interruptAt: ["path loss"])
         #expect(run.output.contains("parameters       interval "))
         #expect(run.output.contains("own power        "))
         #expect(!run.output.contains("rawValue") && !run.output.contains("BLE"), "\(run.output)")

@@ -39,7 +39,7 @@ struct SimulatedRunTests {
               {"name":"Late","address":"C0:DE:00:00:00:62/random","interval":0.1,"comes":[4]}],
              "faults":[{"at":3,"kind":"transportClosed"}]}
             """, to: "unplugged.json")
-        let run = try await ToolRun("-t", "sim:\(file)", "lescan", interruptAt: "Late")
+        let run = try await ToolRun("-t", "sim:\(file)", "lescan", interruptAt: ["Early", "Late"])
         #expect(run.status == 0)
         #expect(run.output.contains("Early"))
         #expect(run.output.contains("Late"))
@@ -67,13 +67,13 @@ struct SimulatedRunTests {
     @Test("sync says what it waits for, also where nobody sees progress")
     func syncWaits() async throws {
         let said = "still looking for the periodic advertising of C0:DE:00:00:00:77 with SID 1"
-        let run = try await ToolRun("-t", "sim", "sync", "C0:DE:00:00:00:77/random", "--sid", "1", interruptAt: said)
+        let run = try await ToolRun("-t", "sim", "sync", "C0:DE:00:00:00:77/random", "--sid", "1", interruptAt: [said])
         #expect(run.output.isEmpty && run.errors.contains("bletool: \(said)\n"), "\(run.errors)")
     }
 
     @Test("^C ends a scan with status 0")
     func interruptedScan() async throws {
-        let run = try await ToolRun("-t", "sim", "--json", "lescan", interruptAt: "discovered")
+        let run = try await ToolRun("-t", "sim", "--json", "lescan", interruptAt: ["discovered"])
         #expect(run.status == 0)
         #expect(run.errors.isEmpty)
     }
@@ -132,7 +132,7 @@ struct SimulatedRunTests {
     @Test("^C ends a subscription without a limit as done")
     func interruptedSubscription() async throws {
         let run = try await ToolRun(
-            "-t", "sim", "--json", "gatt", Self.heart, "subscribe", "2A37", interruptAt: "\"notified\"")
+            "-t", "sim", "--json", "gatt", Self.heart, "subscribe", "2A37", interruptAt: ["\"notified\""])
         #expect(run.status == 0)
         #expect(try run.events("notified").count > 0)
     }

@@ -12,12 +12,12 @@ struct ToolRun {
     let output: String
     let errors: String
 
-    /// - Parameter interruptAt: ^C is pressed when this was printed, on either output; `nil`: never.
-    init(_ arguments: String..., interruptAt: String? = nil) async throws {
+    /// - Parameter interruptAt: ^C is pressed when all of these were printed, on either output; none: never.
+    init(_ arguments: String..., interruptAt: [String] = []) async throws {
         try await self.init(list: arguments, interruptAt: interruptAt)
     }
 
-    init(list arguments: [String], interruptAt: String? = nil) async throws {
+    init(list arguments: [String], interruptAt: [String] = []) async throws {
         let folder = try TestFolder()
         let isCommand = !arguments.isEmpty
         try await self.init(
@@ -25,22 +25,23 @@ struct ToolRun {
     }
 
     /// Without a state folder of its own.
-    init(plain arguments: [String], interruptAt: String? = nil) async throws {
+    init(plain arguments: [String], interruptAt: [String] = []) async throws {
         let folder = try TestFolder()
         let outputFile = try folder.open("output")
         let errorFile = try folder.open("errors")
         let interruption = Interruption()
-        let watch = interruptAt.map { text in
-            Task {
-                while try !(folder.read("output") + folder.read("errors")).contains(text) {
-                    try await Task.sleep(for: .milliseconds(20))
-                }
-                interruption.request()
+        let watch = Task {
+            guard !interruptAt.isEmpty else { return }
+            while true {
+                let printed = try folder.read("output") + folder.read("errors")
+                if interruptAt.allSatisfy({ printed.contains($0) }) { break }
+                try await Task.sleep(for: .milliseconds(20))
             }
+            interruption.request()
         }
         status = await Program.run(
             arguments, interruption: interruption, output: outputFile, errors: errorFile)
-        watch?.cancel()
+        watch.cancel()
         close(outputFile)
         close(errorFile)
         output = try folder.read("output")
