@@ -16,19 +16,21 @@ struct ScriptTests {
             write 2A39 01 --command
             write --command 180D/2A39 0aff
             write 2A39 ""
+            write 2A39 02 --signed
             subscribe 2A37\r
             wait --count 3 --duration 1.5
             wait
             """)
         let point = BluetoothUUID(UInt16(0x2A39))
         let heart = BluetoothUUID(UInt16(0x180D))
-        #expect(script.lines.map(\.number) == [1, 2, 4, 5, 6, 7, 8, 9, 10])
+        #expect(script.lines.map(\.number) == [1, 2, 4, 5, 6, 7, 8, 9, 10, 11])
         #expect(
             script.lines.map(\.step) == [
                 .discover(service: nil), .discover(service: heart), .read(.handle(AttributeHandle(rawValue: 0x21))),
-                .write(.uuid(point, service: nil), [1], isCommand: true),
-                .write(.uuid(point, service: heart), [0x0A, 0xFF], isCommand: true),
-                .write(.uuid(point, service: nil), [], isCommand: false),
+                .write(.uuid(point, service: nil), [1], .withoutResponse),
+                .write(.uuid(point, service: heart), [0x0A, 0xFF], .withoutResponse),
+                .write(.uuid(point, service: nil), []),
+                .write(.uuid(point, service: nil), [2], .signed),
                 .subscribe(.uuid(BluetoothUUID(UInt16(0x2A37)), service: nil)),
                 .wait(count: 3, duration: .milliseconds(1500)), .wait(count: nil, duration: nil),
             ])
@@ -41,6 +43,7 @@ struct ScriptTests {
             "wait --count 0",
             "wait --duration soon", "subscribe", "discover --service", "discover 180D", "read 2A37 --command", "wait",
             "wait --count 3",
+            "write 2A39 01 --command --signed",
             "write 2A39 " + String(repeating: "00", count: 513),
         ])
     func mistakes(_ line: String) {

@@ -4,12 +4,12 @@ import os
 from cases import case, check, same
 from gatt_cases import ENCRYPTED, SERVICE
 from lab import PATIENCE, PEER_SCRIPTS, PYTHON, Child
-from pairing_cases import PROFILE as SECRETS, SECRET, bonds
+from pairing_cases import PEER, PROFILE as SECRETS, SECRET, bonds
 from serve_cases import NAME, characteristic, event, passed, profile, steps, stop
 
 KINDS = ('bumble', 'btvirt', 'simulator')
 BASE = '6B7A%04X-9D1C-4F5E-8A2B-3C4D5E6F7081'
-LATE = BASE % 0x30
+LATE, SIGNED = BASE % 0x30, BASE % 0x60
 FORMAT = '04000127010000'
 SENSOR = {'services': [
     {'uuid': '180F', 'primary': False},
@@ -118,6 +118,24 @@ def serve_takes_signed_writes(lab):
          [('right', '01'), ('repeated', '01'), ('forged', '01'), ('right again', '04')])
     check(not [line for line in central.lines if has('encryption')(line)][1:], 'the second link was encrypted')
     stop(lab, tool)
+
+
+@case(('bumble', 'btvirt'), peer=False)
+def signed_writes_are_verified(lab):
+    """Values go with signatures over links without encryption, and Bumble's AES-CMAC verifies them; a stranger is told to pair"""
+    peer = odd(lab, 'verifies', '--no-sc')
+    refused = lab.gatt('write', SIGNED, '01', '--signed', status=1)
+    check('pair first' in refused.stderr, refused.stderr)
+    lab.run('pair', PEER)
+    for value in ('02', '03'):
+        lab.gatt('write', SIGNED, value, '--signed')
+        same('value', lab.gatt('read', SIGNED).lines[-1]['value'], value)
+    lab.gatt('write', SIGNED, '04' * 9, '--signed')
+    verified = [line for line in peer.lines if has('verified')(line)]
+    same('what was verified', [(line['value'], line['right'], line['new']) for line in verified],
+         [('02', True, True), ('03', True, True), ('04' * 9, True, True)])
+    encrypted = [line for line in peer.lines if has('encryption')(line)]
+    same('encrypted links', len(encrypted), 1)
 
 
 @case(KINDS, peer=False)

@@ -10,6 +10,7 @@ Habits:
   nests       has included services in the middle of the one that includes them
   late        answers the first Read Request for its temperature after --delay, other requests at once
   changes     gets another service in the middle of being discovered, and tells by Service Changed
+  verifies    with --no-sc: gives a central that pairs no key to encrypt with, and verifies the signatures of what it writes
 
 Prints one JSON object per line."""
 import argparse, asyncio, struct
@@ -25,12 +26,17 @@ from peer_common import BASE, ENC, SVC, add_args, event, open_device
 
 P, R, W = Characteristic.Properties, Attribute.READABLE, Attribute.WRITEABLE
 LATE_SERVICE = BASE % 0x30
+SIGNED = BASE % 0x60
 SIGNING_KEY = bytes(range(16))
 FORMAT = bytes([4, 0, 1, 0x27, 1, 0, 0])
 
 
 def constant(value):
     return CharacteristicValue(read=lambda _: value, write=lambda *_: None)
+
+
+def signature(message, key):
+    return crypto.aes_cmac(message[::-1], key[::-1])[:8][::-1]
 
 
 def services(nested):
@@ -57,6 +63,10 @@ class Habits:
             # Of a long UUID, which such a declaration must not have, Bumble writes the first two octets.
             if isinstance(include, IncludedServiceDeclaration) and len(bytes(include.service.uuid)) > 2:
                 include.value = include.value[:4]
+        if 'verifies' in args.habits:
+            self.signed = Characteristic(SIGNED, P.READ | P.AUTHENTICATED_SIGNED_WRITES, R | W, b'\0')
+            self.signing_key, self.counters = None, []
+            device.add_service(Service(BASE % 0x61, [self.signed]))
         self.changed = device.gatt_service.service_changed_characteristic
         self.pass_on = device.gatt_server.on_gatt_pdu
         device.gatt_server.on_gatt_pdu = self.received
@@ -71,11 +81,16 @@ class Habits:
         event('connected', peer=str(connection.peer_address))
         connection.on('disconnection', lambda reason: event('disconnected', reason=int(reason)))
         connection.on('connection_encryption_change', lambda: self.encrypted(connection))
-        connection.on('pairing', lambda _: event('paired'))
+        connection.on('pairing', self.paired)
         if 'holds-att' in self.args.habits and not self.args.central:
             self.device.request_pairing(connection)
         if 'indicates' in self.args.habits:
             self.spawn(self.indicate(connection))
+
+    def paired(self, keys):
+        event('paired')
+        if keys.csrk:
+            self.signing_key = keys.csrk.value
 
     def encrypted(self, connection):
         event('encryption', on=int(connection.encryption))
@@ -87,6 +102,9 @@ class Habits:
         if 'holds-att' in self.args.habits and not connection.encryption and pdu.op_code in att.ATT_REQUESTS:
             event('held', opcode=pdu.op_code)
             self.held.append(pdu)
+            return
+        if pdu.op_code == att.Opcode.ATT_SIGNED_WRITE_COMMAND and 'verifies' in self.args.habits:
+            self.verify(pdu)
             return
         if pdu.op_code in att.ATT_REQUESTS:
             self.requests += 1
@@ -104,6 +122,18 @@ class Habits:
             asyncio.get_running_loop().call_later(self.args.delay, self.pass_on, connection, pdu)
         else:
             self.pass_on(connection, pdu)
+
+    def verify(self, pdu):
+        """Bumble's server has no such procedure (0.0.236)."""
+        value, counter, mac = pdu.attribute_value[:-12], pdu.attribute_value[-12:-8], pdu.attribute_value[-8:]
+        message = struct.pack('<BH', pdu.op_code, pdu.attribute_handle) + value + counter
+        number = int.from_bytes(counter, 'little')
+        is_right = bool(self.signing_key) and mac == signature(message, self.signing_key)
+        is_new = not self.counters or number > self.counters[-1]
+        if is_right and is_new and pdu.attribute_handle == self.signed.handle:
+            self.counters.append(number)
+            self.signed.value = value
+        event('verified', value=value.hex(), counter=number, right=is_right, new=is_new)
 
     async def answer_late(self, connection, pdu):
         start = asyncio.get_running_loop().time()
@@ -151,10 +181,10 @@ async def be_peripheral(device, args, own):
 
 async def write_signed(connection, characteristic):
     """Signed Write Commands by Bumble's own AES-CMAC, as its client has no such procedure."""
-    def signed(value, counter, key=SIGNING_KEY[::-1]):
-        message = bytes([att.Opcode.ATT_SIGNED_WRITE_COMMAND]) + struct.pack('<H', characteristic.handle) + value
+    def signed(value, counter, key=SIGNING_KEY):
+        message = struct.pack('<BH', att.Opcode.ATT_SIGNED_WRITE_COMMAND, characteristic.handle) + value
         message += struct.pack('<I', counter)
-        return message + crypto.aes_cmac(message[::-1], key)[:8][::-1]
+        return message + signature(message, key)
 
     async def then(pdu, what):
         connection.device.send_l2cap_pdu(connection.handle, att.ATT_CID, pdu)
@@ -286,6 +316,16 @@ async def main():
             is_key = isinstance(command, smp.SMP_Signing_Information_Command)
             send(session, smp.SMP_Signing_Information_Command(signature_key=SIGNING_KEY) if is_key else command)
         smp.Session.send_command = send_signing_key
+    if 'verifies' in args.habits:
+        factory = device.pairing_config_factory
+        keys = PairingDelegate.KeyDistribution
+
+        def without_encryption_key(connection):
+            config = factory(connection)
+            config.delegate.local_initiator_key_distribution |= keys.DISTRIBUTE_SIGNING_KEY
+            config.delegate.local_responder_key_distribution &= ~keys.DISTRIBUTE_ENCRYPTION_KEY
+            return config
+        device.pairing_config_factory = without_encryption_key
     await (be_central if args.central else be_peripheral)(device, args, own)
     await transport.close()
 

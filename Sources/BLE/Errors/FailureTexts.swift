@@ -148,7 +148,7 @@ extension SecurityFailure: CustomStringConvertible {
             "the key of the link is weaker than required"
         case .encryptionFailed(let status):
             "the link could not be encrypted: \(status.text)"
-        case .noKey: "there is no key to encrypt the link with"
+        case .noKey: "there is no key to encrypt the link or to sign the value with"
         case .notAvailable: "pairing is not available: no cryptography is configured, or the controller is shared"
         case .alreadyPairing: "pairing is already in progress"
         case .repeatedAttempts: "an earlier attempt failed"

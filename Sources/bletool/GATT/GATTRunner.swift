@@ -29,7 +29,7 @@ struct GATTRunner: Sendable {
         case .read(let target, let form, let isNamed): try await read(target, form, isNamed: isNamed)
         case .readTogether(let targets, let form): try await read(together: targets, form)
         case .writeReliably(let assignments): try await write(reliably: assignments)
-        case .write(let target, let value, let isCommand): try await write(target, value, isCommand: isCommand)
+        case .write(let target, let value, let procedure): try await write(target, value, procedure)
         case .subscribe(let target): try await subscribe(target)
         case .wait(let count, let duration, let form): try await wait(count: count, duration: duration, form)
         }
@@ -82,7 +82,9 @@ struct GATTRunner: Sendable {
             text: isNamed ? "\(name)  \(meaning.text)" : meaning.text)
     }
 
-    private func write(_ target: TargetArgument, _ value: [UInt8], isCommand: Bool) async throws {
+    private func write(
+        _ target: TargetArgument, _ value: [UInt8], _ procedure: GATTStep.WriteProcedure
+    ) async throws {
         let place = try await database.place(of: target)
         // A characteristic with write commands only would refuse a request.
         let takesCommandsOnly = place.characteristic.map {
@@ -90,10 +92,10 @@ struct GATTRunner: Sendable {
         }
         console.showProgress("writing \(value.count) bytes …")
         defer { console.showProgress("") }
-        if isCommand || takesCommandsOnly == true {
-            try await peripheral.writeWithoutResponse(value, to: place.handle)
-        } else {
-            try await peripheral.write(value, to: place.handle)
+        switch procedure {
+        case .signed: try await peripheral.writeSigned(value, to: place.handle)
+        case .confirmed where takesCommandsOnly != true: try await peripheral.write(value, to: place.handle)
+        case .confirmed, .withoutResponse: try await peripheral.writeWithoutResponse(value, to: place.handle)
         }
         console.print(
             event("written", place.handle, place.uuid, nil),

@@ -4,7 +4,7 @@ import BLE
 ///
 ///     discover [--service UUID]
 ///     read TARGET [--uint16 …]
-///     write TARGET HEX [--command]
+///     write TARGET HEX [--command | --signed]
 ///     subscribe TARGET [--count N] [--duration S]
 ///     wait [--count N] [--duration S]
 ///
@@ -114,6 +114,8 @@ struct GATTScript: Equatable, Sendable {
         case "read": step = .read(try words.target(), form: words.form(), isNamed: false)
         case "write":
             let isCommand = words.flag("--command")
+            let isSigned = words.flag("--signed")
+            if isCommand, isSigned { throw Failure("--command and --signed exclude each other") }
             let target = try words.target()
             let form = words.form()
             guard let text = words.popFirst(), let bytes = form.map({ $0.octets(of: text) }) ?? Hexadecimal.bytes(text)
@@ -123,7 +125,7 @@ struct GATTScript: Equatable, Sendable {
                         + "of an option")
             }
             guard bytes.count <= 512 else { throw Failure("a value has at most 512 bytes") }
-            step = .write(target, bytes, isCommand: isCommand)
+            step = .write(target, bytes, isSigned ? .signed : isCommand ? .withoutResponse : .confirmed)
         case "subscribe": step = .subscribe(try words.target())
         case "wait": step = try words.wait() ?? .wait(count: nil, duration: nil, form: words.form())
         default:

@@ -9,12 +9,21 @@ enum GATTStep: Equatable, Sendable {
     case read(TargetArgument, form: ValueForm? = nil, isNamed: Bool = false)
     /// Reads several values by one request.
     case readTogether([TargetArgument], form: ValueForm? = nil)
-    case write(TargetArgument, [UInt8], isCommand: Bool)
+    case write(TargetArgument, [UInt8], WriteProcedure = .confirmed)
     /// Writes several values, all or none.
     case writeReliably([Assignment])
     case subscribe(TargetArgument)
     /// Collects notified and indicated values until the count or the duration is reached, or the link ends.
     case wait(count: Int?, duration: Duration?, form: ValueForm? = nil)
+
+    /// How one value is written (Core 5.4, Vol 3, Part G, 4.9).
+    enum WriteProcedure: Equatable, Sendable {
+        /// With a response, unless the characteristic only supports Write Commands.
+        case confirmed
+        case withoutResponse
+        /// With a signature of the bond; on an encrypted link as `withoutResponse`.
+        case signed
+    }
 
     /// A value for a target.
     struct Assignment: Equatable, Sendable {

@@ -20,8 +20,9 @@ struct ShellWords: Sendable {
             name: "read", usage: "read TARGET… [--text | --uint16 …]", purpose: "read values", takesTarget: true,
             options: forms),
         Verb(
-            name: "write", usage: "write TARGET VALUE [--command] [--text …]", purpose: "write a value, in hexadecimal",
-            takesTarget: true, options: ["--command"] + forms),
+            name: "write", usage: "write TARGET VALUE [--command | --signed] [--text …]",
+            purpose: "write a value, in hexadecimal",
+            takesTarget: true, options: ["--command", "--signed"] + forms),
         Verb(
             name: "subscribe", usage: "subscribe TARGET… [--count N]", purpose: "print values as they come",
             takesTarget: true, options: ["--count", "--duration"]),

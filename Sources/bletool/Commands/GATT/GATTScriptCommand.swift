@@ -6,7 +6,7 @@ struct GATTScriptCommand: GATTVerb {
         abstract: "Run several operations over one connection.",
         usage: "bletool gatt PEER script FILE",
         discussion: """
-            One operation per line: discover [--service UUID], read TARGET, write TARGET HEX [--command], subscribe \
+            One operation per line: discover [--service UUID], read TARGET, write TARGET HEX [--command | --signed], subscribe \
             TARGET [--count N] [--duration S], and wait [--count N] [--duration S], which prints the values that arrived \
             since the subscription; subscribe with an option waits as well. # starts a comment. The first line that \
             fails ends the script.

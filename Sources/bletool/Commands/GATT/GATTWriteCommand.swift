@@ -5,7 +5,7 @@ struct GATTWriteCommand: GATTVerb {
         commandName: "write",
         abstract: "Write a value of up to 512 bytes.",
         usage:
-            "bletool gatt PEER write TARGET VALUE [TARGET VALUE … --reliable] [--command] [--text | --uint8 | --uint16 | …]",
+            "bletool gatt PEER write TARGET VALUE [TARGET VALUE … --reliable] [--command | --signed] [--text | --uint8 | --uint16 | …]",
         discussion: """
             The device confirms the write, except with --command or if the characteristic only supports Write Commands. \
             With --reliable, several values are written, all or none.
@@ -23,6 +23,12 @@ struct GATTWriteCommand: GATTVerb {
 
     @Flag(help: "Use a Write Command: at most MTU − 3 bytes, without a response.")
     var command = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Sign the value with the bond's key: at most MTU − 15 bytes, without a response.",
+            discussion: "On an encrypted link, where signatures are not allowed, it is a Write Command."))
+    var signed = false
 
     @Flag(help: "Write all values or none, and compare what the device received first.")
     var reliable = false
@@ -62,12 +68,14 @@ struct GATTWriteCommand: GATTVerb {
 
     func validate() throws {
         _ = try assignments()
-        if reliable, command { throw ValidationError("--reliable and --command exclude each other.") }
+        if [reliable, command, signed].count(where: \.self) > 1 {
+            throw ValidationError("--reliable, --command and --signed exclude each other.")
+        }
     }
 
     func lines() throws -> [(number: Int?, step: GATTStep)] {
         let assignments = try assignments()
         if reliable { return [(nil, .writeReliably(assignments))] }
-        return [(nil, .write(target, assignments[0].value, isCommand: command))]
+        return [(nil, .write(target, assignments[0].value, signed ? .signed : command ? .withoutResponse : .confirmed))]
     }
 }
