@@ -123,6 +123,7 @@ def gatt(at, number, operation):
         'read': lambda: ['read', number, first],
         'write': lambda: ['write', number, first, octets(v['value'])],
         'writeCommand': lambda: ['command', number, first, octets(v['value'])],
+        'writeSigned': lambda: ['signed', number, first, octets(v['value'])],
         'subscribe': lambda: ['subscribe', number, first, v['configuration'], v['mode']],
         'unsubscribe': lambda: ['unsubscribe', number, first],
         'readMultipleVariable': lambda: ['several', number, *first],

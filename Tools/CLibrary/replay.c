@@ -309,10 +309,11 @@ static jelling_status gatt(int64_t now) {
     if (IS("unsubscribe")) return jelling_unsubscribe(engine, link, first, now, NULL);
     if (IS("read")) return jelling_read(engine, link, first, now, NULL);
     if (IS("mtu")) return jelling_exchange_mtu(engine, link, first, now, NULL);
-    if (IS("write") || IS("command")) {
+    if (IS("write") || IS("command") || IS("signed")) {
         uint8_t *value = octets(5, &count);
-        return IS("write") ? jelling_write(engine, link, first, value, count, now, NULL)
-                           : jelling_write_command(engine, link, first, value, count, now, NULL);
+        if (IS("write")) return jelling_write(engine, link, first, value, count, now, NULL);
+        if (IS("signed")) return jelling_write_signed(engine, link, first, value, count, now, NULL);
+        return jelling_write_command(engine, link, first, value, count, now, NULL);
     }
     uint16_t last = (uint16_t)number(5);
     if (IS("includes")) return jelling_discover_included_services(engine, link, first, last, now, NULL);

@@ -11,6 +11,8 @@ KINDS = ('bumble', 'btvirt', 'simulator')
 BASE = '6B7A%04X-9D1C-4F5E-8A2B-3C4D5E6F7081'
 LATE, SIGNED = BASE % 0x30, BASE % 0x60
 FORMAT = '04000127010000'
+SIGNED_PROFILE = {'services': [{'uuid': '181A', 'characteristics': [
+    characteristic('2A6E', ['read', 'authenticatedSignedWrites'], ['readable', 'writeable'], value='00')]}]}
 SENSOR = {'services': [
     {'uuid': '180F', 'primary': False},
     {'uuid': BASE % 0x40, 'primary': False},
@@ -108,9 +110,7 @@ def serve_answers_after_20_seconds(lab):
 @case(('bumble', 'btvirt'), peer=False)
 def serve_takes_signed_writes(lab):
     """A bonded central writes with signatures and without encryption; a repeated and a forged one change nothing"""
-    signed = {'services': [{'uuid': '181A', 'characteristics': [
-        characteristic('2A6E', ['read', 'authenticatedSignedWrites'], ['readable', 'writeable'], value='00')]}]}
-    tool = lab.start('serve', '--profile', profile(lab, signed), '--name', NAME)
+    tool = lab.start('serve', '--profile', profile(lab, SIGNED_PROFILE), '--name', NAME)
     tool.wait_for(event('advertising'), 'advertising')
     central = odd(lab, '--central', NAME, '--signed')
     central.wait_for(has('done'), 'done', timeout=5 * PATIENCE)
