@@ -13,11 +13,12 @@ from whad.ble.profile.advdata import AdvCompleteLocalName, AdvCompServiceUuid16L
 from whad.ble.profile.attribute import UUID
 from whad.ble.profile.characteristic import Characteristic
 from whad.ble.profile.service import PrimaryService
+from whad.ble.stack.gatt.exceptions import GattTimeoutException
 from whad.ble.stack.smp.parameters import Pairing
 from whad.device import Device
 from whad.device.hci.constants import HCIConnectionState, HCIInternalState
 
-NAME, INTERVAL, SCANS, SCAN = 'Whad', 0.3, 12, 10
+NAME, INTERVAL, SCANS, SCAN, ATTEMPTS = 'Whad', 0.3, 12, 10, 3
 PRIVATE = '6B7A%s-9D1C-4F5E-8A2B-3C4D5E6F7081'
 LONG_VALUE = bytes(i % 256 for i in range(300))
 printing = threading.Lock()
@@ -172,12 +173,25 @@ class Link:
 
     def commands(self):
         return {
-            'find': self.find, 'connect': self.connect, 'discover': self.discover, 'subscribe': self.subscribe, 'pair': self.pair,
+            'find': self.find, 'connect': self.connect, 'discover': again(self.discover), 'subscribe': self.subscribe,
+            'pair': self.pair,
             'mtu': lambda octets: self.peripheral.set_mtu(int(octets)) and None,
-            'read': lambda uuid: {'value': bytes(self.characteristics[uuid].read(long=True)).hex()},
+            'read': again(lambda uuid: {'value': bytes(self.characteristics[uuid].read(long=True)).hex()}),
             'write': self.write, 'command': lambda uuid, value: self.write(uuid, value, True),
             'unsubscribe': lambda uuid: self.characteristics[uuid].unsubscribe() and None,
             'disconnect': lambda: self.peripheral.disconnect()}
+
+
+def again(procedure):
+    """On a busy machine WHAD now and then loses a response that its controller has had, and gives up after 10 s."""
+    def attempts(*words):
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                return procedure(*words)
+            except GattTimeoutException:
+                if not left:
+                    raise
+    return attempts
 
 
 def obey(commands):
