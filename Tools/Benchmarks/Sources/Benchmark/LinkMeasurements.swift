@@ -7,14 +7,14 @@ enum LinkMeasurements {
     private static let handle: UInt16 = 0x40
 
     static let all: [Measurement] = [
-        Measurement("notification (20 B) through the host, packet to event", nanoseconds: 1000, allocations: 1) {
+        Measurement("notification (20 B) through the host, packet to event", nanoseconds: 150, allocations: 0) {
             notification(links: 1)
         },
         Measurement(
-            "notification (20 B) through the host, one of 40 links", nanoseconds: 2000, allocations: 1
+            "notification (20 B) through the host, one of 40 links", nanoseconds: 2000, allocations: 0
         ) { notification(links: 40) },
         Measurement(
-            "write command (20 B) through the host, command to packet to completion", nanoseconds: 1500, allocations: 2
+            "write command (20 B) through the host, command to packet to completion", nanoseconds: 300, allocations: 0
         ) {
             let controller = ScriptedController()
             let link = controller.connect(peer, handle: handle)

@@ -8,16 +8,16 @@ enum ServerMeasurements {
     static let all: [Measurement] = [13, 200].flatMap { attributes in
         [
             Measurement(
-                "GATT server read (20 B), \(attributes) attributes", nanoseconds: 150, allocations: 1
+                "GATT server read (20 B), \(attributes) attributes", nanoseconds: 60, allocations: 0
             ) { requests(of: attributes, mtu: 23, valueLength: 20) { ATTReadRequest(handle: $0).encoded() } },
             Measurement(
-                "GATT server read (512 B at MTU 23), \(attributes) attributes", nanoseconds: 150, allocations: 1
+                "GATT server read (512 B at MTU 23), \(attributes) attributes", nanoseconds: 150, allocations: 0
             ) { requests(of: attributes, mtu: 23, valueLength: 512) { ATTReadRequest(handle: $0).encoded() } },
             Measurement(
-                "GATT server read (512 B at MTU 517), \(attributes) attributes", nanoseconds: 150, allocations: 1
+                "GATT server read (512 B at MTU 517), \(attributes) attributes", nanoseconds: 150, allocations: 0
             ) { requests(of: attributes, mtu: 517, valueLength: 512) { ATTReadRequest(handle: $0).encoded() } },
             Measurement(
-                "GATT server write (20 B), \(attributes) attributes", nanoseconds: 150, allocations: 2
+                "GATT server write (20 B), \(attributes) attributes", nanoseconds: 90, allocations: 0
             ) {
                 let value = [UInt8](repeating: 7, count: 20)
                 return requests(of: attributes, mtu: 23, valueLength: 20) {
