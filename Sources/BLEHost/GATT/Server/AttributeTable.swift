@@ -21,12 +21,15 @@ struct AttributeTable: Sendable {
 
     /// In ascending order of their handles.
     private(set) var attributes: [Attribute] = []
-    /// For each page of 256 handles: the index in `attributes` plus one; empty if the page has no attributes.
-    private var pages: [[UInt16]]
+    /// For each page of 256 handles: its number in `places`; 0 if it has no attributes.
+    private var pages = [UInt16](repeating: 0, count: AttributeTable.pageCount)
+    /// Pages one behind the other, in one array, so that a look-up touches no other: for each handle its index in
+    /// `attributes` plus one, or 0. The first page stands for all that have no attributes.
+    private var places = [UInt16](repeating: 0, count: AttributeTable.pageLength)
     /// In ascending order of their UUIDs.
     private var types: [TypeIndex] = []
 
-    init() { pages = Array(repeating: [], count: Self.pageCount) }
+    init() {}
 
     var count: Int { attributes.count }
 
@@ -34,9 +37,7 @@ struct AttributeTable: Sendable {
 
     @inline(__always)
     func position(of handle: AttributeHandle) -> Position? {
-        let page = pages[Int(handle.rawValue >> 8)]
-        guard !page.isEmpty else { return nil }
-        let entry = page[Int(handle.rawValue & 0xFF)]
+        let entry = places.span[slot(of: handle.rawValue)]
         return entry == 0 ? nil : Position(index: Int(entry) - 1)
     }
 
@@ -74,11 +75,32 @@ struct AttributeTable: Sendable {
     @inline(__always)
     func value(at position: Position) -> Attribute.Value { attributes.span[position.index].value }
 
-    /// The value of an attribute; `nil` if the table does not keep one value for all clients.
+    /// Whether the table keeps one value for all clients; asked without a copy of it.
     @inline(__always)
-    func storedOctets(at position: Position) -> [UInt8]? {
-        guard case .stored(let octets) = attributes.span[position.index].value else { return nil }
-        return octets
+    func isStored(at position: Position) -> Bool {
+        if case .stored = attributes.span[position.index].value { true } else { false }
+    }
+
+    /// Whether an app has the value; asked without a copy of another.
+    @inline(__always)
+    func isDynamic(at position: Position) -> Bool {
+        if case .dynamic = attributes.span[position.index].value { true } else { false }
+    }
+
+    /// The answer to a request for an attribute's value from an offset on, at most so long; `nil` if the table does not
+    /// keep one value for all clients.
+    @inline(__always)
+    func response(
+        _ opcode: UInt8, at position: Position, from offset: Int, limit: Int, into ring: inout OctetRing
+    ) -> [UInt8]? {
+        switch attributes.span[position.index].value {
+        case .stored(let octets) where offset <= octets.count:
+            ring.join(
+                opcode,
+                octets.span.bytes.extracting(droppingFirst: offset).extracting(first: min(octets.count - offset, limit))
+            )
+        default: nil
+        }
     }
 
     // MARK: By type
@@ -139,7 +161,7 @@ struct AttributeTable: Sendable {
         var end = place
         while end < attributes.count, attributes[end].handle <= range.last {
             let handle = attributes[end].handle
-            pages[Int(handle.rawValue >> 8)][Int(handle.rawValue & 0xFF)] = 0
+            places[slot(of: handle.rawValue)] = 0
             end += 1
         }
         attributes.removeSubrange(place..<end)
@@ -154,9 +176,12 @@ struct AttributeTable: Sendable {
 
     /// Replaces the octets of a stored value, in its memory if they fit.
     mutating func store(_ octets: RawSpan, at position: Position) {
-        guard case .stored(var stored) = attributes[position.index].value else { return }
-        // Otherwise `stored` would not be the only reference, and be copied before it is overwritten.
-        attributes[position.index].value = .dynamic
+        guard isStored(at: position) else { return }
+        // In exchange for another value: if the table kept a reference, the octets would be copied before they are
+        // overwritten.
+        var value = Attribute.Value.dynamic
+        swap(&value, &attributes[position.index].value)
+        guard case .stored(var stored) = consume value else { return }
         stored.removeAll(keepingCapacity: true)
         unsafe octets.withUnsafeBytes { unsafe stored.append(contentsOf: $0) }
         attributes[position.index].value = .stored(stored)
@@ -166,9 +191,18 @@ struct AttributeTable: Sendable {
         for position in place..<attributes.count {
             let handle = attributes[position].handle.rawValue
             let page = Int(handle >> 8)
-            if pages[page].isEmpty { pages[page] = Array(repeating: 0, count: Self.pageLength) }
-            pages[page][Int(handle & 0xFF)] = UInt16(truncatingIfNeeded: position + 1)
+            if pages[page] == 0 {
+                pages[page] = UInt16(truncatingIfNeeded: places.count / Self.pageLength)
+                places.append(contentsOf: repeatElement(0, count: Self.pageLength))
+            }
+            places[slot(of: handle)] = UInt16(truncatingIfNeeded: position + 1)
         }
+    }
+
+    /// Where a handle stands in `places`.
+    @inline(__always)
+    private func slot(of handle: UInt16) -> Int {
+        Int(pages.span[Int(handle >> 8)]) * Self.pageLength + Int(handle & 0xFF)
     }
 
     private mutating func index(_ attribute: Attribute) {

@@ -11,8 +11,12 @@ extension GATTServer {
             return refuse(request, handle, .invalidHandle, client)
         }
         if let error = refusal(readingAt: position, client) { return refuse(request, handle, error, client) }
-        if let octets = database.table.storedOctets(at: position) {
-            return respondValue(octets, from: offset, handle, request, client)
+        // As `held` below, without a copy of the value.
+        let limit = clients[client].mtu - 1
+        if let response = database.table.response(
+            request.rawValue | 1, at: position, from: offset, limit: limit, into: &octets)
+        {
+            return respond(response, client)
         }
         switch held(at: position, client) {
         case .octets(let octets): respondValue(octets, from: offset, handle, request, client)

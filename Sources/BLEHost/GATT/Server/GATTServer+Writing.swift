@@ -13,7 +13,7 @@ extension GATTServer {
         let value = octets.copy(request.value)
         if let error = checked(value, at: position, client) { return refuse(.writeRequest, handle, error, client) }
         let write = GATTWrite(handle: handle, offset: 0, value: value)
-        if case .dynamic = database.table.value(at: position) {
+        if database.table.isDynamic(at: position) {
             ask(forWriting: [write], .writeRequest, .write, deadline(now), client)
         } else {
             // The response goes first: the effects of the write follow it.
@@ -57,7 +57,7 @@ extension GATTServer {
                 counters.refusedCommands &+= 1
                 return
             }
-            guard case .dynamic = database.table.value(at: position) else {
+            guard database.table.isDynamic(at: position) else {
                 return commit(write, at: position, client)
             }
             let id = GATTRequestID(rawValue: nextQuestion().rawValue | Self.commandMark)
@@ -76,6 +76,7 @@ extension GATTServer {
         _ octets: [UInt8], at position: AttributeTable.Position, _ client: ServerClients.Handle
     ) -> ATTError? {
         guard octets.count <= maximumAttributeLength else { return .invalidAttributeValueLength }
+        if database.table.isStored(at: position) { return nil }
         switch database.table.value(at: position) {
         case .stored, .dynamic: return nil
         case .clientConfiguration(let configuration):
@@ -97,17 +98,18 @@ extension GATTServer {
     private mutating func commit(
         _ write: GATTWrite, at position: AttributeTable.Position, _ client: ServerClients.Handle
     ) {
-        switch database.table.value(at: position) {
-        case .stored:
+        if database.table.isStored(at: position) {
             database.table.store(write.value.span.bytes, at: position)
-            emit(.stored(clients[client].link, write))
+            return emit(.stored(clients[client].link, write))
+        }
+        switch database.table.value(at: position) {
         case .clientConfiguration(let configuration):
             configure(write.handle, configuration, write.value, client)
         case .serverConfiguration:
             emit(.stored(clients[client].link, write))
             if broadcasts.configure(write.handle, isOn: write.value.first == 1) { announceBroadcasts() }
         case .clientSupportedFeatures: clients[client].features = (write.value.first ?? 0) & Self.knownFeatures
-        case .dynamic, .databaseHash: break
+        case .stored, .dynamic, .databaseHash: break
         }
     }
 

@@ -62,7 +62,7 @@ enum ServerMeasurements {
             let pdu = pdus[turn % pdus.count]
             server.receive(pdu.span.bytes, from: link, at: .zero)
             while let action = server.nextAction() {
-                guard case .send(let response, _, let tag) = action else { continue }
+                guard case .send(let response, _, let tag) = consume action else { continue }
                 checksum = checksum &* 31 &+ UInt64(response.count) &+ UInt64(response[0])
                 server.sent(tag, to: link, at: .zero)
             }
