@@ -40,7 +40,8 @@ public nonisolated enum WireSessionKind: SwiftProtobuf.Enum, Swift.CaseIterable 
   /// The managers of one app, with the life of apps.
   case app // = 2
 
-  /// Of root and the daemon's own user alone: it looks after the apps that are installed.
+  /// Of operators alone (root, the daemon's own user, the members of the operators' group): it looks after the apps
+  /// that are installed.
   case `operator` // = 3
   case UNRECOGNIZED(Int)
 
