@@ -12,7 +12,7 @@ BASE = '6B7A%04X-9D1C-4F5E-8A2B-3C4D5E6F7081'
 LATE, SIGNED = BASE % 0x30, BASE % 0x60
 FORMAT = '04000127010000'
 SIGNED_PROFILE = {'services': [{'uuid': '181A', 'characteristics': [
-    characteristic('2A6E', ['read', 'authenticatedSignedWrites'], ['readable', 'writeable'], value='00')]}]}
+    characteristic(SIGNED, ['read', 'authenticatedSignedWrites'], ['readable', 'writeable'], value='00')]}]}
 SENSOR = {'services': [
     {'uuid': '180F', 'primary': False},
     {'uuid': BASE % 0x40, 'primary': False},
