@@ -11,7 +11,15 @@ enum TerminalMode {
         var isPaused = false
     }
 
-    private static let state = Mutex(State())
+    /// An object that holds the state, because a static `Mutex` must not: with `-O`, Swift 6.3.1 gives a static or
+    /// global `Mutex` wrong first octets if its value contains a structure with a tuple, such as `termios`. Here
+    /// `saved` was then not `nil`, and neither `begin` nor `end` did what it should. `Tools/Checks/mutexes` keeps this
+    /// out of all sources.
+    private final class Holder: Sendable {
+        let state = Mutex(State())
+    }
+
+    private static let holder = Holder()
 
     /// Whether keys can be read and answers be seen: both sides are a terminal that moves its cursor.
     static var isPossible: Bool {
@@ -42,7 +50,7 @@ enum TerminalMode {
     ///   - takesControlC: whether ^C is a key; else it is the signal that it was.
     ///   - screen: whether to draw on a screen of its own, which is gone afterwards.
     static func begin(takesControlC: Bool, screen: Bool) {
-        state.withLock { state in
+        holder.state.withLock { state in
             guard state.saved == nil else { return }
             var mode = termios()
             guard unsafe tcgetattr(0, &mode) == 0 else { return }
@@ -65,7 +73,7 @@ enum TerminalMode {
 
     /// Gives the terminal back as it was; a second time changes nothing.
     static func end() {
-        state.withLock { state in
+        holder.state.withLock { state in
             guard var saved = state.saved else { return }
             state.saved = nil
             if state.isOnScreen { write("\u{1B}[?25h\u{1B}[?1049l") }
@@ -75,12 +83,12 @@ enum TerminalMode {
     }
 
     /// Whether somebody else reads the terminal now.
-    static var isPaused: Bool { state.withLock { $0.isPaused } }
+    static var isPaused: Bool { holder.state.withLock { $0.isPaused } }
 
     /// Gives the terminal back as it was for as long as `body` reads a line from it.
     static func paused<Result>(_ body: () -> Result) -> Result {
         var raw = termios()
-        let wasRaw = state.withLock { state in
+        let wasRaw = holder.state.withLock { state in
             guard var saved = state.saved, unsafe tcgetattr(0, &raw) == 0 else { return false }
             state.isPaused = true
             unsafe tcsetattr(0, TCSANOW, &saved)
@@ -88,7 +96,7 @@ enum TerminalMode {
         }
         defer {
             if wasRaw {
-                state.withLock { state in
+                holder.state.withLock { state in
                     state.isPaused = false
                     if state.saved != nil { unsafe tcsetattr(0, TCSANOW, &raw) }
                 }
