@@ -1,10 +1,36 @@
 import Glibc
 
-/// The arguments as other users see them, in `/proc/PID/cmdline`.
-enum VisibleArguments {
+/// The arguments as other users see them, in `/proc/PID/cmdline`. What is hidden here was visible until then, and a shell
+/// may keep it: programs that take secrets as arguments also take them from files.
+public enum VisibleArguments {
+    /// Replaces the end of an argument by as many `*`.
+    ///
+    /// Call it before other threads begin. Take a copy of the arguments first: on Linux, Swift may read
+    /// `CommandLine.arguments` from the same memory.
+    /// - Parameters:
+    ///   - number: which argument; 0 is the name of the program.
+    ///   - offset: how many octets of it stay.
+    /// - Returns: whether there is such an argument.
+    @discardableResult
+    public static func hide(argument number: Int, from offset: Int = 0) -> Bool {
+        guard let memory = unsafe place else { return false }
+        var position = 0
+        for _ in 0..<number {
+            while position < memory.count, unsafe memory[position] != 0 { position += 1 }
+            position += 1
+        }
+        guard position < memory.count else { return false }
+        position += offset
+        while position < memory.count, unsafe memory[position] != 0 {
+            unsafe memory[position] = UInt8(ascii: "*")
+            position += 1
+        }
+        return true
+    }
+
     /// Replaces a text in an argument by `***`.
     /// - Returns: whether it was found.
-    static func hide(_ secret: Substring, in argument: String) -> Bool {
+    public static func hide(_ secret: Substring, in argument: String) -> Bool {
         guard let memory = unsafe place else { return false }
         let whole = Array(argument.utf8)
         let start = argument.utf8.distance(from: argument.startIndex, to: secret.startIndex)

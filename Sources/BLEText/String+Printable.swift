@@ -50,6 +50,22 @@ extension String {
         return result + "’"
     }
 
+    /// The text for a terminal, whatever has come into it: controls, invisible characters and those that change the
+    /// writing direction become numbers. Lines, tabs and spaces stay as they are; `printable` is for a text within a line.
+    public var safeForTerminal: String {
+        if utf8.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == 0x0A }) { return self }
+        var result = ""
+        var sieve = TextSieve()
+        for scalar in unicodeScalars {
+            if sieve.passes(scalar) || !TextSieve.isHidden(scalar) || scalar == "\n" || scalar == "\t" {
+                result.unicodeScalars.append(scalar)
+            } else {
+                result += scalar.number
+            }
+        }
+        return result
+    }
+
     /// Whether it has only visible ASCII characters and single spaces.
     private var isPlain: Bool {
         var before: UInt8 = 0x20

@@ -2,7 +2,7 @@
 ///
 /// Names, values and messages from others may contain characters that move the cursor, change the writing direction,
 /// are invisible, or stack marks until nothing can be read. Show such characters as numbers.
-public struct TextSieve {
+public struct TextSieve: Sendable {
     /// The maximum number of marks on one letter: enough for the languages of the world.
     private static let mostMarks = 2
 

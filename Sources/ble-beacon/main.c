@@ -3,6 +3,7 @@
  * of `bletool --json serve`.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +18,13 @@ enum { exit_failed = 1, exit_usage = 2, exit_transport = 3 };
 
 static const char usage[] =
     "usage: ble-beacon -t TRANSPORT [--name NAME] [--advertise UUID]… [--background] [--emit-overflow] [--interval MS]\n"
-    "                  [--state FILE] [--io none|display|yesno|keyboard|kbdisp] [--passkey N] [--mitm] [--no-sc] [--yes]\n"
-    "                  [--static-address] [--address-resolution] [--eatt] [FILE]\n"
+    "                  [--state FILE] [--io none|display|yesno|keyboard|kbdisp] [--passkey N | --passkey-file FILE] [--mitm]\n"
+    "                  [--no-sc] [--yes] [--static-address] [--address-resolution] [--eatt] [FILE]\n"
     "\n"
     "TRANSPORT is user:N, unix:PATH, tcp:ADDRESS:PORT or uart:DEVICE@BAUD. FILE is a profile as for bletool serve:\n"
     "  {\"services\":[{\"uuid\":\"180F\",\"characteristics\":[{\"uuid\":\"2A19\",\"properties\":[\"read\",\"notify\"],\"value\":\"64\"}]}]}\n"
-    "Without it, only advertises. Runs until ^C.\n";
+    "Without it, only advertises. Runs until ^C. Other users can read N until this program has started, and a shell may\n"
+    "keep it; --passkey-file takes it from the first line of a file, or of standard input with -.\n";
 
 /* ----------------------------------------------------------------- Output */
 
@@ -271,6 +273,22 @@ static int parse_passkey(char *text, jelling_pairing_options *pairing) {
     return 1;
 }
 
+/* "-" is standard input. */
+static int read_passkey(const char *path, jelling_pairing_options *pairing) {
+    char line[16] = "";
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    if (!file) {
+        fprintf(stderr, "ble-beacon: ‘%s’ cannot be read: %s\n", path, strerror(errno));
+        return 0;
+    }
+    int is_read = fgets(line, sizeof line, file) != NULL;
+    if (file != stdin) fclose(file);
+    line[strcspn(line, "\r\n")] = 0;
+    if (is_read && parse_passkey(line, pairing)) return 1;
+    fprintf(stderr, "ble-beacon: the first line of ‘%s’ is no passkey: it has six digits, leading zeros included\n", path);
+    return 0;
+}
+
 static int parse_interval(const char *text, uint16_t *interval) {
     char *end;
     double milliseconds = strtod(text, &end);
@@ -302,6 +320,10 @@ int main(int count, char **arguments) {
         else if (strcmp(word, "--state") == 0 && value) options.state_file = value, i++;
         else if (strcmp(word, "--io") == 0 && value && parse_io(value, &pairing.io_capability)) i++;
         else if (strcmp(word, "--passkey") == 0 && value && parse_passkey(value, &pairing)) i++;
+        else if (strcmp(word, "--passkey-file") == 0 && value) {
+            if (!read_passkey(value, &pairing)) return exit_usage;
+            i++;
+        }
         else if (strcmp(word, "--mitm") == 0) pairing.flags |= JELLING_PAIRING_REQUIRES_AUTHENTICATION;
         else if (strcmp(word, "--no-sc") == 0) pairing.flags |= JELLING_PAIRING_LEGACY_ONLY;
         else if (strcmp(word, "--yes") == 0) beacon.confirms = 1;

@@ -12,7 +12,9 @@ enum Program {
         holdStandardDescriptors()
         let interruption = Interruption()
         interruption.prepare()
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        let given = CommandLine.arguments
+        SecretArguments.hide(given)
+        let arguments = Array(given.dropFirst())
         Task.detached { exit(await run(arguments, interruption: interruption)) }
         interruption.serve()
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BLE
 import BLEGateway
+import BLEStateFiles
 import Glibc
 
 /// The program's arguments. Its help and its manual page are generated from here.

@@ -285,6 +285,25 @@ def hidden_passkey(folder):
     return process.returncode == 0 and b'271828' not in line and b'--passkey' in line, f'status {process.returncode}, {line!r}'
 
 
+def passkey_of_a_file(folder):
+    """a passkey comes from the first line of a file or of standard input; what is none is refused without a word of it"""
+    with Bench(folder) as bench, tempfile.TemporaryDirectory() as scratch:
+        path = os.path.join(scratch, 'passkey')
+        for text, wanted in ((b'271828\r\nmore\n', 0), (b'27182\n', 2), (b'', 2)):
+            with open(path, 'wb') as f:
+                f.write(text)
+            for name in (path, '-'):
+                with open(path, 'rb') as given:
+                    process = bench.start('ble-beacon', '--passkey-file', name, stdin=given)
+                    if wanted == 0:
+                        line_of(process)
+                        process.send_signal(signal.SIGTERM)
+                    _, err = process.communicate(timeout=PATIENCE)
+                if process.returncode != wanted or b'27182' in err or (wanted and b'six digits' not in err):
+                    return False, f'{text!r} of {name}: status {process.returncode}, {err!r}'
+    return True, ''
+
+
 def state_file(scratch, bond):
     """A file with a bond in a folder of its own."""
     path = os.path.join(scratch, 'state', 'bonds')
@@ -404,5 +423,5 @@ def two_of_one_name(folder):
 
 CASES = [bonds_that_cannot_be_written, stranger_with_the_digits, two_of_one_name, name_that_a_terminal_obeys, time_of_a_line,
          long_script, wait_that_ends_by_time, commands_that_say_nothing, mtu_exchange_that_fails, reader_that_stops,
-         output_that_does_not_wait, closed_output, profile_that_is_long, profile_that_a_terminal_obeys, hidden_passkey,
+         output_that_does_not_wait, closed_output, profile_that_is_long, profile_that_a_terminal_obeys, hidden_passkey, passkey_of_a_file,
          scan_of_a_slow_controller]

@@ -1,14 +1,12 @@
 """`bled` as a process, and the programs that use it: what the cases share."""
-import json, os, re, resource, signal, subprocess, tempfile, threading, time
+import json, os, re, resource, signal, subprocess, sys, tempfile, threading, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+sys.path.append(os.path.join(ROOT, 'Tools'))     # after this folder
+from programs import BLED, BLETOOL, SAMPLES as EXAMPLES   # noqa: E402, F401, for the cases
 from client import Client, Fixed64, decode, is_listening
 
-BLETOOL = os.environ.get('BLETOOL') or os.path.join(ROOT, '.build', 'debug', 'bletool')
-BLED = os.environ.get('BLED') or os.path.join(ROOT, '.build', 'debug', 'bled')
-# The sample apps for Core Bluetooth.
-EXAMPLES = os.environ.get('EXAMPLES') or os.path.join(ROOT, '.build', 'debug')
 HEART = {1: Fixed64(0xC0DE_0000_0001), 2: 1}
 # Seconds; ends what hangs.
 LIMIT = int(os.environ.get('LIMIT', 120))

@@ -8,7 +8,7 @@ from __main__ import BLED, BLETOOL, Daemon, EXAMPLES, LIMIT, ROOT, bletool, case
 from client import Client, Fixed64, decode, encode
 from operators import Open, as_user, status, NOBODY
 
-CONTROLLERS = os.environ.get('SIMULATED_CONTROLLERS') or os.path.join(ROOT, '.build', 'debug', 'simulated-controllers')
+from programs import CONTROLLERS   # noqa: E402
 LIMIT_REACHED, NOT_CONNECTED, NOT_PERMITTED, INCLUDED_UNKNOWN, UNKNOWN_SERVICE, NOT_OPEN, INVALID_SPSM = 11, 7, 15, 85, 87, 102, 105
 READ, WRITE, NOTIFY = 0x02, 0x08, 0x10
 

@@ -3,13 +3,13 @@ import json, os, shutil, signal, socket, subprocess, sys, tempfile, threading, t
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(ROOT, 'Tools', 'Interop'))
+sys.path[:0] = [os.path.join(ROOT, 'Tools', 'Interop'), os.path.join(ROOT, 'Tools')]
 from lab import Child, Failure, Lab, free_port   # noqa: E402, the cases use all of them
+from programs import GATEWAY, remedy   # noqa: E402
 
 # Seconds for what takes one or two on a machine with nothing else to do.
 PATIENCE = 180
 
-GATEWAY = os.environ.get('GATEWAY') or os.path.join(ROOT, '.build', 'debug', 'jelling-gateway')
 PYTHON = os.path.join(ROOT, '.cache', 'gateway', 'venv', 'bin', 'python')
 MOSQUITTO = shutil.which('mosquitto', path=os.environ.get('PATH', '') + ':/usr/sbin')
 
@@ -19,7 +19,7 @@ def lacking():
     missing = [p for p in (GATEWAY, PYTHON, MOSQUITTO or 'mosquitto') if not os.access(p, os.X_OK)]
     if not missing:
         return None
-    return f'missing: {", ".join(missing)}; Tools/install gateway peers, JELLING_GATEWAY=1 swift build --product jelling-gateway'
+    return f'missing: {", ".join(missing)}; Tools/install gateway peers, {remedy("jelling-gateway")}'
 
 
 def wait_until(condition, what, timeout=PATIENCE):

@@ -7,16 +7,13 @@ from relay import Relay
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.append(os.path.join(ROOT, 'Tools', 'Daemon'))      # after this folder
+sys.path += [os.path.join(ROOT, 'Tools', 'Daemon'), os.path.join(ROOT, 'Tools')]      # after this folder
 from client import is_listening   # noqa: E402
+from programs import BLED, BLETOOL, CONTROLLERS as SIMULATED_CONTROLLERS, SAMPLES as EXAMPLES   # noqa: E402, F401
 PEER_SCRIPTS = os.path.join(ROOT, 'Tools', 'peers')
 PEERS = os.environ.get('PEERS_DIR') or os.path.join(ROOT, '.cache', 'peers')
 PYTHON = os.path.join(PEERS, 'venv', 'bin', 'python')
 BTVIRT = os.path.join(PEERS, 'btroot', 'usr', 'bin', 'btvirt')
-SIMULATED_CONTROLLERS = (os.environ.get('SIMULATED_CONTROLLERS')
-                         or os.path.join(ROOT, '.build', 'debug', 'simulated-controllers'))
-BLETOOL = os.environ.get('BLETOOL') or os.path.join(ROOT, '.build', 'debug', 'bletool')
-BLED = os.environ.get('BLED') or os.path.join(ROOT, '.build', 'debug', 'bled')
 # Whether the tool and the apps get their controller from a daemon.
 THROUGH_BLED = False
 
@@ -30,9 +27,6 @@ KINDS = {
     'simulator': ([], []),
     'simulator-legacy': (['--legacy', '--acl-len', '27', '--acl-num', '4'], []),
 }
-# The sample apps for Core Bluetooth.
-EXAMPLES = (os.environ.get('EXAMPLES')
-            or os.path.join(ROOT, '.build', 'debug'))
 # How often programs are killed at random moments; 0: as often as fits into the time.
 KILLS = 0
 PEER_ADDRESS = 'F2:F1:F0:00:00:02'

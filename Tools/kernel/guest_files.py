@@ -3,16 +3,21 @@ import os, re, shutil, subprocess, sys, tarfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.append(os.path.join(ROOT, 'Tools'))
+import programs   # noqa: E402
+
 GO = '/usr/share/gocode'    # where Debian has packages of Go
 
 
 def build(product='bletool'):
-    """The binary that the other tests use too; `BLETOOL` and `BLED` name ready ones."""
-    if ready := os.environ.get(product.upper()):
-        return ready
-    subprocess.run(['swift', 'build', '--package-path', ROOT, '--product', product], check=True, stdin=subprocess.DEVNULL,
-                   stdout=sys.stderr)
-    return os.path.join(ROOT, '.build', 'debug', product)
+    """The binary that the other tests use too (Tools/programs.py); a debug build is brought up to date first."""
+    ready = programs.path(product)
+    if os.path.dirname(ready) == os.path.join(ROOT, '.build', 'debug'):
+        subprocess.run(['swift', 'build', '--package-path', ROOT, '--product', product], check=True, stdin=subprocess.DEVNULL,
+                       stdout=sys.stderr)
+    elif not os.path.exists(ready):
+        sys.exit(f'{ready} is missing: {programs.remedy(product)}')
+    return ready
 
 
 def libraries(binary):

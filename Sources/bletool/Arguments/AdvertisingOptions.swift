@@ -106,9 +106,10 @@ struct AdvertisingOptions: ParsableArguments {
             if target.form != .extended { packed.advertisement = [] }
         }
         let packedAdvertisement = packed
+        let pairingOptions = try pairing?.options()
         let adjust: (inout AdapterConfiguration) throws -> Void = { configuration in
             if let pairing, session.rawAdapter == nil {
-                try session.secure(&configuration, pairing: pairing.options, confirms: pairing.yes)
+                try session.secure(&configuration, pairing: pairingOptions, confirms: pairing.yes)
             }
             if pairing == nil, target != nil { try session.secure(&configuration, pairing: nil, needsStore: true) }
             if let name { configuration.deviceName = name }

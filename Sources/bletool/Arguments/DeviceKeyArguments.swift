@@ -7,24 +7,32 @@ import BLESensors
 struct DeviceKeyArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The bind key of a sensor that encrypts (BTHome, MiBeacon, pvvx): 32 digits, for one device only as ADDRESS=KEY; may be repeated.",
+            "The bind key of a sensor that encrypts (BTHome, MiBeacon, pvvx): 32 digits, for one device only as ADDRESS=KEY; may be repeated. Other users can read it until this program has started, and a shell may keep it.",
             valueName: "key"))
     var key: [Secret<DeviceKey>] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with such keys, one a line, which no other user then sees; - is standard input; may be repeated.",
+            valueName: "file"), completion: .file())
+    var keyFile: [String] = []
 
     func validate() throws {
         for key in key { try key.check("--key <key>") }
     }
 
     /// The keys; `nil` if none was given.
-    var sensorKeys: SensorKeys? {
-        guard !key.isEmpty else { return nil }
+    /// - Throws: `Failure` when a file of keys cannot be read or has a line that is none.
+    func sensorKeys() throws -> SensorKeys? {
+        let given = try key.compactMap(\.value) + keyFile.flatMap { try SecretFile.values(of: $0, DeviceKey.self) }
+        guard !given.isEmpty else { return nil }
         var keys = SensorKeys { key, block in
             guard case .octets(let octets) = CryptoToolbox().answer(.encrypt(key: key, block: block)) else {
                 return nil
             }
             return octets
         }
-        for key in key.compactMap(\.value) { keys.add(key.octets, for: key.address) }
+        for key in given { keys.add(key.octets, for: key.address) }
         return keys
     }
 }

@@ -26,10 +26,19 @@ struct PairingArguments: ParsableArguments {
 
     @Option(
         name: .customLong("passkey"),
-        help: ArgumentHelp("The passkey to enter or to display, six digits.", valueName: "number"))
+        help: ArgumentHelp(
+            "The passkey to enter or to display, six digits. Other users can read it until this program has started, and a shell may keep it.",
+            valueName: "number"))
     var secretPasskey: Secret<Passkey>?
 
-    var passkey: Passkey? { secretPasskey?.value }
+    @Option(
+        help: ArgumentHelp(
+            "A file whose first line is the passkey, which no other user then sees; - is standard input.",
+            valueName: "file"), completion: .file())
+    var passkeyFile: String?
+
+    /// Whether a passkey was given, in either form.
+    var givesPasskey: Bool { secretPasskey != nil || passkeyFile != nil }
 
     @Flag(help: "Require protection against a man in the middle.")
     var mitm = false
@@ -44,6 +53,9 @@ struct PairingArguments: ParsableArguments {
 
     func validate() throws {
         try secretPasskey?.check("--passkey <number>")
+        if secretPasskey != nil, passkeyFile != nil {
+            throw ValidationError("--passkey contradicts --passkey-file: omit one of them.")
+        }
         if mitm, io == .none {
             throw ValidationError(
                 "--mitm needs a display or a keyboard on this side: use --io display, keyboard, yesno or kbdisp.")
@@ -60,7 +72,9 @@ struct PairingArguments: ParsableArguments {
         }
     }
 
-    var options: PairingOptions {
+    /// - Throws: `Failure` when the file of the passkey cannot be read or has none.
+    func options() throws -> PairingOptions {
+        let passkey = try passkeyFile.map { try SecretFile.value(of: $0, Passkey.self) } ?? secretPasskey?.value
         var options = PairingOptions(
             ioCapability: io.capability, requiresAuthentication: mitm,
             allowsSecureConnections: !withoutSecureConnections, passkey: passkey?.number)

@@ -1,9 +1,11 @@
 import BLE
 import BLEJSON
+import BLEText
 import Synchronization
 
 /// Carries octets between standard input and output and the channels of one peer.
 ///
+/// On a terminal, what the peer sends is shown as text that the terminal does not obey; elsewhere it is written as it is.
 /// Messages that arrive are written to the output before the peer may send more, so a reader that stops stops the peer.
 struct ChannelPipe: Sendable {
     let console: Console
@@ -128,6 +130,7 @@ struct ChannelPipe: Sendable {
         of channel: Channel, number: Int, _ queue: AsyncStream<Event>.Continuation, _ arrival: LastArrival
     ) -> Task<Void, Never> {
         Task {
+            var sieve = OctetSieve()
             do {
                 for try await message in channel {
                     arrival.note()
@@ -138,11 +141,15 @@ struct ChannelPipe: Sendable {
                                 "value": .string(Hexadecimal.text(message)),
                             ], text: "")
                     } else {
-                        console.write(message.span.bytes)
+                        console.writeForeign(message, through: &sieve)
                     }
                 }
+                console.endForeign(through: &sieve)
                 queue.yield(.closed(number))
-            } catch { queue.yield(.failed(error)) }
+            } catch {
+                console.endForeign(through: &sieve)
+                queue.yield(.failed(error))
+            }
         }
     }
 

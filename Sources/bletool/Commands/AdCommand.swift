@@ -43,7 +43,7 @@ struct AdDecodeCommand: ToolCommand {
         let response = scanResponse?.bytes ?? []
         let data = AdvertisingData(
             advertisement: bytes.span.bytes, scanResponse: scanResponse == nil ? nil : response.span.bytes)
-        let output = AdvertisingDataOutput(data, scanFor: scanFor, from: address?.address, keys: keys.sensorKeys)
+        let output = AdvertisingDataOutput(data, scanFor: scanFor, from: address?.address, keys: try keys.sensorKeys())
         session.console.print(output.json, text: output.text)
     }
 }

@@ -88,9 +88,10 @@ struct ScanCommand: ToolCommand {
 
     func run(in session: Session) async throws {
         let duration = duration?.duration
+        let keys = try keys.sensorKeys()
         if showsTable(on: session.console) {
             let screen = ScanScreen(
-                console: session.console, request: request, keys: keys.sensorKeys, name: name, duration: duration)
+                console: session.console, request: request, keys: keys, name: name, duration: duration)
             return try await screen.run {
                 try await withDeadline(after: duration) { begin in
                     try await session.reopening { adapter in
@@ -101,7 +102,7 @@ struct ScanCommand: ToolCommand {
             }
         }
         let printer = ScanPrinter(
-            console: session.console, request: request, keys: keys.sensorKeys, name: name, limit: count?.value)
+            console: session.console, request: request, keys: keys, name: name, limit: count?.value)
         // A daemon or an adapter that is slow to open takes nothing of the time.
         try await withDeadline(after: duration) { begin in
             try await session.reopening { adapter in

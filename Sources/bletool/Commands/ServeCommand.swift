@@ -47,7 +47,7 @@ struct ServeCommand: ToolCommand {
     @OptionGroup var pairing: PairingArguments
 
     func validate() throws {
-        guard pairing.passkey == nil || pairing.mitm else {
+        guard !pairing.givesPasskey || pairing.mitm else {
             throw ValidationError(
                 "--passkey needs --mitm: without it, devices pair without a passkey, and a fixed passkey is only "
                     + "given away. Use --io display --mitm --passkey N, or omit --passkey for a new number at each "

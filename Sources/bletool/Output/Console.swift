@@ -9,6 +9,9 @@ import Synchronization
 /// Each line is written in one call, so that a reader sees whole lines. If the reader has closed the pipe, or a line
 /// cannot be written, the work ends as with ^C. A reader that stops reading blocks the work until it is interrupted;
 /// soon afterwards the output counts as ended.
+///
+/// What is printed may contain what others have sent. On a terminal every line, note and question loses here whatever a
+/// terminal would obey; only `write` and `setInput`, which draw, are as they are given. Programs get everything unchanged.
 final class Console: Sendable {
     let isJSON: Bool
     /// Whether progress may be shown: standard error is a terminal and standard output is not read by a program.
@@ -19,6 +22,7 @@ final class Console: Sendable {
     let showsColours: Bool
     private let output: PatientWriter
     private let errors: PatientWriter
+    private let errorsAreOnTerminal: Bool
     private let interruption: Interruption
     private let state = Mutex(State())
 
@@ -40,13 +44,28 @@ final class Console: Sendable {
         self.errors = PatientWriter(errors, interruption: interruption)
         self.interruption = interruption
         isTerminal = isatty(output) == 1
-        showsProgress = !isJSON && isTerminal && isatty(errors) == 1
+        errorsAreOnTerminal = isatty(errors) == 1
+        showsProgress = !isJSON && isTerminal && errorsAreOnTerminal
         // An empty value says nothing (https://no-color.org).
         let forbidsColours = unsafe getenv("NO_COLOR").map { unsafe $0.pointee != 0 } ?? false
         showsColours = !isJSON && isTerminal && !forbidsColours
     }
 
-    /// Prints octets that are lines already.
+    /// Prints octets that a peer has sent: on a terminal as text that it does not obey, elsewhere as they are.
+    /// - Parameter sieve: what is known of the octets before these.
+    func writeForeign(_ octets: [UInt8], through sieve: inout OctetSieve) {
+        guard isTerminal else { return write(octets.span.bytes) }
+        let text = Array(sieve.text(of: octets).utf8)
+        write(text.span.bytes)
+    }
+
+    /// Prints the rest of what a peer has sent, when no more follows.
+    func endForeign(through sieve: inout OctetSieve) {
+        let text = Array(sieve.end().utf8)
+        write(text.span.bytes)
+    }
+
+    /// Prints octets that are lines already, or draw on the terminal.
     func write(_ lines: RawSpan) {
         let hasEnded = state.withLock { state -> Bool in
             guard state.outputError == nil, lines.byteCount > 0 else { return false }
@@ -129,7 +148,7 @@ final class Console: Sendable {
         let hasEnded = state.withLock { state -> Bool in
             guard state.outputError == nil else { return false }
             if !state.progress.isEmpty { write(errors, "\r\u{1B}[K") }
-            state.outputError = write(output, text + "\n")
+            state.outputError = write(output, (isTerminal ? text.safeForTerminal : text) + "\n")
             if !state.progress.isEmpty { write(errors, state.progress) }
             return state.outputError != nil
         }
@@ -157,7 +176,8 @@ final class Console: Sendable {
         }
     }
 
-    private func writeError(_ text: String) {
+    private func writeError(_ given: String) {
+        let text = errorsAreOnTerminal ? given.safeForTerminal : given
         state.withLock { state in
             if state.holdsNotes {
                 state.heldNotes.append(text)

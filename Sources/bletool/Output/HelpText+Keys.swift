@@ -1,8 +1,4 @@
 extension HelpText {
-    /// The options whose values are secrets.
-    private static let secretOptions = ["--key", "--passkey", "--local", "--peer"]
-    /// The command whose short options are such, too.
-    private static let secretCommand = "lerladd"
     /// A key has 24 digits at least; an address has 12.
     private static let leastKeyDigits = 20
     private static let mask: Character = "…"
@@ -16,7 +12,7 @@ extension HelpText {
         }
         guard isOfUnplaced else { return message }
         let givesKey = arguments.contains { argument in
-            argument == secretCommand || secretOptions.contains { argument.hasPrefix($0) }
+            argument == SecretArguments.command || SecretArguments.options.contains { argument.hasPrefix($0) }
         }
         var first = masked(lines[0], leastDigits: givesKey ? 1 : leastKeyDigits)
         if givesKey, first.contains(mask) { first += "; a key or passkey is one word, without spaces" }

@@ -19,10 +19,7 @@ enum TextFile {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65536)
         while true {
-            var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            repeat {
-                if Task.isCancelled { throw Failure.interrupted }
-            } while unsafe poll(&waited, 1, cancellationCheckInterval) == 0
+            try awaitInput(descriptor)
             let count = unsafe chunk.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count >= 0 else { throw unreadable(path) }
@@ -32,6 +29,26 @@ enum TextFile {
                 throw Failure("‘\(path)’ is longer than 16 MiB, the limit for such a file", status: .usage)
             }
         }
+    }
+
+    /// The next octet of a descriptor that others read after this; `nil` at its end.
+    /// - Throws: `Failure` when it cannot be read.
+    static func octet(ofInput descriptor: Int32) throws -> UInt8? {
+        var octet: UInt8 = 0
+        while true {
+            try awaitInput(descriptor)
+            let count = unsafe read(descriptor, &octet, 1)
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count >= 0 else { throw unreadable("-") }
+            return count == 0 ? nil : octet
+        }
+    }
+
+    private static func awaitInput(_ descriptor: Int32) throws {
+        var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        repeat {
+            if Task.isCancelled { throw Failure.interrupted }
+        } while unsafe poll(&waited, 1, cancellationCheckInterval) == 0
     }
 
     private static func unreadable(_ path: String) -> Failure {

@@ -7,7 +7,8 @@ struct L2CAPCommand: CommandGroupHelp {
         abstract: "Pipe an L2CAP channel to standard input and output.",
         discussion: """
             What is read from standard input goes to the peer, in messages no longer than it accepts; what the peer \
-            sends is written to standard output as it is, or as an event for each message with --json.
+            sends is written to standard output as it is, or as an event for each message with --json. A terminal gets it \
+            as text, in which what the terminal would obey is a number.
 
               bletool -t hci0 l2cap listen --psm 0x80 --name Sink > received
               bletool -t hci1 l2cap connect Sink --psm 0x80 < file

@@ -33,8 +33,9 @@ struct L2CAPListenCommand: ToolCommand {
     func run(in session: Session) async throws {
         let (channel, pairing, name, encrypted) = (channel, pairing, name, encrypted)
         let console = session.console
+        let options = try pairing.options()
         let adjust: (inout AdapterConfiguration) throws -> Void = {
-            try session.secure(&$0, pairing: pairing.options, confirms: pairing.yes)
+            try session.secure(&$0, pairing: options, confirms: pairing.yes)
             $0.deviceName = name
         }
         try await session.withAdapter(adjusting: adjust) { adapter in

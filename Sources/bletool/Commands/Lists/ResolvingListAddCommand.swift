@@ -6,7 +6,9 @@ struct ResolvingListAddCommand: ToolCommand {
         commandName: "lerladd",
         abstract: "Add a device to the resolving list.",
         discussion: """
-            Keys have 32 hexadecimal digits, most significant first; the default is zero.
+            Keys have 32 hexadecimal digits, most significant first; the default is zero. Other users can read a key \
+            among the arguments until this program has started, and a shell may keep it; a file has its key in its \
+            first line, and - is standard input.
 
             """
                 + ListCommandText.discussion("lerladd --peer 00112233445566778899aabbccddeeff 24:6F:28:AA:BB:CC"))
@@ -21,6 +23,12 @@ struct ResolvingListAddCommand: ToolCommand {
         name: .shortAndLong, help: ArgumentHelp("The device's identity resolving key.", valueName: "irk"))
     var peer: Secret<IdentityKey>?
 
+    @Option(help: ArgumentHelp("A file with this device's key.", valueName: "file"), completion: .file())
+    var localFile: String?
+
+    @Option(help: ArgumentHelp("A file with the device's key.", valueName: "file"), completion: .file())
+    var peerFile: String?
+
     @Flag(name: .shortAndLong, help: "The address is random, as with /random.")
     var random = false
 
@@ -30,13 +38,21 @@ struct ResolvingListAddCommand: ToolCommand {
     func validate() throws {
         try local?.check("--local <irk>")
         try peer?.check("--peer <irk>")
+        guard local == nil || localFile == nil else {
+            throw ValidationError("--local contradicts --local-file: omit one of them.")
+        }
+        guard peer == nil || peerFile == nil else {
+            throw ValidationError("--peer contradicts --peer-file: omit one of them.")
+        }
     }
 
     func run(in session: Session) async throws {
-        func key(_ option: Secret<IdentityKey>?) -> Key128 { option?.value?.key ?? .zero }
+        func key(_ option: Secret<IdentityKey>?, _ file: String?) throws -> Key128 {
+            try file.map { try SecretFile.value(of: $0, IdentityKey.self).key } ?? option?.value?.key ?? .zero
+        }
         try await session.send(
             LEAddDeviceToResolvingList(
-                peerIdentityAddress: address.asRandom(random), peerIdentityResolvingKey: key(peer),
-                localIdentityResolvingKey: key(local)))
+                peerIdentityAddress: address.asRandom(random), peerIdentityResolvingKey: key(peer, peerFile),
+                localIdentityResolvingKey: key(local, localFile)))
     }
 }

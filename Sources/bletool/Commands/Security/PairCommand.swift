@@ -17,7 +17,7 @@ struct PairCommand: ToolCommand {
 
               bletool pair 24:6F:28:AA:BB:CC
               bletool pair Lock --io keyboard --mitm
-              bletool pair Lock --io keyboard --passkey 123456
+              bletool pair Lock --io keyboard --passkey-file lock.passkey
               bletool pair Lock --replace
             """)
 
@@ -35,7 +35,7 @@ struct PairCommand: ToolCommand {
             throw Failure("on raw: the kernel does the pairing; use the user channel (-t user:N)", status: .usage)
         }
         let (peer, search, pairing) = (peer, connection.search, pairing)
-        var options = pairing.options
+        var options = try pairing.options()
         options.replacesBond = replace
         let adjust: (inout AdapterConfiguration) throws -> Void = { [options] configuration in
             try session.secure(&configuration, pairing: options, confirms: pairing.yes)
