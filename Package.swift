@@ -214,6 +214,10 @@ let package = Package(
         .executableTarget(
             name: "journal-writer", dependencies: ["CoreBluetooth"], path: "Tests/JournalWriter",
             swiftSettings: strict),
+        // Offers services from the background, and finds them.
+        .executableTarget(
+            name: "hidden-service", dependencies: ["CoreBluetooth"], path: "Tests/HiddenService",
+            swiftSettings: strict),
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         .target(
             name: "FuzzBodies",

@@ -48,6 +48,12 @@ extension Daemon {
         public var limits = ClientLimits()
         /// The settings of the life of apps.
         public var lifecycle = LifecycleSettings()
+        /// Whether apps send the overflow area; they share one, so that its company is that of all: Apple's if this
+        /// names none.
+        public var overflow: OverflowSetting {
+            get { lifecycle.overflow }
+            set { lifecycle.overflow = newValue.ofSharedSystem }
+        }
         /// The path of the journal with what outlives the daemon; `nil`: nothing does.
         public var journalPath: String?
         /// The folder with the manifests of installed apps; `nil`: there are none.
@@ -94,6 +100,7 @@ extension Daemon {
             // Events that wait in a socket are no longer under the lifecycle's control.
             lifecycle.unhandledEventLimit = 256
             lifecycle.unhandledOctetLimit = 64 * 1024
+            overflow = .on
         }
     }
 }

@@ -212,14 +212,23 @@ public final class Daemon {
         aliveDeadline?.set(atMicroseconds: loop.nowMicroseconds + interval)
     }
 
-    /// Changes who may connect and what new clients may have, and reads the manifests of apps again. Programs that may
-    /// no longer do what they do are refused.
-    public func change(users: Set<UInt32>, operatorGroup: UInt32?, limits: ClientLimits) {
+    /// Changes who may connect, what new clients may have and what apps may send, and reads the manifests of apps again.
+    /// Programs that may no longer do what they do are refused.
+    public func change(
+        users: Set<UInt32>, operatorGroup: UInt32?, limits: ClientLimits, overflow: OverflowSetting
+    ) {
         configuration.users = users
         configuration.operatorGroup = operatorGroup
         configuration.limits = limits
-        lifecycle.withApps(at: now) { apps in apps.settings.limit(limits) }
+        let before = configuration.overflow
+        configuration.overflow = overflow
+        let (now, shared) = (now, configuration.overflow)
+        lifecycle.withApps(at: now) { apps in
+            apps.settings.limit(limits)
+            apps.setOverflow(shared, at: now)
+        }
         readInstalledApps()
+        if shared != before { installed.all.forEach { warnOfOverflow($0) } }
     }
 
     /// Each connection is checked; the file only decides who can ask.

@@ -1,3 +1,4 @@
+import BLEAppLifecycle
 import FoundationEssentials
 import Glibc
 
@@ -29,6 +30,8 @@ public struct DaemonSettings: Equatable, Sendable {
     public private(set) var enhancedBearers = false
     /// Whether the Generic Access service has Central Address Resolution.
     public private(set) var addressResolution = false
+    /// Whether apps send the overflow area, and the company identifier of all of them.
+    public private(set) var overflow = OverflowSetting.on
     public private(set) var logFormat = LogFormat.text
     public private(set) var logLevel = LogLevel.info
 
@@ -57,7 +60,9 @@ public struct DaemonSettings: Equatable, Sendable {
     init(file data: Data) throws {
         let file = try SettingsFile.decode(
             File.self, from: data,
-            keys: ["adapters", "users", "operators", "limits", "log", "enhancedBearers", "addressResolution"],
+            keys: [
+                "adapters", "users", "operators", "limits", "log", "enhancedBearers", "addressResolution", "overflow",
+            ],
             within: ["limits": Self.ranges.map(\.key), "log": ["format", "level"]])
         adapters = file.adapters ?? []
         if adapters.contains("all"), adapters.count > 1 {
@@ -67,6 +72,7 @@ public struct DaemonSettings: Equatable, Sendable {
         operatorGroup = try file.operators?.group
         enhancedBearers = file.enhancedBearers ?? false
         addressResolution = file.addressResolution ?? false
+        overflow = try SettingsFile.overflow(file.overflow)
         try limit(file.limits ?? [:])
         if let name = file.log?.format {
             guard let format = LogFormat(rawValue: name) else {
@@ -97,6 +103,7 @@ public struct DaemonSettings: Equatable, Sendable {
         var log: Log?
         var enhancedBearers: Bool?
         var addressResolution: Bool?
+        var overflow: String?
 
         struct Log: Decodable {
             var format: String?

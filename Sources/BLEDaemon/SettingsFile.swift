@@ -1,3 +1,4 @@
+import BLEAppLifecycle
 import BLEJSON
 import FoundationEssentials
 import Glibc
@@ -73,6 +74,16 @@ enum SettingsFile {
     static func describe(_ error: any Error) -> String {
         guard let code = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue else { return "\(error)" }
         return unsafe String(cString: strerror(code))
+    }
+
+    /// The value of `overflow`, which the configuration and manifests have.
+    /// - Throws: `Problem`.
+    static func overflow(_ text: String?) throws -> OverflowSetting {
+        guard let text else { return .on }
+        guard let setting = OverflowSetting(rawValue: text) else {
+            throw Problem(description: "‘overflow’ is \(OverflowSetting.forms), not ‘\(text)’")
+        }
+        return setting
     }
 
     // MARK: Whose files

@@ -45,6 +45,8 @@ extension DaemonOperator {
         public var mayPair: Bool
         /// Whether it sees the services of peripherals that Apple's system hides.
         public var showsSystemServices: Bool
+        /// `off`, `on` or a company identifier: whether its advertisements send the overflow area, as its manifest says.
+        public var overflow: String
         /// Restore identifiers of central managers that continue without it.
         public var preservedCentrals: [String]
         /// Restore identifiers of peripheral managers that continue without it.
@@ -120,6 +122,7 @@ extension DaemonOperator.App {
         roles = app.roles
         mayPair = app.mayPair
         showsSystemServices = app.showsSystemServices
+        overflow = app.overflow
         preservedCentrals = app.preservedCentrals
         preservedPeripherals = app.preservedPeripherals
     }

@@ -88,7 +88,8 @@ struct Bled: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A file with adapters, users, operators, limits of clients and the form of the log; read again at SIGHUP. "
+            "A file with adapters, users, operators, limits of clients, the overflow area of apps and the form of the "
+                + "log; read again at SIGHUP. "
                 + "What other options say counts, too.", valueName: "file"), completion: .file())
     var config: String?
 
@@ -267,7 +268,7 @@ struct Bled: ParsableCommand {
             daemons.reload {
                 $0.change(
                     users: settings.users.union([geteuid()]), operatorGroup: settings.operatorGroup,
-                    limits: settings.limits)
+                    limits: settings.limits, overflow: settings.overflow)
             }
         } catch {
             output.logger().error("the configuration stays as it was: \(error)")
@@ -341,6 +342,7 @@ struct Bled: ParsableCommand {
         // Other users can open the socket only if some of them are allowed; the daemon then checks who they are.
         configuration.operatorGroup = settings.operatorGroup
         configuration.limits = settings.limits
+        configuration.overflow = settings.overflow
         configuration.logged = { level, line in log.log(level: Logger.Level(level), "\(line)") }
         configuration.isLogged = { log.logLevel <= Logger.Level($0) }
         return configuration

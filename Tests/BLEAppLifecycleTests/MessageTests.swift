@@ -21,6 +21,7 @@ struct MessageTests {
     func encoding() throws {
         let requests: [ClientRequest] = [
             .createCentral(ManagerOptions(restoreIdentifier: "c")),
+            .createPeripheral(ManagerOptions(overflow: .company(0xFFFF))),
             .central(.scan(ScanOptions(services: [BluetoothUUID(UInt16(0x180D))], allowsDuplicates: true))),
             .central(.connect(peer, ConnectOptions(notifiesOnConnection: true))), .central(.cancelConnection(peer)),
             .central(.retrievePeripherals(QueryID(rawValue: 1), [peer])), .central(.registerForConnectionEvents(nil)),

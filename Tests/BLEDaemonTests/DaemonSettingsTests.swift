@@ -1,3 +1,4 @@
+import BLEAppLifecycle
 import Foundation
 import Testing
 
@@ -29,6 +30,15 @@ struct DaemonSettingsTests {
         #expect(try DaemonSettings(file: Data("{}".utf8)) == DaemonSettings())
     }
 
+    @Test("the overflow area is sent unless the file says otherwise, and its company is that of all apps (SPEC 3.6)")
+    func overflow() throws {
+        func setting(_ text: String) throws -> OverflowSetting { try DaemonSettings(file: Data(text.utf8)).overflow }
+        #expect(try setting("{}") == .on && setting(#"{"overflow": "off"}"#) == .off)
+        #expect(try setting(#"{"overflow": "0xFFFF"}"#) == .company(0xFFFF))
+        #expect(DaemonSettings().overflow.ofSharedSystem == .company(0x004C))
+        #expect(OverflowSetting.off.ofSharedSystem == .off)
+    }
+
     @Test(
         "an error names the line or the key, and what is right",
         arguments: [
@@ -39,6 +49,11 @@ struct DaemonSettingsTests {
             ("{\"users\": [true]}", "‘users.1’"),
             ("{\"users\": [-1]}", "‘users.1’"), ("{\"users\": [\"no one of this name\"]}", "no one of this name"),
             ("{\"adapters\": [\"all\", \"sim\"]}", "name no other"), ("{\"log\": {\"format\": \"xml\"}}", "not ‘xml’"),
+            (
+                "{\"overflow\": \"yes\"}",
+                "‘overflow’ is ‘off’, ‘on’ or a company identifier such as ‘0xFFFF’, not ‘yes’"
+            ),
+            ("{\"overflow\": false}", "‘overflow’ is not a text in quotation marks"),
         ])
     func errors(text: String, words: String) throws {
         let said = try #require(problem(text))

@@ -43,6 +43,7 @@ struct HostileAppTests {
         return central.map { .central($0) } + ofPeer.map { .central(.peripheral(peer, $0)) }
             + peripheral.map { .peripheral($0) } + channels.map { .channel(L2CAPChannelID(rawValue: 1), $0) }
             + [.createCentral(ManagerOptions(restoreIdentifier: "x")), .createPeripheral(ManagerOptions()), .release]
+            + [OverflowSetting.off, .on, .company(0xFFFF)].map { .createPeripheral(ManagerOptions(overflow: $0)) }
     }()
 
     @Test("what a manager asks for, and is told, is the same on both sides of the socket")

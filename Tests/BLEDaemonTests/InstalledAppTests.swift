@@ -54,6 +54,18 @@ struct InstalledAppTests {
         #expect(try Self.problem(["BundleIdentifier": "a", "unit": "a.service"]) == nil)
     }
 
+    @Test("a manifest says whether the app's advertisements send the overflow area (SPEC 3.6)")
+    func overflow() throws {
+        for (text, setting) in [("off", OverflowSetting.off), ("on", .on), ("0xFFFF", .company(0xFFFF))] {
+            let manifest = ["BundleIdentifier": "a", "overflow": text]
+            let app = try InstalledApp(file: JSONSerialization.data(withJSONObject: manifest))
+            #expect(app.manifest.overflow == setting)
+        }
+        #expect(try #require(try Self.problem(["BundleIdentifier": "a", "overflow": "no"])).contains("‘overflow’"))
+        let usual = try InstalledApp(file: JSONSerialization.data(withJSONObject: ["BundleIdentifier": "a"]))
+        #expect(usual.manifest.overflow == .on)
+    }
+
     @Test("many threads that look up users at once get the users that they asked for")
     func usersOnThreads() {
         let wrong = Mutex<[String]>([])

@@ -78,6 +78,18 @@ struct PeripheralRequestTests {
         try await waitUntil("a call on the main queue") { onMain.wasOnMain.current }
     }
 
+    @Test("what the app says about the overflow area holds for the managers that it creates afterwards (SPEC 3.6)")
+    func overflowArea() {
+        let app = CBApplication(system: { [system] in system })
+        #expect(app.overflowArea == .on)
+        for area in [CBOverflowArea.off, .company(0xFFFF), .on] {
+            app.overflowArea = area
+            #expect(app.overflowArea == area)
+            _ = make()
+            #expect(system.takeRequests().first == .createPeripheral(ManagerOptions(overflow: OverflowSetting(area))))
+        }
+    }
+
     @Test(
         "a service is published with all that is in it, the characteristics that it was given among it (SPEC PER-2, PER-6, MOD-10, MOD-11)"
     )

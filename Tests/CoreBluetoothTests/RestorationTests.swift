@@ -247,4 +247,24 @@ struct RestorationTests {
         #expect(StateFolder(path: "/tmp/x").journalPath(of: "../a") == "/tmp/x/apps/2e2e2f61.journal")
         #expect(AppEnvironment([:]).manifest.backgroundModes == [])
     }
+
+    @Test("the environment, else the manifest, says whether the overflow area is sent; without both it is (SPEC 3.6)")
+    func overflow() throws {
+        #expect(AppEnvironment([:]).overflow == nil && AppEnvironment([:]).manifest.overflow == .on)
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("manifest-\(UUID()).json").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func environment(_ variable: String, _ key: String? = nil) throws -> AppEnvironment {
+            let content = key.map { #"{"overflow": "\#($0)"}"# } ?? "{}"
+            try Data(content.utf8).write(to: URL(fileURLWithPath: path))
+            return AppEnvironment(["JELLING_MANIFEST": path, "JELLING_OVERFLOW": variable])
+        }
+        #expect(try environment("off").manifest.overflow == .off)
+        #expect(try environment("on", "off").overflow == .on)
+        #expect(try environment("0xFFFF").manifest.overflow == .company(0xFFFF))
+        #expect(try environment("", "off").overflow == .off)
+        #expect(try environment("", "0x1234").manifest.overflow == .company(0x1234))
+        // Whoever writes something wanted something else than the usual.
+        #expect(try environment("of").overflow == .off)
+        #expect(try environment("", "none").overflow == .off)
+    }
 }

@@ -6,6 +6,7 @@ cases of limits and scenarios install it, so that it is a process with a life (T
   connect     options of connecting to the first device that it finds (field numbers of AppConnectOptions)
   again       connects again after each end; `try` connects to this identifier, whether it knows it or not
   subscribe   the number of the characteristic that it subscribes to
+  overflow    what its managers say about the overflow area
   publish     services to publish, a list of lists of [UUID, properties, permissions]; `advertise` with this name and `services`
   channels    how many channels to publish
   signals     how often to read the signal strength at once, when it is connected
@@ -202,6 +203,8 @@ def main():
     say('began', launch=[name.decode() for name in welcome.get(2, []) + welcome.get(3, [])],
         environment={name: os.environ[name] for name in ('CB_LAUNCH_CENTRALS', 'CB_LAUNCH_PERIPHERALS') if name in os.environ})
     options = {1: WISH['restore'].encode()} if 'restore' in WISH else {}
+    if 'overflow' in WISH:
+        options[4] = WISH['overflow'].encode()
     serves = bool({'publish', 'channels', 'advertise'} & WISH.keys())
     ask(PERIPHERAL if serves else CENTRAL, {4 if serves else 3: options})
     while (message := client.receive()) is not None:

@@ -178,17 +178,17 @@ def install():
             return bletool(transport, 'app', 'install', path)
 
         assert put(relay_manifest(roles=['central'], systemServices='shown', memoryMegabytes=300, wakeSeconds=7, adapter='sim',
-                                  authorization='denied', mayPair=False))[0] == 0
+                                  authorization='denied', mayPair=False, overflow='0xffff'))[0] == 0
         code, out, said = bletool(transport, '--json', 'app', 'show', RELAY)
         told = json.loads(out)
-        assert code == 0 and told['roles'] == ['central'] and told['systemServices'] == 'shown', (out, said)
+        assert code == 0 and told['roles'] == ['central'] and told['systemServices'] == 'shown' and told['overflow'] == '0xFFFF', (out, said)
         assert told['command'] == relay_manifest()['command'] and told['place'] == 'notRunning', told
         keys = ['adapter', 'manifestAdapter', 'unit', 'memoryMegabytes', 'wakeSeconds', 'authorization', 'mayPair']
         assert [told[key] for key in keys] == ['sim', 'sim', None, 300, 7, 'denied', False], told
         code, out, _ = bletool(transport, 'app', 'show', RELAY)
         assert code == 0 and 'roles: central' in out and 'system services: shown' in out, out
         for row in ("adapter: sim (‘sim’ in the manifest)", 'memory: at most 300 MB', 'wake: 7 s at most', 'authorization: denied',
-                    'pairing: may not ask a person'):
+                    'pairing: may not ask a person', 'overflow area: 0xFFFF'):
             assert f'  {row}\n' in out, (row, out)
         # It is the file of a real installation: it outlives the daemon, and is replaced in place.
         daemon.kill()
@@ -208,6 +208,7 @@ def install():
         for wrong, word in [('{', 'line 1'), ({'BundleIdentifier': '../up'}, 'slash'),
                             ({'BundleIdentifier': 'a', 'roles': ['king']}, 'king'),
                             ({'BundleIdentifier': 'a', 'systemServices': 'maybe'}, 'systemServices'),
+                            ({'BundleIdentifier': 'a', 'overflow': '65535'}, 'overflow'),
                             ({'BundleIdentifier': 'a', 'user': 'no such user'}, 'no user'), (' ' * 70_000, '')]:
             code, _, said = put(wrong)
             assert code == 1 and word in said, (wrong, code, said)

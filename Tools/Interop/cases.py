@@ -1,5 +1,5 @@
 """The registry of tests: a test is a function of a bench, its docstring is the sentence that it proves."""
-from lab import KINDS
+from lab import KINDS, SPECIAL_KINDS
 
 
 class Case:
@@ -11,7 +11,7 @@ class Case:
 CASES = []
 
 
-def case(kinds=tuple(KINDS), slow=False, peer=True, endpoints=2):
+def case(kinds=tuple(kind for kind in KINDS if kind not in SPECIAL_KINDS), slow=False, peer=True, endpoints=2):
     """Registers a test for these kinds of controllers; a slow one starts first.
 
     Its bench has this many controllers (btvirt gives any number of clients one each), and a peripheral on the second one

@@ -22,11 +22,15 @@ KINDS = {
     'bumble': ([], []),
     'bumble-legacy': (['--legacy-reports'], []),
     'bumble-acl251': (['--acl-len', '251', '--acl-num', '3'], []),
+    'bumble-answers': (['--scan-responses'], []),
+    'bumble-answers-legacy': (['--scan-responses', '--legacy-reports'], []),
     'bumble-stock': (['--stock'], ['--own-address', 'static']),
     'btvirt': (None, []),
     'simulator': ([], []),
     'simulator-legacy': (['--legacy', '--acl-len', '27', '--acl-num', '4'], []),
 }
+# Only for the cases that name them.
+SPECIAL_KINDS = ('bumble-answers', 'bumble-answers-legacy')
 # How often programs are killed at random moments; 0: as often as fits into the time.
 KILLS = 0
 PEER_ADDRESS = 'F2:F1:F0:00:00:02'

@@ -12,15 +12,29 @@ extension AppLifecycle {
             return
         }
         freePlaces.removeAll { $0 == index }
-        let isChanged = apps[index].manifest.authorization != manifest.authorization
+        let before = apps[index].manifest
         apps[index].manifest = manifest
         // Preserved managers continue before their app is declared.
         let hidden = hiddenServices(for: index)
         for client in managers.keys where managers[client]?.app == index {
             managers[client]?.central?.hide(hidden)
         }
-        guard isChanged else { return }
-        stateChanged()
+        if before.authorization != manifest.authorization {
+            stateChanged()
+        } else if before.overflow != manifest.overflow {
+            convergeAll(of: index)
+        } else {
+            return
+        }
+        finish()
+    }
+
+    /// Changes whether apps send the overflow area, also of advertisements that are on the air.
+    public mutating func setOverflow(_ setting: OverflowSetting, at now: Instant) {
+        guard settings.overflow != setting else { return }
+        self.now = now
+        settings.overflow = setting
+        for index in apps.indices { convergeAll(of: index) }
         finish()
     }
 

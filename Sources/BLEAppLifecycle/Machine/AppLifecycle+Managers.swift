@@ -184,7 +184,9 @@ extension AppLifecycle {
         let place: Standing.Place =
             manager.id == nil
             ? .preserved : app.isInForeground ? .foreground : .background(hasMode: app.hasMode(manager.role))
-        return Standing(state: state(manager.app), place: place, isAdvertising: isAdvertising)
+        let overflow = OverflowSetting.emission(
+            system: settings.overflow, manifest: app.manifest.overflow, app: manager.options.overflow ?? .on)
+        return Standing(state: state(manager.app), place: place, isAdvertising: isAdvertising, overflow: overflow)
     }
 
     private mutating func tellState(_ client: ClientID) {

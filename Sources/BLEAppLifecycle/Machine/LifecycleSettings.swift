@@ -48,6 +48,8 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
         BluetoothUUID(UInt16(0x1800)), BluetoothUUID(UInt16(0x1801)), BluetoothUUID(UInt16(0x1812)),
         BluetoothUUID(high: 0x7905_F431_B5CE_4E99, low: 0xA40F_4B1E_122D_00D0),
     ]
+    /// Whether apps send the overflow area, and whether the system or each app names the company (SPEC 3.6).
+    public var overflow = OverflowSetting.on
     /// Whether the system reads the device's name on each new link and subscribes to Service Changed.
     public var learnsPeers = true
     /// The maximum number of remembered devices of each kind: those that apps have only discovered, and those that some

@@ -151,6 +151,7 @@ struct Manager {
     func preserved(of app: AppID, identifier: (DeviceAddress) -> PeerIdentifier?) -> PreservedManager? {
         guard let restoreIdentifier else { return nil }
         var kept = PreservedManager(app: app, role: role, restoreIdentifier: restoreIdentifier)
+        kept.overflow = options.overflow
         central?.preserve(into: &kept)
         peripheral?.preserve(into: &kept, identifier: identifier)
         return kept
@@ -190,6 +191,7 @@ struct Manager {
         snapshot.subscriptions = []
         self.snapshot = snapshot
         journaled = kept
+        options.overflow = kept.overflow
         central?.restore(kept)
         peripheral?.restore(kept)
     }

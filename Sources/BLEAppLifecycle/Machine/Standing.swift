@@ -1,3 +1,5 @@
+import BLEHost
+
 /// What a manager may do: Bluetooth is on or off, its app is in the foreground, in the background, or has no process
 /// (SPEC 5.4). All commands of a manager depend on it.
 struct Standing: Equatable {
@@ -13,6 +15,8 @@ struct Standing: Equatable {
     var place: Place
     /// Whether the controller advertises, for any manager.
     var isAdvertising = false
+    /// Whether the manager's advertisement sends the overflow area.
+    var overflow = AdvertisingPackerSettings.OverflowEmission.off
 
     var isOn: Bool { state == .poweredOn }
     var isPreserved: Bool { place == .preserved }

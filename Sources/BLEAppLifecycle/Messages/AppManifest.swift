@@ -14,6 +14,8 @@ public struct AppManifest: Hashable, Sendable {
     public var showsSystemServices = false
     /// How long it may run after it was woken for an event; `nil`: `LifecycleSettings.wakeBudget`.
     public var wakeBudget: Microseconds?
+    /// Whether the app's advertisements send the overflow area.
+    public var overflow = OverflowSetting.on
 
     public init(
         app: AppID, backgroundModes: BackgroundModes = [], authorization: ManagerAuthorization = .allowedAlways,

@@ -10,11 +10,17 @@ public struct ManagerOptions: Hashable, Codable, Sendable {
     /// Whether the same process had this manager before its system was restarted. Nothing is restored to it; services
     /// and advertising that it requests again take the place of those that were preserved.
     public var continues: Bool
+    /// What the app says about the overflow area of its advertisements; `nil`: nothing.
+    public var overflow: OverflowSetting?
 
-    public init(restoreIdentifier: String? = nil, showsPowerAlert: Bool = false, continues: Bool = false) {
+    public init(
+        restoreIdentifier: String? = nil, showsPowerAlert: Bool = false, continues: Bool = false,
+        overflow: OverflowSetting? = nil
+    ) {
         self.restoreIdentifier = restoreIdentifier
         self.showsPowerAlert = showsPowerAlert
         self.continues = continues
+        self.overflow = overflow
     }
 }
 

@@ -329,7 +329,7 @@ struct PeripheralManager {
         guard let advertisement, standing.isOn, standing.isActive else { return nil }
         return AdvertiseRequest(
             .packed(localName: advertisement.localName, serviceUUIDs: advertisement.serviceUUIDs),
-            isInBackground: standing.isInBackground)
+            isInBackground: standing.isInBackground, overflow: standing.overflow)
     }
 
     // MARK: Ending

@@ -33,6 +33,8 @@ public struct PreservedManager: Hashable, Codable, Sendable {
     public var advertisement: AdvertisementRequest?
     /// The centrals that are subscribed to its characteristics.
     public var subscriptions: [RestoredPeripheral.Subscription] = []
+    /// What the app has said about the overflow area of its advertisements; `nil`: nothing.
+    public var overflow: OverflowSetting?
 
     init(app: AppID, role: ManagerRole, restoreIdentifier: String) {
         self.app = app

@@ -46,6 +46,7 @@ extension Daemon {
             owners[app.id] = app.user.id
             lifecycle.withApps(at: now) { $0.declare(app.manifest) }
             if before[app.id] == nil { warnOfOwnUser(app) }
+            if before[app.id]?.manifest.overflow != app.manifest.overflow { warnOfOverflow(app) }
         }
         if isReady { setPairing() }
         openSocketToOthers()
@@ -139,6 +140,17 @@ extension Daemon {
         while let output = connection.app?.nextOutput() {
             if case .send(let message) = output { connection.stream.send(message.framed().span.bytes) }
         }
+    }
+
+    /// One overflow area is for all apps, and the configuration names its company.
+    func warnOfOverflow(_ app: InstalledApp) {
+        guard case .company = app.manifest.overflow, case .company = configuration.overflow,
+            app.manifest.overflow != configuration.overflow
+        else { return }
+        configuration.warn(
+            "‘\(app.id.rawValue)’ adds nothing to the overflow area: ‘overflow’ of its manifest is "
+                + "\(app.manifest.overflow.rawValue), and that of bled \(configuration.overflow.rawValue); write ‘on’ in "
+                + "the manifest, or the same in the configuration")
     }
 
     /// A process of the daemon's own user can read its files, with the keys of all bonds, and is an operator.

@@ -54,12 +54,14 @@ struct InstalledApp: Equatable {
         var wakeSeconds: Int?
         /// `hidden` or `shown`: Generic Access and other services that Apple's system hides.
         var systemServices: String?
+        /// `off`, `on` or a company identifier: whether its advertisements send the overflow area.
+        var overflow: String?
 
         enum CodingKeys: String, CodingKey, CaseIterable {
             case bundleIdentifier = "BundleIdentifier"
             case backgroundModes = "UIBackgroundModes"
             case user, command, unit, environment, directory, adapter, roles, mayPair, authorization, systemServices
-            case memoryMegabytes, wakeSeconds
+            case memoryMegabytes, wakeSeconds, overflow
         }
     }
 
@@ -148,6 +150,7 @@ struct InstalledApp: Equatable {
         var manifest = AppManifest(
             app: AppID(rawValue: identifier), backgroundModes: BackgroundModes(names: file.backgroundModes ?? []),
             authorization: authorization, showsSystemServices: file.systemServices == "shown")
+        manifest.overflow = try SettingsFile.overflow(file.overflow)
         manifest.wakeBudget = file.wakeSeconds.map { .seconds(Int32($0)) }
         self.manifest = manifest
     }

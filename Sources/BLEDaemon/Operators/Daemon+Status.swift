@@ -122,6 +122,7 @@ extension Daemon {
         told.mayPair = app.mayPair
         told.showsSystemServices = app.manifest.showsSystemServices
         told.authorization = app.authorizationName
+        told.overflow = app.manifest.overflow.rawValue
         told.unit = app.unit ?? ""
         told.adapter = app.adapter ?? ""
         told.memoryMegabytes = UInt32(clamping: (app.memoryLimit ?? 0) >> 20)

@@ -138,14 +138,18 @@ extension WireAppManagerOptions {
         if let identifier = options.restoreIdentifier { restoreIdentifier = identifier }
         showsPowerAlert = options.showsPowerAlert
         continues = options.continues
+        overflow = options.overflow?.rawValue ?? ""
     }
 }
 
 extension ManagerOptions {
-    init(_ wire: WireAppManagerOptions) {
+    init(_ wire: WireAppManagerOptions) throws(WireError) {
         self.init(
             restoreIdentifier: wire.hasRestoreIdentifier ? wire.restoreIdentifier : nil,
             showsPowerAlert: wire.showsPowerAlert, continues: wire.continues)
+        guard !wire.overflow.isEmpty else { return }
+        guard let overflow = OverflowSetting(rawValue: wire.overflow) else { throw .invalidField }
+        self.overflow = overflow
     }
 }
 

@@ -79,8 +79,8 @@ extension ClientRequest {
     public init(_ wire: WireAppRequest) throws(WireError) {
         guard let request = wire.request else { throw .invalidField }
         switch request {
-        case .createCentral(let options): self = .createCentral(ManagerOptions(options))
-        case .createPeripheral(let options): self = .createPeripheral(ManagerOptions(options))
+        case .createCentral(let options): self = .createCentral(try ManagerOptions(options))
+        case .createPeripheral(let options): self = .createPeripheral(try ManagerOptions(options))
         case .release: self = .release
         case .scan(let scan): self = .central(.scan(try ScanOptions(scan)))
         case .stopScan: self = .central(.stopScan)

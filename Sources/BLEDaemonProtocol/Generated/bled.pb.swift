@@ -6415,6 +6415,10 @@ public nonisolated struct WireAppManagerOptions: Sendable {
   /// advertises again takes the place of the same that was kept.
   public var continues: Bool = false
 
+  /// Whether its advertisements send the overflow area: `off`, `on`, or a company identifier such as `0xFFFF`. Empty where
+  /// the app does not say.
+  public var overflow: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -8792,6 +8796,12 @@ public nonisolated struct WireInstalledApp: @unchecked Sendable {
   public var authorization: String {
     get {_storage._authorization}
     set {_uniqueStorage()._authorization = newValue}
+  }
+
+  /// Whether its advertisements send the overflow area, as in the manifest: `off`, `on`, or a company identifier.
+  public var overflow: String {
+    get {_storage._overflow}
+    set {_uniqueStorage()._overflow = newValue}
   }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -19213,7 +19223,7 @@ nonisolated extension WireAppAlert.Kind: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireAppManagerOptions: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AppManagerOptions"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}restore_identifier\0\u{3}shows_power_alert\0\u{1}continues\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}restore_identifier\0\u{3}shows_power_alert\0\u{1}continues\0\u{1}overflow\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -19224,6 +19234,7 @@ nonisolated extension WireAppManagerOptions: SwiftProtobuf.Message, SwiftProtobu
       case 1: try { try decoder.decodeSingularStringField(value: &self._restoreIdentifier) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.showsPowerAlert) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.continues) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.overflow) }()
       default: break
       }
     }
@@ -19243,6 +19254,9 @@ nonisolated extension WireAppManagerOptions: SwiftProtobuf.Message, SwiftProtobu
     if self.continues != false {
       try visitor.visitSingularBoolField(value: self.continues, fieldNumber: 3)
     }
+    if !self.overflow.isEmpty {
+      try visitor.visitSingularStringField(value: self.overflow, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -19250,6 +19264,7 @@ nonisolated extension WireAppManagerOptions: SwiftProtobuf.Message, SwiftProtobu
     if lhs._restoreIdentifier != rhs._restoreIdentifier {return false}
     if lhs.showsPowerAlert != rhs.showsPowerAlert {return false}
     if lhs.continues != rhs.continues {return false}
+    if lhs.overflow != rhs.overflow {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -23391,7 +23406,7 @@ nonisolated extension WireClientStatus: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension WireInstalledApp: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".InstalledApp"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{1}place\0\u{1}process\0\u{1}user\0\u{3}background_modes\0\u{3}is_connected\0\u{1}strikes\0\u{1}command\0\u{1}roles\0\u{3}may_pair\0\u{3}shows_system_services\0\u{1}directory\0\u{1}environment\0\u{3}preserved_centrals\0\u{3}preserved_peripherals\0\u{1}unit\0\u{1}adapter\0\u{3}memory_megabytes\0\u{3}wake_seconds\0\u{1}authorization\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{1}place\0\u{1}process\0\u{1}user\0\u{3}background_modes\0\u{3}is_connected\0\u{1}strikes\0\u{1}command\0\u{1}roles\0\u{3}may_pair\0\u{3}shows_system_services\0\u{1}directory\0\u{1}environment\0\u{3}preserved_centrals\0\u{3}preserved_peripherals\0\u{1}unit\0\u{1}adapter\0\u{3}memory_megabytes\0\u{3}wake_seconds\0\u{1}authorization\0\u{1}overflow\0")
 
   fileprivate class _StorageClass {
     var _identifier: String = String()
@@ -23414,6 +23429,7 @@ nonisolated extension WireInstalledApp: SwiftProtobuf.Message, SwiftProtobuf._Me
     var _memoryMegabytes: UInt32 = 0
     var _wakeSeconds: UInt32 = 0
     var _authorization: String = String()
+    var _overflow: String = String()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -23444,6 +23460,7 @@ nonisolated extension WireInstalledApp: SwiftProtobuf.Message, SwiftProtobuf._Me
       _memoryMegabytes = source._memoryMegabytes
       _wakeSeconds = source._wakeSeconds
       _authorization = source._authorization
+      _overflow = source._overflow
     }
   }
 
@@ -23482,6 +23499,7 @@ nonisolated extension WireInstalledApp: SwiftProtobuf.Message, SwiftProtobuf._Me
         case 18: try { try decoder.decodeSingularUInt32Field(value: &_storage._memoryMegabytes) }()
         case 19: try { try decoder.decodeSingularUInt32Field(value: &_storage._wakeSeconds) }()
         case 20: try { try decoder.decodeSingularStringField(value: &_storage._authorization) }()
+        case 21: try { try decoder.decodeSingularStringField(value: &_storage._overflow) }()
         default: break
         }
       }
@@ -23550,6 +23568,9 @@ nonisolated extension WireInstalledApp: SwiftProtobuf.Message, SwiftProtobuf._Me
       if !_storage._authorization.isEmpty {
         try visitor.visitSingularStringField(value: _storage._authorization, fieldNumber: 20)
       }
+      if !_storage._overflow.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._overflow, fieldNumber: 21)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -23579,6 +23600,7 @@ nonisolated extension WireInstalledApp: SwiftProtobuf.Message, SwiftProtobuf._Me
         if _storage._memoryMegabytes != rhs_storage._memoryMegabytes {return false}
         if _storage._wakeSeconds != rhs_storage._wakeSeconds {return false}
         if _storage._authorization != rhs_storage._authorization {return false}
+        if _storage._overflow != rhs_storage._overflow {return false}
         return true
       }
       if !storagesAreEqual {return false}

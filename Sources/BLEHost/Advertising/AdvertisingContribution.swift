@@ -16,11 +16,17 @@ public struct AdvertisingContribution: Equatable, Sendable {
     public var serviceUUIDs: [BluetoothUUID]
     /// Whether the app is in the foreground or in the background.
     public var state: State
+    /// Whether services that do not fit are advertised as hashed bits; `nil`: as the packer's settings say.
+    public var overflow: AdvertisingPackerSettings.OverflowEmission?
 
-    public init(localName: String? = nil, serviceUUIDs: [BluetoothUUID] = [], state: State = .foreground) {
+    public init(
+        localName: String? = nil, serviceUUIDs: [BluetoothUUID] = [], state: State = .foreground,
+        overflow: AdvertisingPackerSettings.OverflowEmission? = nil
+    ) {
         self.localName = localName
         self.serviceUUIDs = serviceUUIDs
         self.state = state
+        self.overflow = overflow
     }
 
     /// The keys of an advertisement that an app may set, as they appear in dictionaries (SPEC 2.2).
@@ -39,7 +45,7 @@ public struct AdvertisingKeyError: Error, Equatable, Sendable {
     public var key: String
 }
 
-/// How advertisements are packed; the same for all clients.
+/// How advertisements are packed.
 public struct AdvertisingPackerSettings: Hashable, Sendable {
     /// Whether hashed UUIDs are advertised.
     public enum OverflowEmission: Hashable, Sendable {
@@ -52,7 +58,7 @@ public struct AdvertisingPackerSettings: Hashable, Sendable {
 
     /// 0x06 for an LE-only device; iOS sends 0x1A (SPEC 3.5 step 2).
     public var flags: AdvertisingFlags
-    /// Whether services that do not fit are advertised as hashed bits.
+    /// Whether services that do not fit are advertised as hashed bits, unless a contribution says otherwise.
     public var overflow: OverflowEmission
 
     public init(

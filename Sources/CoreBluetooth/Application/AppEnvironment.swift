@@ -23,6 +23,8 @@ struct AppEnvironment: Sendable {
     var asksAtTerminal = true
     /// Whether the app sees the services of peripherals that Apple's system hides.
     var showsSystemServices = false
+    /// `JELLING_OVERFLOW`, otherwise what the manifest says about the overflow area; `nil`: neither says anything.
+    var overflow: OverflowSetting?
 
     static let current: AppEnvironment = {
         var environment = AppEnvironment(ProcessInfo.processInfo.environment)
@@ -47,15 +49,27 @@ struct AppEnvironment: Sendable {
         if let path = variables["JELLING_MANIFEST"], !path.isEmpty { read(manifest: path) }
         // The name under which the daemon launched this app.
         if let name = variables["JELLING_APP"], !name.isEmpty { identifier = name }
+        if let text = variables["JELLING_OVERFLOW"], !text.isEmpty {
+            overflow = Self.overflow(text, in: "JELLING_OVERFLOW")
+        }
         launchOptions.centrals += Self.names(variables["CB_LAUNCH_CENTRALS"])
         launchOptions.peripherals += Self.names(variables["CB_LAUNCH_PERIPHERALS"])
         if !launchOptions.isEmpty { startsInForeground = false }
     }
 
     var manifest: AppManifest {
-        AppManifest(
+        var manifest = AppManifest(
             app: AppID(rawValue: identifier), backgroundModes: BackgroundModes(names: modeNames),
             authorization: authorization, showsSystemServices: showsSystemServices)
+        manifest.overflow = overflow ?? .on
+        return manifest
+    }
+
+    /// Who writes something does not want what would be sent without it: nothing is sent that was not asked for.
+    private static func overflow(_ text: String, in place: String) -> OverflowSetting {
+        if let setting = OverflowSetting(rawValue: text) { return setting }
+        MisuseLog.write("\(place) is \(OverflowSetting.forms), not ‘\(text)’; the overflow area is not sent")
+        return .off
     }
 
     private static func stateDirectory(_ variables: [String: String]) -> String {
@@ -82,6 +96,8 @@ struct AppEnvironment: Sendable {
         var pairing: String?
         /// `hidden` or `shown`: Generic Access and other services that Apple's system hides.
         var systemServices: String?
+        /// `off`, `on` or a company identifier: whether advertisements send the overflow area.
+        var overflow: String?
 
         struct Launch: Decodable {
             var centrals: [String]?
@@ -104,6 +120,7 @@ struct AppEnvironment: Sendable {
         startsInForeground = manifest.initialState != "background"
         asksAtTerminal = manifest.pairing != "none"
         showsSystemServices = manifest.systemServices == "shown"
+        overflow = manifest.overflow.map { Self.overflow($0, in: "‘overflow’ of the manifest '\(path)'") }
         switch manifest.authorization {
         case "denied": authorization = .denied
         case "restricted": authorization = .restricted

@@ -96,6 +96,14 @@ public final class CBApplication: Sendable {
                 requiresSecureConnectionsOnly: requiresSecureConnectionsOnly, minimumKeySize: minimumKeySize))
     }
 
+    /// Whether the advertisements of peripheral managers that are created from now on send the overflow area. It starts
+    /// as `JELLING_OVERFLOW` or the manifest says, else `.on`; either of them, and the owner of the daemon `bled`, can
+    /// turn it off for good. Not in Apple's API, which always sends it.
+    public var overflowArea: CBOverflowArea {
+        get { CBOverflowArea(system().overflow ?? .on) }
+        set { system().setOverflow(OverflowSetting(newValue)) }
+    }
+
     /// Sets the handler for when a delegate takes longer than a woken app is allowed (SPEC BGX-4). It is called on a
     /// thread of the system.
     public func onExpiration(_ body: (@Sendable () -> Void)?) { system().onExpiration(body) }

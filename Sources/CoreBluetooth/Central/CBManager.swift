@@ -23,10 +23,13 @@ open class CBManager: NSObject {
 
     init(role: ManagerRole, queue: DispatchQueue?, options: ManagerOptions) {
         self.role = role
-        channel = ManagerChannel(queue: queue, system: CurrentSystem.system)
+        let system = CurrentSystem.system
+        channel = ManagerChannel(queue: queue, system: system)
         super.init()
         standing.with { $0.authorization = CBManagerAuthorization(channel.authorization) }
         channel.open(for: self)
+        var options = options
+        if role == .peripheral { options.overflow = system.overflow }
         channel.send(role == .central ? .createCentral(options) : .createPeripheral(options))
     }
 

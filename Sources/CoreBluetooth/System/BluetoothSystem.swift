@@ -28,6 +28,9 @@ protocol BluetoothSystem: AnyObject, Sendable {
     func onExpiration(_ body: (@Sendable () -> Void)?)
     /// Sets who is asked during pairing, and with what capability.
     func setPairing(_ agent: (any CBPairingAgent)?, _ settings: PairingSettings)
+    /// What new managers say about the overflow area of their advertisements; `nil`: nothing.
+    var overflow: OverflowSetting? { get }
+    func setOverflow(_ setting: OverflowSetting)
 }
 
 /// The system that new managers of this process belong to.

@@ -49,6 +49,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         var features: CBCentralManager.Feature = []
         var launchOptions = LaunchOptions()
         var authorization: ManagerAuthorization
+        var overflow: OverflowSetting?
         var onAlert: (@Sendable (CBApplication.Alert) -> Void)?
         var onExpiration: (@Sendable () -> Void)?
         var hasStarted = false
@@ -91,7 +92,8 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
 
     init(_ configuration: Configuration) {
         self.configuration = configuration
-        sinks = Locked(Sinks(authorization: configuration.environment.authorization))
+        let environment = configuration.environment
+        sinks = Locked(Sinks(authorization: environment.authorization, overflow: environment.overflow))
         isInBackground = !configuration.environment.startsInForeground
         pairingAgent = configuration.pairingAgent
         pairing = configuration.pairing
@@ -204,6 +206,8 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
     var launchOptions: LaunchOptions { sinks.with { $0.launchOptions } }
     func onAlert(_ body: (@Sendable (CBApplication.Alert) -> Void)?) { sinks.with { $0.onAlert = body } }
     func onExpiration(_ body: (@Sendable () -> Void)?) { sinks.with { $0.onExpiration = body } }
+    var overflow: OverflowSetting? { sinks.with { $0.overflow } }
+    func setOverflow(_ setting: OverflowSetting) { sinks.with { $0.overflow = setting } }
 
     func setPairing(_ agent: (any CBPairingAgent)?, _ settings: PairingSettings) {
         loop.run {

@@ -44,6 +44,7 @@ actor LocalSystem: BluetoothSystem {
     init(_ configuration: Configuration) {
         self.configuration = configuration
         app = AppID(rawValue: configuration.environment.identifier)
+        sinks.with { $0.overflow = configuration.environment.overflow }
         let journal = configuration.journalPath.map {
             JournalFile(path: $0, log: configuration.log ?? { MisuseLog.write($0) })
         }
@@ -167,6 +168,8 @@ actor LocalSystem: BluetoothSystem {
     nonisolated var launchOptions: LaunchOptions { sinks.with { $0.launchOptions } }
     nonisolated func onAlert(_ body: (@Sendable (CBApplication.Alert) -> Void)?) { sinks.with { $0.onAlert = body } }
     nonisolated func onExpiration(_ body: (@Sendable () -> Void)?) { sinks.with { $0.onExpiration = body } }
+    nonisolated var overflow: OverflowSetting? { sinks.with { $0.overflow } }
+    nonisolated func setOverflow(_ setting: OverflowSetting) { sinks.with { $0.overflow = setting } }
 
     // MARK: The loop
 

@@ -10,6 +10,7 @@ struct ManagerSinks {
     var isDone: Bool { managers.values.allSatisfy { $0.handled >= $0.awaited } }
     var features: CBCentralManager.Feature = []
     var launchOptions = LaunchOptions()
+    var overflow: OverflowSetting?
     var onAlert: (@Sendable (CBApplication.Alert) -> Void)?
     var onExpiration: (@Sendable () -> Void)?
     var hasStarted = false

@@ -94,7 +94,7 @@ struct AdvertisingOptions: ParsableArguments {
         }
         if emitOverflow, case .daemon = try session.chosenTransport() {
             throw Failure(
-                "--emit-overflow is for a controller of this program's own; bled decides how it advertises",
+                "--emit-overflow is for a controller of this program's own; through bled, only apps send the overflow area",
                 status: .usage)
         }
         let request = AdvertiseRequest(

@@ -332,7 +332,8 @@ struct ManagerRequirements {
         #expect(data.faults.isEmpty)
         #expect(octets.prefix(3) == [2, 1, 6], "flags first (Core Specification Supplement, Part A, 1.3)")
         #expect(data.serviceUUIDs == Array(services.prefix(13)))
-        #expect(found.scanResponse == [9, 8] + Array("A long n".utf8))
+        let mask = OverflowArea(hashing: Array(services.dropFirst(13))).mask
+        #expect(found.scanResponse == [20, 0xFF, 0x4C, 0, 1] + mask + [9, 8] + Array("A long n".utf8))
     }
 
     @Test("a manager is told each state that Bluetooth can be in, and commands are accepted only in the last (CEN-3)")

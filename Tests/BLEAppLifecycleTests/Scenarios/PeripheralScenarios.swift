@@ -206,9 +206,7 @@ struct PeripheralScenarios {
         "scenario 21: in the background, neither name nor service is visible, and all services are in the overflow area (ADV-3, ADV-4, BGP-2, BGP-3, BGP-4, BGP-5)"
     )
     func scenario21() {
-        var configuration = HostConfiguration()
-        configuration.advertising.overflow = .on(company: OverflowArea.company)
-        let station = AppStation(world, configuration: configuration)
+        let station = AppStation(world)
         let app = TestApp(station, modes: .peripheral)
         let manager = app.peripheral()
         let remote = HostStation.remote(in: world)

@@ -35,8 +35,14 @@ struct AdvertisingPackerPropertyTests {
             }
         }
         return AdvertisingContribution(
-            localName: name, serviceUUIDs: uuids, state: generator.next() & 3 == 0 ? .background : .foreground)
+            localName: name, serviceUUIDs: uuids, state: generator.next() & 3 == 0 ? .background : .foreground,
+            overflow: emissions.randomElement(using: &generator) ?? nil)
     }
+
+    /// Most contributions say nothing.
+    static let emissions: [AdvertisingPackerSettings.OverflowEmission?] = [
+        nil, nil, nil, .off, .on(company: OverflowArea.company),
+    ]
 
     @Test(
         "both packets parse, keep their limits, show or hash each service and leak nothing (SPEC 3.5)",
@@ -78,16 +84,18 @@ struct AdvertisingPackerPropertyTests {
         check(read.flags == flags.rawValue && packed.advertisement.starts(with: [2, 1, flags.rawValue]), "flags")
         let area: [UInt8] = [0x14, 0xFF, 0x4C, 0x00, 0x01]
         let isAreaInScanResponse = packed.scanResponse.starts(with: area)
-        check(packed.scanResponse.count - (isAreaInScanResponse ? 21 : 0) <= 10, "name of more than 10")
+        let nameCount = packed.scanResponse.count - (isAreaInScanResponse ? 21 : 0)
+        check(nameCount <= (isAreaInScanResponse ? 10 : 12), "the length of the name")
         check(read.overflowArea == nil || isAreaInScanResponse || endsWithMask(packed), "the place of the mask")
 
         let foreground = wishes.filter { $0.state == .foreground }
         let offered = foreground.flatMap(\.serviceUUIDs)
         let requested = wishes.flatMap(\.serviceUUIDs)
         check(read.serviceUUIDs.allSatisfy(offered.contains), "a service that nobody in the foreground asked for")
-        // Every service is visible or hashed, and no bit means any other.
+        // Every service is visible or hashed, unless who asked for it hashes none, and no bit means any other.
         let hidden = Set(requested).subtracting(read.serviceUUIDs)
-        let mask = OverflowArea(hashing: Array(hidden))
+        let hashed = wishes.filter { $0.overflow != .off }.flatMap(\.serviceUUIDs)
+        let mask = OverflowArea(hashing: Array(hidden.intersection(hashed)))
         check((read.overflowArea ?? OverflowArea()) == mask, "the mask has other bits")
         check(Set(packed.visible) == Set(read.serviceUUIDs) && Set(packed.overflow) == hidden, "the report")
         check(read.localName == packed.name?.value || packed.name?.value.utf8.first == 0, "the name of the report")

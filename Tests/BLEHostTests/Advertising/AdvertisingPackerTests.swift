@@ -124,10 +124,15 @@ struct AdvertisingPackerTests {
         let shorts = (0..<13).map { "18" + String(UInt8(0x10 + $0), radix: 16) }
         let packed = try pack("Thermometer", shorts)
         #expect(packed.advertisement.count == 31)
-        #expect(hex(packed.scanResponse) == "0908" + hex(Array("Thermome".utf8)))
-        #expect(packed.scanResponse.count == 10)
+        #expect(hex(packed.scanResponse) == "0b08" + hex(Array("Thermomete".utf8)))
+        #expect(hex(try pack("Thermomete", shorts).scanResponse) == "0b09" + hex(Array("Thermomete".utf8)))
+        // Hidden services that are not sent take no room.
+        let silent = AdvertisingPacker.pack(try contribution("Thermometer", shorts + ["1830"]))
+        #expect(silent.scanResponse == packed.scanResponse && silent.overflow.count == 1)
+        // The overflow area leaves eight.
         let more = try pack("Thermometer", shorts + ["1830"])
         #expect(more.overflow == [BluetoothUUID(UInt16(0x1830))] && more.visible.count == 13)
+        #expect(more.scanResponse.count == 31)
         let read = AdvertisingData(
             advertisement: [UInt8]().span.bytes, scanResponse: more.scanResponse.span.bytes)
         #expect(read.serviceUUIDs.isEmpty && read.localName == "Thermome")
@@ -202,15 +207,18 @@ struct AdvertisingPackerTests {
             // 18 octets of services: room for 8 in the advertisement.
             ("12345678", 1, "12345678", PackedAdvertisement.NamePlacement.advertisement, false),
             ("123456789", 1, "12345678", .advertisement, true),
-            // 28 octets of services: the scan response takes 8.
+            ("1234567890", 1, "12345678", .advertisement, true),
+            // 28 octets of services: the scan response takes 10.
             ("1234", 5, "1234", .scanResponse, false),
             ("12345678", 5, "12345678", .scanResponse, false),
-            ("123456789", 5, "12345678", .scanResponse, true),
-            // 22 octets: room for 4; both would cut at a character of three octets, or one can take more.
+            ("1234567890", 5, "1234567890", .scanResponse, false),
+            ("12345678901", 5, "1234567890", .scanResponse, true),
+            // 22 octets: room for 4, and the scan response can take more.
             ("1234", 2, "1234", .advertisement, false),
             ("12345", 2, "12345", .scanResponse, false),
-            ("€€€€€", 2, "€€", .scanResponse, true),
+            ("€€€€€", 2, "€€€", .scanResponse, true),
             ("🎈🎈🎈", 5, "🎈🎈", .scanResponse, true),
+            ("123456789é", 5, "123456789", .scanResponse, true),
             ("aé", 1, "aé", .advertisement, false),
             ("äöüäö", 1, "äöüä", .advertisement, true),
             ("1234567é", 1, "1234567", .advertisement, true),
@@ -221,18 +229,35 @@ struct AdvertisingPackerTests {
         let shorts = (0..<(services - 1)).map { "180\($0)" }
         let packed = try pack(name, shorts + [Self.five[0]])
         #expect(packed.name == .init(value: sent, placement: placement, isTruncated: isTruncated))
-        #expect(packed.advertisement.count <= 31 && packed.scanResponse.count <= 10)
+        #expect(packed.advertisement.count <= 31 && packed.scanResponse.count <= 12)
+    }
+
+    @Test(
+        "beside the overflow area a name has eight octets, whichever app needs the area (SPEC 3.4 rule 5)",
+        arguments: [true, false])
+    func nameBesideOverflow(isOneApp: Bool) throws {
+        let shorts = (0..<4).map { "180\($0)" }
+        let hidden = try contribution(nil, ["180F"], isOneApp ? .foreground : .background)
+        var first = try contribution("1234567890", shorts + [Self.five[0]])
+        if isOneApp { first.serviceUUIDs += hidden.serviceUUIDs }
+        let packed = AdvertisingPacker.pack(isOneApp ? [first] : [first, hidden], settings: iOS)
+        #expect(packed.name == .init(value: "12345678", placement: .scanResponse, isTruncated: true))
+        #expect(packed.scanResponse.count == 31 && packed.overflow == hidden.serviceUUIDs)
     }
 
     @Test("a name stays in the advertisement when the scan response cannot take more of it (SPEC 3.5 step 5)")
     func scanResponseTakesNoMore() throws {
-        // Room for seven octets: two characters of three, as many as fit into the eight of the scan response.
+        // Room for eight octets.
         let packed = try pack("€€€", ["180D", "12345678", "12345679", "1234567A"])
         #expect(packed.name?.placement == .advertisement)
         let full = try pack("€€€", ["180D", "180F", "12345678", "12345679"])
         #expect(full.name == .init(value: "€€€", placement: .advertisement, isTruncated: false))
-        let tight = try pack("€€€", ["12345678", "12345679", "1234567A", "180D", "180F"])
+        // Room for six octets, two characters of three: as many as fit beside the overflow area, and without it ten do.
+        let most = ["12345678", "12345679", "1234567A", "180D", "180F"]
+        let tight = try pack("€€€", most + [Self.five[0]])
         #expect(tight.name == .init(value: "€€", placement: .advertisement, isTruncated: true))
+        let roomy = try pack("€€€", most)
+        #expect(roomy.name == .init(value: "€€€", placement: .scanResponse, isTruncated: false))
     }
 
     @Test("an empty name counts as none, and no request at all gives only flags")
@@ -250,6 +275,34 @@ struct AdvertisingPackerTests {
         #expect(silent.overflow == [BluetoothUUID(UInt16(0xC007))])
         let own = AdvertisingPacker.pack(wish, settings: .init(overflow: .on(company: 0xFFFF)))
         #expect(hex(own.advertisement) == "02010614ffffff0100000000100000000000000000000000")
+    }
+
+    @Test(
+        "a contribution may hash its services or not, whatever the settings say; all hash under one company (SPEC 3.6)")
+    func emissionOfEach() throws {
+        func background(
+            _ uuids: [String], _ overflow: AdvertisingPackerSettings.OverflowEmission?
+        ) throws -> AdvertisingContribution {
+            var made = try contribution(nil, uuids, .background)
+            made.overflow = overflow
+            return made
+        }
+        let (own, apple) = (UInt16(0xFFFF), OverflowArea.company)
+        let wishes = [
+            try background(["C007", "3333"], .off), try background(["C008"], .on(company: apple)),
+            try background(["3333"], .on(company: apple)), try background(["180D"], .on(company: own)),
+        ]
+        let packed = AdvertisingPacker.pack(wishes)
+        let mask = OverflowArea(hashing: [BluetoothUUID(UInt16(0xC008)), BluetoothUUID(UInt16(0x3333))]).mask
+        #expect(hex(packed.advertisement) == "02010614ff4c0001" + hex(mask))
+        #expect(packed.overflow.count == 4)
+        #expect(hex(AdvertisingPacker.pack(wishes.reversed()).advertisement).hasPrefix("02010614ffffff01"))
+        // What one may not hash and another shows to everyone is no longer hidden.
+        let both = AdvertisingPacker.pack([wishes[0], try contribution(nil, ["C007"])], settings: iOS)
+        #expect(hex(both.advertisement) == "02011a030307c0")
+        #expect(AdvertisingPacker.pack([wishes[0]], settings: iOS).advertisement == [2, 1, 0x1A])
+        // Without a word of its own, it is as the settings say.
+        #expect(AdvertisingPacker.pack(try background(["C007"], nil), settings: iOS).advertisement.count == 24)
     }
 
     @Test("scan response: the overflow area, then the name (SPEC 3.5 step 6)")

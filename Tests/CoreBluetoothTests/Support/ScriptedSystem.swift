@@ -12,6 +12,7 @@ final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
         var answer: @Sendable (ClientRequest) -> ClientEvent? = { _ in nil }
         var moves: [AppMove] = []
         var logs: [String] = []
+        var overflow: OverflowSetting?
     }
 
     private let state = Locked(State())
@@ -63,6 +64,8 @@ final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
     func onAlert(_ body: (@Sendable (CBApplication.Alert) -> Void)?) {}
     func onExpiration(_ body: (@Sendable () -> Void)?) {}
     func setPairing(_ agent: (any CBPairingAgent)?, _ settings: PairingSettings) {}
+    var overflow: OverflowSetting? { state.with { $0.overflow } }
+    func setOverflow(_ setting: OverflowSetting) { state.with { $0.overflow = setting } }
 }
 
 extension [ClientRequest] {

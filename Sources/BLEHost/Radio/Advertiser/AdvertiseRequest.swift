@@ -30,10 +30,15 @@ public struct AdvertiseRequest: Equatable, Sendable {
     /// peer is connected if `resumesAfterConnection` is `true`, and otherwise end when it connects. Only
     /// `AdvertisingTarget.Form.extended` sends the content, without a scan response.
     public var target: AdvertisingTarget?
+    /// Whether packed services that do not fit, or are in the background, are advertised in the overflow area, and with which
+    /// company identifier; `nil`: as `HostConfiguration.advertising` says. Clients share one overflow area: the company
+    /// is that of the first client whose services need it, and clients that name another one add nothing to it.
+    public var overflow: AdvertisingPackerSettings.OverflowEmission?
 
     public init(
         _ content: Content, isConnectable: Bool = true, isInBackground: Bool = false,
-        interval: AdvertisingInterval? = nil, resumesAfterConnection: Bool = true, target: AdvertisingTarget? = nil
+        interval: AdvertisingInterval? = nil, resumesAfterConnection: Bool = true, target: AdvertisingTarget? = nil,
+        overflow: AdvertisingPackerSettings.OverflowEmission? = nil
     ) {
         self.content = content
         self.isConnectable = isConnectable
@@ -41,6 +46,7 @@ public struct AdvertiseRequest: Equatable, Sendable {
         self.interval = interval
         self.resumesAfterConnection = resumesAfterConnection
         self.target = target
+        self.overflow = overflow
     }
 }
 

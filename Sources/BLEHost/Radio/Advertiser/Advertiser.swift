@@ -126,7 +126,7 @@ struct Advertiser {
                 guard case .packed(let name, let uuids) = wish.request.content else { return nil }
                 return AdvertisingContribution(
                     localName: name, serviceUUIDs: uuids,
-                    state: wish.request.isInBackground ? .background : .foreground)
+                    state: wish.request.isInBackground ? .background : .foreground, overflow: wish.request.overflow)
             }, settings: settings)
         var (advertisement, scanResponse) = (packed.advertisement, packed.scanResponse)
         for structure in broadcasts {

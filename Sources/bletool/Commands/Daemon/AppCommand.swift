@@ -134,6 +134,7 @@ struct AppShowCommand: ToolCommand {
             "wakeSeconds": JSONValue(app.wakeSeconds), "authorization": .string(app.authorization),
             "roles": JSONValue(app.roles), "mayPair": .boolean(app.mayPair),
             "systemServices": .string(app.showsSystemServices ? "shown" : "hidden"),
+            "overflow": .string(app.overflow),
             "preservedCentrals": JSONValue(app.preservedCentrals),
             "preservedPeripherals": JSONValue(app.preservedPeripherals),
         ]
@@ -154,6 +155,7 @@ struct AppShowCommand: ToolCommand {
             ("authorization", app.authorization),
             ("pairing", app.mayPair ? "may ask a person" : "may not ask a person"),
             ("system services", app.showsSystemServices ? "shown" : "hidden"),
+            ("overflow area", app.overflow),
             ("preserved centrals", app.preservedCentrals.joined(separator: ", ")),
             ("preserved peripherals", app.preservedPeripherals.joined(separator: ", ")),
         ]
