@@ -8,6 +8,9 @@ public struct ClientLimits: Hashable, Sendable {
     public var messageOctets = BledProtocol.requestLimit
     /// Incomplete requests of one client.
     public var requests = 256
+    /// Octets in the requests of one client that have not ended: values that are written, units of channels,
+    /// advertisements, services that are being published, and whatever else makes a request long.
+    public var requestOctets = 2 * 1024 * 1024
     /// Octets that may wait for a client to read; beyond this, its discoveries are dropped and counted.
     public var waitingDiscoveryOctets = 128 * 1024
     /// Octets that may wait for a client to read; beyond this, its connection ends.
@@ -50,6 +53,7 @@ extension LifecycleSettings {
         servicesOfApp = limits.services
         attributesOfApp = limits.attributes
         channelsOfApp = limits.channels
+        waitingOctetsOfApp = limits.requestOctets
         // Every link that an app gets is searched for them.
         watchedServicesOfApp = 64
         watchedServices = 1024

@@ -95,6 +95,7 @@ extension Daemon {
         let isFull = !makeRoom(for: peer.user, isOperator: isOperator)
         connections.append(connection)
         tools[connection.tool.client] = connection
+        noteOwner(of: connection)
         if !isAllowed, !installed.users.contains(peer.user) {
             logRefusal(of: peer)
             connection.tool.refuse(.notAllowed, "user \(peer.user) may not use this daemon")
@@ -165,7 +166,13 @@ extension Daemon {
         _ = releaseShared(of: connection.tool.client)
         if hadServed { _ = releaseCentrals(for: connection.tool.client) }
         if connection.deviceName != nil { setDeviceName() }
-        if let app = connection.appID { ended(app, connection) } else { forget(connection) }
+        if let app = connection.appID {
+            ended(app, connection)
+            noteOwner(ClientShare(user: connection.peer.user, isOperator: false), of: app)
+        } else {
+            forget(connection)
+        }
+        runner.setShare(.common, of: connection.tool.client)
         noteCapturing()
         pump()
     }
@@ -225,7 +232,8 @@ extension Daemon {
         while let output = connection.tool.nextOutput() {
             switch output {
             case .submit(let wanted, let number):
-                guard !exceedsShare(wanted, of: connection),
+                let size = wanted.waitingOctets
+                guard !exceedsOctets(size, of: connection), !exceedsShare(wanted, of: connection),
                     let command = shared(wanted, from: connection.tool.client)
                 else {
                     connection.tool.notSubmitted(number)
@@ -240,6 +248,8 @@ extension Daemon {
                 noteShared(wanted, as: command, operation, from: connection.tool.client)
                 port.ledger.note(command, as: operation, from: connection.tool.client)
                 asked[operation] = connection.tool.client
+                waitingOctets.began(
+                    operation, from: connection.tool.client, of: connection.peer.user, octets: size)
                 connection.tool.submitted(number, as: operation)
             case .send(let message): octets += message.framed()
             case .written(let number):

@@ -11,6 +11,7 @@ extension Daemon {
         switch event {
         case .completed(let operation, let result):
             let client = port.ledger.completed(operation)
+            waitingOctets.ended(operation)
             // The engine reports that advertising stopped only if the controller did it by itself.
             if !port.ledger.wantsAdvertising { isAdvertising = false }
             if let client, case .success(let success) = result { undo(success, of: client, after: operation) }

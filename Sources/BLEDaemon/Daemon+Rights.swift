@@ -26,6 +26,7 @@ extension Daemon {
                 connection.isOperator = isOperator
                 connection.isOfAllowedUser = isAllowed
                 connection.app?.isOperator = isOperator
+                noteOwner(of: connection)
                 if let app { apply(app, to: connection) }
                 look(at: connection)
             } else if connection.isOfAllowedUser && !isAllowed || !isAllowed && !installed.users.contains(peer.user) {

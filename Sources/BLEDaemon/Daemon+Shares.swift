@@ -18,12 +18,37 @@ extension Daemon {
         return !UserShare.mayHaveSet(own: own.sets, all: sets, of: advertisingSetCount.map { $0 - 1 })
     }
 
+    /// Whether a tool's request is refused, because too many octets would wait with it for the tool or for its user.
+    func exceedsOctets(_ octets: Int, of connection: Connection) -> Bool {
+        guard octets > 0 else { return false }
+        let own = waitingOctets.of(connection.tool.client) + octets
+        return own > configuration.limits.requestOctets || exceedsOctetsOfUser(octets, own: own, of: connection)
+    }
+
+    /// Whether too many octets would wait for all tools of a connection's user and its apps that are not installed.
+    /// - Parameter own: what would wait for the connection; a little is always allowed, and not added up each time.
+    private func exceedsOctetsOfUser(_ octets: Int, own: Int, of connection: Connection) -> Bool {
+        let limit = configuration.limits.requestOctets
+        guard !connection.isOperator, own > limit / 32 else { return false }
+        var sum = waitingOctets.of(user: connection.peer.user) + octets
+        for other in connections where other.peer.user == connection.peer.user {
+            if let app = other.appID, installed[app] == nil { sum += lifecycle.apps.waitingOctets(of: app) }
+        }
+        return sum > UserShare.factor * limit
+    }
+
     /// Refuses a request of an app that is not installed, if its user would have too much with it.
     /// - Returns: whether it is refused; then the app has been told, as one that has reached its own limit.
     func refuses(_ request: ClientRequest, from manager: ManagerID, of connection: Connection) -> Bool {
-        guard let app = connection.appID, installed[app] == nil, !connection.isOperator,
-            let part = UserShare.Part(of: request)
-        else { return false }
+        guard let app = connection.appID, installed[app] == nil, !connection.isOperator else { return false }
+        let (octets, now) = (request.waitingOctets, now)
+        if octets > 0,
+            exceedsOctetsOfUser(octets, own: octets + lifecycle.apps.waitingOctets(of: app), of: connection)
+        {
+            lifecycle.withApps(at: now) { $0.refuse(request, from: manager, of: app, at: now) }
+            return true
+        }
+        guard let part = UserShare.Part(of: request) else { return false }
         var own = share(of: connection)
         own.add(lifecycle.apps.demand(of: request, from: manager, of: app))
         guard own.exceeds(configuration.limits, in: part) else { return false }
@@ -33,7 +58,6 @@ extension Daemon {
             connection.app?.refuse(
                 .tooManyManagers, "the apps of a user that are not installed have at most \(limit) managers together")
         case .scan, .advertisement, .set, .train, .service, .channel:
-            let now = now
             lifecycle.withApps(at: now) { $0.refuse(request, from: manager, of: app, at: now) }
         }
         return true

@@ -36,6 +36,9 @@ public final class Daemon {
     var latestTold: [(app: AppID, connection: Connection)] = []
     /// The tools whose operations the engine carries out. Only for lookup.
     var asked: [OperationID: ClientID] = [:]
+    var waitingOctets = WaitingOctets()
+    /// The managers of apps of which the engine knows the users.
+    var managers: [AppID: [ClientID]] = [:]
     /// The programs whose requests wait.
     var line = TurnLine()
     var discoveryEncoder = DiscoveryEncoder()
@@ -186,6 +189,7 @@ public final class Daemon {
         let (bonds, now) = (runner.bonds, now)
         lifecycle.withApps(at: now) { $0.restored(bonds) }
         forgetUninstalledApps()
+        noteOwnersOfInstalledApps()
         openController()
     }
 

@@ -130,6 +130,8 @@ public struct DaemonSettings: Equatable, Sendable {
             $0.waitingOctets = $1
             $0.waitingDiscoveryOctets = $1 / 4
         },
+        // A message must fit.
+        Limit(key: "requestOctets", range: 1_048_576...1_073_741_824) { $0.requestOctets = $1 },
         Limit(key: "requests", range: 1...10_000) { $0.requests = $1 },
         Limit(key: "managers", range: 1...1000) { $0.managers = $1 },
         Limit(key: "scans", range: 1...64) { $0.scans = $1 },

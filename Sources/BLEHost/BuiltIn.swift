@@ -97,6 +97,16 @@ package enum BuiltIn {
         #endif
     }
 
+    /// Turns of clients by their owners. In Embedded Swift an engine has one owner, who is its only client.
+    @inline(__always)
+    package static var turns: Bool {
+        #if hasFeature(Embedded)
+        false
+        #else
+        true
+        #endif
+    }
+
     /// Pairing, bonds, encryption, signatures and private addresses: all that needs a toolbox.
     @inline(__always)
     package static var pairing: Bool {

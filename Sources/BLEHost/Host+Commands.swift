@@ -53,7 +53,8 @@ extension Host {
                 return effects.complete(operation, .failure(.invalidRequest(.parametersTooLong)))
             }
             guard phase == .ready else { return effects.complete(operation, .failure(.controllerLost)) }
-            effects.commands.append(opcode: opcode, parameters: parameters, purpose: .client(operation))
+            effects.commands.append(
+                opcode: opcode, parameters: parameters, purpose: .client(operation), of: client)
         case .stop:
             stop(operation, at: now)
         }
@@ -210,6 +211,7 @@ extension Host {
     private mutating func cancel(_ operation: OperationID, at now: Instant) {
         if radio.cancel(operation, into: &effects) { return }
         if let (_, failure) = effects.desk.cancel(operation) { return effects.complete(operation, .failure(failure)) }
+        if effects.commands.cancel(operation) { return effects.complete(operation, .failure(.cancelled)) }
         guard BuiltIn.links else { return }
         for link in links.all where link.cancel(operation, &pairings, at: now, into: &effects) { return }
     }

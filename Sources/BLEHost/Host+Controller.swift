@@ -81,7 +81,7 @@ extension Host {
             linkCommandAnswered(purpose, on: link, status, opcode, parameters, at: now)
         case .client(let operation):
             effects.complete(operation, .success(.hciAnswer(parameters.copied())))
-        case .unattendedOnLink, .unwantedTrain, .unattended: break
+        case .unattendedOnLink, .unusedTrainReceiver, .unwantedTrain, .unattended: break
         }
     }
 
@@ -143,7 +143,7 @@ extension Host {
                 into: &effects)
         case .client(let operation):
             effects.complete(operation, .failure(.commandTimeout(command.opcode)))
-        case .unattendedOnLink, .unwantedTrain, .unattended: break
+        case .unattendedOnLink, .unusedTrainReceiver, .unwantedTrain, .unattended: break
         }
     }
 
@@ -177,11 +177,7 @@ extension Host {
     mutating func loseController(at now: Instant) {
         for link in links.all { linkEnded(link, reason: .controllerLost, at: now) }
         for purpose in effects.commands.removeAll() {
-            switch purpose {
-            case .client(let operation), .plain(let operation), .trainTransfer(let operation, _):
-                effects.complete(operation, .failure(.controllerLost))
-            default: break
-            }
+            if let operation = purpose.operation { effects.complete(operation, .failure(.controllerLost)) }
         }
         effects.packets.removeAll()
         parked.removeAll()

@@ -121,7 +121,7 @@ extension Host {
             guard BuiltIn.responses else { return }
             try receiveTrainWithResponses(subevent, &reader, at: now)
         case .scanTimeout:
-            radio.scanTimedOut(into: &effects)
+            radio.scanTimedOut(at: now, into: &effects)
         default:
             break
         }

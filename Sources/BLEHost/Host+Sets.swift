@@ -14,7 +14,7 @@ extension Host {
         case .transferTrain(let source, let link, let serviceData):
             guard isExclusive(operation), openLink(link, operation) != nil else { return }
             radio.transferTrain(
-                of: source, to: link, serviceData: serviceData, operation: operation, into: &effects)
+                of: source, to: link, serviceData: serviceData, operation: operation, client: client, into: &effects)
         case .scan, .changeScan, .advertise, .changeAdvertising, .connect, .advertiseSet, .changeAdvertisingSet,
             .followTrain, .classifyChannels, .sendSubevents, .respondInTrain:
             // These concern no link.

@@ -163,6 +163,9 @@ public struct Host: ~Copyable {
         return operation
     }
 
+    /// Says whose a client is, before its commands. A client that has gone gets `ClientShare.common`.
+    public mutating func setShare(_ share: ClientShare, of client: ClientID) { effects.commands.shares[client] = share }
+
     /// Time has passed; timers that are due fire.
     public mutating func advance(to now: Instant) {
         advanceController(to: now)

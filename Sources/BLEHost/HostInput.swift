@@ -13,6 +13,8 @@ public enum HostInput: Equatable, Sendable {
     case command(HostCommand, ClientID)
     /// The answer to the `ToolboxQuestion` with this number.
     case toolbox(UInt64, ToolboxResult)
+    /// A client has this share from now on.
+    case share(ClientShare, ClientID)
     /// Time has passed.
     case advance
 }
@@ -28,6 +30,7 @@ extension Host {
         case .packet(let bytes): receive(bytes.span.bytes, at: now)
         case .command(let command, let client): return submit(command, from: client, at: now)
         case .toolbox(let question, let result): answer(question, with: result, at: now)
+        case .share(let share, let client): setShare(share, of: client)
         case .advance: advance(to: now)
         }
         return nil

@@ -23,6 +23,8 @@ struct RecordedInput: Codable, Equatable {
     var packet: UInt64?
     var command: HostCommand?
     var client: ClientID?
+    /// The share that `client` has from now on.
+    var share: ClientShare?
     var advance: Bool?
     /// The number of the question that `result` answers.
     var toolbox: UInt64?
@@ -45,6 +47,9 @@ struct RecordedInput: Codable, Equatable {
         case .toolbox(let question, let result):
             toolbox = question
             self.result = result
+        case .share(let share, let client):
+            self.share = share
+            self.client = client
         case .advance: advance = true
         }
     }
@@ -62,6 +67,7 @@ struct RecordedInput: Codable, Equatable {
     var input: HostInput? {
         if let command { return .command(command, client ?? .local) }
         if let toolbox, let result { return .toolbox(toolbox, result) }
+        if let share { return .share(share, client ?? .local) }
         if transportOpened == true { return .transportOpened }
         if transportClosed == true { return .transportClosed }
         return advance == true ? .advance : nil

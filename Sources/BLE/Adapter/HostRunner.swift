@@ -168,6 +168,12 @@ public final class HostRunner {
         return host.submit(command, from: client, at: now)
     }
 
+    /// Says whose a client is (`Host.setShare`).
+    public func setShare(_ share: ClientShare, of client: ClientID) {
+        configuration.recorder?.observe(.share(share, client), at: now)
+        host.setShare(share, of: client)
+    }
+
     /// The engine's next event; `nil` if there is none. Changes of bonds were saved before; while a bond is being
     /// saved, there is no event.
     public func nextEvent() -> HostEvent? { bondKeeper.nextEvent { host.nextEvent() } }

@@ -29,7 +29,7 @@ extension BLEError: CustomStringConvertible {
         case .invalidParameters: "the parameters of the request contradict each other"
         case .valueTooLong(let limit): "the value is longer than \(limit) bytes"
         case .queueFull: "too many operations are waiting"
-        case .limitReached: "too many links or operations at the same time"
+        case .limitReached: "too many links or operations at the same time, or too much data that waits for a device"
         case .publishing(let error): "the service cannot be published: \(error)"
         case .unexpectedResult(let result):
             "an operation ended with the result of another, \(result): this is a defect"

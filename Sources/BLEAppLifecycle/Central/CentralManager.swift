@@ -86,6 +86,15 @@ struct CentralManager {
     /// The oldest session on a link.
     func session(on link: LinkID) -> PeripheralSession? { peripherals.first { $0.link == link } }
 
+    /// The octets of requests to peripherals that have not been submitted to the engine.
+    var waitingOctets: Int { peripherals.reduce(0) { $0 + $1.waitingOctets } }
+
+    /// Answers a request to a peripheral for which there is no room.
+    func refuse(_ request: PeripheralRequest, to peer: PeerIdentifier, into effects: inout ManagerEffects) {
+        guard let session = peripherals[peer], session.link != nil else { return }
+        session.refuse(request, into: &effects)
+    }
+
     /// When to call `converge`.
     var nextDeadline: Instant? { peripherals.reduce(nil) { earliest($0, $1.startDeadline) } }
 

@@ -42,6 +42,7 @@ struct PeripheralSession {
     private(set) var database = RemoteDatabase()
     /// Calls of `setNotify` that have not ended, oldest first; the first of each characteristic is being carried out.
     private var notifyCalls: [NotifyCall] = []
+    private static let notifyCallLimit = 1024
     private(set) var attMTU = 23
     /// Services of the peripheral that the app does not see.
     var hiddenServices: [BluetoothUUID]
@@ -60,6 +61,8 @@ struct PeripheralSession {
         state = .connecting(nil, notBefore: notBefore)
     }
 
+    /// The octets of the requests that have not been submitted to the engine.
+    var waitingOctets: Int { order.waitingOctets }
     /// The channels that are being opened.
     var openingCount: Int { order.openings }
 
@@ -121,17 +124,19 @@ struct PeripheralSession {
 
     /// Carries out a request of the app to a connected peripheral (SPEC CEN-11 to CEN-21).
     mutating func perform(_ request: PeripheralRequest, on link: LinkID, into effects: inout ManagerEffects) {
-        guard order.hasRoom(for: request) else {
-            if let task = task(of: request) { failed(task, .coreBluetooth(.outOfSpace), &effects) }
-            return
-        }
+        guard order.hasRoom(for: request) else { return refuse(request, into: &effects) }
         guard order.mustWait(request) else { return begin(request, on: link, into: &effects) }
         switch order.hold(request) {
         case .held: break
         case .lastHeld: tell(.writeWithoutResponseAvailable(false), &effects)
-        // A write without response is dropped silently, as in the engine when its queue is full (SPEC CEN-20).
-        case .refused: if let task = task(of: request) { failed(task, .coreBluetooth(.outOfSpace), &effects) }
+        case .refused: refuse(request, into: &effects)
         }
+    }
+
+    /// Answers a request for which there is no room. A write without response is dropped silently, as in the engine when
+    /// its queue is full (SPEC CEN-20).
+    func refuse(_ request: PeripheralRequest, into effects: inout ManagerEffects) {
+        if let task = task(of: request) { failed(task, .coreBluetooth(.outOfSpace), &effects) }
     }
 
     /// Submits the requests that waited for a completed one.
@@ -245,6 +250,9 @@ struct PeripheralSession {
         }
         guard characteristic.mode != nil else {
             return failed(.subscribe(characteristic: id), .att(.requestNotSupported), &effects)
+        }
+        guard notifyCalls.count < Self.notifyCallLimit else {
+            return failed(.subscribe(characteristic: id), .coreBluetooth(.outOfSpace), &effects)
         }
         let isFirst = !notifyCalls.contains { $0.characteristic == id }
         notifyCalls.append(NotifyCall(characteristic: id, isOn: isOn))

@@ -23,6 +23,8 @@ struct RequestOrder {
     private var waiting = Queue<PeripheralRequest>()
     private var waitingWrites = 0
     private var waitingRequests = 0
+    /// The octets of all that waits.
+    private(set) var waitingOctets = 0
     /// The number of requests in the engine to which the peripheral responds.
     private var running = 0
     /// How many of them are the first steps of subscriptions: the second step comes before anything else.
@@ -52,6 +54,7 @@ struct RequestOrder {
             waitingRequests += 1
         }
         waiting.append(request)
+        waitingOctets += request.octets
         return isFull && request.isWriteWithoutResponse ? .lastHeld : .held
     }
 
@@ -61,6 +64,7 @@ struct RequestOrder {
             return nil
         }
         if first.isWriteWithoutResponse { waitingWrites -= 1 } else { waitingRequests -= 1 }
+        waitingOctets -= first.octets
         return waiting.popFirst()
     }
 
@@ -106,6 +110,19 @@ extension PeripheralRequest {
     }
 
     fileprivate var isWriteWithoutResponse: Bool { if case .writeWithoutResponse = self { true } else { false } }
+}
+
+extension PeripheralRequest {
+    /// What the request takes of the memory while it waits, beside its place.
+    var octets: Int {
+        switch self {
+        case .discoverServices(let uuids), .discoverIncludedServices(let uuids, _),
+            .discoverCharacteristics(let uuids, _):
+            uuids.count * MemoryLayout<BluetoothUUID>.stride
+        case .writeValue(let value, _), .writeWithoutResponse(let value, _), .writeDescriptor(let value, _): value.count
+        case .discoverDescriptors, .readValue, .readDescriptor, .setNotify, .readRSSI, .openChannel: 0
+        }
+    }
 }
 
 extension PeripheralTask {

@@ -9,6 +9,8 @@ import BLEPackets
 struct ChannelTable {
     /// The maximum number of SDUs that wait to be sent.
     private static let unitsUnderWay = 4
+    /// The octets in them, as far as one SDU does not have more.
+    private static let octetsUnderWay = 32 * 1024
 
     let client: ClientID
     /// In the order in which they were opened.
@@ -69,6 +71,14 @@ struct ChannelTable {
         case .received(let count): consume(count, of: id, into: &effects)
         case .close: effects.submit(.channel(.close(channel.channel)), from: client)
         }
+    }
+
+    /// Closes a channel whose app has sent more than there is room for: its octets cannot be left out.
+    mutating func refuse(_ id: L2CAPChannelID, into effects: inout ManagerEffects) {
+        guard let channel = open[id] else { return }
+        open[id] = nil
+        effects.submit(.channel(.close(channel.channel)), from: client)
+        effects.tell(.channel(id, .closed(.coreBluetooth(.outOfSpace))), to: client)
     }
 
     /// Lets the peer send another SDU for each that has been read completely.
@@ -140,7 +150,8 @@ struct ChannelTable {
     }
 
     private func grant(_ id: L2CAPChannelID, _ information: ChannelInformation, _ effects: inout ManagerEffects) {
-        let count = Int(information.sendMTU) * Self.unitsUnderWay
+        let unit = Int(information.sendMTU)
+        let count = max(unit, min(unit * Self.unitsUnderWay, Self.octetsUnderWay))
         effects.tell(.channel(id, .canSend(count: count)), to: client)
     }
 }

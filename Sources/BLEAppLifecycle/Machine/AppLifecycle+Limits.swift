@@ -12,6 +12,9 @@ extension AppLifecycle {
         case .peripheral(_, .openChannel):
             guard useOfApps(at: [app]).channels >= settings.channelsOfApp else { return false }
             log(.appLimitReached("channels", limit: settings.channelsOfApp), app)
+        case .peripheral(_, let request):
+            guard exceedsWaiting(with: request.octets, app) else { return false }
+            log(.appLimitReached(Self.waitingOctets, limit: settings.waitingOctetsOfApp), app)
         case .registerForConnectionEvents(let filter?):
             let limit = settings.watchedServicesOfApp
             let (own, all) = watchedCounts(with: filter, client, app)
@@ -24,7 +27,7 @@ extension AppLifecycle {
                 return false
             }
         case .scan, .stopScan, .connect, .cancelConnection, .letGo, .retrievePeripherals,
-            .retrieveConnectedPeripherals, .registerForConnectionEvents(nil), .peripheral:
+            .retrieveConnectedPeripherals, .registerForConnectionEvents(nil):
             return false
         }
         tellNoRoom(for: request, client)
@@ -53,6 +56,36 @@ extension AppLifecycle {
         return true
     }
 
+    /// Refuses octets that the channel of an app is to send, by closing it.
+    /// - Returns: whether it did.
+    mutating func refuse(_ request: ChannelRequest, on channel: L2CAPChannelID, _ client: ClientID, _ app: Int) -> Bool
+    {
+        guard case .send(let octets) = request, exceedsWaiting(with: octets.count, app) else { return false }
+        log(.appLimitReached(Self.waitingOctets, limit: settings.waitingOctetsOfApp), app)
+        withChannels(client) { $0.refuse(channel, into: &$1) }
+        return true
+    }
+
+    /// What `waitingOctetsOfApp` limits, for the log.
+    private static var waitingOctets: String { "octets in requests that wait" }
+
+    private func exceedsWaiting(with octets: Int, _ app: Int) -> Bool {
+        octets > 0 && settings.waitingOctetsOfApp < .max
+            && octets + waitingOctets(at: app) > settings.waitingOctetsOfApp
+    }
+
+    private func waitingOctets(at app: Int) -> Int {
+        var sum = 0
+        for place in managers.keys.indices {
+            let own = managers.withValue(at: place) { manager in
+                manager.app != app
+                    ? 0 : effects.commands.octets(of: manager.client) + (manager.central?.waitingOctets ?? 0)
+            }
+            sum += own ?? 0
+        }
+        return sum
+    }
+
     /// The services of connection events of an app, and of all apps, if a manager registers for these.
     private func watchedCounts(
         with filter: ConnectionEventFilter, _ client: ClientID, _ app: Int
@@ -69,8 +102,15 @@ extension AppLifecycle {
 
     /// A scan and a registration for connection events have no answer: the line in the log is all.
     private mutating func tellNoRoom(for request: CentralManagerRequest, _ client: ClientID) {
-        guard case .peripheral(let peer, .openChannel(let psm)) = request else { return }
-        deliver(.peripheral(peer, .channelOpened(nil, psm: psm, .coreBluetooth(.outOfSpace))), to: client)
+        switch request {
+        case .peripheral(let peer, .openChannel(let psm)):
+            deliver(.peripheral(peer, .channelOpened(nil, psm: psm, .coreBluetooth(.outOfSpace))), to: client)
+        case .peripheral(let peer, let request):
+            withCentral(client) { manager, _, effects in manager.refuse(request, to: peer, into: &effects) }
+        case .scan, .stopScan, .connect, .cancelConnection, .letGo, .retrievePeripherals,
+            .retrieveConnectedPeripherals, .registerForConnectionEvents:
+            break
+        }
     }
 
     private mutating func tellNoRoom(for request: PeripheralManagerRequest, _ client: ClientID) {
@@ -101,6 +141,9 @@ extension AppLifecycle {
         }
         return sum
     }
+
+    /// The octets in the requests of an app to peripherals and channels that have not ended.
+    public func waitingOctets(of id: AppID) -> Int { app(id).map { waitingOctets(at: $0) } ?? 0 }
 
     /// What a manager would have in addition if a request of its app were carried out.
     public func demand(of request: ClientRequest, from manager: ManagerID, of id: AppID) -> AppUse {
@@ -139,6 +182,9 @@ extension AppLifecycle {
             log(.sharedLimitReached(request.wanted), app)
             if case .central(let request) = request { tellNoRoom(for: request, client) }
             if case .peripheral(let request) = request { tellNoRoom(for: request, client) }
+            if case .channel(let channel, .send) = request {
+                withChannels(client) { $0.refuse(channel, into: &$1) }
+            }
         } else {
             log(.wrongManager, app)
         }
@@ -153,7 +199,17 @@ extension ClientRequest {
         case .createCentral, .createPeripheral: "managers"
         case .central(.scan): "scans"
         case .peripheral(.addService): "services or attributes"
-        case .central, .peripheral, .channel, .release: "channels"
+        case .central(.peripheral(_, .openChannel)), .peripheral(.publishChannel): "channels"
+        case .central, .peripheral, .channel, .release: "room for requests that wait"
+        }
+    }
+
+    /// What the request takes of the memory while it waits, if it is one to a peripheral or a channel.
+    public var waitingOctets: Int {
+        switch self {
+        case .central(.peripheral(_, let request)): request.octets
+        case .channel(_, .send(let octets)): octets.count
+        case .createCentral, .createPeripheral, .release, .central, .peripheral, .channel: 0
         }
     }
 }

@@ -23,6 +23,7 @@ extension AppLifecycle {
             }
         case .channel(let channel, let request):
             withManager(manager, app) { apps, client in
+                if apps.refuse(request, on: channel, client, app) { return }
                 apps.withChannels(client) { $0.perform(request, on: channel, into: &$1) }
             }
         }

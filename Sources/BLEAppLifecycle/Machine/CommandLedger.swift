@@ -7,6 +7,9 @@ import BLEHost
 struct CommandLedger {
     private struct Command {
         var purpose: Purpose
+        let client: ClientID
+        /// What it takes of the memory while it waits.
+        let octets: Int
         var operation: OperationID?
         /// To be cancelled as soon as its operation is known.
         var isCancelled = false
@@ -16,14 +19,21 @@ struct CommandLedger {
     private var commands: [CommandToken: Command] = [:]
     /// Only for lookup, never iterated.
     private var tokens: [OperationID: CommandToken] = [:]
+    /// The octets of each client's commands; none is 0. Only for lookup, never iterated.
+    private var octets: [ClientID: Int] = [:]
     private var lastToken: UInt64 = 0
 
-    mutating func add(_ purpose: Purpose) -> CommandToken {
+    /// - Parameter count: the octets with which a client's command counts until it has ended.
+    mutating func add(_ purpose: Purpose, octets count: Int = 0, of client: ClientID = .system) -> CommandToken {
         lastToken += 1
         let token = CommandToken(rawValue: lastToken)
-        commands[token] = Command(purpose: purpose)
+        if count > 0 { octets[client, default: 0] += count }
+        commands[token] = Command(purpose: purpose, client: client, octets: count)
         return token
     }
+
+    /// The octets of a client's commands that have not ended.
+    func octets(of client: ClientID) -> Int { octets[client] ?? 0 }
 
     /// The engine has accepted a command.
     /// - Returns: its purpose, and whether it was cancelled before.
@@ -52,6 +62,10 @@ struct CommandLedger {
     mutating func take(_ operation: OperationID) -> (token: CommandToken, purpose: Purpose)? {
         guard let token = tokens.removeValue(forKey: operation), let command = commands.removeValue(forKey: token)
         else { return nil }
+        if command.octets > 0 {
+            let left = octets(of: command.client) - command.octets
+            octets[command.client] = left > 0 ? left : nil
+        }
         return (token, command.purpose)
     }
 

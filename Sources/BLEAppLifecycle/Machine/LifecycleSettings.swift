@@ -31,6 +31,9 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
     public var servicesOfApp = Int.max
     public var attributesOfApp = Int.max
     public var channelsOfApp = Int.max
+    /// The maximum number of octets in the requests of one app to peripherals and channels that have not ended: values
+    /// that are written, octets that channels send, and services and characteristics that are looked for.
+    public var waitingOctetsOfApp = Int.max
     /// The maximum number of services in the registrations of one app for connection events, and in those of all apps
     /// together: each link is searched for all of them. Beyond `watchedServices`, an app may still have an eighth of
     /// `watchedServicesOfApp`.

@@ -28,7 +28,7 @@ struct ManagerEffects {
     /// Submits a command to the engine.
     @discardableResult
     mutating func submit(_ command: HostCommand, from client: ClientID, for purpose: Purpose = .none) -> CommandToken {
-        let token = commands.add(purpose)
+        let token = commands.add(purpose, octets: command.waitingOctets, of: client)
         effects.append(.output(.submit(command, from: client, token)))
         return token
     }

@@ -203,7 +203,10 @@ extension Daemon {
             if !refuses(request, from: manager, of: connection) {
                 lifecycle.withApps(at: now) { $0.receive(request, from: manager, of: app, at: now) }
             }
-            if request.makesManager, installed[app]?.mayPair == false { setPairing() }
+            if request.makesManager {
+                noteOwner(of: connection)
+                if installed[app]?.mayPair == false { setPairing() }
+            }
             drain()
             connection.app?.taken(number)
         case .returned(let manager, let events, let octets):

@@ -14,6 +14,8 @@ enum CommandPurpose: Equatable {
     case train
     /// What becomes of trains that the peer of a link transfers.
     case trainReceiver(OperationID, LinkID)
+    /// The same, after a request for it has ended. It may not overtake what came before.
+    case unusedTrainReceiver(ConnectionHandle)
     /// The subevents of a train to which this device synchronizes.
     case trainSubevents(SynchronizationHandle)
     /// The transfer of a train to the peer of a link.
@@ -34,11 +36,33 @@ enum CommandPurpose: Equatable {
     /// A command whose answer does not matter.
     case unattended
 
+    /// Whether a link, its encryption or its end waits for the command.
+    var isUrgent: Bool {
+        switch self {
+        case .link(_, .disconnect), .link(_, .encrypt), .link(_, .replyWithKey), .unattendedOnLink: true
+        case .link(_, .procedure), .startup, .scan, .initiate, .advertise, .advertisingSetCapacity, .advertisingSet,
+            .train, .trainReceiver, .trainSubevents, .trainTransfer, .unusedTrainReceiver, .unwantedTrain, .plain,
+            .ownAddress, .resolvingList, .client, .unattended:
+            false
+        }
+    }
+
+    /// The operation that ends with the answer.
+    var operation: OperationID? {
+        switch self {
+        case .client(let operation), .plain(let operation), .trainTransfer(let operation, _): operation
+        case .startup, .scan, .initiate, .advertise, .advertisingSetCapacity, .advertisingSet, .train, .trainReceiver,
+            .trainSubevents, .unusedTrainReceiver, .unwantedTrain, .ownAddress, .resolvingList, .link,
+            .unattendedOnLink, .unattended:
+            nil
+        }
+    }
+
     /// The handle of the link that the command belongs to; `nil` if it belongs to no link.
     var handle: ConnectionHandle? {
         switch self {
         case .link(let link, _), .trainReceiver(_, let link), .trainTransfer(_, let link): link.handle
-        case .unattendedOnLink(let handle): handle
+        case .unattendedOnLink(let handle), .unusedTrainReceiver(let handle): handle
         case .startup, .scan, .initiate, .advertise, .advertisingSetCapacity, .advertisingSet, .train, .trainSubevents,
             .unwantedTrain, .plain, .ownAddress, .resolvingList, .client, .unattended:
             nil

@@ -5,11 +5,19 @@ import BLEPackets
 ///
 /// One command in flight is enough: the controller answers in microseconds, and no answer can be mistaken for that of
 /// another command.
+///
+/// What links, pairing and the ends of links need comes first: a peer waits for it, and gives up. Then comes what the
+/// engine needs of the radio, which is never more than a few commands. Last come the commands that clients ask for one
+/// by one, in turns (`CommandTurns`).
+///
+///     urgent ──▶ ┐
+///     engine ──▶ ├──credit──▶ in flight ──answer, or time over──▶ done
+///     clients ─▶ ┘
 struct CommandQueue {
     /// How long the controller may take to answer.
     static let timeout: Microseconds = .seconds(2)
 
-    private struct Waiting {
+    struct Waiting {
         var opcode: HCIOpcode
         var packet: [UInt8]
         var purpose: CommandPurpose
@@ -21,13 +29,18 @@ struct CommandQueue {
         var deadline: Instant
     }
 
+    private var urgent = Queue<Waiting>()
     private var waiting = Queue<Waiting>()
+    private var clients = CommandTurns()
+    /// Whose each client is.
+    var shares = ClientShares()
     private(set) var inFlight: InFlight?
     private var credits = 1
     /// When a command is sent even without a credit, because a credit can get lost.
     private var creditDeadline: Instant?
 
-    var isIdle: Bool { inFlight == nil && waiting.isEmpty }
+    var isIdle: Bool { inFlight == nil && isEmpty }
+    private var isEmpty: Bool { urgent.isEmpty && waiting.isEmpty && (!BuiltIn.turns || clients.isEmpty) }
     var nextDeadline: Instant? { inFlight?.deadline ?? creditDeadline }
 
     mutating func append<Command: HCICommand>(_ command: Command, purpose: CommandPurpose) {
@@ -36,34 +49,53 @@ struct CommandQueue {
         add(writer.bytes, opcode: Command.opcode, purpose: purpose)
     }
 
+    /// Adds a command that a client has asked for; `nil`: that the engine needs.
+    mutating func append<Command: HCICommand>(_ command: Command, purpose: CommandPurpose, of client: ClientID?) {
+        var writer = PacketWriter(reservingCapacity: 16)
+        command.encodePacket(into: &writer)
+        add(writer.bytes, opcode: Command.opcode, purpose: purpose, of: client)
+    }
+
     /// Apart from `append`, so that it is not compiled for each command again.
     @inline(never)
     private mutating func add(_ packet: [UInt8], opcode: HCIOpcode, purpose: CommandPurpose) {
-        waiting.append(Waiting(opcode: opcode, packet: packet, purpose: purpose))
+        let command = Waiting(opcode: opcode, packet: packet, purpose: purpose)
+        if purpose.isUrgent { urgent.append(command) } else { waiting.append(command) }
     }
 
-    /// A command that the host does not interpret. The caller has refused parameters of more than 255 octets, which do
-    /// not fit.
-    mutating func append(opcode: HCIOpcode, parameters: [UInt8], purpose: CommandPurpose) {
+    @inline(never)
+    private mutating func add(_ packet: [UInt8], opcode: HCIOpcode, purpose: CommandPurpose, of client: ClientID?) {
+        guard BuiltIn.turns, let client else { return add(packet, opcode: opcode, purpose: purpose) }
+        clients.append(Waiting(opcode: opcode, packet: packet, purpose: purpose), of: client, shares[client])
+    }
+
+    /// A client's command that the host does not interpret. The caller has refused parameters of more than 255 octets,
+    /// which do not fit.
+    mutating func append(opcode: HCIOpcode, parameters: [UInt8], purpose: CommandPurpose, of client: ClientID) {
         var writer = PacketWriter(reservingCapacity: 4 + parameters.count)
         writer.write(H4PacketType.command.rawValue)
         writer.write(opcode.rawValue)
         writer.write(UInt8(truncatingIfNeeded: parameters.count))
         writer.write(bytes: parameters)
-        add(writer.bytes, opcode: opcode, purpose: purpose)
+        add(writer.bytes, opcode: opcode, purpose: purpose, of: client)
     }
 
     /// Sends the next command if the controller accepts one.
     mutating func flush(into outbox: inout Outbox, at now: Instant) {
-        guard inFlight == nil, !waiting.isEmpty else { return }
+        guard inFlight == nil, !isEmpty else { return }
         guard credits > 0 else {
             if creditDeadline == nil { creditDeadline = now.advanced(by: Self.timeout) }
             return
         }
-        guard let next = waiting.popFirst() else { return }
+        guard let next = popFirst() else { return }
         credits -= 1
         inFlight = InFlight(opcode: next.opcode, purpose: next.purpose, deadline: now.advanced(by: Self.timeout))
         outbox.append { $0.write(bytes: next.packet) }
+    }
+
+    private mutating func popFirst() -> Waiting? {
+        if let next = urgent.popFirst() ?? waiting.popFirst() { return next }
+        return BuiltIn.turns ? clients.popFirst() : nil
     }
 
     /// The controller answered `opcode` and accepts `newCredits` further commands.
@@ -96,27 +128,47 @@ struct CommandQueue {
     }
 
     /// Drops waiting commands for a link that has ended, because the next link may have its handle.
-    /// - Returns: their purposes, oldest first.
+    /// - Returns: their purposes, those first that would have been sent first.
     mutating func removeWaiting(on handle: ConnectionHandle) -> [CommandPurpose] {
+        removeWaiting { $0.handle == handle }
+    }
+
+    /// Drops a command that waits for its turn and that one operation is all about.
+    /// - Returns: whether there was one.
+    mutating func cancel(_ operation: OperationID) -> Bool {
+        guard BuiltIn.turns else { return false }
+        var isFound = false
+        clients.keep { command in
+            guard command.purpose.operation == operation else { return true }
+            isFound = true
+            return false
+        }
+        return isFound
+    }
+
+    private mutating func removeWaiting(where isMeant: (CommandPurpose) -> Bool) -> [CommandPurpose] {
         var purposes: [CommandPurpose] = []
-        waiting.keep { command in
-            guard command.purpose.handle == handle else { return true }
+        func isKept(_ command: Waiting) -> Bool {
+            guard isMeant(command.purpose) else { return true }
             purposes.append(command.purpose)
             return false
         }
+        urgent.keep(where: isKept)
+        waiting.keep(where: isKept)
+        if BuiltIn.turns { clients.keep(where: isKept) }
         return purposes
     }
 
-    /// How many commands with this purpose wait.
+    /// How many of the engine's commands with this purpose wait.
     func count(of purpose: CommandPurpose) -> Int { waiting.count { $0.purpose == purpose } }
 
     /// Forgets everything: the controller was reset or is gone.
-    /// - Returns: the purposes of the unanswered commands, oldest first.
+    /// - Returns: the purposes of the unanswered commands, in the order in which they would have been sent.
     mutating func removeAll() -> [CommandPurpose] {
         var purposes: [CommandPurpose] = []
         if let inFlight { purposes.append(inFlight.purpose) }
         inFlight = nil
-        while let next = waiting.popFirst() { purposes.append(next.purpose) }
+        while let next = popFirst() { purposes.append(next.purpose) }
         credits = 1
         creditDeadline = nil
         return purposes

@@ -18,8 +18,13 @@ struct WriteCommandQueue {
 
     var isFull: Bool { commands.count >= limit }
 
-    /// Whether a client may add a command: one that has none in the queue always may, whatever the others have.
-    func hasRoom(for client: ClientID) -> Bool { !isFull || !commands.contains { $0.client == client } }
+    /// Whether a client may add a command: one that has none in the queue may whatever the others have, as long as those
+    /// that have come and gone have not left too many.
+    func hasRoom(for client: ClientID) -> Bool {
+        !isFull || commands.count < Self.most && !commands.contains { $0.client == client }
+    }
+
+    private static let most = 256
 
     /// Adds a command; true if it fills the queue.
     mutating func append(_ id: OperationID, _ client: ClientID) -> Bool {

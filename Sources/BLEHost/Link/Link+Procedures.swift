@@ -18,7 +18,7 @@ extension Link {
         // Who chooses the parameters keeps them.
         if BuiltIn.pace, case .updateParameters = procedure { pace = nil }
         let entry = LinkOperations.Operation(id: operation, client: client, procedure: procedure)
-        if operations.append(entry, at: now) { begin(procedure, at: now, into: &effects) }
+        if operations.append(entry, at: now) { begin(procedure, of: client, at: now, into: &effects) }
     }
 
     /// Begins a procedure that no client asked for; clients that ask for it later wait until it ends.
@@ -26,11 +26,14 @@ extension Link {
     @discardableResult
     func startOwn(_ procedure: LinkProcedure, at now: Instant, into effects: inout Effects) -> Bool {
         guard operations.appendOwn(procedure, at: now) else { return false }
-        begin(procedure, at: now, into: &effects)
+        begin(procedure, of: nil, at: now, into: &effects)
         return true
     }
 
-    private func begin(_ procedure: LinkProcedure, at now: Instant, into effects: inout Effects) {
+    /// - Parameter client: who asks for it; `nil`: the engine or the peer.
+    private func begin(
+        _ procedure: LinkProcedure, of client: ClientID?, at now: Instant, into effects: inout Effects
+    ) {
         let handle = id.handle
         let purpose = CommandPurpose.link(id, .procedure)
         // The result may have become known while the procedure waited.
@@ -38,45 +41,48 @@ extension Link {
             return finish(procedure.opcode, with: .success(known), at: now, into: &effects)
         }
         switch procedure {
-        case .readRSSI: effects.commands.append(ReadRSSI(connectionHandle: handle), purpose: purpose)
+        case .readRSSI: effects.commands.append(ReadRSSI(connectionHandle: handle), purpose: purpose, of: client)
         case .readRemoteVersion:
-            effects.commands.append(ReadRemoteVersionInformation(connectionHandle: handle), purpose: purpose)
+            effects.commands.append(
+                ReadRemoteVersionInformation(connectionHandle: handle), purpose: purpose, of: client)
         case .readRemoteFeatures:
-            effects.commands.append(LEReadRemoteFeatures(connectionHandle: handle), purpose: purpose)
-        case .updateParameters(let wished): request(wished, at: now, into: &effects)
+            effects.commands.append(LEReadRemoteFeatures(connectionHandle: handle), purpose: purpose, of: client)
+        case .updateParameters(let wished): request(wished, of: client, at: now, into: &effects)
         case .setDataLength(let octets, let microseconds):
             effects.commands.append(
                 LESetDataLength(connectionHandle: handle, transmitOctets: octets, transmitTime: microseconds),
-                purpose: purpose)
-        case .readPHY: effects.commands.append(LEReadPHY(connectionHandle: handle), purpose: purpose)
+                purpose: purpose, of: client)
+        case .readPHY: effects.commands.append(LEReadPHY(connectionHandle: handle), purpose: purpose, of: client)
         case .setPHY(let transmit, let receive):
             effects.commands.append(
                 LESetPHY(
                     connectionHandle: handle,
                     preferences: PHYPreferences(transmitPHYs: transmit, receivePHYs: receive)),
-                purpose: purpose)
+                purpose: purpose, of: client)
         case .setSubrate(let parameters):
             effects.commands.append(
-                LESubrateRequest(connectionHandle: handle, parameters: parameters), purpose: purpose)
+                LESubrateRequest(connectionHandle: handle, parameters: parameters), purpose: purpose, of: client)
         case .readTransmitPower, .readRemoteTransmitPower, .reportTransmitPower, .monitorPathLoss,
             .setAuthenticatedPayloadTimeout:
             guard BuiltIn.linkReports else {
                 return finish(procedure.opcode, with: .failure(.limitReached), at: now, into: &effects)
             }
-            beginMeasuring(procedure, into: &effects)
+            beginMeasuring(procedure, of: client, into: &effects)
         }
     }
 
     /// A central changes the parameters itself. A peripheral does so if both sides support the link layer's procedure;
     /// otherwise it asks over L2CAP (Core 5.4, Vol 3, Part A, 4.20).
-    private func request(_ wished: ConnectionParameterRequest, at now: Instant, into effects: inout Effects) {
+    private func request(
+        _ wished: ConnectionParameterRequest, of client: ClientID?, at now: Instant, into effects: inout Effects
+    ) {
         let knowsProcedure =
             localFeatures.contains(.connectionParametersRequestProcedure)
             && remoteFeatures?.contains(.connectionParametersRequestProcedure) ?? false
         if role == .central || knowsProcedure {
             return effects.commands.append(
                 LEConnectionUpdate(connectionHandle: id.handle, parameters: LEConnectionParameters(wished)),
-                purpose: .link(id, .procedure))
+                purpose: .link(id, .procedure), of: client)
         }
         let identifier = signalling.beginParameterRequest(at: now)
         let request = L2CAPConnectionParameterUpdateRequest(
@@ -106,7 +112,7 @@ extension Link {
     ) {
         let (finished, next) = operations.finish(opcode, at: now)
         if let finished { effects.complete(finished.id, result) }
-        if let next { begin(next.procedure, at: now, into: &effects) }
+        if let next { begin(next.procedure, of: next.client, at: now, into: &effects) }
     }
 
     /// The controller accepted a command for the link.

@@ -3,27 +3,29 @@ import BLEPackets
 /// Measurements of a link: transmit power, path loss, and packets that prove the peer's key.
 extension Link {
     /// Begins a procedure of this room.
-    func beginMeasuring(_ procedure: LinkProcedure, into effects: inout Effects) {
+    func beginMeasuring(_ procedure: LinkProcedure, of client: ClientID?, into effects: inout Effects) {
         let handle = id.handle
         let purpose = CommandPurpose.link(id, .procedure)
         switch procedure {
         case .readTransmitPower(let phy):
             effects.commands.append(
-                LEEnhancedReadTransmitPowerLevel(connectionHandle: handle, phy: phy.rawValue), purpose: purpose)
+                LEEnhancedReadTransmitPowerLevel(connectionHandle: handle, phy: phy.rawValue), purpose: purpose,
+                of: client)
         case .readRemoteTransmitPower(let phy):
             effects.commands.append(
-                LEReadRemoteTransmitPowerLevel(connectionHandle: handle, phy: phy.rawValue), purpose: purpose)
+                LEReadRemoteTransmitPowerLevel(connectionHandle: handle, phy: phy.rawValue), purpose: purpose,
+                of: client)
         case .reportTransmitPower(let local, let remote):
             effects.commands.append(
                 LESetTransmitPowerReportingEnable(
-                    connectionHandle: handle, reportsLocal: local, reportsRemote: remote), purpose: purpose)
+                    connectionHandle: handle, reportsLocal: local, reportsRemote: remote), purpose: purpose, of: client)
         case .monitorPathLoss(let zones?):
             // The second command follows when the controller has accepted the zones.
             effects.commands.append(
                 LESetPathLossReportingParameters(
                     connectionHandle: handle, highThreshold: zones.high ?? 0xFF, highHysteresis: zones.highHysteresis,
                     lowThreshold: zones.low, lowHysteresis: zones.lowHysteresis,
-                    minimumTimeSpent: zones.minimumEvents), purpose: purpose)
+                    minimumTimeSpent: zones.minimumEvents), purpose: purpose, of: client)
         case .monitorPathLoss(nil): switchPathLossReports(on: false, into: &effects)
         case .setAuthenticatedPayloadTimeout(let timeout):
             // The only event of this page that the engine knows.
@@ -31,7 +33,8 @@ extension Link {
                 SetEventMaskPage2(mask: .authenticatedPayloadTimeoutExpired), purpose: .unattendedOnLink(handle))
             effects.commands.append(
                 WriteAuthenticatedPayloadTimeout(
-                    connectionHandle: handle, timeout: UInt16(clamping: timeout.rawValue / 10_000)), purpose: purpose)
+                    connectionHandle: handle, timeout: UInt16(clamping: timeout.rawValue / 10_000)), purpose: purpose,
+                of: client)
         case .readRSSI, .readRemoteVersion, .readRemoteFeatures, .updateParameters, .setDataLength, .readPHY, .setPHY,
             .setSubrate:
             break

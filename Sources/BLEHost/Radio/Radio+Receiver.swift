@@ -32,7 +32,9 @@ extension Radio {
     }
 
     /// The controller stopped scanning by itself.
-    mutating func scanTimedOut(into effects: inout Effects) { perform(scanMachine.stopped(), into: &effects) }
+    mutating func scanTimedOut(at now: Instant, into effects: inout Effects) {
+        perform(scanMachine.stopped(at: now), into: &effects)
+    }
 
     /// A report came; its sender may still have to be resolved from a private address.
     @inline(__always)

@@ -24,7 +24,8 @@ extension Radio {
 
     /// Gives the controller the data of subevents.
     mutating func sendSubevents(
-        _ subevents: [SubeventData], of set: OperationID, _ operation: OperationID, into effects: inout Effects
+        _ subevents: [SubeventData], of set: OperationID, _ operation: OperationID, client: ClientID,
+        into effects: inout Effects
     ) {
         guard BuiltIn.responses else { return effects.complete(operation, .failure(.limitReached)) }
         guard let index = sets.index(of: set), let train = sets.entries[index].machine.planInForce?.request.train,
@@ -39,7 +40,7 @@ extension Radio {
                     .init(
                         number: $0.subevent, firstResponseSlot: $0.firstResponseSlot,
                         responseSlotCount: $0.responseSlotCount, data: $0.data)
-                }), purpose: .plain(operation))
+                }), purpose: .plain(operation), of: client)
     }
 
     /// The set with this handle and its subevents, if a client still wants it.
@@ -95,7 +96,8 @@ extension Radio {
 
     /// Sends this device's response in the train with responses that an operation follows.
     mutating func respond(
-        _ response: TrainResponse, in source: OperationID, _ operation: OperationID, into effects: inout Effects
+        _ response: TrainResponse, in source: OperationID, _ operation: OperationID, client: ClientID,
+        into effects: inout Effects
     ) {
         guard BuiltIn.responses else { return effects.complete(operation, .failure(.limitReached)) }
         let followed = trains.trainsWithResponses(of: source)
@@ -107,7 +109,7 @@ extension Radio {
             LESetPeriodicAdvertisingResponseData(
                 synchronizationHandle: train.handle, requestEvent: response.event, requestSubevent: response.subevent,
                 responseSubevent: response.responseSubevent, responseSlot: response.slot, data: response.data),
-            purpose: .plain(operation))
+            purpose: .plain(operation), of: client)
     }
 
     /// Ends requests for certain subevents if the controller cannot receive any.

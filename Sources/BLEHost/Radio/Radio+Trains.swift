@@ -50,20 +50,20 @@ extension Radio {
 
     /// Tells the peer of a link how to follow a train: one that an operation follows or sends.
     func transferTrain(
-        of source: OperationID, to link: LinkID, serviceData: UInt16, operation: OperationID,
+        of source: OperationID, to link: LinkID, serviceData: UInt16, operation: OperationID, client: ClientID,
         into effects: inout Effects
     ) {
         if let handle = trains.firstTrain(of: source)?.handle {
             effects.commands.append(
                 LEPeriodicAdvertisingSyncTransfer(
                     connectionHandle: link.handle, serviceData: serviceData, synchronizationHandle: handle),
-                purpose: .trainTransfer(operation, link))
+                purpose: .trainTransfer(operation, link), of: client)
         } else if let index = sets.index(of: source), sets.entries[index].request.train != nil {
             effects.commands.append(
                 LEPeriodicAdvertisingSetInfoTransfer(
                     connectionHandle: link.handle, serviceData: serviceData,
                     advertisingHandle: sets.entries[index].handle),
-                purpose: .trainTransfer(operation, link))
+                purpose: .trainTransfer(operation, link), of: client)
         } else {
             effects.complete(operation, .failure(.invalidRequest(.train)))
         }
@@ -98,12 +98,12 @@ extension Radio {
         guard case .transfers(let link, let options) = entry.wish, !entry.isClosed else { return }
         if let left = trains.transferOptions(on: link) {
             guard left != left.joined(with: options) else { return }
-            return setReceiver(left, on: link, purpose: .unattendedOnLink(link.handle), into: &effects)
+            return setReceiver(left, on: link, purpose: .unusedTrainReceiver(link.handle), into: &effects)
         }
         effects.commands.append(
             LESetPeriodicAdvertisingSyncTransferParameters(
                 connectionHandle: link.handle, mode: .ignore, synchronizationTimeout: options.timeout),
-            purpose: .unattendedOnLink(link.handle))
+            purpose: .unusedTrainReceiver(link.handle))
     }
 
     /// Ends a train that nobody wants. A controller that reports more of them than it can answer keeps some.

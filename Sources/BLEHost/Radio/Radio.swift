@@ -149,8 +149,10 @@ struct Radio {
         case .changeAdvertisingSet(let set, let request):
             changeSet(set, to: request, operation, at: now, into: &effects)
         case .followTrain(let request): follow(request, operation: operation, client: client, into: &effects)
-        case .sendSubevents(let subevents, let set): sendSubevents(subevents, of: set, operation, into: &effects)
-        case .respondInTrain(let response, let train): respond(response, in: train, operation, into: &effects)
+        case .sendSubevents(let subevents, let set):
+            sendSubevents(subevents, of: set, operation, client: client, into: &effects)
+        case .respondInTrain(let response, let train):
+            respond(response, in: train, operation, client: client, into: &effects)
         case .classifyChannels(let map): classifyChannels(map, operation, into: &effects)
         // The host, which knows the links, carries these out.
         case .receiveTrains, .transferTrain: effects.complete(operation, .failure(.notConnected))
@@ -166,10 +168,11 @@ struct Radio {
     private mutating func connect(
         _ request: ConnectRequest, operation: OperationID, client: ClientID, into effects: inout Effects
     ) {
-        guard connector.hasRoom(for: client, limit: configuration.limits.pendingConnections) else {
+        let share = effects.commands.shares[client]
+        guard connector.hasRoom(for: client, share, limit: configuration.limits.pendingConnections) else {
             return effects.complete(operation, .failure(.limitReached))
         }
-        connector.add(request, operation: operation, client: client)
+        connector.add(request, operation: operation, client: client, share: share)
         effects.needsConvergence = true
     }
 
@@ -194,6 +197,7 @@ struct Radio {
     /// Ends every scan, every advertisement and every pending connection.
     mutating func endRequests(with failure: HostFailure, into effects: inout Effects) {
         for operation in scanner.removeAll() { effects.complete(operation, .failure(failure)) }
+        scanMachine.endLimit()
         if BuiltIn.server {
             for operation in advertiser.removeAll() { effects.complete(operation, .failure(failure)) }
         }
@@ -249,18 +253,23 @@ struct Radio {
         resolving: [ResolvingKey], at now: Instant, into effects: inout Effects
     ) {
         guard !isPaused else {
-            want(nil, into: &effects)
+            wantScan(nil, mustYield: true, at: now, into: &effects)
             guard BuiltIn.links else { return }
             return want(nil, at: now, into: &effects)
         }
-        guard BuiltIn.links else { return want(scanner.parameters(timing: configuration.timing), into: &effects) }
+        guard BuiltIn.links else {
+            let wantsScan = scanner.parameters(timing: configuration.timing)
+            return wantScan(wantsScan, mustYield: false, at: now, into: &effects)
+        }
         let foundByHost = peersFoundByHost(resolving)
         let wantsScan = wantedScan(foundByHost)
         let plan = wantedConnection(foundByHost, isScanWanted: wantsScan != nil, at: now)
         // If the controller can only do one of them, scanning stops for a connection attempt, and the attempt waits
         // until scanning is off.
         let isInitiatorNeeded = plan != nil || initiator.isBusy
-        want(doesOneAtATime && isInitiatorNeeded ? nil : wantsScan, into: &effects)
+        let mustYield = isInitiatorNeeded && (doesOneAtATime || scanMachine.holdsAcceptList)
+        wantScan(
+            doesOneAtATime && isInitiatorNeeded ? nil : wantsScan, mustYield: mustYield, at: now, into: &effects)
         let mayInitiate = (!doesOneAtATime || scanMachine.isIdle) && !scanMachine.holdsAcceptList
         want(mayInitiate ? plan : nil, at: now, into: &effects)
     }
@@ -268,13 +277,15 @@ struct Radio {
     // Functions of their own, so that what these compute with is not on the stack together.
 
     @inline(never)
-    private mutating func want(_ scan: ScanParameters?, into effects: inout Effects) {
-        perform(scanMachine.want(scan), into: &effects)
+    private mutating func wantScan(
+        _ scan: ScanParameters?, mustYield: Bool, at now: Instant, into effects: inout Effects
+    ) {
+        perform(scanMachine.want(scan, mustYield: mustYield, at: now), into: &effects)
     }
 
     @inline(never)
     private mutating func want(_ plan: Initiator.Plan?, at now: Instant, into effects: inout Effects) {
-        perform(initiator.want(plan), at: now, into: &effects)
+        perform(initiator.want(plan, at: now), at: now, into: &effects)
     }
 
     /// How to scan for the clients, for devices that the host has to find itself, and for trains; `nil`: not at all.
@@ -346,6 +357,7 @@ struct Radio {
         var deadline = earliest(scanMachine.nextDeadline, scanner.nextDeadline)
         if BuiltIn.links { deadline = earliest(deadline, initiator.nextDeadline) }
         guard isReady else { return deadline }
+        deadline = earliest(deadline, scanMachine.heldUntil)
         if BuiltIn.links { deadline = earliest(deadline, connector.nextDeadline) }
         if BuiltIn.server {
             deadline = earliest(deadline, advertisingMachine.nextDeadline)
@@ -366,6 +378,10 @@ struct Radio {
         if let deadline = scanMachine.nextDeadline, deadline <= now {
             effects.counters.scanRestarts &+= 1
             perform(scanMachine.advance(to: now), into: &effects)
+        }
+        if let held = scanMachine.heldUntil, held <= now {
+            scanMachine.endHold()
+            effects.needsConvergence = true
         }
         scanner.advance(to: now, into: &effects.events)
         if BuiltIn.links, let deadline = initiator.nextDeadline, deadline <= now {

@@ -60,6 +60,27 @@ struct PeripheralSessionTests {
         #expect(wanted.events == [.peripheral(Alone.peer, event)])
     }
 
+    @Test("what waits here counts with its octets until it is submitted, and calls of setNotify have a limit")
+    mutating func waitingOctets() {
+        explore()
+        ask(.setNotify(true, characteristic: value))
+        for _ in 0..<3 { ask(.writeValue([UInt8](repeating: 1, count: 100), characteristic: value)) }
+        ask(.writeWithoutResponse([1, 2, 3], characteristic: value))
+        #expect(session.waitingOctets == 303)
+        session.ended(
+            .findConfiguration(characteristic: value), .failure(.gatt(.att(.attributeNotFound))), into: &alone.effects)
+        #expect(session.waitingOctets == 3)
+        _ = alone.wanted()
+        session.connected(Alone.link, attMTU: 100)
+        #expect(session.waitingOctets == 0)
+        explore()
+        for _ in 0..<2000 { ask(.setNotify(true, characteristic: value)) }
+        let refused = events().filter {
+            if case .notificationStateUpdated(_, _, .coreBluetooth(.outOfSpace)) = $0 { true } else { false }
+        }
+        #expect(refused.count >= 900)
+    }
+
     @Test("calls of setNotify run one after another, and the configuration is discovered once")
     mutating func notify() {
         explore()

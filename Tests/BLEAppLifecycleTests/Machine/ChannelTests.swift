@@ -145,4 +145,45 @@ struct ChannelTests {
         }
         #expect(intervals.last.map { $0 >= .milliseconds(285) && $0 <= .milliseconds(300) } == true)
     }
+
+    @Test("an app that sends more than may wait loses the channel, and no octet in its midst; another app goes on")
+    func tooMuchWaits() throws {
+        var settings = LifecycleSettings()
+        settings.waitingOctetsOfApp = 5000
+        let station = AppStation(world, settings: settings)
+        let manager = TestApp(station).peripheral()
+        manager.ask(.publishChannel(isEncrypted: false))
+        guard case .channelPublished(let psm, nil)? = manager.events.last else {
+            Issue.record("nothing was published")
+            return
+        }
+        manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
+        let remote = HostStation.remote(in: world)
+        let link = try #require(remote.connect(Profiles.stationAddress))
+        let terms = ChannelSettings(maximumTransmissionUnit: 100, credits: 4)
+        // The remote consumes nothing, so that what is sent waits for credits.
+        guard case .success(.channel(let channel))? = remote.result(of: .channel(.open(link, spsm: psm, terms)))
+        else {
+            Issue.record("the channel was not opened")
+            return
+        }
+        var accepted: L2CAPChannelID?
+        for case .channelAccepted(let id, _, _) in manager.events { accepted = id }
+        let id = try #require(accepted)
+        var sent = 0
+        func isClosed() -> Bool {
+            manager.events.contains { $0 == .channel(id, .closed(.coreBluetooth(.outOfSpace))) }
+        }
+        while !isClosed(), sent < 100 {
+            manager.ask(.channel(id, .send([UInt8](repeating: UInt8(sent), count: 100))))
+            sent += 1
+        }
+        #expect((50...60).contains(sent), "\(sent)")
+        #expect(station.logs.contains { if case .appLimitReached = $0 { true } else { false } })
+        world.run(for: .seconds(60))
+        let got = remote.events.compactMap { event -> [UInt8]? in
+            if case .channel(.received(channel.id, let octets)) = event { octets } else { nil }
+        }
+        #expect(got.map { Int($0[0]) } == Array(0..<got.count))
+    }
 }

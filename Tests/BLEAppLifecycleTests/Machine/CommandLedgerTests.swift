@@ -40,4 +40,21 @@ struct CommandLedgerTests {
         #expect(ledger.take(OperationID(rawValue: 0))?.purpose == Purpose.none)
         #expect(ledger.take(OperationID(rawValue: 1))?.purpose == .peripheral(client, peers[1], .readRSSI))
     }
+
+    @Test("the octets of a client's commands count until each has ended, also of those that nobody waits for any more")
+    func octets() {
+        var ledger = CommandLedger()
+        let other = ClientID(rawValue: 2)
+        let tokens = [300, 200, 0].map { ledger.add(.scan(client), octets: $0, of: client) }
+        _ = ledger.add(.scan(other), octets: 7, of: other)
+        for (number, token) in tokens.enumerated() { _ = ledger.name(token, OperationID(rawValue: UInt64(number))) }
+        #expect(ledger.octets(of: client) == 500 && ledger.octets(of: other) == 7)
+        ledger.forget(client)
+        _ = ledger.take(OperationID(rawValue: 0))
+        #expect(ledger.octets(of: client) == 200)
+        _ = ledger.take(OperationID(rawValue: 0))
+        _ = ledger.take(OperationID(rawValue: 1))
+        _ = ledger.take(OperationID(rawValue: 2))
+        #expect(ledger.octets(of: client) == 0 && ledger.octets(of: other) == 7)
+    }
 }

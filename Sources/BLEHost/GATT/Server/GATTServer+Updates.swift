@@ -139,7 +139,10 @@ extension GATTServer {
             } else if isNotified {
                 notify(handle, value, client)
             } else {
-                clients[client].indications.append(ServerClient.Indication(handle: handle, value: value))
+                // The rest would never be sent: a bearer that becomes longer is not longer than that.
+                let longest = max(maximumAttributeLength, clients[client].mtu - 3)
+                clients[client].indications.append(
+                    ServerClient.Indication(handle: handle, value: [UInt8](value.prefix(longest))))
                 pumpIndications(client, now)
             }
         }

@@ -2,18 +2,52 @@ import BLEPackets
 
 /// Which of the devices that clients wait for the controller looks for now, if it cannot look for all of them.
 ///
-/// The places of a turn go to the clients one after the other, and each client's place to the device that has waited
-/// longest since its last turn. So a client that waits for hundreds of devices only delays its own.
+/// The owners of clients have equally many places, as far as they wait for so many devices. An owner's places go to its
+/// clients one after the other, and each client's place to the device that has waited longest since its last turn. So
+/// one who waits for hundreds of devices, with however many clients, only delays its own.
+///
+/// A turn has a length, but a new device need not wait for its end: its owner gets a place at once if another has at
+/// least two more, and an owner who is preferred and has none gets one in any case.
 struct ConnectionTurns {
-    /// Those that wait; the one at the front gets the next place.
-    private var clients: [ClientID] = []
-    private var window: [DeviceAddress] = []
+    /// A device that has its turn, and the owner for whom it has.
+    private struct Place {
+        let peer: DeviceAddress
+        let share: ClientShare
+    }
+
+    private struct Owner {
+        let share: ClientShare
+        /// Its clients that wait; the one at the front gets the next place.
+        var clients: [ClientID] = []
+        /// When it last got a place, as a number that grows; 0: never.
+        var served = 0
+        var places = 0
+        /// Whether a device of it has never had a turn.
+        var isNew = false
+        /// Whether a device of it may still get a place now.
+        var hasMore = true
+    }
+
+    /// What waits, by client; the last one is taken first.
+    private typealias Candidates = [ClientID: [Connector.Pending]]
+
+    /// Those who wait, and those who have lately: who comes again has its turn behind those who waited meanwhile.
+    private var owners: [Owner] = []
+    private static let rememberedOwners = 64
+    private var lastServed = 0
+    private var window: [Place] = []
+    private var hasNewcomer = false
     private var number = 1
     /// When the present turn is over; `nil` while all can be looked for at the same time.
     private(set) var ends: Instant?
 
     /// All can be looked for. What the present turn still had to do comes first when they cannot any more.
     mutating func stop() { ends = nil }
+
+    /// A client of this owner waits for another device.
+    mutating func noteNewcomer(_ share: ClientShare) {
+        if window.contains(where: { $0.share != share }) { hasNewcomer = true }
+    }
 
     /// The devices that have their turn.
     /// - Parameters:
@@ -31,46 +65,120 @@ struct ConnectionTurns {
             self.ends = nil
         }
         if ends == nil { ends = now.advanced(by: length) }
-        window.removeAll { !peers.contains($0) }
+        let isWaiting = Set(peers)
+        window.removeAll { !isWaiting.contains($0.peer) }
         let size = min(size, peers.count)
         if window.count > size { window.removeSubrange(size...) }
-        if window.count < size { fill(&pending, peers, size: size) }
-        return window
+        if window.count < size || hasNewcomer { fill(&pending, isWaiting, size: size) }
+        return window.map { $0.peer }
     }
 
-    private mutating func fill(_ pending: inout [Connector.Pending], _ peers: [DeviceAddress], size: Int) {
-        let isWaiting = Set(peers)
-        var candidates: [ClientID: [Connector.Pending]] = [:]
-        for waiting in pending where isWaiting.contains(waiting.request.peer.withoutIdentityMark) {
-            candidates[waiting.client, default: []].append(waiting)
-            if !clients.contains(waiting.client) { clients.append(waiting.client) }
-        }
-        clients.removeAll { candidates[$0] == nil }
-        // The last one is taken first. Sorting keeps no order among equals, so that their places decide.
-        for client in clients {
-            let waiting = candidates[client] ?? []
-            candidates[client] = waiting.indices.sorted { (waiting[$0].turn, $0) > (waiting[$1].turn, $1) }
-                .map { waiting[$0] }
-        }
-        var chosen = Set(window)
-        var place = 0
-        while window.count < size, place < clients.count {
-            let client = clients[place]
-            var next: DeviceAddress?
-            while next == nil, let candidate = candidates[client]?.popLast() {
-                let peer = candidate.request.peer.withoutIdentityMark
-                if chosen.insert(peer).inserted { next = peer }
-            }
-            guard let next else {
-                place += 1
+    private mutating func fill(_ pending: inout [Connector.Pending], _ isWaiting: Set<DeviceAddress>, size: Int) {
+        hasNewcomer = false
+        var candidates = lineUp(pending, isWaiting)
+        var chosen = Set(window.map { $0.peer })
+        while let place = nextOwner(size: size) {
+            let share = owners[place].share
+            guard let peer = nextPeer(of: place, &candidates, besides: chosen) else {
+                owners[place].hasMore = false
                 continue
             }
-            window.append(next)
-            clients.remove(at: place)
-            clients.append(client)
+            if window.count >= size, let loser = makeRoom(for: owners[place]) { chosen.remove(loser) }
+            chosen.insert(peer)
+            window.append(Place(peer: peer, share: share))
+            lastServed += 1
+            owners[place].served = lastServed
+            owners[place].places += 1
         }
         for index in pending.indices where chosen.contains(pending[index].request.peer.withoutIdentityMark) {
             pending[index].turn = number
         }
+    }
+
+    /// Brings the owners and their clients up to date.
+    /// - Returns: what each client waits for.
+    private mutating func lineUp(_ pending: [Connector.Pending], _ isWaiting: Set<DeviceAddress>) -> Candidates {
+        var candidates: Candidates = [:]
+        for waiting in pending where isWaiting.contains(waiting.request.peer.withoutIdentityMark) {
+            candidates[waiting.client, default: []].append(waiting)
+            var place = owners.firstIndex { $0.share == waiting.share }
+            if place == nil {
+                place = owners.count
+                owners.append(Owner(share: waiting.share))
+            }
+            if let place, !owners[place].clients.contains(waiting.client) {
+                owners[place].clients.append(waiting.client)
+            }
+        }
+        for place in owners.indices {
+            owners[place].clients.removeAll { candidates[$0] == nil }
+            let share = owners[place].share
+            owners[place].places = window.count { $0.share == share }
+            owners[place].hasMore = true
+            owners[place].isNew = false
+            // Sorting keeps no order among equals, so that their places decide.
+            for client in owners[place].clients {
+                guard let waiting = candidates[client] else { continue }
+                if waiting.contains(where: { $0.turn == 0 }) { owners[place].isNew = true }
+                candidates[client] = waiting.indices.sorted { (waiting[$0].turn, $0) > (waiting[$1].turn, $1) }
+                    .map { waiting[$0] }
+            }
+        }
+        // Those who wait are kept: there are no more of them than clients.
+        if owners.count > Self.rememberedOwners { owners.removeAll { $0.clients.isEmpty } }
+        return candidates
+    }
+
+    /// The owner whose device gets the next place.
+    private func nextOwner(size: Int) -> Int? {
+        var next: Int?
+        for place in owners.indices where owners[place].hasMore && !owners[place].clients.isEmpty {
+            guard window.count < size || loser(to: owners[place]) != nil else { continue }
+            guard let best = next else {
+                next = place
+                continue
+            }
+            let (one, other) = (owners[place], owners[best])
+            if (one.places, one.served) < (other.places, other.served) { next = place }
+        }
+        return next
+    }
+
+    /// The next device of an owner that has no place; its client goes to the end of the owner's clients.
+    private mutating func nextPeer(
+        of place: Int, _ candidates: inout Candidates, besides chosen: Set<DeviceAddress>
+    ) -> DeviceAddress? {
+        for (index, client) in owners[place].clients.enumerated() {
+            while let candidate = candidates[client]?.popLast() {
+                let peer = candidate.request.peer.withoutIdentityMark
+                guard !chosen.contains(peer) else { continue }
+                owners[place].clients.remove(at: index)
+                owners[place].clients.append(client)
+                return peer
+            }
+        }
+        return nil
+    }
+
+    /// The owner who gives up a place for this one, if one has to: the one with most places.
+    private func loser(to winner: Owner) -> Int? {
+        let comesFirst = winner.share.isPreferred && winner.isNew && winner.places == 0
+        var most: Int?
+        for place in owners.indices where owners[place].share != winner.share {
+            let isDue = comesFirst && !owners[place].share.isPreferred && owners[place].places > 0
+            guard isDue || owners[place].places >= winner.places + 2 else { continue }
+            if most.map({ owners[$0].places < owners[place].places }) ?? true { most = place }
+        }
+        return most
+    }
+
+    /// Takes a place from the owner who has to give one up.
+    /// - Returns: the device that had it.
+    private mutating func makeRoom(for winner: Owner) -> DeviceAddress? {
+        guard let loser = loser(to: winner) else { return nil }
+        let share = owners[loser].share
+        guard let place = window.lastIndex(where: { $0.share == share }) else { return nil }
+        owners[loser].places -= 1
+        return window.remove(at: place).peer
     }
 }

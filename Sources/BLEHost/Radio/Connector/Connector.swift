@@ -3,12 +3,14 @@ import BLEPackets
 /// The connections that clients wait for, and what the initiator should do for them.
 ///
 /// They never time out (SPEC CEN-9). A single one is a directed attempt; several use the filter accept list together,
-/// or take turns by client if the list is too short or has no effect. A controller that cannot scan while it initiates
+/// or take turns by owner and client if the list is too short or has no effect. A controller that cannot scan while it initiates
 /// connects on sight: the scan continues, and stops only for a moment when a wanted device was seen.
 struct Connector {
     struct Pending {
         var operation: OperationID
         var client: ClientID
+        /// Whose the client is.
+        var share = ClientShare.common
         var request: ConnectRequest
         var retriesLeft: UInt8
         /// When its peer last had a turn, see `ConnectionTurns`; 0: never.
@@ -35,15 +37,22 @@ struct Connector {
 
     var isEmpty: Bool { pending.isEmpty }
 
-    /// Whether a client may wait for another connection: at the limit, one that has less than a sixteenth of them may.
-    func hasRoom(for client: ClientID, limit: Int) -> Bool {
-        pending.count < limit || pending.count { $0.client == client } < limit / 16
+    /// Whether a client may wait for another connection: at the limit, one whose owner has less than a sixteenth of
+    /// them may. Clients that have the common share count one by one.
+    func hasRoom(for client: ClientID, _ share: ClientShare = .common, limit: Int) -> Bool {
+        if pending.count < limit { return true }
+        let own = pending.count { share == .common ? $0.client == client : $0.share.owner == share.owner }
+        return own < limit / 16
     }
 
-    mutating func add(_ request: ConnectRequest, operation: OperationID, client: ClientID) {
+    mutating func add(
+        _ request: ConnectRequest, operation: OperationID, client: ClientID, share: ClientShare = .common
+    ) {
         pending.append(
             Pending(
-                operation: operation, client: client, request: request, retriesLeft: request.establishmentRetries))
+                operation: operation, client: client, share: share, request: request,
+                retriesLeft: request.establishmentRetries))
+        turns.noteNewcomer(share)
         if request.peer.isResolvablePrivate { resolvedRevision = nil }
     }
 

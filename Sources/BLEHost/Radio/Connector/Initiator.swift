@@ -9,6 +9,9 @@ import BLEPackets
 /// A cancelled attempt still ends with Connection Complete (status 0x02), and no other may start before that (pain 3).
 /// The attempt may also succeed while it is being cancelled: then there is a link, and the controller refuses the
 /// cancellation.
+///
+/// Wishes may change faster than the controller should follow (`ChangeLimit`). Then an attempt goes on as it is for a
+/// moment, unless nothing is wanted any more, and a new one waits.
 struct Initiator {
     /// How a link begins.
     struct Offer: Equatable {
@@ -55,6 +58,10 @@ struct Initiator {
     private static let attempts = 3
     /// Whether a conflicting attempt can only be ours; we do not cancel another owner's.
     private let isExclusive: Bool
+    /// The attempts that were cancelled, because other ones were wanted.
+    private var limit = ChangeLimit()
+    /// Until when a change of the wish waits.
+    private var heldUntil: Instant?
 
     init(isExclusive: Bool = true) { self.isExclusive = isExclusive }
 
@@ -73,9 +80,9 @@ struct Initiator {
     /// Whether the controller looks for a peer now or is about to.
     var isBusy: Bool { !isIdle }
 
-    mutating func want(_ plan: Plan?) -> Action {
+    mutating func want(_ plan: Plan?, at now: Instant) -> Action {
         wanted = plan
-        return converge()
+        return converge(at: now)
     }
 
     /// The controller has answered the last action.
@@ -85,9 +92,10 @@ struct Initiator {
             guard status.isSuccess else { return refused(plan, status, isList: true) }
             guard let next = remaining.popLast() else {
                 // The wish may have changed while the list was written; then there is nothing to cancel yet.
-                guard plan == wanted else {
+                guard plan == wanted || wanted != nil && limit.opens(after: now) != nil else {
+                    limit.spend(at: now)
                     state = .idle
-                    return converge()
+                    return converge(at: now)
                 }
                 state = .starting(plan, isComplete: false)
                 return .create(plan)
@@ -97,13 +105,13 @@ struct Initiator {
         case .starting(let plan, let isComplete):
             guard status.isSuccess else { return refused(plan, status, isList: false) }
             state = isComplete ? .idle : .waiting(plan)
-            return converge()
+            return converge(at: now)
         case .cancelling(let plan, let isComplete, let isForgotten):
             // If the controller refused, our attempt was already over and its Connection Complete came or will come; a
             // forgotten attempt did not exist.
             let isOver = isComplete || (isForgotten && !status.isSuccess)
             state = isOver ? .idle : .ending(plan, deadline: now.advanced(by: Self.completionTimeout))
-            return converge()
+            return converge(at: now)
         case .idle, .waiting, .ending:
             return .none
         }
@@ -131,17 +139,18 @@ struct Initiator {
     /// The controller was reset and no longer initiates.
     mutating func controllerReset() {
         state = .idle
+        heldUntil = nil
         failures = 0
     }
 
     var nextDeadline: Instant? {
-        if case .ending(_, let deadline) = state { deadline } else { nil }
+        if case .ending(_, let deadline) = state { deadline } else { heldUntil }
     }
 
     mutating func advance(to now: Instant) -> Action {
-        guard case .ending(_, let deadline) = state, deadline <= now else { return .none }
-        state = .idle
-        return converge()
+        guard let deadline = nextDeadline, deadline <= now else { return .none }
+        if case .ending = state { state = .idle }
+        return converge(at: now)
     }
 
     /// While an attempt runs, the controller refuses another attempt and changes of the accept list (Core 5.4, Vol 4,
@@ -158,21 +167,30 @@ struct Initiator {
         return .cancel
     }
 
-    private mutating func converge() -> Action {
+    private mutating func converge(at now: Instant) -> Action {
+        heldUntil = nil
         switch (state, wanted) {
-        case (.idle, .directed(let peer, let offer)?):
-            let plan = Plan.directed(peer, offer)
-            state = .starting(plan, isComplete: false)
-            return .create(plan)
-        case (.idle, .acceptList(let peers, let offer)?):
-            state = .preparing(.acceptList(peers, offer), remaining: peers.reversed())
+        case (.idle, let plan?):
+            if mustWait(at: now) { return .none }
+            guard case .acceptList(let peers, _) = plan else {
+                state = .starting(plan, isComplete: false)
+                return .create(plan)
+            }
+            state = .preparing(plan, remaining: peers.reversed())
             return .clearAcceptList
         case (.waiting(let current), let wish) where current != wish:
+            if wish != nil, mustWait(at: now) { return .none }
+            limit.spend(at: now)
             state = .cancelling(current, isComplete: false, isForgotten: false)
             return .cancel
         case (.idle, nil), (.waiting, _), (.preparing, _), (.starting, _), (.cancelling, _), (.ending, _):
             return .none
         }
+    }
+
+    private mutating func mustWait(at now: Instant) -> Bool {
+        heldUntil = limit.opens(after: now)
+        return heldUntil != nil
     }
 }
 

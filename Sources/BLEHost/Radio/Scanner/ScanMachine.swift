@@ -9,6 +9,10 @@ import BLEPackets
 /// Parameters change only while scanning is off, and scanning is switched off only while it is on: otherwise the
 /// controller answers Command Disallowed (0x0C, pain 1). If it answers this nevertheless, our picture is wrong: the
 /// machine switches scanning off and begins again, a limited number of times.
+///
+/// Wishes may change faster than the controller should follow (`ChangeLimit`). Then what becomes weaker waits: the scan
+/// goes on with all that it has, and what is wanted in addition is added. There are few things to add, so that there
+/// are few changes until one is free again. The host filters for each client anyhow.
 struct ScanMachine {
     private enum State {
         case idle
@@ -19,7 +23,8 @@ struct ScanMachine {
         case scanning(ScanParameters)
         /// Another owner of the controller scans, and its reports come here, too.
         case listening(ScanParameters)
-        case disabling
+        /// - Parameter least: what it begins with again while changes are limited.
+        case disabling(least: ScanParameters?)
     }
 
     enum Action: Equatable {
@@ -52,6 +57,12 @@ struct ScanMachine {
     /// 5.4, Vol 4, Part E, 7.8.15).
     private(set) var holdsAcceptList = false
 
+    private var limit = ChangeLimit()
+    /// Until when a change of the wish waits; the owner then calls `want` again.
+    private(set) var heldUntil: Instant?
+    /// Whether the radio is needed for something else, so that nothing may wait.
+    private var mustYield = false
+
     init(isExclusive: Bool = true) { self.isExclusive = isExclusive }
 
     /// Whether the controller receives advertising.
@@ -65,11 +76,19 @@ struct ScanMachine {
     }
 
     /// The clients' wish; `nil` when no client scans.
-    mutating func want(_ parameters: ScanParameters?) -> Action {
+    /// - Parameter mustYield: whether the radio is needed for something else.
+    mutating func want(_ parameters: ScanParameters?, mustYield: Bool = false, at now: Instant) -> Action {
         if parameters != wanted { failures = 0 }
         wanted = parameters
-        return converge()
+        self.mustYield = mustYield
+        return converge(at: now)
     }
+
+    /// No client wants anything any more, and nothing waits.
+    mutating func endLimit() { limit = ChangeLimit() }
+
+    /// A change need not wait any longer.
+    mutating func endHold() { heldUntil = nil }
 
     /// The controller has answered the last action.
     mutating func completed(_ status: HCIStatus, at now: Instant) -> Action {
@@ -78,11 +97,13 @@ struct ScanMachine {
             guard status.isSuccess else {
                 refusedLength = min(refusedLength, parameters.acceptList.count)
                 becomeIdle()
-                return converge()
+                return converge(at: now)
             }
-            guard parameters == wish else {
+            let target = target(after: parameters, at: now)
+            guard parameters == target else {
+                limit.spend(at: now)
                 becomeIdle()
-                return converge()
+                return converge(atLeast: target, at: now)
             }
             guard let next = remaining.popLast() else {
                 state = .configuring(parameters)
@@ -99,11 +120,11 @@ struct ScanMachine {
             failures = 0
             state = .scanning(parameters)
             lastHeard = now
-            return converge()
-        case .disabling:
+            return converge(at: now)
+        case .disabling(let least):
             // Even if the controller refused: it is off now, or was off before.
             becomeIdle()
-            return converge()
+            return converge(atLeast: least, at: now)
         case .idle, .scanning, .listening:
             return .none
         }
@@ -116,15 +137,16 @@ struct ScanMachine {
     }
 
     /// The controller stopped scanning by itself (LE Scan Timeout).
-    mutating func stopped() -> Action {
+    mutating func stopped(at now: Instant) -> Action {
         guard case .scanning = state else { return .none }
         becomeIdle()
-        return converge()
+        return converge(at: now)
     }
 
     /// The controller was reset: it no longer scans, the wish stays.
     mutating func controllerReset() {
         becomeIdle()
+        heldUntil = nil
         refusedLength = .max
         failures = 0
         silence = Self.firstSilence
@@ -145,9 +167,9 @@ struct ScanMachine {
         if case .listening = state {
             // The other owner may have stopped: then we can scan ourselves.
             state = .idle
-            return converge()
+            return converge(at: now)
         }
-        state = .disabling
+        state = .disabling(least: nil)
         return .setEnabled(false)
     }
 
@@ -155,11 +177,11 @@ struct ScanMachine {
         if !isExclusive, status == .commandDisallowed {
             state = .listening(parameters)
             lastHeard = now
-            return converge()
+            return converge(at: now)
         }
         failures += 1
         if status == .commandDisallowed, failures < Self.attempts {
-            state = .disabling
+            state = .disabling(least: nil)
             return .setEnabled(false)
         }
         becomeIdle()
@@ -180,24 +202,39 @@ struct ScanMachine {
         return wish
     }
 
-    private mutating func converge() -> Action {
-        switch (state, wish) {
-        case (.idle, let parameters?) where !parameters.acceptList.isEmpty:
+    /// How to scan in place of `current`, which the controller does or is about to do: as the clients want, or also with
+    /// all that it has while changes are limited.
+    private mutating func target(after current: ScanParameters, at now: Instant) -> ScanParameters? {
+        let wish = wish
+        heldUntil = nil
+        guard wish != current, !mustYield, let opening = limit.opens(after: now) else { return wish }
+        let target = wish.map { current.joined(with: $0) } ?? current
+        if target != wish { heldUntil = opening }
+        return target
+    }
+
+    /// - Parameter least: what a scan that begins has at least while changes are limited.
+    private mutating func converge(atLeast least: ScanParameters? = nil, at now: Instant) -> Action {
+        switch state {
+        case .idle:
+            guard let parameters = least.map({ target(after: $0, at: now) }) ?? wish else { return .none }
+            guard !parameters.acceptList.isEmpty else {
+                state = .configuring(parameters)
+                return .setParameters(parameters)
+            }
             state = .listing(parameters, remaining: parameters.acceptList.reversed())
             holdsAcceptList = true
             return .clearAcceptList
-        case (.idle, let parameters?):
-            state = .configuring(parameters)
-            return .setParameters(parameters)
-        case (.scanning(let current), let wish) where current != wish:
-            state = .disabling
+        case .scanning(let current):
+            let target = target(after: current, at: now)
+            guard target != current else { return .none }
+            limit.spend(at: now)
+            state = .disabling(least: target)
             return .setEnabled(false)
-        case (.listening, nil):
-            state = .idle
+        case .listening:
+            if wish == nil { state = .idle }
             return .none
-        case (.idle, nil), (.scanning, _), (.listening, _), (.listing, _), (.configuring, _), (.enabling, _),
-            (.disabling, _):
-            return .none
+        case .listing, .configuring, .enabling, .disabling: return .none
         }
     }
 }
@@ -213,6 +250,20 @@ struct ScanParameters: Equatable {
     /// Reports these devices only; empty: all.
     var acceptList: [DeviceAddress] = []
 
+    /// What receives all that either would.
+    func joined(with other: ScanParameters) -> ScanParameters {
+        var joined = self
+        joined.isActive = isActive || other.isActive
+        if other.duty.isMore(than: duty) { joined.duty = other.duty }
+        joined.isOnCodedPHY = isOnCodedPHY || other.isOnCodedPHY
+        joined.isUnrestricted = isUnrestricted || other.isUnrestricted
+        // A list that would have to grow is no list: it could grow again and again.
+        if other.acceptList.isEmpty || !other.acceptList.allSatisfy({ acceptList.contains($0) }) {
+            joined.acceptList = []
+        }
+        return joined
+    }
+
     var filterPolicy: ScanningFilterPolicy {
         switch (acceptList.isEmpty, isUnrestricted) {
         case (true, false): .all
@@ -220,5 +271,12 @@ struct ScanParameters: Equatable {
         case (false, false): .acceptListOnly
         case (false, true): .acceptListOnlyUnrestricted
         }
+    }
+}
+
+extension ScanDuty {
+    /// Whether more of the time is listened.
+    fileprivate func isMore(than other: ScanDuty) -> Bool {
+        Int(window.rawValue) * Int(other.interval.rawValue) > Int(other.window.rawValue) * Int(interval.rawValue)
     }
 }

@@ -1,0 +1,74 @@
+import BLEPackets
+
+/// How much memory what a client asks for takes until it has ended.
+extension HostCommand {
+    /// The octets that wait with the command: those of its values, and what each of many small values costs in
+    /// addition. 0 for a command that takes no more than its place in a queue.
+    package var waitingOctets: Int {
+        switch self {
+        case .radio(let command): command.waitingOctets
+        case .link(_, .gatt(let operation)): operation.waitingOctets
+        case .channel(.send(_, let octets)): octets.count
+        case .channel(.reconfigure(let channels, _, _)): channels.count * MemoryLayout<ChannelID>.stride
+        case .server(.publish(let service)): service.octets
+        case .sendHCICommand(_, let parameters): parameters.count
+        // The others of the server end at once, and what waits then has limits of its own.
+        case .link(_, .disconnect), .link(_, .procedure), .channel, .server, .security, .cancel, .holdIndications,
+            .stop:
+            0
+        }
+    }
+}
+
+/// What an array costs beside its elements.
+private let arrayOctets = 64
+
+extension RadioCommand {
+    fileprivate var waitingOctets: Int {
+        switch self {
+        case .scan(let request), .changeScan(_, let request):
+            let uuids = request.serviceUUIDs.count + (request.solicitedServiceUUIDs?.count ?? 0)
+            return uuids * MemoryLayout<BluetoothUUID>.stride + (request.name?.utf8.count ?? 0)
+                + request.acceptList.count * MemoryLayout<DeviceAddress>.stride
+        case .advertise(let request), .changeAdvertising(_, let request):
+            switch request.content {
+            case .packed(let name, let uuids):
+                return (name?.utf8.count ?? 0) + uuids.count * MemoryLayout<BluetoothUUID>.stride
+            case .raw(let advertisement, let scanResponse): return advertisement.count + scanResponse.count
+            }
+        case .advertiseSet(let request), .changeAdvertisingSet(_, let request):
+            return request.data.count + request.scanResponse.count + (request.train?.data.count ?? 0)
+        case .followTrain(let request): return request.advertisers.count * MemoryLayout<TrainRequest.Advertiser>.stride
+        case .sendSubevents(let subevents, _): return subevents.reduce(0) { $0 + $1.data.count + arrayOctets }
+        case .respondInTrain(let response, _): return response.data.count
+        case .connect, .receiveTrains, .transferTrain, .classifyChannels: return 0
+        }
+    }
+}
+
+extension GATTOperation {
+    fileprivate var waitingOctets: Int {
+        switch self {
+        case .discoverServices(let uuids), .discoverCharacteristics(_, let uuids):
+            uuids.count * MemoryLayout<BluetoothUUID>.stride
+        case .readMultiple(let handles), .readMultipleVariable(let handles):
+            handles.count * MemoryLayout<AttributeHandle>.stride
+        case .write(_, let value), .writeLong(_, let value), .writeCommand(_, let value), .writeSigned(_, let value):
+            value.count
+        case .reliableWrite(let writes): writes.reduce(0) { $0 + $1.value.count + arrayOctets }
+        case .exchangeMTU, .discoverSecondaryServices, .discoverIncludedServices, .discoverDescriptors, .read,
+            .readLong, .readUsingUUID, .subscribe, .unsubscribe:
+            0
+        }
+    }
+}
+
+extension GATTServiceDefinition {
+    fileprivate var octets: Int {
+        let own = arrayOctets + includedServices.count * MemoryLayout<AttributeHandle>.stride
+        return characteristics.reduce(own) { sum, characteristic in
+            let descriptors = characteristic.descriptors.reduce(0) { $0 + ($1.value?.count ?? 0) + arrayOctets }
+            return sum + (characteristic.value?.count ?? 0) + 2 * arrayOctets + descriptors
+        }
+    }
+}
