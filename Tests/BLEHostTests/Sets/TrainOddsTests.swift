@@ -273,6 +273,26 @@ struct TrainOddsTests {
         #expect(events(rig, of: wanted).count == 1)
     }
 
+    @Test("users take turns in looking for absent trains, however many clients each of them has")
+    func usersTakeTurns() {
+        let rig = rig()
+        let (greedy, modest) = ((1...6).map { ClientID(rawValue: $0) }, ClientID(rawValue: 9))
+        for client in greedy { rig.apply(.share(ClientShare(owner: 1000), client)) }
+        rig.apply(.share(ClientShare(owner: 1001), modest))
+        for (number, client) in greedy.enumerated() {
+            _ = rig.submit(.radio(.followTrain(request(UInt8(number + 1)))), from: client)
+        }
+        _ = rig.submit(.radio(.followTrain(request(9))), from: modest)
+        var cancelled = established(0, handle: 0)
+        cancelled.status = .operationCancelledByHost
+        for _ in 0..<7 {
+            rig.advance(by: TrainTable.turn)
+            rig.receive(cancelled)
+        }
+        let identifiers = rig.commands.filter { $0.opcode == Self.create }.map { $0.parameters[1] }
+        #expect(identifiers == [1, 9, 2, 9, 3, 9, 4, 9])
+    }
+
     // MARK: Controllers that refuse or do not answer
 
     @Test("commands for sets and trains that are never answered end what they are for, and reset nothing")

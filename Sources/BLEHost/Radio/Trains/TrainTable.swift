@@ -12,7 +12,7 @@ import BLEPackets
 /// clients want is found once and followed for all of them.
 ///
 /// Requests whose trains are missing take turns, so that an absent train does not keep the others from being found: the
-/// clients in turn, and of each the request that has waited longest.
+/// owners of clients in turn, the clients of each, and of a client the request that has waited longest.
 struct TrainTable {
     /// What a client wants.
     enum Wish: Equatable {
@@ -46,6 +46,8 @@ struct TrainTable {
     struct Entry {
         var operation: OperationID
         var client: ClientID
+        /// The owner of the client (`ClientShare`).
+        var owner: UInt32 = 0
         var wish: Wish
         var trains: [Train] = []
         /// When its latest turn was, counted in turns; 0: never.
@@ -124,8 +126,10 @@ struct TrainTable {
 
     private(set) var entries: [Entry] = []
     private(set) var attempt = Attempt.idle
-    /// Whose turn was the last one, and how many there were.
-    private var lastClient = ClientID(rawValue: 0)
+    /// The owner whose turn was the last one, the last client of each owner, and how many turns there were.
+    private var lastOwner: UInt32 = 0
+    private var lastClients: [(owner: UInt32, client: ClientID)] = []
+    private static let rememberedOwners = 64
     private var turns = 0
     private var script: [Action] = []
     /// The choices of subevents, of trains with responses.
@@ -150,8 +154,8 @@ struct TrainTable {
 
     // MARK: Wishes
 
-    mutating func add(_ wish: Wish, operation: OperationID, client: ClientID) {
-        entries.append(Entry(operation: operation, client: client, wish: wish))
+    mutating func add(_ wish: Wish, operation: OperationID, client: ClientID, owner: UInt32 = 0) {
+        entries.append(Entry(operation: operation, client: client, owner: owner, wish: wish))
     }
 
     /// - Returns: the entry, if there was one; its trains have to be ended.
@@ -209,7 +213,7 @@ struct TrainTable {
             guard !isPaused else { return .none }
             guard let index = nextMissing, case .follow(let request) = entries[index].wish else { return .none }
             let entry = entries[index]
-            lastClient = entry.client
+            noteTurn(of: entry)
             turns += 1
             entries[index].turn = turns
             script = hasEventMask ? [] : [.setEventMask]
@@ -234,10 +238,21 @@ struct TrainTable {
 
     /// The entry whose turn it is.
     private var nextMissing: Int? {
-        let missing = entries.indices.filter { entries[$0].isMissing }
+        var missing = entries.indices.filter { entries[$0].isMissing }
+        let owners = missing.map { entries[$0].owner }
+        guard let owner = owners.filter({ $0 > lastOwner }).min() ?? owners.min() else { return nil }
+        missing.removeAll { entries[$0].owner != owner }
         let clients = missing.map { entries[$0].client.rawValue }
-        guard let client = clients.filter({ $0 > lastClient.rawValue }).min() ?? clients.min() else { return nil }
+        let last = lastClients.first { $0.owner == owner }?.client.rawValue ?? 0
+        guard let client = clients.filter({ $0 > last }).min() ?? clients.min() else { return nil }
         return missing.filter { entries[$0].client.rawValue == client }.min { entries[$0].turn < entries[$1].turn }
+    }
+
+    private mutating func noteTurn(of entry: Entry) {
+        lastOwner = entry.owner
+        lastClients.removeAll { $0.owner == entry.owner }
+        if lastClients.count >= Self.rememberedOwners { lastClients.removeFirst() }
+        lastClients.append((entry.owner, entry.client))
     }
 
     private func isMissing(_ operation: OperationID) -> Bool {
