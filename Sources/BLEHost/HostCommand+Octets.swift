@@ -12,10 +12,8 @@ extension HostCommand {
         case .channel(.reconfigure(let channels, _, _)): channels.count * MemoryLayout<ChannelID>.stride
         case .server(.publish(let service)): service.octets
         case .sendHCICommand(_, let parameters): parameters.count
-        // The others of the server end at once, and what waits then has limits of its own.
-        case .link(_, .disconnect), .link(_, .procedure), .channel, .server, .security, .cancel, .holdIndications,
-            .stop:
-            0
+        // The others take no more than their place in a queue, or end at once, and what waits then has limits of its own.
+        default: 0
         }
     }
 }
