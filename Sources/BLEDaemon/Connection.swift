@@ -41,8 +41,10 @@ final class Connection {
     var awaited: OperationID?
     /// Whether its session as an operator hears of alerts.
     var followsAlerts = false
-    /// The pairing options of its person; `nil`: it asks no person.
+    /// How it pairs, as far as it has said.
     var pairing: PairingOptions?
+    /// Whether a person answers the questions of its pairings, if `pairing` is set.
+    var asksInPairing = true
     /// The time by which it must send its greeting.
     let greetingDeadline: UInt64
     /// How many octets may wait for a program that is heard.

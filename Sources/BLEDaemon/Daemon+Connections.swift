@@ -264,6 +264,7 @@ extension Daemon {
                 connection.operating?.allowance = connection.tool.allowance
                 octets += WireFromDaemon.with { $0.welcome.version = BledProtocol.version }.framed()
             case .serves:
+                if connection.pairing != nil { setPairing() }
                 routes.serves(connection.tool.client) { tools[$0] != nil }
                 connection.tool.serves(among: links.centrals)
             case .advertises: connection.tool.controllerAdvertises(isAdvertising)
@@ -281,6 +282,7 @@ extension Daemon {
             }
         }
         if isReady, connection.isTool, connection.tool.beginIfWaiting(runner.information, bonds: runner.bonds) {
+            if sharesPairing(connection) { setPairing() }
             while case .send(let message)? = connection.tool.nextOutput() { octets += message.framed() }
             look(at: connection)
         }

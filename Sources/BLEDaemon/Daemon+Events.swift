@@ -89,10 +89,10 @@ extension Daemon {
             for client in routes.servers { tell(event, to: tools[client]) }
         case .channel(let happened):
             if let owner = routes.owner(of: happened) { tell(event, to: tools[owner]) }
-        case .ready, .recovering, .advertisingChanged, .pairing, .bondChanged, .bondRemoved:
+        case .ready, .recovering, .advertisingChanged, .bondChanged, .bondRemoved:
             for connection in connections { tell(event, to: connection) }
-        // The protocol does not carry these.
-        case .failed, .reopenTransport, .stopped, .identityFound, .ambiguousIdentity, .malformedPacket: break
+        // `pairing` tells those whom it concerns; the protocol does not carry the others.
+        case .pairing, .failed, .reopenTransport, .stopped, .identityFound, .ambiguousIdentity, .malformedPacket: break
         }
     }
 

@@ -35,6 +35,8 @@ extension Daemon {
                 refuse(connection, "user \(peer.user) is no longer an operator of this daemon")
             }
         }
+        // What those require who are no longer operators does not hold for others any more.
+        if isReady { setPairing() }
         pump()
     }
 

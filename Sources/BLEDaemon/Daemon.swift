@@ -72,8 +72,8 @@ public final class Daemon {
     var wantedLaunches: [AppID: LaunchOptions] = [:]
     /// Apps whose connection has ended, and the time until which their process may take to end, too.
     var dying: [AppID: UInt64] = [:]
-    /// Who answers the questions of each pairing in progress.
-    var partners: [LinkID: PairingPartner] = [:]
+    /// Who hears of each pairing in progress, and answers its questions. Only for lookup.
+    var partners: [LinkID: [PairingPartner]] = [:]
     private(set) var isReady = false
     private var hasBeenReady = false
     /// Whether operators want Bluetooth to be on, and whether rfkill forbids it.
@@ -135,6 +135,8 @@ public final class Daemon {
     ///   tries again later.
     public init(_ configuration: Configuration, on loop: EventLoop) throws {
         var configuration = configuration
+        // Whose pairing it is decides how it is done.
+        configuration.adapter.security.clients = []
         traffic.next =
             configuration.capture.map { capture in
                 PacketObservers([configuration.adapter.tap, capture.file.observer(of: capture.adapter)])
@@ -337,7 +339,8 @@ public final class Daemon {
         complaint = nil
         configuration.debug("the controller is ready")
         askForAdvertisingSets(information)
-        if installed.all.contains(where: { !$0.mayPair }) { setPairing() }
+        let hasStated = connections.contains { $0.pairing != nil }
+        if hasStated || installed.all.contains(where: { !$0.mayPair }) { setPairing() }
         // Clients that have sent their greeting wait for this.
         for connection in connections where connection.isTool { look(at: connection) }
         for connection in connections where connection.isLaunched {

@@ -14,7 +14,7 @@ struct PairingQuestions {
             if open.count >= Self.limit { open.removeFirst() }
             open.append((question.id, link, question.kind.isAboutBond))
         case .paired, .failed: ended(on: link)
-        case .started, .displayPasskey, .passkeyLocked, .securityRequested: break
+        case .started, .belongs, .displayPasskey, .passkeyLocked, .securityRequested: break
         }
     }
 

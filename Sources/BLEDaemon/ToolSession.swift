@@ -31,7 +31,7 @@ public struct ToolSession {
         case serves
         /// The client advertises: call `controllerAdvertises`.
         case advertises
-        /// How pairings that centrals begin are done while the client serves.
+        /// How the pairings are done that the client makes necessary.
         case pairing(PairingOptions)
         /// Whether the client gets what crosses HCI.
         case capture(Bool)
@@ -78,8 +78,10 @@ public struct ToolSession {
     var outOfBand = ToolOutOfBand()
     /// Its pairings in progress, with its numbers for them.
     private var pairings: [(number: OperationID, link: LinkID)] = []
-    /// The open questions of these pairings, and of those that centrals began.
+    /// The open questions of pairings that the client was asked.
     var questions = PairingQuestions()
+    /// Whether it requires something of pairings that holds only for its own.
+    var requiresOfOwnPairings = false
     private(set) var lostDiscoveries: UInt32 = 0
 
     /// - Parameters:
@@ -367,10 +369,8 @@ public struct ToolSession {
                 .notified(
                     NotificationFrame(link, value.handle, value: value.value, isIndication: value.isIndication)))
         case .gatt(let link, _): if holds(link) { pass(event) }
-        case .pairing(let link, let progress):
-            guard isPairing(link) else { return }
-            questions.hear(progress, on: link)
-            pass(event)
+        // What it may answer comes from `takesPartInPairing`.
+        case .pairing(let link, _): if isPairing(link) { pass(event) }
         case .encryptionChanged(let link, _), .connectionParametersChanged(let link, _), .phyChanged(let link, _, _),
             .dataLengthChanged(let link, _), .subrateChanged(let link, _), .linkReport(let link, _),
             .cleartextRefused(let link, _):
@@ -395,7 +395,7 @@ public struct ToolSession {
         if waiting > limits.waitingOctets { refuse(.stuck, "the client does not read what it is sent") }
     }
 
-    /// Whether the client started a pairing on this link, so that it answers the questions.
+    /// Whether the client has asked for a pairing on this link.
     public func isPairing(_ link: LinkID) -> Bool { pairings.contains { $0.link == link } }
 
     mutating func pass(_ event: HostEvent) {

@@ -25,8 +25,11 @@ final class DaemonRunner: EngineRunner {
     private var revision: UInt32 = 0
     /// The request for packets; the engine is ready when it has been granted.
     private var capturing: OperationID?
-    /// Whether the daemon knows how pairings of centrals are done.
+    /// Whether the daemon knows this client's name as a server, and how it pairs.
     private var hasToldPairing = false
+    private var hasToldOptions = false
+    /// From this revision on, a client says how it pairs at its beginning, whether it serves or not.
+    private static let pairingRevision: UInt32 = 4
     /// Requests of this object itself, whose ends its owner does not hear.
     private var ownRequests: Set<OperationID> = []
     /// The request to leave, and how long it may take.
@@ -158,13 +161,23 @@ final class DaemonRunner: EngineRunner {
         return operation
     }
 
+    private func tellOptions() {
+        guard configuration.pairingAgent != nil, !hasToldOptions else { return }
+        hasToldOptions = true
+        let options = WirePairingOptions(configuration.security.pairing)
+        _ = request { $0.servePairing = options }
+    }
+
     /// Before this client serves, the daemon learns how it pairs with centrals, and its name.
     private func tellPairing() {
         guard hasBegun, !hasToldPairing else { return }
         hasToldPairing = true
-        if configuration.pairingAgent != nil {
-            let options = WirePairingOptions(configuration.security.pairing)
-            _ = request { $0.servePairing = options }
+        tellOptions()
+        if revision >= Self.pairingRevision, !isOperator, configuration.pairingAgent != nil,
+            !configuration.security.pairing.isPlain
+        {
+            reason = .daemonEnded(reason: Self.refusal("to require this of pairings"))
+            return close()
         }
         if isOperator, configuration.deviceName != AdapterConfiguration().deviceName {
             let name = configuration.deviceName
@@ -233,6 +246,7 @@ final class DaemonRunner: EngineRunner {
             }
             bonds = []
             for bond in welcome.bonds { bonds.append(try Bond(bond)) }
+            if revision >= Self.pairingRevision { tellOptions() }
             if configuration.tap != nil {
                 capturing = request { $0.capture = true }
             } else {
@@ -302,14 +316,16 @@ final class DaemonRunner: EngineRunner {
         if case .failure(let failure) = try end.outcome {
             let what = isCapture ? "to see its packets" : "to require this of pairings"
             let isRefused = failure == .invalidRequest(.notPermitted)
-            reason = .daemonEnded(
-                reason: isRefused
-                    ? "it allows only root, its own user and the group of its operators \(what)" : "\(failure)")
+            reason = .daemonEnded(reason: isRefused ? Self.refusal(what) : "\(failure)")
             close()
         } else if isCapture {
             capturing = nil
             events.append(.ready(information))
         }
+    }
+
+    private static func refusal(_ what: String) -> String {
+        "it allows only root, its own user and the group of its operators \(what)"
     }
 
     private func append(_ content: WireFromDaemon.OneOf_Message) throws(WireError) {

@@ -41,7 +41,7 @@ extension Host {
             do throws(GATTPublishError) {
                 effects.complete(operation, .success(try server.perform(command, client: client, at: now)))
             } catch { effects.complete(operation, .failure(.publishing(error))) }
-        case .security(let command): perform(command, operation: operation, at: now)
+        case .security(let command): perform(command, operation: operation, client: client, at: now)
         case .cancel(let target):
             cancel(target, at: now)
             effects.complete(operation, .success(.done))
@@ -153,12 +153,14 @@ extension Host {
 
     // MARK: Security
 
-    private mutating func perform(_ command: SecurityCommand, operation: OperationID, at now: Instant) {
+    private mutating func perform(
+        _ command: SecurityCommand, operation: OperationID, client: ClientID, at now: Instant
+    ) {
         guard BuiltIn.pairing else { return effects.complete(operation, .failure(.security(.notAvailable))) }
         switch command {
         case .pair(let link, let options):
             openLink(link, operation)?.pair(
-                options, operation: operation, &pairings, &links, at: now, into: &effects)
+                options, operation: operation, client: client, &pairings, &links, at: now, into: &effects)
         case .encrypt(let link):
             openLink(link, operation)?.encrypt(operation: operation, &pairings, at: now, into: &effects)
         case .answerPairing(let question, let answer):
@@ -167,7 +169,9 @@ extension Host {
                 asking?.answerPairing(answer, &pairings, &links, &server, at: now, into: &effects) ?? false
             effects.complete(operation, .success(.accepted(isTaken)))
         case .setSecurity(let settings):
+            let earlier = pairings.settings.clients
             pairings.settings = settings
+            for link in links.all { link.clientsChanged(from: earlier, &pairings, at: now, into: &effects) }
             // The security requirements may have changed.
             for link in links.all { link.tellServerOfSecurity(&server, &pairings) }
             effects.complete(operation, .success(.done))

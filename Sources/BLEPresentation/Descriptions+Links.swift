@@ -79,6 +79,7 @@ extension PairingEvent: CustomStringConvertible {
     public var description: String {
         switch self {
         case .started: "pairing has started"
+        case .belongs(let client): "the pairing is for the client \(client.rawValue)"
         case .securityRequested: "the device asks for a secure link"
         case .displayPasskey: "a passkey must be entered on the other device"
         case .question(let question): question.kind.text

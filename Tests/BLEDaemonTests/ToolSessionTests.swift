@@ -55,11 +55,11 @@ struct ToolSessionTests {
         var stage = ToolStage()
         let (other, first, second) = (Self.link, PairingQuestionID(rawValue: 5), PairingQuestionID(rawValue: 6))
         let link = LinkID(handle: ConnectionHandle(rawValue: 65), generation: 2)
-        stage.session.servesPairing(.question(PairingQuestion(id: first, kind: .compare(123_456))), on: link)
-        stage.session.servesPairing(.question(PairingQuestion(id: second, kind: .consent)), on: other)
+        stage.session.takesPartInPairing(.question(PairingQuestion(id: first, kind: .compare(123_456))), on: link)
+        stage.session.takesPartInPairing(.question(PairingQuestion(id: second, kind: .consent)), on: other)
         stage.request { $0.scan.isActive = true }
         stage.session.hear(.completed(OperationID(rawValue: 1001), .failure(.cancelled)), waiting: 0)
-        stage.session.servesPairing(.failed(.timedOut), on: other)
+        stage.session.takesPartInPairing(.failed(.timedOut), on: other)
         let answer = { (id: PairingQuestionID) in
             { (request: inout WireRequest) in
                 request.answerPairing.question = id.rawValue
@@ -72,10 +72,47 @@ struct ToolSessionTests {
         stage.request(answer(second))
         #expect(stage.submitted.count == count)
         // That a bond is replaced is not for every user to decide.
-        stage.session.servesPairing(
+        stage.session.takesPartInPairing(
             .question(PairingQuestion(id: second, kind: .replaceBond(DeviceAddress(value: 1, kind: .public)))), on: link
         )
         stage.request(answer(second))
         #expect(stage.submitted.last == .security(.answerPairing(second, .confirm(false))))
+    }
+
+    @Test("what an ordinary user requires of pairings is for its own: a tool with requirements cannot serve")
+    func requirements() {
+        var strict = WirePairingOptions(PairingOptions(requiresAuthentication: true))
+        strict.replacesBond = true
+        for isOperator in [false, true] {
+            var stage = ToolStage(isOperator: isOperator)
+            let told = stage.request { $0.servePairing = strict }
+            let refused = [
+                stage.request { $0.publish.uuid = .init([0x18, 0x0F]) }, stage.request { $0.listen = WireListen() },
+                stage.request { $0.advertise.packed = WirePackedAdvertisement() },
+            ]
+            let expected = isOperator ? [] : refused
+            #expect(stage.failures.filter { $0.value == .notPermitted }.keys.sorted() == expected)
+            #expect(stage.failures[told] == nil)
+        }
+        // One that serves already does not begin to require anything.
+        var stage = ToolStage()
+        let serving = stage.request { $0.publish.uuid = .init([0x18, 0x0F]) }
+        let plain = stage.request { $0.servePairing = WirePairingOptions(PairingOptions(asksConsent: true)) }
+        let late = stage.request { $0.servePairing = strict }
+        #expect(stage.failures[serving] == nil && stage.failures[plain] == nil)
+        #expect(stage.failures[late] == .notPermitted)
+    }
+
+    @Test("a tool is told of nobody else's pairing on its link")
+    func othersPairings() {
+        var stage = ToolStage()
+        stage.session.hear(Self.connected, waiting: 0)
+        let count = stage.sent.count
+        let question = PairingQuestion(id: PairingQuestionID(rawValue: 3), kind: .compare(1))
+        for event in [PairingEvent.started, .displayPasskey(1), .question(question), .failed(.timedOut)] {
+            stage.session.hear(.pairing(Self.link, event), waiting: 0)
+        }
+        stage.pump()
+        #expect(stage.sent.count == count)
     }
 }

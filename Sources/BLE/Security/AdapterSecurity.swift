@@ -42,7 +42,7 @@ public struct AdapterSecurity {
     ) -> PairingQuestionID? {
         let link = peer.link
         switch event {
-        case .started, .securityRequested, .passkeyLocked: break
+        case .started, .belongs, .securityRequested, .passkeyLocked: break
         case .displayPasskey(let passkey):
             guard let agent else { break }
             asked(Task { await agent.display(passkey: passkey, for: peer) }, on: link)

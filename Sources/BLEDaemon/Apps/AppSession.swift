@@ -16,8 +16,8 @@ public struct AppSession {
         case returned(ManagerID, events: Int, octets: Int)
         /// The app asks to move to this place.
         case move(WireAppMove.Place)
-        /// How the app pairs from now on; `nil`: it asks no person.
-        case pairing(PairingOptions?)
+        /// How the app pairs from now on, and whether it asks a person; `nil`: neither asks nor requires anything.
+        case pairing(PairingOptions?, asks: Bool)
         /// The app's answer to a question.
         case answer(PairingQuestionID, PairingAnswer)
         /// Send this.
@@ -168,17 +168,13 @@ public struct AppSession {
 
     private mutating func receive(_ wire: WireAppPairing) throws(WireError) {
         var options = try wire.pairingOptions()
-        guard mayPair, wire.asksSomebody || isOperator else { return outputs.append(.pairing(nil)) }
-        // Requirements apply to the pairings of every app, so an ordinary user's app only states its person's
-        // capabilities.
-        if !isOperator {
-            let asked = PairingOptions(ioCapability: options.ioCapability, asksConsent: options.asksConsent)
-            if asked != options { note("what it demands of pairing is not for it to demand of all; it is left out") }
-            options = asked
+        guard mayPair, wire.asksSomebody || isOperator else { return outputs.append(.pairing(nil, asks: false)) }
+        if !isOperator, options.requiresAuthentication || options.requiresSecureConnections {
+            note("what it requires of pairing holds for its own pairings; only operators require it of all")
         }
         options.replacesBond = false
         options.passkey = nil
-        outputs.append(.pairing(options))
+        outputs.append(.pairing(options, asks: wire.asksSomebody))
     }
 
     private mutating func receive(_ wire: WireAnswerPairing) throws(WireError) {

@@ -181,7 +181,7 @@ extension Daemon {
             connection.pairing = nil
             setPairing()
         }
-        partners = partners.filter { $0.value.connection !== connection }
+        partners = partners.mapValues { $0.filter { $0.connection !== connection } }
     }
 
     func connection(of app: AppID) -> Connection? { running[app] }
@@ -205,7 +205,7 @@ extension Daemon {
             }
             if request.makesManager {
                 noteOwner(of: connection)
-                if installed[app]?.mayPair == false { setPairing() }
+                if installed[app]?.mayPair == false || sharesPairing(connection) { setPairing() }
             }
             drain()
             connection.app?.taken(number)
@@ -215,8 +215,9 @@ extension Daemon {
             }
             drain()
         case .move(let place): if mayMove(app, to: place) { move(app, to: place) }
-        case .pairing(let options):
+        case .pairing(let options, let asks):
             connection.pairing = options
+            connection.asksInPairing = asks
             setPairing()
         case .answer(let question, let answer):
             _ = runner.submit(.security(.answerPairing(question, answer)))
@@ -292,74 +293,6 @@ extension Daemon {
             latestTold.append((app, connection))
         }
         return connection
-    }
-
-    // MARK: Pairing
-
-    /// The app that answers the questions of a pairing.
-    struct PairingPartner {
-        let connection: Connection
-        /// The device as that app knows it; `nil` for a tool that serves.
-        let peer: (description: PeripheralDescription, address: DeviceAddress)?
-    }
-
-    /// Sets the engine's pairing options: those of the latest app with a person, otherwise the daemon's own.
-    func setPairing() {
-        var security = configuration.adapter.security
-        security.identityResolvingKey = runner.identityResolvingKey
-        let asking = connections.compactMap(\.pairing)
-        if var options = asking.last {
-            // What one client requires, another one cannot take away.
-            options.requiresAuthentication = asking.contains(where: \.requiresAuthentication)
-            options.requiresSecureConnections = asking.contains(where: \.requiresSecureConnections)
-            options.minimumKeySize = asking.map(\.minimumKeySize).max() ?? options.minimumKeySize
-            options.maximumKeySize = max(options.maximumKeySize, options.minimumKeySize)
-            security.pairing = options
-        }
-        for app in installed.all where !app.mayPair {
-            security.clientsWithoutPairing += lifecycle.apps.clients(of: app.id)
-        }
-        _ = runner.submit(.security(.setSecurity(security)))
-    }
-
-    /// If no tool started the pairing, the app that holds the link and has a person handles it.
-    func pairing(_ event: PairingEvent, on link: LinkID) {
-        guard !connections.contains(where: { $0.app == nil && $0.tool.isPairing(link) }) else { return }
-        guard let partner = partners[link] ?? partner(on: link) else {
-            if case .question(let question) = event { answer(question.id, .cancel) }
-            return
-        }
-        switch event {
-        case .paired, .failed: partners[link] = nil
-        // No pairing has started, so none will end.
-        case .securityRequested, .passkeyLocked: return
-        case .started, .displayPasskey, .question: partners[link] = partner
-        }
-        defer { look(at: partner.connection) }
-        guard let peer = partner.peer else { return partner.connection.tool.servesPairing(event, on: link) }
-        // An app that only knows one device cannot answer whether it may replace the bond of another.
-        if case .question(let question) = event, case .replaceBond(let identity) = question.kind,
-            identity != peer.address.withoutIdentityMark
-        {
-            return answer(question.id, .confirm(false))
-        }
-        partner.connection.app?.pairing(event, on: link, with: peer.description)
-    }
-
-    private func answer(_ question: PairingQuestionID, _ answer: PairingAnswer) {
-        _ = runner.submit(.security(.answerPairing(question, answer)))
-    }
-
-    private func partner(on link: LinkID) -> PairingPartner? {
-        for app in lifecycle.apps.apps(on: link) {
-            guard let connection = connection(of: app), connection.pairing != nil,
-                let (address, peer) = lifecycle.withAppsWithinStep(at: now, { $0.peer(of: link, for: app) })
-            else { continue }
-            return PairingPartner(connection: connection, peer: (peer, address))
-        }
-        // The latest tool that serves has stated what its person can do.
-        let serving = connections.last { $0.isTool && $0.pairing != nil && $0.tool.serving.centrals.contains(link) }
-        return serving.map { PairingPartner(connection: $0, peer: nil) }
     }
 }
 

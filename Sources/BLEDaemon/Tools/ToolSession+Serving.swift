@@ -9,11 +9,13 @@ extension ToolSession {
     mutating func receiveOwn(_ request: WireRequest, _ number: OperationID) throws(WireError) -> Bool {
         switch request.command {
         case .servePairing(let wire)?:
-            let options = try PairingOptions(wire)
-            // Requirements apply to the pairings of every client, so an ordinary user's tool only states its person's
-            // capabilities.
-            let plain = PairingOptions(ioCapability: options.ioCapability, asksConsent: options.asksConsent)
-            guard isOperator || options == plain else { return refused(number) }
+            var options = try PairingOptions(wire)
+            if !isOperator { options.replacesBond = false }
+            // What an ordinary user requires does not keep bonds of other users' pairings from its values: it cannot
+            // rely on it as a server.
+            let demands = !isOperator && !options.isPlain
+            guard !demands || !serving.hasBegun else { return refused(number) }
+            requiresOfOwnPairings = demands
             outputs.append(.pairing(options))
         case .capture(let isOn)?:
             guard isOperator else { return refused(number) }
@@ -32,7 +34,15 @@ extension ToolSession {
         return true
     }
 
+    /// Whether it may offer anything to centrals; otherwise the request fails.
+    private mutating func mayServe(_ number: OperationID) -> Bool {
+        guard requiresOfOwnPairings else { return true }
+        _ = refused(number)
+        return false
+    }
+
     mutating func advertise(_ command: HostCommand, _ number: OperationID) {
+        guard mayServe(number) else { return }
         guard serving.advertisements.count < limits.advertisements else {
             return complete(number, .failure(.limitReached))
         }
@@ -45,6 +55,7 @@ extension ToolSession {
     mutating func receive(_ command: ServerCommand, _ number: OperationID) {
         switch command {
         case .publish(let service):
+            guard mayServe(number) else { return }
             guard serving.serviceCount < limits.services,
                 serving.attributeCount + service.attributeCount <= limits.attributes
             else { return complete(number, .failure(.limitReached)) }
@@ -76,6 +87,7 @@ extension ToolSession {
     mutating func receive(_ command: ChannelCommand, _ number: OperationID) {
         switch command {
         case .listen:
+            guard mayServe(number) else { return }
             guard serving.channelCount < limits.channels else { return complete(number, .failure(.limitReached)) }
             beginServing()
             serving.opens(number)
@@ -124,8 +136,8 @@ extension ToolSession {
         pass(.advertisingChanged(isAdvertising: isAdvertising))
     }
 
-    /// A pairing that a central began is answered by this client.
-    mutating func servesPairing(_ event: PairingEvent, on link: LinkID) {
+    /// Something happens in a pairing that is this client's, or about which it is asked.
+    mutating func takesPartInPairing(_ event: PairingEvent, on link: LinkID) {
         questions.hear(event, on: link)
         pass(.pairing(link, event))
     }

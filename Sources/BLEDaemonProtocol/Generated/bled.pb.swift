@@ -620,6 +620,7 @@ public nonisolated struct WireWelcome: Sendable {
   ///   1: `advertise_set` to `hci_command` of Request, the fields after `is_in_background` of Scan and `parameters` of Connect.
   ///   2: `create_out_of_band` to `unlock_passkey` of Request, `accept_list` of Scan.
   ///   3: `parameter_policy` of Connect.
+  ///   4: `serve_pairing` of a client that does not serve.
   public var revision: UInt32 = 0
 
   /// How the daemon was started: whether centrals may open enhanced attribute bearers, and whether the Generic Access service has
@@ -1072,7 +1073,8 @@ public nonisolated struct WireRequest: Sendable {
     set {command = .updateParameters(newValue)}
   }
 
-  /// How pairings that centrals begin are done while the client serves; it is asked.
+  /// How the pairings are done that the client's operations and services make necessary; it is asked. What an operator requires
+  /// while it serves holds for the pairings of all clients, what others require for their own; these cannot serve then.
   public var servePairing: WirePairingOptions {
     get {
       if case .servePairing(let v)? = command {return v}
@@ -1315,7 +1317,8 @@ public nonisolated struct WireRequest: Sendable {
     /// Of operators alone; the name before it comes back when the client leaves.
     case setDeviceName(String)
     case updateParameters(WireUpdateParameters)
-    /// How pairings that centrals begin are done while the client serves; it is asked.
+    /// How the pairings are done that the client's operations and services make necessary; it is asked. What an operator requires
+    /// while it serves holds for the pairings of all clients, what others require for their own; these cannot serve then.
     case servePairing(WirePairingOptions)
     /// Of operators alone. Completes with `accepted`: whether there was such a bond.
     case removeBond(WireAddress)
@@ -5244,7 +5247,7 @@ public nonisolated struct WireWriteRoom: Sendable {
   public init() {}
 }
 
-/// Told to the client whose `pair` is under way.
+/// Told to the client whose pairing it is, or that is asked in its place.
 public nonisolated struct WirePairingProgress: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -6208,7 +6211,8 @@ public nonisolated struct WireAppMove: Sendable {
   public init() {}
 }
 
-/// How the app pairs; without an agent nobody is asked.
+/// How the app's pairings are done; without an agent it is not asked. What it requires holds for its own pairings, and for those of
+/// all clients if the app is an operator's.
 public nonisolated struct WireAppPairing: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

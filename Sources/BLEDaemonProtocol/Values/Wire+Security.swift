@@ -93,7 +93,8 @@ extension WirePairingProgress {
         self.init()
         self.link = link.wire
         switch event {
-        case .started: started = WireNothing()
+        // What a client gets is for that client.
+        case .started, .belongs: started = WireNothing()
         case .displayPasskey(let passkey): displayPasskey = passkey
         case .question(let asked):
             question.question = asked.id.rawValue

@@ -102,6 +102,15 @@ struct GATTClient {
         guard hasOthers else { return bearer.deadline }
         return Self.firstDeadline(of: others, bearer)
     }
+    /// The client whose operation is under way, or waits for security.
+    var clientAtWork: ClientID? {
+        let client = running?.client ?? suspended?.operation.client
+        return client == .local ? nil : client
+    }
+    /// The client whose operation waits for security, and the peer's refusal.
+    var securityAwaited: (error: ATTError, client: ClientID)? {
+        suspended.map { ($0.error, $0.operation.client) }
+    }
     /// Whether the link is gone.
     var isUnlinked: Bool { end == .notConnected }
     /// Whether a request to the peer is in progress, apart from the exchange of ATT_MTU.

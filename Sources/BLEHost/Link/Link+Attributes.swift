@@ -73,6 +73,7 @@ extension Link {
             return signedWriteReceived(pdu.copied(), &bonds, &server, into: &effects)
         }
         server.receive(pdu, from: id, at: now)
+        noteDemander(&server)
         guard opcode == .writeRequest, server.keepsPerClient(pdu) else { return }
         security.isRecordDue = true
         effects.wishes.append((self, .keepClientRecord))

@@ -154,6 +154,7 @@ extension Link {
         // Signatures must not be used on encrypted links.
         if opcode == .signedWriteCommand { return server.refuseSignedWrite() }
         server.receive(pdu, from: id, onBearer: number, at: now)
+        noteDemander(&server)
         guard opcode == .writeRequest, server.keepsPerClient(pdu) else { return }
         security.isRecordDue = true
         effects.wishes.append((self, .keepClientRecord))

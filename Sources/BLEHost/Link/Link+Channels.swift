@@ -121,6 +121,7 @@ extension Link {
             let policy = pairings.settings.pairing
             let bearer = bearers.settings.map { $0.channel }
             let isGated = security.isGated
+            var demander: ClientID?
             signalling.receiveOnChannels(
                 command, identifier: identifier,
                 listener: { spsm in
@@ -135,10 +136,12 @@ extension Link {
                     // No client here wants data from a peripheral that has not proved its identity.
                     if isUnproven { return .failure(.refused(.insufficientEncryption)) }
                     if let demand = listener.demand, let refusal = demand.refusal(of: key, hasKeys: hasKeys, policy) {
+                        demander = listener.client
                         return .failure(.refused(refusal))
                     }
                     return .success((listener.client, listener.settings))
                 }, at: now)
+            if let demander { security.demander = demander }
             takeChannelActions(into: &effects)
         case .parametersAnswered(let isAccepted):
             // If accepted, the central updates the link, which ends the operation.
@@ -168,9 +171,12 @@ extension Link {
     // MARK: Security
 
     /// The link is as secure as it will get: refused attempts are repeated, or fail with the peer's refusal.
-    func channelsSecured(_ failure: SecurityFailure?, at now: Instant, into effects: inout Effects) {
+    /// - Parameter client: only the attempts of this client; `nil`: all.
+    func channelsSecured(
+        _ failure: SecurityFailure?, of client: ClientID? = nil, at now: Instant, into effects: inout Effects
+    ) {
         if failure == nil, security.isGated { return }
-        for opening in security.channelOpenings where opening.isWaiting {
+        for opening in security.channelOpenings where opening.isWaiting && client ?? opening.client == opening.client {
             guard let index = security.channelOpenings.firstIndex(where: { $0.operation == opening.operation }) else {
                 continue
             }
@@ -245,7 +251,7 @@ extension Link {
 
 extension ChannelFailure {
     /// The attribute protocol's error for a refusal that better security can resolve; `nil` for any other failure.
-    fileprivate var attError: ATTError? {
+    var attError: ATTError? {
         switch self {
         case .refused(.insufficientAuthentication): .insufficientAuthentication
         case .refused(.insufficientEncryption): .insufficientEncryption

@@ -102,7 +102,8 @@ extension Link {
         _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant, into effects: inout Effects
     ) {
         guard BuiltIn.pairing else { return }
-        guard !isClosing, let options = security.takeHeldRequest(pairings.settings, pairings.bonds) else { return }
+        let settings = settings(for: claimOfRequest, &pairings)
+        guard !isClosing, let options = security.takeHeldRequest(settings, pairings.bonds) else { return }
         pairAsRequested(options, &pairings, &links, at: now, into: &effects)
     }
 
@@ -143,7 +144,10 @@ extension Link {
         for operation in waiting {
             effects.complete(operation, lack.map { .failure(.security($0)) } ?? .success(.done))
         }
-        secured(failure, at: now, into: &effects)
+        let turn = security.turn
+        security.turn = nil
+        let isPassed = failure.map { passTurn(from: turn, $0, &pairings, at: now, into: &effects) } ?? false
+        if !isPassed { secured(failure, at: now, into: &effects) }
         proveBondAgain(failure, &pairings, at: now, into: &effects)
     }
 

@@ -5,25 +5,32 @@ extension Link {
     // MARK: Commands
 
     func pair(
-        _ options: PairingOptions?, operation: OperationID, _ pairings: inout Pairings, _ links: inout LinkTable,
-        at now: Instant,
+        _ options: PairingOptions?, operation: OperationID, client: ClientID, _ pairings: inout Pairings,
+        _ links: inout LinkTable, at now: Instant,
         into effects: inout Effects
     ) {
         guard BuiltIn.pairing else { return effects.complete(operation, .failure(.security(.notAvailable))) }
-        let options = options ?? pairings.settings.pairing
+        var claim = PairingClaim(owner: client, stated: options, isCommanded: true)
+        let options = terms(for: claim, &pairings).options
+        claim.stated = options
+        if !security.isBusy { security.turn = client }
         switch security.step(toPairWith: options, pairings.bonds, pairings.attempts) {
         case .none:
             let summary = PairingSummary(security.summary(pairings.bonds))
             effects.complete(operation, .success(.paired(summary)))
         case .fail(let failure): effects.complete(operation, .failure(.security(failure)))
+        // The options of one client are not for another to change.
+        case .encrypt where security.heldPairing != nil && security.heldClaim.owner != client:
+            effects.complete(operation, .failure(.security(.alreadyPairing)))
         case .encrypt(let key, let properties):
             security.heldPairing = options
+            security.heldClaim = claim
             security.pairOperations.append(operation)
             if !security.isChanging {
                 security.encrypt(with: key, properties, at: now, into: &effects)
             }
         case .pair(let options):
-            if let failure = beginPairing(options, isCommanded: true, &pairings, &links, at: now, into: &effects) {
+            if let failure = beginPairing(options, claim, &pairings, &links, at: now, into: &effects) {
                 return effects.complete(operation, .failure(.security(failure)))
             }
             security.pairOperations.append(operation)
@@ -45,11 +52,16 @@ extension Link {
         effects.complete(operation, .failure(.cancelled))
         security.request = nil
         security.heldPairing = nil
-        if security.isUnsettled { dropClaim(.cancelled, &pairings, at: now, into: &effects) }
-        continuePairing(into: &effects) { $0.cancel() }
+        breakOffPairing(&pairings, at: now, into: &effects)
         // If nothing has begun yet, the waiting operations must be told here.
         if !security.isBusy { securityEnded(.cancelled, &pairings, at: now, into: &effects) }
         return true
+    }
+
+    /// This side ends the pairing in progress.
+    func breakOffPairing(_ pairings: inout Pairings, at now: Instant, into effects: inout Effects) {
+        if security.isUnsettled { dropClaim(.cancelled, &pairings, at: now, into: &effects) }
+        continuePairing(into: &effects) { $0.cancel() }
     }
 
     /// Passes on the user's answer to the question that is open on this link.
@@ -71,23 +83,26 @@ extension Link {
     // MARK: Beginning
 
     /// Begins pairing as the initiator, or asks the central to begin.
-    /// - Parameter isCommanded: whether the app asked for this pairing, not a device.
+    /// - Parameter claim: whose pairing it is.
     /// - Returns: why pairing cannot begin.
     private func beginPairing(
-        _ options: PairingOptions, needsConsent: Bool = false, isCommanded: Bool = false, _ pairings: inout Pairings,
+        _ options: PairingOptions, _ claim: PairingClaim, _ pairings: inout Pairings,
         _ links: inout LinkTable, at now: Instant, into effects: inout Effects
     ) -> SecurityFailure? {
         let refusal = security.refusal(
             toBegin: options, isClosing: isClosing, pairings.bonds, pairings.attempts, at: now)
         if let refusal { return refusal }
+        if let wait = pause(of: claim.owner, &pairings, at: now) { return .repeatedAttempts(retryAfter: wait) }
         guard role == .central else {
-            requestSecurity(options, at: now, into: &effects)
+            requestSecurity(options, claim, at: now, into: &effects)
             return nil
         }
+        let terms = terms(for: claim, &pairings)
         begin(.initiator, &pairings, &links, at: now, into: &effects) {
             $0.options = options
-            $0.needsConsent = needsConsent
-            $0.isCommanded = isCommanded
+            $0.needsConsent = terms.needsConsent
+            $0.isCommanded = claim.isCommanded
+            $0.parties = terms.parties
         }
         continuePairing(into: &effects) { $0.start(at: now) }
         return nil
@@ -103,12 +118,15 @@ extension Link {
             options: pairings.settings.pairing, passkeyEntriesUnderWay: others)
         beginning.localIdentity = pairings.localIdentity
         change(&beginning)
+        security.turn = beginning.parties?.owner
         security.begin(side, beginning, pairings.bonds, &pairings.attempts, at: now, into: &effects)
     }
 
-    func requestSecurity(_ options: PairingOptions, at now: Instant, into effects: inout Effects) {
+    func requestSecurity(
+        _ options: PairingOptions, _ claim: PairingClaim = PairingClaim(), at now: Instant, into effects: inout Effects
+    ) {
         guard BuiltIn.pairing else { return }
-        send(security.ask(for: options, at: now), into: &effects)
+        send(security.ask(for: options, claim, at: now), into: &effects)
     }
 
     /// The bond's key has encrypted the link: pairs now for what was requested beyond it.
@@ -117,7 +135,8 @@ extension Link {
         _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant, into effects: inout Effects
     ) -> Bool {
         guard BuiltIn.pairing, let options = security.takeHeldPairing(), !isClosing else { return false }
-        guard let failure = beginPairing(options, isCommanded: true, &pairings, &links, at: now, into: &effects) else {
+        let claim = security.heldClaim
+        guard let failure = beginPairing(options, claim, &pairings, &links, at: now, into: &effects) else {
             return true
         }
         endPairOperations(.failure(.security(failure)), into: &effects)
@@ -130,15 +149,17 @@ extension Link {
         at now: Instant, into effects: inout Effects
     ) {
         guard BuiltIn.pairing else { return }
-        switch security.step(onDemandOf: error, for: client, pairings.settings, pairings.bonds) {
+        if !security.isBusy { security.turn = client }
+        let claim = PairingClaim(owner: client)
+        let settings = settings(for: claim, &pairings)
+        switch security.step(onDemandOf: error, for: client, settings, pairings.bonds) {
         // The procedure in progress may be enough: the operation is repeated when it ends.
         case .none: break
         case .fail(let failure): securityEnded(failure, &pairings, at: now, into: &effects)
         case .encrypt(let key, let properties):
             security.encrypt(with: key, properties, at: now, into: &effects)
         case .pair(let options):
-            let failure = beginPairing(
-                options, needsConsent: options.asksConsent, &pairings, &links, at: now, into: &effects)
+            let failure = beginPairing(options, claim, &pairings, &links, at: now, into: &effects)
             if let failure {
                 securityEnded(failure, &pairings, at: now, into: &effects)
             }
@@ -186,7 +207,11 @@ extension Link {
         }
         let request = security.request
         security.request = nil
-        let options = request?.options ?? pairings.settings.pairing
+        var terms = PairingTerms(
+            options: request?.options ?? pairings.settings.pairing,
+            needsConsent: request == nil && pairings.settings.pairing.asksConsent)
+        if pairings.clients != nil { terms = self.terms(requested: request, &pairings) }
+        let options = terms.options
         // AuthReq (Core 5.4, Vol 3, Part H, 3.5.1).
         let wishes = AuthenticationRequirements(rawValue: pdu.byte(at: 3) ?? 0)
         guard !wishes.isBonding || !options.isBonding || pairings.bonds.hasRoom(for: security.identity) else {
@@ -196,8 +221,9 @@ extension Link {
         let isCommanded = request != nil && !security.pairOperations.isEmpty
         begin(.responder, &pairings, &links, at: now, into: &effects) {
             $0.options = options
-            $0.needsConsent = options.asksConsent && request == nil
+            $0.needsConsent = terms.needsConsent
             $0.isCommanded = isCommanded
+            $0.parties = terms.parties
             $0.mayBond = wishes.isBonding
         }
         pairingReceived(pdu, at: now, into: &effects)
@@ -218,7 +244,8 @@ extension Link {
         guard case .securityRequest(let wanted)? = try? SMPPacket(pdu) else {
             return send(.pairingFailed(.invalidParameters), into: &effects)
         }
-        switch security.step(requestedBy: wanted, pairings.settings, pairings.bonds) {
+        let settings = settings(for: claimOfRequest, &pairings)
+        switch security.step(requestedBy: wanted, settings, pairings.bonds) {
         case .none: break
         case .fail:
             effects.events.append(.pairing(id, .securityRequested))
@@ -234,9 +261,7 @@ extension Link {
         into effects: inout Effects
     ) {
         guard BuiltIn.pairing else { return }
-        let failure = beginPairing(
-            options, needsConsent: options.asksConsent, &pairings, &links, at: now, into: &effects)
-        switch failure {
+        switch beginPairing(options, claimOfRequest, &pairings, &links, at: now, into: &effects) {
         case nil: break
         case .repeatedAttempts?: send(.pairingFailed(.repeatedAttempts), into: &effects)
         case .some: send(.pairingFailed(.pairingNotSupported), into: &effects)
@@ -398,6 +423,8 @@ extension Link {
         _ failure: SecurityFailure, isTry: Bool = true, _ pairings: inout Pairings, at now: Instant,
         into effects: inout Effects
     ) {
+        pauseOwner(&pairings, at: now)
+        let isTry = isTry && security.machine?.wasGivenUp != true
         security.pairingEnded(with: failure, isTry: isTry, &pairings.attempts, at: now, into: &effects)
         endPairOperations(.failure(.security(failure)), into: &effects)
         securityEnded(failure, &pairings, at: now, into: &effects)

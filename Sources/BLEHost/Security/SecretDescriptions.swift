@@ -63,7 +63,7 @@ extension PairingEvent: CustomReflectable {
         case .question(let question): Mirror(self, children: ["question": question], displayStyle: .enum)
         case .paired(let summary): Mirror(self, children: ["paired": summary], displayStyle: .enum)
         case .failed(let failure): Mirror(self, children: ["failed": failure], displayStyle: .enum)
-        case .started, .displayPasskey, .passkeyLocked, .securityRequested: Mirror(self, children: [])
+        case .started, .belongs, .displayPasskey, .passkeyLocked, .securityRequested: Mirror(self, children: [])
         }
     }
 }

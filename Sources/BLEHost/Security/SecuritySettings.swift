@@ -9,6 +9,10 @@ public struct SecuritySettings: Hashable, Sendable {
     public var pairsOnDemand = true
     /// Clients whose refused operations never begin a pairing; if there is a bond, they are repeated with its key.
     public var clientsWithoutPairing: [ClientID] = []
+    /// How the clients pair that share this engine, in the order in which they came; `pairing` applies to others.
+    /// `nil`: one owner decides about all pairings. If a client that is being asked is missing in later settings, its
+    /// pairings end; so do those that are weaker than what is required then.
+    public var clients: [ClientPairing]?
     /// Whether a link that this side made to a bonded peer is encrypted at once.
     public var encryptsAtConnection = true
     /// Whether this side, as the peripheral, requests security from each central that connects.
@@ -57,7 +61,7 @@ public struct LinkSecurity: Hashable, Sendable {
 extension SecuritySettings: Codable {
     private enum CodingKeys: String, CodingKey {
         case pairing, pairsOnDemand, encryptsAtConnection, requestsSecurity, acceptsPairing, followsSecurityRequests
-        case identityResolvingKey, clientsWithoutPairing
+        case identityResolvingKey, clientsWithoutPairing, clients
     }
 
     public init(from decoder: any Decoder) throws {
@@ -66,6 +70,7 @@ extension SecuritySettings: Codable {
         try container.update(&pairing, .pairing)
         try container.update(&pairsOnDemand, .pairsOnDemand)
         try container.update(&clientsWithoutPairing, .clientsWithoutPairing)
+        clients = try container.decodeIfPresent([ClientPairing].self, forKey: .clients)
         try container.update(&encryptsAtConnection, .encryptsAtConnection)
         try container.update(&requestsSecurity, .requestsSecurity)
         try container.update(&acceptsPairing, .acceptsPairing)

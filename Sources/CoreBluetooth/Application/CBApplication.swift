@@ -84,6 +84,10 @@ public final class CBApplication: Sendable {
     ///   - minimumKeySize: octets, 7 to 16. Accept less than 16 only for old devices, and knowingly.
     ///
     /// The requirements also apply to existing bonds: a bond that is too weak is not used.
+    ///
+    /// Through `bled` the agent is asked in pairings of this app and, if they ask nobody, of other programs of its user
+    /// on the same link. What it requires holds for the app's own pairings, and for all pairings and bonds if the app's
+    /// user is an operator of `bled`.
     public func setPairingAgent(
         _ agent: (any CBPairingAgent)?, capability: CBPairingCapability = .keyboardDisplay, asksConsent: Bool = false,
         requiresAuthentication: Bool = false, requiresSecureConnectionsOnly: Bool = false, minimumKeySize: Int = 16

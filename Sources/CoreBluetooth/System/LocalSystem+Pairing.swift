@@ -27,7 +27,7 @@ extension LocalSystem {
         switch event {
         case .paired, .failed: pairingPartners[link] = nil
         // No pairing has started, so none will end.
-        case .securityRequested, .passkeyLocked: return
+        case .securityRequested, .passkeyLocked, .belongs: return
         case .started, .displayPasskey, .question: pairingPartners[link] = partner
         }
         let refused = pairingState.handle(

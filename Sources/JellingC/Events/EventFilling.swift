@@ -193,6 +193,8 @@ private func fill(_ event: inout jelling_event, with news: PairingEvent, on link
     case .failed(let failure):
         unsafe event.set(JELLING_EVENT_PAIRING_FAILED, link: link)
         unsafe event.completed.set(failure)
+    // Only where several clients share an engine.
+    case .belongs: break
     case .passkeyLocked: unsafe event.set(JELLING_EVENT_PASSKEY_LOCKED, link: link)
     case .securityRequested: unsafe event.set(JELLING_EVENT_SECURITY_REQUESTED, link: link)
     }

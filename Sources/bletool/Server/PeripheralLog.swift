@@ -87,7 +87,7 @@ struct PeripheralLog {
             console.note(
                 "somebody may be guessing the passkey, so it is locked; restart with another --passkey, or without "
                     + "one for a new number at each pairing")
-        case .started, .displayPasskey, .question, .securityRequested: break
+        case .started, .belongs, .displayPasskey, .question, .securityRequested: break
         }
     }
 

@@ -72,6 +72,17 @@ extension GATTServer {
         _ client: ServerClients.Handle
     ) -> ATTError? {
         let security = clients[client].security
+        let error = refusal(encryption, authentication, security, database.table[position].minimumKeySize)
+        if let error {
+            securityDemander = database.table[position].owner
+            return error
+        }
+        return authorization && !security.isAuthorized ? .insufficientAuthorization : nil
+    }
+
+    private func refusal(
+        _ encryption: Bool, _ authentication: Bool, _ security: GATTLinkSecurity, _ minimumKeySize: UInt8
+    ) -> ATTError? {
         if encryption || authentication {
             if security.keys == .none, !security.isEncrypted {
                 return authentication ? .insufficientAuthentication : settings.errorWithoutKeys
@@ -79,11 +90,11 @@ extension GATTServer {
             if authentication, security.keys != .authenticated { return .insufficientAuthentication }
             if !security.isEncrypted { return .insufficientEncryption }
             if let shortfall = security.shortfall { return shortfall }
-            if security.keySize < database.table[position].minimumKeySize {
+            if security.keySize < minimumKeySize {
                 return .insufficientEncryptionKeySize
             }
         }
-        return authorization && !security.isAuthorized ? .insufficientAuthorization : nil
+        return nil
     }
 
     /// The value of an attribute as this client sees it.

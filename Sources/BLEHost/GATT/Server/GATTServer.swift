@@ -24,6 +24,8 @@ public struct GATTServer {
     var broadcasts = BroadcastTable()
     /// Apps whose values and descriptors are currently disabled, and the error that clients get.
     var disabledOwners: [(owner: ClientID, error: ATTError)] = []
+    /// The owner of the value that was last refused to a client for want of security; whoever passes PDUs on takes it.
+    var securityDemander: ClientID?
     private var actions = Queue<GATTServerAction>()
     private var lastQuestion: UInt64 = 0
     /// Whether an update was refused and `readyToUpdate` has not been reported since.

@@ -25,6 +25,7 @@ extension LinkSecurityMachine {
         var needsConsent = false
         /// Whether the app asked for this pairing, not a device.
         var isCommanded = false
+        var parties: PairingTerms.Parties?
         /// Whether the pairing may lead to a bond.
         var mayBond = true
         /// The identity that the peer gets; `nil` if the identity is not distributed.
@@ -214,9 +215,12 @@ extension LinkSecurityMachine {
     }
 
     /// Asks the central for security.
+    /// - Parameter claim: whose pairing it is that the central may begin.
     /// - Returns: the Security Request to send.
-    mutating func ask(for options: PairingOptions, at now: Instant) -> SMPPacket {
-        request = Request(options: options, deadline: now.advanced(by: Self.requestTimeout))
+    mutating func ask(
+        for options: PairingOptions, _ claim: PairingClaim = PairingClaim(), at now: Instant
+    ) -> SMPPacket {
+        request = Request(options: options, claim: claim, deadline: now.advanced(by: Self.requestTimeout))
         return .securityRequest(options.authentication)
     }
 
@@ -259,8 +263,11 @@ extension LinkSecurityMachine {
                 // The operator's permission also covers a weaker bond.
                 bond: options.replacesBond ? nil : bonds.bond(for: identity), needsConsent: beginning.needsConsent,
                 unprovenIdentity: isUnproven && bonds.hasBond(with: identity) ? identity.withoutIdentityMark : nil,
-                passkeyRefusal: attempts.failures.refusal(of: entry, at: now)))
+                passkeyRefusal: attempts.failures.refusal(of: entry, at: now), isShared: beginning.parties != nil))
         pairing = .running(machine, number: attempts.nextNumber(), question: nil)
+        parties = beginning.parties
+        began = now
+        if let asked = parties?.asked ?? parties?.owner { effects.events.append(.pairing(id, .belongs(to: asked))) }
         effects.events.append(.pairing(id, .started))
     }
 
@@ -309,7 +316,7 @@ extension LinkSecurityMachine {
             case .ask(let request): effects.desk.ask(request, for: .pairing(id, number))
             case .display(let passkey): effects.events.append(.pairing(id, .displayPasskey(passkey)))
             case .question(let kind):
-                let question = attempts.nextQuestion(kind)
+                let question = attempts.nextQuestion(kind, for: parties)
                 pairing = .running(machine, number: number, question: question)
                 effects.events.append(.pairing(id, .question(question)))
             case .send(let packet): return .send(packet)
@@ -336,7 +343,7 @@ extension LinkSecurityMachine {
         into effects: inout Effects
     ) {
         guard let machine else { return }
-        let question = attempts.nextQuestion(.replaceBond(identity))
+        let question = attempts.nextQuestion(.replaceBond(identity), for: parties)
         pairing = .unsettled(
             machine, outcome, question: question, deadline: now.advanced(by: Self.claimTimeout))
         effects.events.append(.pairing(id, .question(question)))

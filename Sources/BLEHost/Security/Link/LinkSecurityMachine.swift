@@ -58,7 +58,16 @@ struct LinkSecurityMachine {
     struct Request {
         /// The options for the central's pairing.
         var options: PairingOptions
+        /// Whose pairing that is.
+        var claim = PairingClaim()
         var deadline: Instant
+    }
+
+    /// After a question that nobody answered, other users who share the link get a turn before the same user pairs
+    /// again.
+    struct Pause {
+        var owner: ClientID
+        var end: Instant
     }
 
     /// A frame that waits for the end of a change of key.
@@ -116,8 +125,19 @@ struct LinkSecurityMachine {
     /// How often the key of the link may still be refreshed because the peripheral asks for what it has already: it
     /// may ask again after each time.
     var refreshesLeft = 8
-    /// The options for a pairing once the bond's key has encrypted the link, if that key is not enough.
+    /// The options for a pairing once the bond's key has encrypted the link, if that key is not enough; and whose
+    /// pairing that is.
     var heldPairing: PairingOptions?
+    var heldClaim = PairingClaim()
+    /// Whom the pairing in progress, or the last one, is for and asks.
+    var parties: PairingTerms.Parties?
+    /// When that pairing began.
+    var began = Instant.zero
+    /// The client for which the link is being secured.
+    var turn: ClientID?
+    /// As the peripheral, the client whose value or channel the central was last refused for want of security.
+    var demander: ClientID?
+    var pause: Pause?
 
     /// Pairing has ended: where the last keys that this side distributed are.
     enum LastKeys {

@@ -4,6 +4,9 @@ import BLEPackets
 public enum PairingEvent: Equatable, Sendable {
     /// Pairing has begun, by this side or by the peer.
     case started
+    /// In an engine that clients share, before `started`: the client that this pairing is for, and whose person is
+    /// asked, unless a question names another one (`PairingQuestion.client`).
+    case belongs(to: ClientID)
     /// The user must type this number on the other device: 0 to 999999, shown with six digits.
     case displayPasskey(UInt32)
     /// A question to answer with `SecurityCommand.answerPairing`, within 25 s: the peer waits for 30 s.
@@ -39,10 +42,13 @@ public struct PairingQuestion: Hashable, Sendable {
     public var id: PairingQuestionID
     /// What is asked.
     public var kind: Kind
+    /// The client that is asked, in an engine that clients share; `nil` there: nobody, so that the answer is no.
+    public var client: ClientID?
 
-    public init(id: PairingQuestionID, kind: Kind) {
+    public init(id: PairingQuestionID, kind: Kind, client: ClientID? = nil) {
         self.id = id
         self.kind = kind
+        self.client = client
     }
 }
 

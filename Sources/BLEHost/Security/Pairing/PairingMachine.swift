@@ -42,6 +42,8 @@ struct PairingMachine {
         var unprovenIdentity: DeviceAddress?
         /// Why passkey entry is not allowed now; `nil` if it is.
         var passkeyRefusal: SecurityFailure?
+        /// Whether others share the link, who could not pair on it after a timeout.
+        var isShared = false
     }
 
     enum Action: Equatable {
@@ -98,6 +100,15 @@ struct PairingMachine {
     var hasDisclosedPasskey = false
     /// Whether the user has allowed the bond of `Setup.unprovenIdentity` to be replaced.
     private(set) var mayReplaceBond = false
+    /// Whether the pairing ended because nobody answered a question, or typed the passkey on the other device.
+    private(set) var wasUnanswered = false
+    /// Whether this side cancelled the pairing.
+    private(set) var wasCancelled = false
+    /// Whether this side alone has ended the pairing, and others who share the link need not wait for it: no passkey was
+    /// in use that the peer could have guessed.
+    var wasGivenUp: Bool { setup.isShared && (wasUnanswered || wasCancelled) && model?.isPasskey != true }
+    /// Whether the peer's next PDU waits for somebody to type the passkey there.
+    private var awaitsTyping = false
 
     init(_ setup: Setup) {
         shared = Shared(setup)
@@ -105,7 +116,7 @@ struct PairingMachine {
     }
 
     var deadline: Instant? {
-        guard case .user = state else { return silenceEnd }
+        if case .user = state {} else if !awaitsTyping { return silenceEnd }
         return silenceEnd?.advanced(by: Microseconds(rawValue: -Self.answerReserve.rawValue))
     }
 
@@ -165,6 +176,7 @@ struct PairingMachine {
             break
         }
         silenceEnd = now.advanced(by: Self.timeout)
+        awaitsTyping = false
         switch state {
         case .over: break
         // Data may overtake events of the controller (Core 5.4, Vol 4, Part B, 2.1): the peer may already send its keys
@@ -258,6 +270,7 @@ struct PairingMachine {
 
     /// The user has not answered, which means no.
     private mutating func unanswered(_ step: UserStep) {
+        wasUnanswered = true
         switch step {
         case .beforeRequest(let question), .beforeResponse(let question, _): denied(question)
         case .enterPasskey: fail(.passkeyEntryFailed)
@@ -286,12 +299,18 @@ struct PairingMachine {
 
     /// This side cancels pairing.
     mutating func cancel(_ reason: PairingFailedReason = .unspecifiedReason) {
-        if !isOver { fail(reason) }
+        if isOver { return }
+        wasCancelled = true
+        fail(reason)
     }
 
     mutating func advance(to now: Instant) {
         guard let deadline, deadline <= now, !isOver else { return }
         if case .user(let step) = state { return unanswered(step) }
+        if awaitsTyping {
+            wasUnanswered = true
+            return fail(.passkeyEntryFailed)
+        }
         end(.failed(.timedOut))
     }
 
@@ -409,7 +428,10 @@ struct PairingMachine {
         actions.append(.question(question))
     }
 
-    mutating func display(_ number: UInt32) { actions.append(.display(number)) }
+    mutating func display(_ number: UInt32) {
+        awaitsTyping = setup.isShared
+        actions.append(.display(number))
+    }
 
     mutating func encrypt(with key: Key128, _ agreement: Agreement) {
         state = .encryption(agreement, key: key)
