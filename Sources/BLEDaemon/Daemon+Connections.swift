@@ -95,7 +95,7 @@ extension Daemon {
         let isFull = !makeRoom(for: peer.user, isOperator: isOperator)
         connections.append(connection)
         tools[connection.tool.client] = connection
-        noteOwner(of: connection)
+        nameUser(of: connection)
         if !isAllowed, !installed.users.contains(peer.user) {
             logRefusal(of: peer)
             connection.tool.refuse(.notAllowed, "user \(peer.user) may not use this daemon")
@@ -168,11 +168,11 @@ extension Daemon {
         if connection.deviceName != nil { setDeviceName() }
         if let app = connection.appID {
             ended(app, connection)
-            noteOwner(ClientShare(user: connection.peer.user, isOperator: false), of: app)
+            nameUser(of: app)
         } else {
             forget(connection)
         }
-        runner.setShare(.common, of: connection.tool.client)
+        forgetUsers()
         noteCapturing()
         pump()
     }

@@ -32,6 +32,7 @@ extension Daemon {
         case .pairing(let link, let progress): pairing(progress, on: link)
         // Bluetooth is off.
         case .stopped: runner.close()
+        case .advertisingRoom(_, let client, let room): log(room, of: client)
         case .recovering, .discovered, .connected, .disconnected, .gatt,
             .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
             .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
@@ -41,6 +42,16 @@ extension Daemon {
         tell(event)
         // The controller could not be recovered: close it, and try to open it again later.
         if case .failed = event { runner.close() }
+    }
+
+    /// An app cannot be told otherwise of what finds no room beside the advertisements of other users.
+    private func log(_ room: AdvertisingRoom, of client: ClientID) {
+        var parts = room.hiddenServices.map(\.description)
+        if room.hidesName { parts.append("its name") }
+        guard !parts.isEmpty else { return }
+        let text = "no room beside what other users advertise for " + parts.joined(separator: ", ")
+        configuration.debug("\(name(of: client)): \(text)")
+        if let app = lifecycle.apps.manager(client)?.app { withApp(app) { $0.note(text) } }
     }
 
     /// What the log says at its finest.
@@ -72,7 +83,8 @@ extension Daemon {
             }
         case .connected(_, let client), .disconnected(_, let client, _): tell(event, to: tools[client])
         case .gatt(_, .notification(let value)): for client in value.clients { tell(event, to: tools[client]) }
-        case .advertisingSet(_, let client, _), .train(_, let client, _): tell(event, to: tools[client])
+        case .advertisingSet(_, let client, _), .advertisingRoom(_, let client, _), .train(_, let client, _):
+            tell(event, to: tools[client])
         case .linkReport(let link, let report):
             for client in watches.clients(for: report, on: link) { tell(event, to: tools[client]) }
         case .gatt(let link, _), .encryptionChanged(let link, _), .cleartextRefused(let link, _),

@@ -26,8 +26,8 @@ extension Daemon {
                 connection.isOperator = isOperator
                 connection.isOfAllowedUser = isAllowed
                 connection.app?.isOperator = isOperator
-                noteOwner(of: connection)
                 if let app { apply(app, to: connection) }
+                if let app = connection.appID { nameUser(of: app) }
                 look(at: connection)
             } else if connection.isOfAllowedUser && !isAllowed || !isAllowed && !installed.users.contains(peer.user) {
                 refuse(connection, "user \(peer.user) may no longer use this daemon")

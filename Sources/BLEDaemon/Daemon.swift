@@ -37,8 +37,6 @@ public final class Daemon {
     /// The tools whose operations the engine carries out. Only for lookup.
     var asked: [OperationID: ClientID] = [:]
     var waitingOctets = WaitingOctets()
-    /// The managers of apps of which the engine knows the users.
-    var managers: [AppID: [ClientID]] = [:]
     /// The programs whose requests wait.
     var line = TurnLine()
     var discoveryEncoder = DiscoveryEncoder()
@@ -92,12 +90,14 @@ public final class Daemon {
     var watches = LinkWatches()
     /// The channels that operators' tools have chosen; the last one holds.
     var channelMaps: [(client: ClientID, map: ChannelMap)] = []
+    /// For whom the engine knows its clients to work. Only for lookup.
+    var users: [ClientID: ClientUser] = [:]
     var outOfBandUses: [OutOfBandUse] = []
     /// How many advertising sets the controller has, and the operation that asks for it.
     var advertisingSetCount: Int?
     var setCountRequest: OperationID?
-    /// Alerts that no operator has answered, oldest first.
-    var alerts: [Alert] = []
+    /// Alerts that no operator has answered.
+    var alerts = WaitingAlerts()
     let traffic = TrafficTap()
     var keyMask = KeyMask()
     /// Whether frames with packets wait for the end of the current work.
@@ -191,7 +191,8 @@ public final class Daemon {
         let (bonds, now) = (runner.bonds, now)
         lifecycle.withApps(at: now) { $0.restored(bonds) }
         forgetUninstalledApps()
-        noteOwnersOfInstalledApps()
+        for app in installed.all { nameUser(of: app.id) }
+        for app in knownApps.values.joined() { nameUser(of: app) }
         openController()
     }
 

@@ -33,7 +33,7 @@ struct LinkBook {
         case .gatt(let link, .mtuChanged(let mtu)): change(link) { $0.information.attMTU = Int(mtu) }
         // Nobody asks the book for the rest.
         case .ready, .recovering, .failed, .reopenTransport, .stopped, .discovered, .advertisingChanged,
-            .advertisingSet,
+            .advertisingSet, .advertisingRoom,
             .train, .completed, .gatt, .server, .pairing, .cleartextRefused, .bondChanged, .bondRemoved, .channel,
             .subrateChanged, .linkReport, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
             .malformedPacket:

@@ -23,7 +23,8 @@ struct RequestLedger {
         // What these leave behind is the client's own, or nothing.
         case .server(.removeService), .server(.disableServices), .server(.setDeviceName), .server(.respond),
             .server(.updateValue), .channel(.stopListening), .channel(.reconfigure), .channel(.send),
-            .channel(.consume), .channel(.close), .link, .security, .cancel, .holdIndications, .sendHCICommand, .stop:
+            .channel(.consume), .channel(.close), .link, .security, .cancel, .holdIndications,
+            .sendHCICommand, .stop:
             break
         }
     }

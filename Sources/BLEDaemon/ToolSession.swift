@@ -377,6 +377,7 @@ public struct ToolSession {
             if holds(link) { pass(event) }
         case .advertisingSet(let operation, client, let event):
             hear(event, of: operation, isSlow: waiting >= limits.waitingDiscoveryOctets)
+        case .advertisingRoom(let operation, client, let room): hear(room, of: operation)
         case .train(let operation, client, let event):
             hear(event, of: operation, isSlow: waiting >= limits.waitingDiscoveryOctets)
         case .advertisingChanged(let isAdvertising): controllerAdvertises(isAdvertising)
@@ -388,7 +389,7 @@ public struct ToolSession {
         case .channel(let happened): if serving.hears(happened, client: client) { pass(event) }
         case .bondChanged, .bondRemoved: if isOperator { pass(event) }
         case .ready, .recovering: pass(event)
-        case .connected, .disconnected, .advertisingSet, .train: break
+        case .connected, .disconnected, .advertisingSet, .advertisingRoom, .train: break
         // This version of the protocol does not carry these.
         case .failed, .reopenTransport, .stopped, .identityFound, .ambiguousIdentity, .malformedPacket: break
         }

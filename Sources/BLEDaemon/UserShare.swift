@@ -55,7 +55,8 @@ struct UserShare: Equatable {
                 .radio(.respondInTrain), .radio(.classifyChannels), .server(.removeService), .server(.disableServices),
                 .server(.setDeviceName), .server(.respond),
                 .server(.updateValue), .channel(.stopListening), .channel(.reconfigure), .channel(.send),
-                .channel(.consume), .channel(.close), .link, .security, .cancel, .holdIndications, .sendHCICommand,
+                .channel(.consume), .channel(.close), .link, .security, .cancel, .holdIndications,
+                .sendHCICommand,
                 .stop:
                 return nil
             }

@@ -283,7 +283,7 @@ final class DaemonRunner: EngineRunner {
         case .completed, .connected, .disconnected, .notification, .mtuChanged, .subscriptionsForgotten, .writeRoom,
             .recovering, .pairing, .encryptionChanged, .server, .centralConnected, .centralDisconnected,
             .advertisingChanged, .parametersChanged, .channel, .advertisingSet, .train, .physChanged,
-            .dataLengthChanged, .subrateChanged, .linkReport, .cleartextRefused:
+            .dataLengthChanged, .subrateChanged, .linkReport, .cleartextRefused, .advertisingRoom:
             try append(content)
         // Messages for apps and operators.
         case .appWelcome, .appEvent, .appTaken, .appNotice, .appPairing, .operatorAnswer, .alert: break

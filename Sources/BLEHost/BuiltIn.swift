@@ -97,9 +97,10 @@ package enum BuiltIn {
         #endif
     }
 
-    /// Turns of clients by their owners. In Embedded Swift an engine has one owner, who is its only client.
+    /// Several users whose clients share one engine: only daemons have them. In Embedded Swift an engine has one owner, who
+    /// is its only client.
     @inline(__always)
-    package static var turns: Bool {
+    package static var users: Bool {
         #if hasFeature(Embedded)
         false
         #else

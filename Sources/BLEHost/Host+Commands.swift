@@ -12,7 +12,8 @@ extension Host {
             switch command {
             // The database, bonds, out-of-band data, what pairings demand and who accepts channels need no controller,
             // and are still there when the next transport starts the engine again.
-            case .stop, .server, .channel(.stopListening), .security(.setSecurity), .security(.setOutOfBandData),
+            case .stop, .server, .channel(.stopListening), .security(.setSecurity),
+                .security(.setOutOfBandData),
                 .security(.removeBond), .security(.nameBond), .security(.restoreBonds):
                 break
             default: return effects.complete(operation, .failure(.invalidRequest(.stopped)))

@@ -33,7 +33,9 @@ extension Host {
     mutating func connectionCompleted(_ new: NewLink, _ status: HCIStatus, at now: Instant) {
         guard BuiltIn.links else { return }
         if status == .advertisingTimeout {
-            // Directed advertising ended without a connection; some controllers do not state the role in this case.
+            // Directed advertising ended without a connection; some controllers do not state the role in this case. That
+            // of a guest has another event, which says whose it was.
+            if radio.isGuestCalling { return }
             return radio.advertisingEnded(byConnection: false, at: now, into: &effects)
         }
         if new.role == .central {
@@ -84,7 +86,7 @@ extension Host {
             // No client waits for it any more: the connection won the race against its cancellation.
             for pending in waiting { effects.complete(pending.operation, .failure(.limitReached)) }
             effects.commands.append(Disconnect(connectionHandle: handle), purpose: .unattendedOnLink(handle))
-            if let endedSet { radio.setEnded(endedSet, byConnection: true, link: nil, into: &effects) }
+            if let endedSet { radio.setEnded(endedSet, byConnection: true, link: nil, at: now, into: &effects) }
             return
         }
         let link = Link(
@@ -102,7 +104,7 @@ extension Host {
         link.bearers.settings = configuration.usedEnhancedBearers
         if BuiltIn.enhancedBearers { for request in waiting { link.wantBearers(request.request.enhancedBearers) } }
         links.insert(link)
-        if let endedSet { setEnded(endedSet, by: link) }
+        if let endedSet { setEnded(endedSet, by: link, at: now) }
         if pairings.isExclusive {
             if BuiltIn.pace {
                 link.begin(waiting.lazy.compactMap { $0.request.pace }.first ?? configuration.timing.pace, at: now)
@@ -140,7 +142,7 @@ extension Host {
         dropCommands(on: event.connectionHandle)
         if pairings.bonds.resolver.forget(event.connectionHandle) {
             if BuiltIn.sets, let set = radio.sets.takeEarlyEnd(by: event.connectionHandle) {
-                radio.setEnded(set, byConnection: true, link: nil, into: &effects)
+                radio.setEnded(set, byConnection: true, link: nil, at: now, into: &effects)
             }
             return parked.linkClosed(event.connectionHandle, at: now)
         }

@@ -37,19 +37,19 @@ extension Host {
         }
         guard BuiltIn.sets else { return }
         guard byConnection else {
-            radio.setEnded(event.advertisingHandle, byConnection: false, link: nil, into: &effects)
+            radio.setEnded(event.advertisingHandle, byConnection: false, link: nil, at: now, into: &effects)
             return
         }
         guard let link else {
             // Its peer's address may still have to be resolved.
             return radio.sets.noteEarlyEnd(of: event.advertisingHandle, by: event.connectionHandle)
         }
-        setEnded(event.advertisingHandle, by: link)
+        setEnded(event.advertisingHandle, by: link, at: now)
     }
 
     /// A central connected by a set, whose address is this side's address on the link.
-    mutating func setEnded(_ handle: UInt8, by link: Link) {
-        let address = radio.setEnded(handle, byConnection: true, link: link.id, into: &effects)
+    mutating func setEnded(_ handle: UInt8, by link: Link, at now: Instant) {
+        let address = radio.setEnded(handle, byConnection: true, link: link.id, at: now, into: &effects)
         if let address { link.security.connected(at: address) }
     }
 }

@@ -163,8 +163,15 @@ public struct Host: ~Copyable {
         return operation
     }
 
-    /// Says whose a client is, before its commands. A client that has gone gets `ClientShare.common`.
-    public mutating func setShare(_ share: ClientShare, of client: ClientID) { effects.commands.shares[client] = share }
+    /// Names the user for whom a client works, before its commands; `nil`: it has gone.
+    public mutating func setUser(_ user: ClientUser?, of client: ClientID, at now: Instant) {
+        guard BuiltIn.users else { return }
+        effects.commands.users.set(user, of: client)
+        pairings.users = effects.commands.users
+        radio.advertiser.users = effects.commands.users
+        effects.needsConvergence = true
+        settle(at: now)
+    }
 
     /// Time has passed; timers that are due fire.
     public mutating func advance(to now: Instant) {

@@ -121,6 +121,12 @@ public struct HostLimits: Hashable, Sendable {
     /// How many of these bonds may come from unauthenticated pairings that the peer started; a further one replaces the
     /// oldest.
     public var unaskedBonds = 100
+    /// Bonds of one user who is no operator, where users are known (`Host.setUser`); a further one replaces the
+    /// oldest of the same user.
+    public var bondsOfUser = 200
+    /// How many of the places for bonds only operators can have, where users are known. Where the users have all other
+    /// places, the one who has most of them loses the oldest for a new one.
+    public var reservedBonds = 100
 
     /// Limits for a gateway with a few thousand devices nearby.
     public init() {}
@@ -157,7 +163,7 @@ extension HostConfiguration: Codable {
 extension HostLimits: Codable {
     private enum CodingKeys: String, CodingKey {
         case scannedDevices, scannedDeviceAge, parkedPackets, reassembledBytes, links, pendingConnections
-        case bonds, unaskedBonds
+        case bonds, unaskedBonds, bondsOfUser, reservedBonds
     }
 
     public init(from decoder: any Decoder) throws {
@@ -171,6 +177,8 @@ extension HostLimits: Codable {
         try container.update(&pendingConnections, .pendingConnections)
         try container.update(&bonds, .bonds)
         try container.update(&unaskedBonds, .unaskedBonds)
+        try container.update(&bondsOfUser, .bondsOfUser)
+        try container.update(&reservedBonds, .reservedBonds)
     }
 }
 

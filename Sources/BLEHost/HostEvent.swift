@@ -17,6 +17,8 @@ public enum HostEvent: Equatable, Sendable {
     case discovered(Discovery)
     /// The controller started or stopped advertising.
     case advertisingChanged(isAdvertising: Bool)
+    /// What of a client's advertisement finds no room beside those of other users; reported when it changes.
+    case advertisingRoom(OperationID, ClientID, AdvertisingRoom)
     /// What happens to an advertising set of a client.
     case advertisingSet(OperationID, ClientID, AdvertisingSetEvent)
     /// What comes from a periodic train that a client follows.

@@ -13,8 +13,8 @@ public enum HostInput: Equatable, Sendable {
     case command(HostCommand, ClientID)
     /// The answer to the `ToolboxQuestion` with this number.
     case toolbox(UInt64, ToolboxResult)
-    /// A client has this share from now on.
-    case share(ClientShare, ClientID)
+    /// The user for whom a client works from now on; `nil`: it has gone.
+    case user(ClientUser?, ClientID)
     /// Time has passed.
     case advance
 }
@@ -30,7 +30,7 @@ extension Host {
         case .packet(let bytes): receive(bytes.span.bytes, at: now)
         case .command(let command, let client): return submit(command, from: client, at: now)
         case .toolbox(let question, let result): answer(question, with: result, at: now)
-        case .share(let share, let client): setShare(share, of: client)
+        case .user(let user, let client): setUser(user, of: client, at: now)
         case .advance: advance(to: now)
         }
         return nil

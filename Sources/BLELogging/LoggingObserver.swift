@@ -77,7 +77,8 @@ final class LoggingObserver: AdapterObserver {
                 .trace, "a value arrived",
                 ["link": "\(link.handle.rawValue)", "octets": "\(notification.value.count)"])
         case .stopped, .completed, .gatt, .server, .pairing, .bondChanged, .bondRemoved, .channel, .phyChanged,
-            .dataLengthChanged, .identityFound, .advertisingSet, .train, .subrateChanged, .linkReport:
+            .dataLengthChanged, .identityFound, .advertisingSet, .advertisingRoom, .train, .subrateChanged,
+            .linkReport:
             break
         }
     }

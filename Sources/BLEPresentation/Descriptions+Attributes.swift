@@ -90,11 +90,21 @@ extension GATTServerEvent: CustomStringConvertible {
     }
 }
 
+extension AdvertisingRoom: CustomStringConvertible {
+    public var description: String {
+        var parts = hiddenServices.map { "\($0)" }
+        if hidesName { parts.append("the name") }
+        guard !parts.isEmpty else { return "everything that is advertised has room" }
+        return "no room beside what others advertise for " + parts.joined(separator: ", ")
+    }
+}
+
 extension ServerEvent: CustomStringConvertible {
     public var description: String {
         switch self {
         case .advertisingStarted: "advertising has started"
         case .advertisingStopped: "advertising has stopped"
+        case .advertisingRoom(let room): "\(room)"
         case .connected(let link): "connected: \(link)"
         case .mtuChanged(let link, let mtu): "\(link): MTU \(mtu)"
         case .disconnected(let link, let reason): "\(link) ended: \(reason)"

@@ -23,8 +23,9 @@ struct RecordedInput: Codable, Equatable {
     var packet: UInt64?
     var command: HostCommand?
     var client: ClientID?
-    /// The share that `client` has from now on.
-    var share: ClientShare?
+    /// The client that works for `user` from now on.
+    var userOf: ClientID?
+    var user: ClientUser?
     var advance: Bool?
     /// The number of the question that `result` answers.
     var toolbox: UInt64?
@@ -47,9 +48,9 @@ struct RecordedInput: Codable, Equatable {
         case .toolbox(let question, let result):
             toolbox = question
             self.result = result
-        case .share(let share, let client):
-            self.share = share
-            self.client = client
+        case .user(let user, let client):
+            self.user = user
+            userOf = client
         case .advance: advance = true
         }
     }
@@ -67,7 +68,7 @@ struct RecordedInput: Codable, Equatable {
     var input: HostInput? {
         if let command { return .command(command, client ?? .local) }
         if let toolbox, let result { return .toolbox(toolbox, result) }
-        if let share { return .share(share, client ?? .local) }
+        if let userOf { return .user(user, userOf) }
         if transportOpened == true { return .transportOpened }
         if transportClosed == true { return .transportClosed }
         return advance == true ? .advance : nil

@@ -117,31 +117,31 @@ struct WaitingOctetsTests {
 
     @Test("the engine is told which user each program belongs to, and when it has gone")
     func owners() throws {
-        let shares = Shares()
-        let stage = try DaemonStage { $0.adapter.recorder = shares }
+        let users = Users()
+        let stage = try DaemonStage { $0.adapter.recorder = users }
         var client: RawClient? = try stage.connect()
         #expect(try client?.isWelcome() == true)
-        let told = shares.all
+        let told = users.all
         #expect(told.count == 1)
-        #expect(told.first?.0 == ClientShare(owner: geteuid() &+ 1, isPreferred: true))
+        #expect(told.first?.0 == ClientUser(geteuid(), isOperator: true))
         client = nil
-        while !shares.all.contains(where: { $0.0 == .common }) {
+        while !users.all.contains(where: { $0.0 == nil }) {
             let other = try stage.connect()
             #expect(try other.isWelcome())
         }
-        #expect(shares.all.contains { $0.0 == .common && $0.1 == told.first?.1 })
+        #expect(users.all.contains { $0.0 == nil && $0.1 == told.first?.1 })
     }
 }
 
-/// The shares of which an engine was told.
-private final class Shares: HostInputObserver {
-    private let told = Mutex<[(ClientShare, ClientID)]>([])
+/// The users of which an engine was told.
+private final class Users: HostInputObserver {
+    private let told = Mutex<[(ClientUser?, ClientID)]>([])
 
-    var all: [(ClientShare, ClientID)] { told.withLock { $0 } }
+    var all: [(ClientUser?, ClientID)] { told.withLock { $0 } }
 
     func began(_ configuration: HostConfiguration) {}
     func observe(_ input: HostInput, at time: Instant) {
-        if case .share(let share, let client) = input { told.withLock { $0.append((share, client)) } }
+        if case .user(let user, let client) = input { told.withLock { $0.append((user, client)) } }
     }
     func observeSent(_ packet: RawSpan, at time: Instant) {}
 }

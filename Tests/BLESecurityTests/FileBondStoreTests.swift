@@ -25,6 +25,18 @@ struct FileBondStoreTests {
         #expect(try folder.store().load().bonds == [bond])
     }
 
+    @Test(
+        "the user for whom a bond was made is kept with it, and a line without one is a bond of nobody",
+        arguments: [ClientUser(1000), ClientUser(0, isOperator: true), nil])
+    func user(user: ClientUser?) throws {
+        let folder = try Folder()
+        var bond = Self.full
+        bond.user = user
+        try folder.store().save(bond)
+        #expect(try folder.store().load().bonds == [bond])
+        #expect(BondLine.text(bond).contains(" user=") == (user != nil))
+    }
+
     @Test("a name is kept whatever it holds", arguments: ["Lock", "a b=c sum=d\nbond", "心拍計 🔒", "‘x’"])
     func name(name: String) throws {
         let folder = try Folder()

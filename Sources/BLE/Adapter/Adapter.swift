@@ -336,6 +336,7 @@ public actor Adapter {
             complete(operation, result)
         case .discovered(let discovery):
             sequences.scans[discovery.scan]?.yield(discovery)
+        case .advertisingRoom(_, _, let room): tell(.advertisingRoom(room))
         case .advertisingSet(let operation, _, let event): handle(event, of: operation)
         case .train(let operation, _, let event): handle(event, of: operation)
         case .connected(let information, _):

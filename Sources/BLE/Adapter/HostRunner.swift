@@ -168,10 +168,11 @@ public final class HostRunner {
         return host.submit(command, from: client, at: now)
     }
 
-    /// Says whose a client is (`Host.setShare`).
-    public func setShare(_ share: ClientShare, of client: ClientID) {
-        configuration.recorder?.observe(.share(share, client), at: now)
-        host.setShare(share, of: client)
+    /// Names the user for whom a client works (`Host.setUser`).
+    public func setUser(_ user: ClientUser?, of client: ClientID) {
+        let now = now
+        configuration.recorder?.observe(.user(user, client), at: now)
+        host.setUser(user, of: client, at: now)
     }
 
     /// The engine's next event; `nil` if there is none. Changes of bonds were saved before; while a bond is being

@@ -7,6 +7,8 @@ public enum ServerEvent: Equatable, Sendable {
     case advertisingStarted
     /// Advertising stopped: no client asks for it, or a central connected.
     case advertisingStopped
+    /// What of an advertisement of this program finds no room beside those of other users of the same daemon.
+    case advertisingRoom(AdvertisingRoom)
     /// A central has connected.
     case connected(LinkInformation)
     /// ATT_MTU was exchanged with a peer, in octets.

@@ -108,7 +108,9 @@ extension ServerEvent {
         case .gatt(.read), .gatt(.requestExpired), .gatt(.readyToUpdate): false
         case .gatt(.write(let request)): !request.needsAnswer
         case .gatt(.subscribed), .gatt(.unsubscribed), .gatt(.stored), .gatt(.confirmed), .gatt(.fellBehind): true
-        case .advertisingStarted, .advertisingStopped, .mtuChanged, .pairing, .securityChanged, .bondNotKept: true
+        case .advertisingStarted, .advertisingStopped, .advertisingRoom, .mtuChanged, .pairing, .securityChanged,
+            .bondNotKept:
+            true
         }
     }
 

@@ -127,7 +127,7 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
         case .discovered, .advertisingChanged, .connected, .disconnected, .gatt, .centralConnected,
             .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
             .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
-            .malformedPacket, .advertisingSet, .train, .subrateChanged, .linkReport:
+            .malformedPacket, .advertisingSet, .advertisingRoom, .train, .subrateChanged, .linkReport:
             break
         }
         let limit = 256

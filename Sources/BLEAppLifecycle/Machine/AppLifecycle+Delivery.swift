@@ -85,21 +85,26 @@ extension AppLifecycle {
 
     // MARK: Alerts
 
-    /// Something happened at a peripheral about which some apps want to alert the user. One app shows the alert: the
-    /// one that was in the foreground last, unless it receives the event itself (SPEC ALR-1 to ALR-5).
+    /// Something happened at a peripheral about which some apps want to alert their users. Of each user's apps, one
+    /// shows the alert: the one that was in the foreground last, unless it receives the event itself (SPEC ALR-1 to
+    /// ALR-5).
     mutating func raiseAlert(_ kind: Alert.Kind, _ address: DeviceAddress) {
-        var best: (app: Int, peripheral: PeripheralDescription, foreground: UInt64)?
+        // Of one app for each user, in the order of the managers.
+        var best: [(app: Int, user: UInt32, peripheral: PeripheralDescription, foreground: UInt64)] = []
         for manager in managers where manager.id != nil {
             guard let central = manager.central else { continue }
             for session in central.peripherals where session.address == address && session.options.asks(for: kind) {
-                let foreground = apps[manager.app].lastForeground
-                guard best.map({ foreground > $0.foreground }) ?? true else { continue }
+                let (user, foreground) = (apps[manager.app].manifest.user, apps[manager.app].lastForeground)
+                let place = best.firstIndex { $0.user == user }
+                if let place, foreground <= best[place].foreground { continue }
                 let peripheral = central.describe(session.identifier, name: directory.name(of: address))
-                best = (manager.app, peripheral, foreground)
+                let next = (manager.app, user, peripheral, foreground)
+                if let place { best[place] = next } else { best.append(next) }
             }
         }
-        guard let best, !apps[best.app].isInForeground, !apps[best.app].hasMode(.central) else { return }
-        raise(kind, best.app, best.peripheral)
+        for (app, _, peripheral, _) in best where !apps[app].isInForeground && !apps[app].hasMode(.central) {
+            raise(kind, app, peripheral)
+        }
     }
 
     mutating func raise(_ kind: Alert.Kind, _ app: Int, _ peripheral: PeripheralDescription? = nil) {

@@ -89,7 +89,7 @@ public struct AppLifecycle: ~Copyable {
         case .failed: controllerChanged(to: .failed)
         case .stopped: controllerChanged(to: .starting)
         case .reopenTransport, .connectionParametersChanged, .phyChanged, .dataLengthChanged, .malformedPacket,
-            .advertisingSet, .train, .subrateChanged, .linkReport:
+            .advertisingSet, .advertisingRoom, .train, .subrateChanged, .linkReport:
             break
         case .discovered(let discovery):
             discovered(discovery)

@@ -17,6 +17,9 @@ public struct AppManifest: Hashable, Sendable {
     /// Whether the app's advertisements send the overflow area.
     public var overflow = OverflowSetting.on
 
+    /// The number of the user in the system for whom the app runs: each user gets alerts of their own.
+    public var user: UInt32 = 0
+
     public init(
         app: AppID, backgroundModes: BackgroundModes = [], authorization: ManagerAuthorization = .allowedAlways,
         showsSystemServices: Bool = false

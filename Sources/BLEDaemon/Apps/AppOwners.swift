@@ -46,13 +46,18 @@ struct AppOwners {
         return id
     }
 
+    /// The user in the name of an app that is not installed.
+    static func user(ofUninstalled id: AppID) -> UInt32? {
+        let parts = id.rawValue.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        return parts.count == 2 ? UInt32(parts[0]) : nil
+    }
+
     /// The apps that were not installed and know devices, by user. Those that came to know one last come last.
     static func uninstalled(in state: PreservedState) -> [UInt32: [AppID]] {
         var latestFirst: [UInt32: [AppID]] = [:]
         var seen: Set<AppID> = []
         for id in state.identities.reversed().map(\.app) where seen.insert(id).inserted {
-            let parts = id.rawValue.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let user = UInt32(parts[0]) else { continue }
+            guard let user = user(ofUninstalled: id) else { continue }
             latestFirst[user, default: []].append(id)
         }
         return latestFirst.mapValues { Array($0.reversed()) }

@@ -39,10 +39,11 @@ extension Daemon {
         }
         if let app { session.restrict(to: app.roles) }
         session.mayPair = app?.mayPair ?? true
-        let manifest =
+        var manifest =
             app?.manifest
             ?? AppManifest(
                 app: id, authorization: Self.authorization(hello), showsSystemServices: hello.showsSystemServices)
+        manifest.user = connection.peer.user
         // An app that an earlier daemon knew stays in the foreground or background, and one that the system launches
         // for an event is in the background, whatever it says.
         let isLaunchedForEvent = app != nil && lifecycle.apps.place(of: id) == .relaunching
@@ -56,6 +57,7 @@ extension Daemon {
         running[id] = connection
         connection.mayStopAt = loop.nowMicroseconds + configuration.settlingMicroseconds
         notePlace(of: id)
+        nameUser(of: id)
         session.welcome(lifecycle.apps.launchOptions(of: id), manifest.authorization)
         if isReady { session.controllerIsReady(isExtended: runner.information.usesExtendedCommands) }
     }
@@ -204,7 +206,7 @@ extension Daemon {
                 lifecycle.withApps(at: now) { $0.receive(request, from: manager, of: app, at: now) }
             }
             if request.makesManager {
-                noteOwner(of: connection)
+                nameUser(of: app)
                 if installed[app]?.mayPair == false || sharesPairing(connection) { setPairing() }
             }
             drain()

@@ -151,6 +151,7 @@ struct InstalledApp: Equatable {
             app: AppID(rawValue: identifier), backgroundModes: BackgroundModes(names: file.backgroundModes ?? []),
             authorization: authorization, showsSystemServices: file.systemServices == "shown")
         manifest.overflow = try SettingsFile.overflow(file.overflow)
+        manifest.user = user.id
         manifest.wakeBudget = file.wakeSeconds.map { .seconds(Int32($0)) }
         self.manifest = manifest
     }

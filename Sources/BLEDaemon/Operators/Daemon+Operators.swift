@@ -8,9 +8,6 @@ import FoundationEssentials
 
 /// Operators: root, the daemon's own user, and the members of a group.
 extension Daemon {
-    /// Alerts that wait for an answer at most; the oldest makes room.
-    private static let alertLimit = 256
-
     // MARK: Requests
 
     /// - Returns: the answer; `nil` if it follows when the engine has carried out the request.
@@ -41,10 +38,10 @@ extension Daemon {
                 answer.error = error.description
             }
         case .status: answer.status = status
-        case .alerts: answer.alerts = alerts.map { WireOperatorAlert($0) }
+        case .alerts: answer.alerts = alerts.all.map { WireOperatorAlert($0) }
         case .followAlerts:
             connection.followsAlerts = true
-            answer.alerts = alerts.map { WireOperatorAlert($0) }
+            answer.alerts = alerts.all.map { WireOperatorAlert($0) }
         case .answerAlert(let reply): answer.error = self.reply(reply) ?? ""
         case .bonds: answer.bonds = runner.bonds.map { WireBond($0) }
         case .removeBond(let identity):
@@ -88,15 +85,16 @@ extension Daemon {
 
     func show(_ alert: Alert) {
         withApp(alert.app) { $0.show(alert) }
-        alerts.append(alert)
+        let user = user(of: alert.app) ?? Self.nobody
+        let surplus = alerts.add(alert, of: user)
         tellFollowers(WireOperatorAlert(alert))
-        if alerts.count > Self.alertLimit { answer(alerts[0], isAccepted: false) }
+        if let surplus { answer(surplus, isAccepted: false) }
     }
 
     /// The alert no longer matters: its app came to the foreground, or ended.
     func withdraw(_ id: AlertID) {
-        guard let place = alerts.firstIndex(where: { $0.id == id }) else { return }
-        var told = WireOperatorAlert(alerts.remove(at: place))
+        guard let alert = alerts.remove(id) else { return }
+        var told = WireOperatorAlert(alert)
         told.isOver = true
         tellFollowers(told)
     }
@@ -109,7 +107,7 @@ extension Daemon {
     }
 
     private func reply(_ reply: WireAnswerAlert) -> String? {
-        guard let alert = alerts.first(where: { $0.id.rawValue == reply.alert }) else {
+        guard let alert = alerts[AlertID(rawValue: reply.alert)] else {
             return "there is no alert \(reply.alert), or it has been answered"
         }
         answer(alert, isAccepted: reply.accepts)
@@ -124,6 +122,9 @@ extension Daemon {
         lifecycle.withApps(at: now) { $0.alertAnswered(alert.id, isAccepted: isAccepted, at: now) }
         if isAccepted { notePlace(of: alert.app) }
     }
+
+    /// In place of the user of an app that is not known.
+    private static let nobody = UInt32.max
 
     // MARK: The device name
 

@@ -136,6 +136,12 @@ extension ToolSession {
         pass(.advertisingChanged(isAdvertising: isAdvertising))
     }
 
+    /// What of an advertisement of this client finds no room beside those of other users.
+    mutating func hear(_ room: AdvertisingRoom, of operation: OperationID) {
+        guard let number = number(of: operation) else { return }
+        send { $0.advertisingRoom = WireAdvertisingRoom(room, operation: number) }
+    }
+
     /// Something happens in a pairing that is this client's, or about which it is asked.
     mutating func takesPartInPairing(_ event: PairingEvent, on link: LinkID) {
         questions.hear(event, on: link)

@@ -497,6 +497,15 @@ public nonisolated struct WireFromDaemon: Sendable {
     set {message = .cleartextRefused(newValue)}
   }
 
+  /// To tools that advertise.
+  public var advertisingRoom: WireAdvertisingRoom {
+    get {
+      if case .advertisingRoom(let v)? = message {return v}
+      return WireAdvertisingRoom()
+    }
+    set {message = .advertisingRoom(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Message: Equatable, Sendable {
@@ -551,6 +560,8 @@ public nonisolated struct WireFromDaemon: Sendable {
     /// To tools that have asked for it.
     case linkReport(WireLinkReport)
     case cleartextRefused(WireCleartextRefused)
+    /// To tools that advertise.
+    case advertisingRoom(WireAdvertisingRoom)
 
   }
 
@@ -3789,6 +3800,24 @@ public nonisolated struct WireCleartextRefused: Sendable {
   fileprivate var _peer: WireAddress? = nil
 }
 
+/// What of an advertisement finds no room beside those of other users; told when it changes.
+public nonisolated struct WireAdvertisingRoom: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var operation: UInt64 = 0
+
+  /// Services that are not visible.
+  public var hiddenServices: [Data] = []
+
+  public var hidesName: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 public nonisolated struct WireServerEvent: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -4059,12 +4088,25 @@ public nonisolated struct WireBond: Sendable {
 
   public var lastUse: UInt64 = 0
 
+  /// The user for whom bled paired, and whether that is an operator.
+  public var user: UInt32 {
+    get {_user ?? 0}
+    set {_user = newValue}
+  }
+  /// Returns true if `user` has been explicitly set.
+  public var hasUser: Bool {self._user != nil}
+  /// Clears the value of `user`. Subsequent reads from it will return its default value.
+  public mutating func clearUser() {self._user = nil}
+
+  public var isOfOperator: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _identity: WireAddress? = nil
   fileprivate var _name: String? = nil
+  fileprivate var _user: UInt32? = nil
 }
 
 public nonisolated struct WireNameBond: Sendable {
@@ -9044,7 +9086,7 @@ nonisolated extension WireFromClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".FromDaemon"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{1}completed\0\u{1}discovered\0\u{1}connected\0\u{1}disconnected\0\u{1}notification\0\u{3}mtu_changed\0\u{3}subscriptions_forgotten\0\u{3}write_room\0\u{1}recovering\0\u{1}ready\0\u{1}lost\0\u{1}pairing\0\u{3}encryption_changed\0\u{3}app_welcome\0\u{3}app_event\0\u{3}app_taken\0\u{3}app_notice\0\u{3}app_pairing\0\u{3}operator_answer\0\u{1}server\0\u{3}central_connected\0\u{3}central_disconnected\0\u{3}advertising_changed\0\u{3}parameters_changed\0\u{1}channel\0\u{3}bond_changed\0\u{3}bond_removed\0\u{1}packet\0\u{1}alert\0\u{3}advertising_set\0\u{1}train\0\u{3}phys_changed\0\u{3}data_length_changed\0\u{3}subrate_changed\0\u{3}link_report\0\u{3}cleartext_refused\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{1}completed\0\u{1}discovered\0\u{1}connected\0\u{1}disconnected\0\u{1}notification\0\u{3}mtu_changed\0\u{3}subscriptions_forgotten\0\u{3}write_room\0\u{1}recovering\0\u{1}ready\0\u{1}lost\0\u{1}pairing\0\u{3}encryption_changed\0\u{3}app_welcome\0\u{3}app_event\0\u{3}app_taken\0\u{3}app_notice\0\u{3}app_pairing\0\u{3}operator_answer\0\u{1}server\0\u{3}central_connected\0\u{3}central_disconnected\0\u{3}advertising_changed\0\u{3}parameters_changed\0\u{1}channel\0\u{3}bond_changed\0\u{3}bond_removed\0\u{1}packet\0\u{1}alert\0\u{3}advertising_set\0\u{1}train\0\u{3}phys_changed\0\u{3}data_length_changed\0\u{3}subrate_changed\0\u{3}link_report\0\u{3}cleartext_refused\0\u{3}advertising_room\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -9536,6 +9578,19 @@ nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.message = .cleartextRefused(v)
         }
       }()
+      case 39: try {
+        var v: WireAdvertisingRoom?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .advertisingRoom(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .advertisingRoom(v)
+        }
+      }()
       default: break
       }
     }
@@ -9698,6 +9753,10 @@ nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._Mess
     case .cleartextRefused?: try {
       guard case .cleartextRefused(let v)? = self.message else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 38)
+    }()
+    case .advertisingRoom?: try {
+      guard case .advertisingRoom(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 39)
     }()
     case nil: break
     }
@@ -15261,6 +15320,46 @@ nonisolated extension WireCleartextRefused: SwiftProtobuf.Message, SwiftProtobuf
   }
 }
 
+nonisolated extension WireAdvertisingRoom: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AdvertisingRoom"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{3}hidden_services\0\u{3}hides_name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.operation) }()
+      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.hiddenServices) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.hidesName) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.operation != 0 {
+      try visitor.visitSingularUInt64Field(value: self.operation, fieldNumber: 1)
+    }
+    if !self.hiddenServices.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.hiddenServices, fieldNumber: 2)
+    }
+    if self.hidesName != false {
+      try visitor.visitSingularBoolField(value: self.hidesName, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAdvertisingRoom, rhs: WireAdvertisingRoom) -> Bool {
+    if lhs.operation != rhs.operation {return false}
+    if lhs.hiddenServices != rhs.hiddenServices {return false}
+    if lhs.hidesName != rhs.hidesName {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireServerEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ServerEvent"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}read\0\u{1}write\0\u{1}subscribed\0\u{1}unsubscribed\0\u{3}ready_to_update\0\u{1}stored\0\u{1}confirmed\0\u{3}fell_behind\0\u{3}request_expired\0")
@@ -15773,7 +15872,7 @@ nonisolated extension WireParametersChanged: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension WireBond: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Bond"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identity\0\u{3}is_secure_connections\0\u{3}is_authenticated\0\u{3}key_size\0\u{3}is_unasked\0\u{1}name\0\u{3}last_use\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identity\0\u{3}is_secure_connections\0\u{3}is_authenticated\0\u{3}key_size\0\u{3}is_unasked\0\u{1}name\0\u{3}last_use\0\u{1}user\0\u{3}is_of_operator\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -15788,6 +15887,8 @@ nonisolated extension WireBond: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 5: try { try decoder.decodeSingularBoolField(value: &self.isUnasked) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self._name) }()
       case 7: try { try decoder.decodeSingularUInt64Field(value: &self.lastUse) }()
+      case 8: try { try decoder.decodeSingularUInt32Field(value: &self._user) }()
+      case 9: try { try decoder.decodeSingularBoolField(value: &self.isOfOperator) }()
       default: break
       }
     }
@@ -15819,6 +15920,12 @@ nonisolated extension WireBond: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if self.lastUse != 0 {
       try visitor.visitSingularUInt64Field(value: self.lastUse, fieldNumber: 7)
     }
+    try { if let v = self._user {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 8)
+    } }()
+    if self.isOfOperator != false {
+      try visitor.visitSingularBoolField(value: self.isOfOperator, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -15830,6 +15937,8 @@ nonisolated extension WireBond: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if lhs.isUnasked != rhs.isUnasked {return false}
     if lhs._name != rhs._name {return false}
     if lhs.lastUse != rhs.lastUse {return false}
+    if lhs._user != rhs._user {return false}
+    if lhs.isOfOperator != rhs.isOfOperator {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -12,6 +12,10 @@ extension WireBond {
         isUnasked = bond.isUnasked
         if let name = bond.name { self.name = name }
         lastUse = bond.lastUse
+        if let user = bond.user {
+            self.user = user.number
+            isOfOperator = user.isOperator
+        }
     }
 }
 
@@ -25,5 +29,6 @@ extension Bond {
         isUnasked = wire.isUnasked
         name = wire.hasName ? wire.name : nil
         lastUse = wire.lastUse
+        user = wire.hasUser ? ClientUser(wire.user, isOperator: wire.isOfOperator) : nil
     }
 }

@@ -308,7 +308,7 @@ extension WireFromDaemon {
             cleartextRefused.link = link.wire
             cleartextRefused.peer = WireAddress(peer)
         // The session makes these messages itself, with the client's numbers.
-        case .discovered, .completed, .advertisingSet, .train: return nil
+        case .discovered, .completed, .advertisingSet, .advertisingRoom, .train: return nil
         case .gatt(_, .completed), .reopenTransport, .identityFound, .ambiguousIdentity, .malformedPacket: return nil
         }
     }
@@ -324,6 +324,8 @@ extension HostEvent {
             return nil
         case .advertisingSet(let event):
             self = .advertisingSet(OperationID(rawValue: event.operation), client, try AdvertisingSetEvent(event))
+        case .advertisingRoom(let told):
+            self = .advertisingRoom(OperationID(rawValue: told.operation), client, try AdvertisingRoom(told))
         case .train(let event): self = .train(OperationID(rawValue: event.operation), client, try TrainEvent(event))
         case .physChanged(let change):
             let phys = change.phys.both

@@ -33,6 +33,9 @@ public struct Bond: Equatable, Sendable {
     /// Whether the peer began the pairing and was not authenticated: any device in range can get such a bond, so others
     /// may replace it (`HostLimits.unaskedBonds`).
     public var isUnasked = false
+    /// The user of the system for whom this device paired, where several share it: each has a share of the bonds
+    /// (`HostLimits.bondsOfUser`). `nil`: no user is known.
+    public var user: ClientUser?
     /// The user's name for the device: the name under which it was found and paired. Another device with this name is
     /// not this device.
     public var name: String?
@@ -128,7 +131,7 @@ extension SigningKey: CustomReflectable {
 extension Bond: Codable {
     private enum CodingKeys: String, CodingKey {
         case identity, identityResolvingKey, isSecureConnections, isAuthenticated, keySize, localKey, peerKey
-        case localSigningKey, peerSigningKey, clientRecord, isUnasked, name, lastUse, insufficientCapability
+        case localSigningKey, peerSigningKey, clientRecord, isUnasked, name, lastUse, insufficientCapability, user
     }
 
     public init(from decoder: any Decoder) throws {
@@ -148,6 +151,7 @@ extension Bond: Codable {
         name = try container.decodeIfPresent(String.self, forKey: .name)
         try container.update(&lastUse, .lastUse)
         insufficientCapability = try container.decodeIfPresent(IOCapability.self, forKey: .insufficientCapability)
+        user = try container.decodeIfPresent(ClientUser.self, forKey: .user)
     }
 }
 extension LongTermKey: Codable {}

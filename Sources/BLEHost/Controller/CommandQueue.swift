@@ -32,15 +32,15 @@ struct CommandQueue {
     private var urgent = Queue<Waiting>()
     private var waiting = Queue<Waiting>()
     private var clients = CommandTurns()
-    /// Whose each client is.
-    var shares = ClientShares()
+    /// For whom each client works.
+    var users = ClientUsers()
     private(set) var inFlight: InFlight?
     private var credits = 1
     /// When a command is sent even without a credit, because a credit can get lost.
     private var creditDeadline: Instant?
 
     var isIdle: Bool { inFlight == nil && isEmpty }
-    private var isEmpty: Bool { urgent.isEmpty && waiting.isEmpty && (!BuiltIn.turns || clients.isEmpty) }
+    private var isEmpty: Bool { urgent.isEmpty && waiting.isEmpty && (!BuiltIn.users || clients.isEmpty) }
     var nextDeadline: Instant? { inFlight?.deadline ?? creditDeadline }
 
     mutating func append<Command: HCICommand>(_ command: Command, purpose: CommandPurpose) {
@@ -65,8 +65,8 @@ struct CommandQueue {
 
     @inline(never)
     private mutating func add(_ packet: [UInt8], opcode: HCIOpcode, purpose: CommandPurpose, of client: ClientID?) {
-        guard BuiltIn.turns, let client else { return add(packet, opcode: opcode, purpose: purpose) }
-        clients.append(Waiting(opcode: opcode, packet: packet, purpose: purpose), of: client, shares[client])
+        guard BuiltIn.users, let client else { return add(packet, opcode: opcode, purpose: purpose) }
+        clients.append(Waiting(opcode: opcode, packet: packet, purpose: purpose), of: client, users[client] ?? .common)
     }
 
     /// A client's command that the host does not interpret. The caller has refused parameters of more than 255 octets,
@@ -95,7 +95,7 @@ struct CommandQueue {
 
     private mutating func popFirst() -> Waiting? {
         if let next = urgent.popFirst() ?? waiting.popFirst() { return next }
-        return BuiltIn.turns ? clients.popFirst() : nil
+        return BuiltIn.users ? clients.popFirst() : nil
     }
 
     /// The controller answered `opcode` and accepts `newCredits` further commands.
@@ -136,7 +136,7 @@ struct CommandQueue {
     /// Drops a command that waits for its turn and that one operation is all about.
     /// - Returns: whether there was one.
     mutating func cancel(_ operation: OperationID) -> Bool {
-        guard BuiltIn.turns else { return false }
+        guard BuiltIn.users else { return false }
         var isFound = false
         clients.keep { command in
             guard command.purpose.operation == operation else { return true }
@@ -155,7 +155,7 @@ struct CommandQueue {
         }
         urgent.keep(where: isKept)
         waiting.keep(where: isKept)
-        if BuiltIn.turns { clients.keep(where: isKept) }
+        if BuiltIn.users { clients.keep(where: isKept) }
         return purposes
     }
 

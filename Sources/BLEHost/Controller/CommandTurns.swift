@@ -13,7 +13,7 @@ struct CommandTurns {
 
     /// The clients of an owner that wait.
     private struct Owner {
-        let share: ClientShare
+        let user: ClientUser
         var lines: [Line] = []
         /// The place of the line that has the next turn.
         var turn = 0
@@ -45,9 +45,9 @@ struct CommandTurns {
         /// The place of the owner who has the next turn.
         var turn = 0
 
-        mutating func append(_ command: CommandQueue.Waiting, of client: ClientID, _ share: ClientShare) {
-            if !owners.contains(where: { $0.share == share }) { owners.append(Owner(share: share)) }
-            let place = owners.firstIndex { $0.share == share } ?? owners.count - 1
+        mutating func append(_ command: CommandQueue.Waiting, of client: ClientID, _ user: ClientUser) {
+            if !owners.contains(where: { $0.user == user }) { owners.append(Owner(user: user)) }
+            let place = owners.firstIndex { $0.user == user } ?? owners.count - 1
             owners[place].append(command, of: client)
         }
 
@@ -70,11 +70,11 @@ struct CommandTurns {
 
     var isEmpty: Bool { preferred.owners.isEmpty && others.owners.isEmpty }
 
-    mutating func append(_ command: CommandQueue.Waiting, of client: ClientID, _ share: ClientShare) {
-        if share.isPreferred {
-            preferred.append(command, of: client, share)
+    mutating func append(_ command: CommandQueue.Waiting, of client: ClientID, _ user: ClientUser) {
+        if user.isOperator {
+            preferred.append(command, of: client, user)
         } else {
-            others.append(command, of: client, share)
+            others.append(command, of: client, user)
         }
     }
 

@@ -170,7 +170,7 @@ extension GATTClient {
         let waiting = waiting.operations
         var ahead = others.compactMap { $0.running?.reach }
         for index in 0..<min(waiting.count, Self.lookahead) {
-            let reach = waiting[index].reach
+            let reach = reach(of: waiting[index])
             let isHeldUp = ahead.contains { $0.isBefore(reach) }
             if !isHeldUp, number == 0 || !reach.isForUnenhanced { return index }
             ahead.append(reach)
@@ -179,22 +179,32 @@ extension GATTClient {
     }
 }
 
-extension GATTClient.Waiting {
-    fileprivate var reach: OperationReach {
-        switch work {
+extension GATTClient {
+    fileprivate func reach(of next: Waiting) -> OperationReach {
+        switch next.work {
         case .operation(let operation):
-            var reach = OperationReach(of: operation, client: client)
-            if isRerun { reach.isForUnenhanced = true }
+            var reach = OperationReach(of: operation, client: next.client)
+            if next.isRerun { reach.isForUnenhanced = true }
+            if case .unsubscribe(let handle) = operation { addConfiguration(of: handle, to: &reach) }
             return reach
         case .reconfigure(let handle):
-            return OperationReach(client: client, handles: [handle], hasEffect: true)
+            var reach = OperationReach(client: next.client, handles: [handle], hasEffect: true)
+            addConfiguration(of: handle, to: &reach)
+            return reach
         }
+    }
+
+    /// Others may write it by its own handle.
+    private func addConfiguration(of value: AttributeHandle, to reach: inout OperationReach) {
+        if let entry = subscriptions[value] { reach.handles.append(entry.configuration) }
     }
 }
 
 extension GATTClient.Running {
     fileprivate var reach: OperationReach {
-        if let operation { return OperationReach(of: operation, client: client) }
-        return OperationReach(client: client, handles: configured.map { [$0] } ?? [], hasEffect: true)
+        var reach =
+            operation.map { OperationReach(of: $0, client: client) } ?? OperationReach(client: client, hasEffect: true)
+        if case .configure(let value, let configuration, _, _) = procedure { reach.handles += [value, configuration] }
+        return reach
     }
 }

@@ -28,13 +28,8 @@ extension GATTClient {
         case .readMultiple(let handles): return .readMultiple(MultipleRead(handles: handles, isVariable: false))
         case .readMultipleVariable(let handles):
             return .readMultiple(MultipleRead(handles: handles, isVariable: true))
-        case .write(let handle, let value):
-            if value.count <= Int(mtu) - 3, value.count <= maximumAttributeLength { return .write(handle, value) }
-            return .preparedWrite(PreparedWrite([AttributeWrite(handle: handle, value: value)], comparesEcho: false))
-        case .writeLong(let handle, let value):
-            return .preparedWrite(PreparedWrite([AttributeWrite(handle: handle, value: value)], comparesEcho: false))
-        case .reliableWrite(let writes): return .preparedWrite(PreparedWrite(writes, comparesEcho: true))
-        case .writeCommand, .writeSigned: return nil  // never wait: they were sent or refused at once
+        case .write, .writeLong, .reliableWrite, .writeCommand, .writeSigned:
+            return prepareWrite(operation, id, client)
         case .subscribe(let handle, let configuration, let mode):
             return prepareSubscription(handle, configuration, mode, id, client)
         case .unsubscribe(let handle): return prepareUnsubscription(handle, id, client)
@@ -79,7 +74,13 @@ extension GATTClient {
         subscriptions.add(client, bits: bits, to: handle)
         subscriptions.settle(handle)
         if let id { complete(id, .success(.subscribed)) }
-        guard let clients = subscriptions[handle]?.clients else { return }
+        deliverEarly(handle)
+    }
+
+    /// Reports the values that came before the value had a holder.
+    mutating func deliverEarly(_ handle: AttributeHandle) {
+        let clients = subscriptions.clients(of: handle)
+        guard !clients.isEmpty else { return }
         for value in early.take(handle) {
             emit(
                 .notification(
@@ -91,33 +92,34 @@ extension GATTClient {
     private mutating func prepareUnsubscription(
         _ handle: AttributeHandle, _ id: OperationID?, _ client: ClientID
     ) -> GATTProcedure? {
-        guard subscriptions.remove(client, from: handle), let entry = subscriptions[handle] else {
+        guard subscriptions.remove(client, from: handle) else {
             if let id { complete(id, .failure(.notSubscribed)) }
             return nil
         }
-        guard entry.wanted == entry.written else {
-            return .configure(handle, configuration: entry.configuration, bits: entry.wanted, .unsubscribed)
+        if let change = subscriptions.change(for: handle) {
+            return .configure(handle, configuration: change.configuration, bits: change.bits, .unsubscribed)
         }
+        subscriptions.settle(handle)
         if let id { complete(id, .success(.unsubscribed)) }
         return nil
     }
 
     private mutating func prepareReconfiguration(_ handle: AttributeHandle) -> GATTProcedure? {
-        guard let entry = subscriptions[handle], entry.wanted != entry.written else {
+        guard let change = subscriptions.change(for: handle) else {
             subscriptions.settle(handle)
             return nil
         }
-        return .configure(handle, configuration: entry.configuration, bits: entry.wanted, .reconfigured)
+        return .configure(handle, configuration: change.configuration, bits: change.bits, .reconfigured)
     }
 
     /// A configuration was written, or the write failed.
     mutating func configured(
-        _ handle: AttributeHandle, _ bits: UInt16, _ purpose: GATTProcedure.Configuration, _ ended: Running,
-        _ result: Result<GATTResult, GATTFailure>
+        _ handle: AttributeHandle, _ configuration: AttributeHandle, _ bits: UInt16,
+        _ purpose: GATTProcedure.Configuration, _ ended: Running, _ result: Result<GATTResult, GATTFailure>
     ) {
         let isWritten: Bool
         if case .success = result { isWritten = true } else { isWritten = false }
-        if isWritten { subscriptions.wrote(bits, to: handle) }
+        if isWritten { subscriptions.wrote(bits, to: configuration, of: handle) }
         switch purpose {
         case .subscribed(let mode):
             if isWritten, !ended.isAbandoned { return hold(handle, ended.client, mode.rawValue, ended.id) }

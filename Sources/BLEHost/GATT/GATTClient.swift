@@ -51,6 +51,8 @@ struct GATTClient {
         var start: Instant
         /// The operation to repeat; `nil` if no client started it.
         var operation: GATTOperation?
+        /// The configurations of values that clients hold among what the operation writes.
+        var configurations: [ConfigurationWrite] = []
 
         /// The value whose configuration the operation writes.
         var configured: AttributeHandle? {
@@ -132,7 +134,9 @@ struct GATTClient {
     ) -> [UInt8]? {
         guard case .writeCommand(let handle, let value) = operation else { return nil }
         advance(to: now)
-        guard end == nil, value.count <= commandLimit, commands.hasRoom(for: client) else { return nil }
+        guard end == nil, value.count <= commandLimit, commands.hasRoom(for: client),
+            !subscriptions.isConfiguration(handle)
+        else { return nil }
         if commands.append(id, client) { emit(.writeCommandsFull) }
         return octets.write { ATTWriteCommand(handle: handle, value: value.span.bytes).encode(into: &$0) }
     }
@@ -144,8 +148,12 @@ struct GATTClient {
     mutating func start(_ operation: GATTOperation, id: OperationID, client: ClientID, at now: Instant) {
         advance(to: now)
         if let end { return complete(id, .failure(end)) }
-        if case .writeCommand(_, let value) = operation {
-            return complete(id, .failure(value.count > commandLimit ? .valueTooLong(limit: commandLimit) : .queueFull))
+        if case .writeCommand(let handle, let value) = operation {
+            guard value.count <= commandLimit else {
+                return complete(id, .failure(.valueTooLong(limit: commandLimit)))
+            }
+            // One that clients share keeps its place among the other requests.
+            guard subscriptions.isConfiguration(handle) else { return complete(id, .failure(.queueFull)) }
         }
         guard waiting.hasRoom(for: client, limit: settings.operationLimit) else {
             return complete(id, .failure(.queueFull))
@@ -322,7 +330,11 @@ struct GATTClient {
         running = Running(
             id: next.id, client: next.client, procedure: procedure, isRetry: next.isRetry, isRerun: next.isRerun,
             start: now)
-        if case .operation(let operation) = next.work { running?.operation = operation }
+        if case .operation(let operation) = next.work {
+            running?.operation = operation
+            let configurations = configurations(in: operation, of: next.client)
+            running?.configurations = configurations
+        }
         let mtu = mtu
         guard let step = running?.procedure.begin(mtu: mtu) else { return }
         apply(step, now)
@@ -409,10 +421,11 @@ struct GATTClient {
         {
             serviceChanged = changed.valueHandle
         }
-        if case .configure(let handle, _, let bits, let purpose) = ended.procedure {
-            return configured(handle, bits, purpose, ended, result)
+        if case .configure(let handle, let configuration, let bits, let purpose) = ended.procedure {
+            return configured(handle, configuration, bits, purpose, ended, result)
         }
         if let id = ended.id { complete(id, result) }
+        if !ended.configurations.isEmpty, case .success = result { wroteConfigurations(ended) }
     }
 
     /// Keeps, once, an operation that was refused for insufficient security, until the link is more secure.

@@ -3,7 +3,8 @@ import BLEPackets
 /// The clients that hold subscriptions on one link, and the configuration that was written to the peer (SPEC 5.5 rule
 /// 5).
 ///
-/// A characteristic has one configuration for each link: the union of the modes that its holders want.
+/// A characteristic has one configuration for each link: the union of the modes that its holders want. A client names
+/// both handles itself, so several values may have one configuration: then it is the union of what all of them need.
 struct SubscriptionTable {
     struct Holder: Equatable {
         var client: ClientID
@@ -55,21 +56,79 @@ struct SubscriptionTable {
 
     /// A client is about to subscribe to `valueHandle`: returns the bits that the configuration then needs; `nil` if it
     /// already has them.
+    ///
+    /// Another configuration than the entry's is not taken over before it has been written: a client that names a wrong
+    /// one has no effect on the holders.
     mutating func claim(_ valueHandle: AttributeHandle, configuration: AttributeHandle, bits: UInt16) -> UInt16? {
         let place = place(of: valueHandle)
         if place == entries.count || entries[place].valueHandle != valueHandle {
-            entries.insert(Entry(valueHandle: valueHandle, configuration: configuration), at: place)
+            var entry = Entry(valueHandle: valueHandle, configuration: configuration)
+            entry.written = written(to: configuration)
+            entries.insert(entry, at: place)
         }
         entries[place].isClaimed = true
-        entries[place].configuration = configuration
-        let target = entries[place].wanted | bits
-        return target == entries[place].written ? nil : target
+        let isKnown = entries[place].configuration == configuration
+        let target = wanted(of: configuration, besides: nil) | (isKnown ? 0 : entries[place].wanted) | bits
+        return isKnown && target == entries[place].written ? nil : target
     }
 
-    /// The peer's configuration has been written.
-    mutating func wrote(_ bits: UInt16, to valueHandle: AttributeHandle) {
-        guard let index = index(of: valueHandle) else { return }
-        entries[index].written = bits
+    /// The configuration of a value has been written.
+    mutating func wrote(_ bits: UInt16, to configuration: AttributeHandle, of valueHandle: AttributeHandle) {
+        if let index = index(of: valueHandle) { entries[index].configuration = configuration }
+        for index in entries.indices where entries[index].configuration == configuration {
+            entries[index].written = bits
+        }
+    }
+
+    // MARK: Configurations
+
+    /// Whether the attribute is the configuration of a value that a client holds or is about to hold.
+    func isConfiguration(_ handle: AttributeHandle) -> Bool {
+        for index in entries.indices where entries[index].configuration == handle { return true }
+        return false
+    }
+
+    /// What a configuration needs.
+    /// - Parameter client: a client whose own subscriptions do not count.
+    func wanted(of configuration: AttributeHandle, besides client: ClientID?) -> UInt16 {
+        var bits: UInt16 = 0
+        for index in entries.indices where entries[index].configuration == configuration {
+            for holder in entries[index].holders where holder.client != client { bits |= holder.bits }
+        }
+        return bits
+    }
+
+    private func written(to configuration: AttributeHandle) -> UInt16 {
+        entries.first { $0.configuration == configuration }?.written ?? 0
+    }
+
+    /// Whether the peer's configuration of a value is not what its holders need, and what they need.
+    func change(for valueHandle: AttributeHandle) -> (configuration: AttributeHandle, bits: UInt16)? {
+        guard let entry = self[valueHandle] else { return nil }
+        let bits = wanted(of: entry.configuration, besides: nil)
+        return bits == entry.written ? nil : (entry.configuration, bits)
+    }
+
+    /// A client has written a configuration itself: it holds what it wrote, and nothing else of that configuration.
+    /// - Parameters:
+    ///   - own: the modes that the client wrote; `nil`: what it holds stays as it is.
+    ///   - sent: what the peer was sent.
+    /// - Returns: the values that have this configuration.
+    mutating func wrote(
+        _ own: UInt16?, sent: UInt16, to configuration: AttributeHandle, by client: ClientID
+    ) -> [AttributeHandle] {
+        var values: [AttributeHandle] = []
+        for index in entries.indices where entries[index].configuration == configuration {
+            entries[index].written = sent
+            values.append(entries[index].valueHandle)
+            guard let own else { continue }
+            if let holder = entries[index].holders.firstIndex(where: { $0.client == client }) {
+                entries[index].holders.remove(at: holder)
+                entries[index].clients.remove(at: holder)
+            }
+            if own != 0 { add(client, bits: own, to: entries[index].valueHandle) }
+        }
+        return values
     }
 
     mutating func add(_ client: ClientID, bits: UInt16, to valueHandle: AttributeHandle) {
@@ -104,9 +163,14 @@ struct SubscriptionTable {
             guard let holder = entries[index].holders.firstIndex(where: { $0.client == client }) else { continue }
             entries[index].holders.remove(at: holder)
             entries[index].clients.remove(at: holder)
-            if entries[index].wanted != entries[index].written { changed.append(entries[index].valueHandle) }
+            changed.append(entries[index].valueHandle)
         }
-        return changed
+        let due = changed.filter { change(for: $0) != nil }
+        entries.removeAll { entry in
+            entry.holders.isEmpty && !entry.isClaimed && changed.contains(entry.valueHandle)
+                && !due.contains(entry.valueHandle)
+        }
+        return due
     }
 
     /// The claim on `valueHandle` has ended, whether or not it led to a holder; removes the entry if no client holds
@@ -114,7 +178,10 @@ struct SubscriptionTable {
     mutating func settle(_ valueHandle: AttributeHandle) {
         guard let index = index(of: valueHandle) else { return }
         entries[index].isClaimed = false
-        if entries[index].holders.isEmpty, entries[index].written == 0 { entries.remove(at: index) }
+        guard entries[index].holders.isEmpty else { return }
+        let (configuration, written) = (entries[index].configuration, entries[index].written)
+        // What others of the same configuration need stays written.
+        if written == 0 || wanted(of: configuration, besides: nil) == written { entries.remove(at: index) }
     }
 
     /// Removes an entry that no client holds, whatever the peer's configuration contains.

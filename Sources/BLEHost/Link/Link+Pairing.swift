@@ -14,6 +14,7 @@ extension Link {
         let options = terms(for: claim, &pairings).options
         claim.stated = options
         if !security.isBusy { security.turn = client }
+        noteCause(client, pairings)
         switch security.step(toPairWith: options, pairings.bonds, pairings.attempts) {
         case .none:
             let summary = PairingSummary(security.summary(pairings.bonds))
@@ -80,6 +81,30 @@ extension Link {
         return isTaken
     }
 
+    // MARK: Whose bond it becomes
+
+    /// An operation of a client may make a pairing necessary.
+    private func noteCause(_ client: ClientID, _ pairings: borrowing Pairings) {
+        guard BuiltIn.users, !security.isBusy else { return }
+        security.causingUser = pairings.users[client]
+    }
+
+    /// Whose bond the pairing makes: of the user whose operation caused it; if the peer began, of the one who serves
+    /// it, or who has connected to it.
+    private func bondUser(_ pairings: borrowing Pairings, _ server: borrowing GATTServer) -> ClientUser? {
+        guard BuiltIn.users else { return nil }
+        if let user = security.causingUser { return user }
+        if role == .peripheral, BuiltIn.server {
+            for service in server.database.services.reversed() {
+                if let user = pairings.users[service.owner] { return user }
+            }
+        }
+        for client in holders {
+            if let user = pairings.users[client] { return user }
+        }
+        return nil
+    }
+
     // MARK: Beginning
 
     /// Begins pairing as the initiator, or asks the central to begin.
@@ -90,7 +115,8 @@ extension Link {
         _ links: inout LinkTable, at now: Instant, into effects: inout Effects
     ) -> SecurityFailure? {
         let refusal = security.refusal(
-            toBegin: options, isClosing: isClosing, pairings.bonds, pairings.attempts, at: now)
+            toBegin: options, isClosing: isClosing, pairings.bonds, pairings.attempts, of: security.causingUser, at: now
+        )
         if let refusal { return refusal }
         if let wait = pause(of: claim.owner, &pairings, at: now) { return .repeatedAttempts(retryAfter: wait) }
         guard role == .central else {
@@ -150,6 +176,7 @@ extension Link {
     ) {
         guard BuiltIn.pairing else { return }
         if !security.isBusy { security.turn = client }
+        noteCause(client, pairings)
         let claim = PairingClaim(owner: client)
         let settings = settings(for: claim, &pairings)
         switch security.step(onDemandOf: error, for: client, settings, pairings.bonds) {
@@ -207,6 +234,7 @@ extension Link {
         }
         let request = security.request
         security.request = nil
+        if request == nil { security.causingUser = nil }
         var terms = PairingTerms(
             options: request?.options ?? pairings.settings.pairing,
             needsConsent: request == nil && pairings.settings.pairing.asksConsent)
@@ -214,7 +242,10 @@ extension Link {
         let options = terms.options
         // AuthReq (Core 5.4, Vol 3, Part H, 3.5.1).
         let wishes = AuthenticationRequirements(rawValue: pdu.byte(at: 3) ?? 0)
-        guard !wishes.isBonding || !options.isBonding || pairings.bonds.hasRoom(for: security.identity) else {
+        guard
+            !wishes.isBonding || !options.isBonding
+                || pairings.bonds.hasRoom(for: security.identity, of: security.causingUser)
+        else {
             send(.pairingFailed(.pairingNotSupported), into: &effects)
             return pairingFailed(.tooManyBonds, &pairings, at: now, into: &effects)
         }
@@ -349,7 +380,7 @@ extension Link {
             pairings.bonds.keep(
                 new, inPlaceOf: security.identity,
                 isAskedFor: role == .central || !security.pairOperations.isEmpty,
-                connected: links.identities, into: &effects)
+                of: bondUser(pairings, server), connected: links.identities, into: &effects)
         else { return false }
         security.bondMade(new.identity)
         openGate(restoring: nil, &server, at: now, into: &effects)

@@ -8,9 +8,10 @@ extension Link {
         _ handle: AttributeHandle, _ value: [UInt8], operation: OperationID, client: ClientID,
         _ bonds: inout Bonds, at now: Instant, into effects: inout Effects
     ) {
-        if security.lastKey != nil || security.isGated {
+        if security.lastKey != nil || security.isGated || gatt.subscriptions.isConfiguration(handle) {
             // On an encrypted link signatures must not be used. On an unencrypted link nothing goes to a bonded peer,
-            // and a signature would not help: it proves us to the peer, not the peer to us.
+            // and a signature would not help: it proves us to the peer, not the peer to us. What clients share is
+            // written by requests.
             return start(
                 .writeCommand(handle, value: value), operation: operation, client: client, at: now, into: &effects)
         }
@@ -34,6 +35,14 @@ extension Link {
     ) {
         guard let pdu = bonds.signedPDU(message, counter: counter, result) else {
             return effects.complete(operation, .failure(.gatt(.security(.notAvailable))))
+        }
+        // Meanwhile another client may have subscribed by this attribute.
+        if message.count >= 3 {
+            let handle = AttributeHandle(rawValue: UInt16(message[1]) | UInt16(message[2]) << 8)
+            if gatt.subscriptions.isConfiguration(handle) {
+                let command = GATTOperation.writeCommand(handle, value: Array(message[3...]))
+                return start(command, operation: operation, client: client, at: now, into: &effects)
+            }
         }
         gatt.startSigned(pdu, id: operation, client: client, at: now)
         takeClientActions(into: &effects)

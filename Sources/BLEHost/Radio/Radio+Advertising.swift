@@ -24,7 +24,7 @@ extension Radio {
         case .fail(let status):
             let failure = HostFailure.controller(status, commandSet.advertisingOpcode)
             if let target = advertiser.target { return endCall(target, .failure(failure), into: &effects) }
-            for operation in advertiser.removeAll() { effects.complete(operation, .failure(failure)) }
+            for operation in advertiser.removeShared() { effects.complete(operation, .failure(failure)) }
         }
     }
 
@@ -32,11 +32,9 @@ extension Radio {
     mutating func advertiseAnswered(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
         guard BuiltIn.server else { return }
         effects.note(status)
-        let wasAdvertising = advertisingMachine.isAdvertising
+        let wasAdvertising = isAdvertising
         perform(advertisingMachine.completed(status, at: now), into: &effects)
-        if advertisingMachine.isAdvertising != wasAdvertising {
-            effects.events.append(.advertisingChanged(isAdvertising: advertisingMachine.isAdvertising))
-        }
+        noteAdvertising(before: wasAdvertising, into: &effects)
         callDeadline =
             advertisingMachine.isAdvertising && callInForce?.form == .highDutyCycle
             ? callDeadline ?? now.advanced(by: Self.directedTimeout) : nil
@@ -46,11 +44,11 @@ extension Radio {
     /// - Parameter byConnection: whether a central connected; otherwise the time of directed advertising is over.
     mutating func advertisingEnded(byConnection: Bool, at now: Instant, into effects: inout Effects) {
         guard BuiltIn.server else { return }
-        let wasAdvertising = advertisingMachine.isAdvertising
+        let wasAdvertising = isAdvertising
         let call = callInForce
         callDeadline = nil
         perform(advertisingMachine.ended(), into: &effects)
-        if wasAdvertising { effects.events.append(.advertisingChanged(isAdvertising: false)) }
+        noteAdvertising(before: wasAdvertising, into: &effects)
         if let call {
             if byConnection {
                 for operation in advertiser.callEnded(call, hasCome: true) {
@@ -67,7 +65,10 @@ extension Radio {
     }
 
     /// A central's link has ended: it may be possible to advertise again.
-    mutating func centralLeft(into effects: inout Effects) { perform(advertisingMachine.proceed(), into: &effects) }
+    mutating func centralLeft(into effects: inout Effects) {
+        perform(advertisingMachine.proceed(), into: &effects)
+        proceedWithGuests(into: &effects)
+    }
 
     // MARK: Wishes
 
@@ -100,10 +101,10 @@ extension Radio {
 
     /// The time limit for the controller to end directed advertising, which lasts 1.28 s: some controllers never end
     /// it.
-    private static let directedTimeout = Microseconds.microseconds(
+    static let directedTimeout = Microseconds.microseconds(
         AdvertisingTarget.highDutyCycleSpan.rawValue + 220_000)
     /// In units of 10 ms.
-    private static let highDutyDuration: UInt16 = 128
+    static let highDutyDuration: UInt16 = 128
 
     private var callInForce: AdvertisingTarget? { advertisingMachine.planInForce?.parameters.target }
 

@@ -76,10 +76,7 @@ extension Radio {
         guard BuiltIn.sets else { return }
         guard !sets.isEmpty else { return }
         guard commandSet.takesExtendedCalls else { return fallBack(at: now, into: &effects) }
-        if sets.askCapacity() {
-            effects.commands.append(LEReadNumberOfSupportedAdvertisingSets(), purpose: .advertisingSetCapacity)
-            effects.commands.append(LEReadMaximumAdvertisingDataLength(), purpose: .advertisingSetCapacity)
-        }
+        askSetCapacity(into: &effects)
         guard let capacity = sets.capacity else { return }
         let places = places(within: capacity)
         for (operation, failure) in places.refused where removeSet(operation) {
@@ -87,6 +84,13 @@ extension Radio {
         }
         askForResponses(into: &effects)
         for handle in places.admitted { convergeSet(handle, into: &effects) }
+    }
+
+    /// Asks how many sets the controller has, once.
+    mutating func askSetCapacity(into effects: inout Effects) {
+        guard sets.askCapacity() else { return }
+        effects.commands.append(LEReadNumberOfSupportedAdvertisingSets(), purpose: .advertisingSetCapacity)
+        effects.commands.append(LEReadMaximumAdvertisingDataLength(), purpose: .advertisingSetCapacity)
     }
 
     /// Apart from its caller, as the following, so that no frame has many plans.
@@ -119,7 +123,7 @@ extension Radio {
         var admitted: [UInt8] = []
         let isShared = advertiser.isWanted || advertisingMachine.usesController
         let isKept = configuration.keepsSharedAdvertisement && capacity.sets > 1
-        var room = capacity.sets - (isShared || isKept ? 1 : 0)
+        var room = capacity.sets - (isShared || isKept ? 1 : 0) - sets.guestHandles.count
         var refused: [(OperationID, HostFailure)] = []
         for entry in sets.entries {
             if entry.isLeaving {
@@ -247,6 +251,7 @@ extension Radio {
         into effects: inout Effects
     ) {
         guard BuiltIn.sets else { return }
+        if guestAnswered(handle, status, at: now, into: &effects) { return }
         guard let index = sets.index(ofHandle: handle) else { return }
         if status.isSuccess, opcode == LESetExtendedAdvertisingParameters.opcode {
             var reader = PacketReader(parameters)
@@ -267,6 +272,7 @@ extension Radio {
         _ handle: UInt8, _ opcode: HCIOpcode, at now: Instant, into effects: inout Effects
     ) {
         guard BuiltIn.sets else { return }
+        if guestAnswered(handle, .connectionTimeout, at: now, into: &effects) { return }
         guard let index = sets.index(ofHandle: handle) else { return }
         let entry = sets.entries[index].owner
         sets.entries[index].isLeaving = true
@@ -284,7 +290,7 @@ extension Radio {
     }
 
     /// Whether LE Advertising Set Terminated says which advertisement a central's link ended.
-    var knowsEndedSet: Bool { !sets.isEmpty }
+    var knowsEndedSet: Bool { !sets.isEmpty || !sets.guestHandles.isEmpty }
 
     /// The controller ended a set: a central connected, or its time is over.
     /// - Parameter link: the central's link, if it stands.
@@ -292,9 +298,10 @@ extension Radio {
     @discardableResult
     @inline(never)
     mutating func setEnded(
-        _ handle: UInt8, byConnection: Bool, link: LinkID?, into effects: inout Effects
+        _ handle: UInt8, byConnection: Bool, link: LinkID?, at now: Instant, into effects: inout Effects
     ) -> DeviceAddress? {
         guard BuiltIn.sets else { return nil }
+        if guestEnded(handle, byConnection: byConnection, at: now, into: &effects) { return nil }
         guard let index = sets.index(ofHandle: handle) else { return nil }
         let address = sets.entries[index].machine.planInForce?.randomAddress
         let wasRunning = sets.entries[index].machine.isRunning

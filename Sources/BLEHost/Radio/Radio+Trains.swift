@@ -14,7 +14,8 @@ extension Radio {
         guard request.isValid else { return effects.complete(operation, .failure(.invalidRequest(.train))) }
         let followed = trains.train(for: request)
         trains.add(
-            .follow(request), operation: operation, client: client, owner: effects.commands.shares[client].owner)
+            .follow(request), operation: operation, client: client,
+            owner: (effects.commands.users[client] ?? .common).number)
         if let followed {
             share(followed, with: operation, into: &effects)
             chooseSubevents(of: followed.handle, into: &effects)

@@ -36,6 +36,7 @@ struct Radio {
     var initiator: Initiator
     var advertiser = Advertiser()
     var advertisingMachine = AdvertisingMachine()
+    var guests: [AdvertisingGuest] = []
     var sets = AdvertisingSets()
     var trains = TrainTable()
     /// The channels that links and trains may use; `nil`: all.
@@ -76,6 +77,7 @@ struct Radio {
     /// Whether the controller neither scans, initiates nor advertises, and is not about to.
     var isIdle: Bool {
         scanMachine.isIdle && initiator.isIdle && advertisingMachine.isIdle && sets.isIdle && trains.isIdle
+            && (!BuiltIn.users || guests.allSatisfy { $0.machine.isIdle })
     }
 
     /// Whether the radio has to pause: the controller accepts a new address or a change of the resolving list only
@@ -118,6 +120,7 @@ struct Radio {
         acceptListLimit = .max
         advertisingMachine.controllerReset()
         sets.controllerReset()
+        loseGuests()
         loseTrains(into: &effects)
         isChannelMapNew = true
         callDeadline = nil
@@ -168,11 +171,11 @@ struct Radio {
     private mutating func connect(
         _ request: ConnectRequest, operation: OperationID, client: ClientID, into effects: inout Effects
     ) {
-        let share = effects.commands.shares[client]
-        guard connector.hasRoom(for: client, share, limit: configuration.limits.pendingConnections) else {
+        let user = effects.commands.users[client] ?? .common
+        guard connector.hasRoom(for: client, user, limit: configuration.limits.pendingConnections) else {
             return effects.complete(operation, .failure(.limitReached))
         }
-        connector.add(request, operation: operation, client: client, share: share)
+        connector.add(request, operation: operation, client: client, user: user)
         effects.needsConvergence = true
     }
 
@@ -328,8 +331,9 @@ struct Radio {
         present: [DeviceAddress], at now: Instant, into effects: inout Effects
     ) {
         guard BuiltIn.server else { return }
-        guard !isPaused else { return perform(advertisingMachine.want(nil), into: &effects) }
         advertiser.hold(present)
+        convergeGuests(at: now, into: &effects)
+        guard !isPaused else { return perform(advertisingMachine.want(nil), into: &effects) }
         while let target = advertiser.target, target.form == .extended, !commandSet.takesExtendedCalls {
             endCall(
                 target,
@@ -337,16 +341,23 @@ struct Radio {
                     .controller(.unsupportedFeatureOrParameterValue, LESetExtendedAdvertisingParameters.opcode)),
                 into: &effects)
         }
-        var plan = advertiser.plan(
+        let plan = advertiser.plan(
             timing: configuration.timing, settings: configuration.advertising, ownAddressType: hostAddressType, at: now)
-        if let target = plan?.parameters.target {
-            plan?.parameters.ownAddressType = ownAddressType(towards: target.peer)
-        }
-        if let parameters = plan?.parameters, !parameters.isConnectable {
-            plan?.parameters.interval = max(parameters.interval, leastBeaconInterval)
-        }
+        tellRoom(into: &effects)
         paceDeadline = advertiser.nextDeadline(timing: configuration.timing, after: now)
-        perform(advertisingMachine.want(plan), into: &effects)
+        perform(advertisingMachine.want(plan.map { adapted($0) }), into: &effects)
+    }
+
+    /// What this controller can do of a plan, with the address that its target expects.
+    func adapted(_ plan: AdvertisingMachine.Plan) -> AdvertisingMachine.Plan {
+        var plan = plan
+        if let target = plan.parameters.target {
+            plan.parameters.ownAddressType = ownAddressType(towards: target.peer)
+        }
+        if !plan.parameters.isConnectable {
+            plan.parameters.interval = max(plan.parameters.interval, leastBeaconInterval)
+        }
+        return plan
     }
 
     // MARK: Time
@@ -363,6 +374,7 @@ struct Radio {
             deadline = earliest(deadline, advertisingMachine.nextDeadline)
             deadline = earliest(deadline, paceDeadline)
             deadline = earliest(deadline, callDeadline)
+            deadline = earliest(deadline, guestDeadline)
         }
         if BuiltIn.sets { deadline = earliest(deadline, sets.nextDeadline) }
         if BuiltIn.trains { deadline = earliest(deadline, trains.nextDeadline) }
@@ -393,6 +405,7 @@ struct Radio {
         guard BuiltIn.server else { return }
         perform(advertisingMachine.advance(to: now), into: &effects)
         advanceCall(to: now, into: &effects)
+        advanceGuests(to: now, into: &effects)
         advanceSets(to: now, into: &effects)
         if let deadline = paceDeadline, deadline <= now {
             paceDeadline = nil

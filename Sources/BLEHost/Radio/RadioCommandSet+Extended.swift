@@ -64,7 +64,7 @@ extension RadioCommandSet {
 }
 
 extension LESetExtendedAdvertisingParameters {
-    fileprivate init(_ parameters: AdvertisingParameters) {
+    init(_ parameters: AdvertisingParameters, handle: UInt8 = RadioCommandSet.advertisingHandle) {
         var properties: ExtendedAdvertisingProperties
         if let target = parameters.target {
             properties = [.connectable, .directed]
@@ -80,7 +80,7 @@ extension LESetExtendedAdvertisingParameters {
         }
         let interval = ExtendedAdvertisingInterval(rawValue: UInt32(parameters.interval.rawValue))
         self.init(
-            advertisingHandle: RadioCommandSet.advertisingHandle, properties: properties, minimumInterval: interval,
+            advertisingHandle: handle, properties: properties, minimumInterval: interval,
             maximumInterval: interval, ownAddressType: parameters.ownAddressType)
         if let target = parameters.target { peerAddress = target.peer.withoutIdentityMark }
     }

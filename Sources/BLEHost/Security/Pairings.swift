@@ -11,6 +11,8 @@ struct Pairings {
     var settings: SecuritySettings
     var bonds: Bonds
     var attempts: PairingAttempts
+    /// For whom the clients work.
+    var users = ClientUsers()
     /// This device's identity address for bonded peers, once the controller has reported it.
     var ownIdentity: DeviceAddress?
 

@@ -122,6 +122,7 @@ enum BondLine {
         if let key = bond.localSigningKey { text += " local-signing=\(self.text(key.key)),\(key.counter)" }
         if let key = bond.peerSigningKey { text += " peer-signing=\(self.text(key.key)),\(key.counter)" }
         if bond.isUnasked { text += " unasked=1" }
+        if let user = bond.user { text += " user=\(user.number)" + (user.isOperator ? " operator=1" : "") }
         if let capability = bond.insufficientCapability { text += " capability=\(capability.rawValue)" }
         // In hexadecimal, because it may contain separators of words and lines.
         if let name = bond.name { text += " name=" + name.utf8.map { hexadecimal($0, digits: 2) }.joined() }
@@ -150,6 +151,9 @@ enum BondLine {
         var bond = Bond(
             identity: identity, isSecureConnections: isSecure, isAuthenticated: isAuthenticated, keySize: size)
         bond.isUnasked = fields.flag("unasked") ?? false
+        bond.user = fields["user"].flatMap { UInt32($0) }.map {
+            ClientUser($0, isOperator: fields.flag("operator") ?? false)
+        }
         bond.insufficientCapability = fields["capability"].flatMap { UInt8($0) }.flatMap { IOCapability(rawValue: $0) }
         if let text = fields["used"] {
             guard let use = UInt64(text) else { return nil }

@@ -330,7 +330,7 @@ actor LocalSystem: BluetoothSystem {
         case .recovering, .failed, .stopped, .discovered, .advertisingChanged, .completed, .connected, .disconnected,
             .gatt, .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
             .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
-            .malformedPacket, .advertisingSet, .train, .subrateChanged, .linkReport:
+            .malformedPacket, .advertisingSet, .advertisingRoom, .train, .subrateChanged, .linkReport:
             break
         }
     }

@@ -84,6 +84,8 @@ func fill(_ event: inout jelling_event, with source: HostEvent, _ arena: inout A
         unsafe event.set(JELLING_EVENT_SUBRATE_CHANGED, link: link)
         unsafe event.subrate = jelling_subrate(subrate)
     case .linkReport(let link, let report): unsafe fill(&event, with: report, on: link)
+    // Only engines with several users have this.
+    case .advertisingRoom: unsafe event.set(JELLING_EVENT_ADVERTISING_CHANGED, value: 1)
     case .malformedPacket: unsafe event.set(JELLING_EVENT_MALFORMED_PACKET)
     }
 }

@@ -25,7 +25,8 @@ enum BondOutput {
         let object = object(
             "bond", secureConnections: bond.isSecureConnections, authenticated: bond.isAuthenticated,
             keySize: bond.keySize, identity: bond.identity)
-        return bond.name.map { object.adding("name", .string($0)) } ?? object
+        let named = bond.name.map { object.adding("name", .string($0)) } ?? object
+        return bond.user.map { named.adding("user", JSONValue($0.number)) } ?? named
     }
 
     static func text(_ summary: PairingSummary) -> String {
@@ -37,6 +38,7 @@ enum BondOutput {
     static func text(_ bond: Bond) -> String {
         "\(place(bond.identity)) " + quality(bond.isSecureConnections, bond.isAuthenticated, bond.keySize)
             + (bond.name.map { ", called \($0.quoted())" } ?? "")
+            + (bond.user.map { ", of user \($0.number)" } ?? "")
     }
 
     private static func place(_ identity: DeviceAddress) -> String { "\(identity.addressText) \(identity.kindText)" }

@@ -23,6 +23,7 @@ struct ServingState: Sendable {
         switch event {
         case .advertisingStarted: log.advertising(packed)
         case .advertisingStopped: break
+        case .advertisingRoom(let room): log.console.note(room.description)
         case .connected(let link): log.connected(link)
         case .mtuChanged(let link, let mtu): log.mtu(mtu, link)
         case .disconnected(let link, let reason): log.disconnected(link, reason)

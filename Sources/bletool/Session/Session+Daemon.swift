@@ -56,6 +56,25 @@ extension Session {
         return (try? bondStore.bonds()) ?? []
     }
 
+    /// Removes the bonds that were made for a user, from each adapter its own.
+    /// - Returns: the devices.
+    func removeBonds(ofUser user: UInt32) async throws -> [DeviceAddress] {
+        var removed: [DeviceAddress] = []
+        guard daemonSocket != nil else {
+            for bond in try bondStore.bonds() where bond.user?.number == user {
+                if try bondStore.remove(bond.identity) { removed.append(bond.identity) }
+            }
+            return removed
+        }
+        for socket in try operatedSockets() {
+            for bond in try await operate(.bonds, at: socket).bonds where bond.user?.number == user {
+                _ = try await operate(.removeBond(bond.identity), at: socket)
+                removed.append(bond.identity)
+            }
+        }
+        return removed
+    }
+
     /// Removes the bond from every adapter that has it.
     /// - Returns: whether there was such a bond.
     func removeBond(_ identity: DeviceAddress) async throws -> Bool {

@@ -104,4 +104,23 @@ struct AlertRequirements {
         street.happen()
         #expect(street.station.alerts.map(\.app) == [apps[0].id])
     }
+
+    @Test("each user has an alert of one app, and another user's app does not get it instead (ALR-5)")
+    func users() throws {
+        let street = BeltAndDoor()
+        let apps = [UInt32(1000), 1000, 1001].enumerated().map { number, user in
+            TestApp(street.station, "org.example.\(number)", user: user)
+        }
+        let wanted = ConnectOptions(notifiesOnConnection: true)
+        for app in apps { try street.engage(try street.acquaint(app), wanted) }
+        for app in apps { app.leave() }
+        for number in [1, 0, 2] {
+            apps[number].enterForeground()
+            apps[number].leave()
+        }
+        street.station.forgetOutputs()
+        street.happen()
+        #expect(Set(street.station.alerts.map(\.app)) == [apps[0].id, apps[2].id])
+        #expect(street.station.alerts.count == 2)
+    }
 }

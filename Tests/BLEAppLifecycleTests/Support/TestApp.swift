@@ -13,11 +13,13 @@ final class TestApp {
 
     init(
         _ station: AppStation, _ name: String = "org.example.app", modes: BackgroundModes = [],
-        inForeground: Bool = true, authorization: ManagerAuthorization = .allowedAlways, launches: Bool = true
+        inForeground: Bool = true, authorization: ManagerAuthorization = .allowedAlways, user: UInt32 = 0,
+        launches: Bool = true
     ) {
         self.station = station
         id = AppID(rawValue: name)
-        let manifest = AppManifest(app: id, backgroundModes: modes, authorization: authorization)
+        var manifest = AppManifest(app: id, backgroundModes: modes, authorization: authorization)
+        manifest.user = user
         let now = station.world.now
         station.apps { $0.declare(manifest) }
         if launches { station.apps { $0.launched(AppID(rawValue: name), inForeground: inForeground, at: now) } }

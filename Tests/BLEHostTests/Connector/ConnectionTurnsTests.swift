@@ -16,16 +16,16 @@ struct ConnectionTurnsTests {
             for device in 0..<devices {
                 add(
                     Int(owner) * 10_000 + client * devices + device, client: Int(owner) * 100 + client,
-                    ClientShare(owner: owner))
+                    ClientUser(owner))
             }
         }
     }
 
-    private mutating func add(_ peer: Int, client: Int, _ share: ClientShare) {
+    private mutating func add(_ peer: Int, client: Int, _ user: ClientUser) {
         lastOperation += 1
         connector.add(
             ConnectRequest(peer: HostRig.peer(peer)), operation: OperationID(rawValue: lastOperation),
-            client: ClientID(rawValue: UInt32(client)), share: share)
+            client: ClientID(rawValue: UInt32(client)), user: user)
     }
 
     /// The devices that are looked for.
@@ -48,7 +48,7 @@ struct ConnectionTurnsTests {
         crowd()
         #expect(window().count == 8)
         pass(.milliseconds(100))
-        add(1, client: 1, ClientShare(owner: 1001))
+        add(1, client: 1, ClientUser(1001))
         for _ in 0..<20 {
             let sought = window()
             #expect(sought.count == 8 && sought.contains(HostRig.peer(1)))
@@ -59,8 +59,8 @@ struct ConnectionTurnsTests {
     @Test("users have the same number of places, as far as they wait for so many devices")
     mutating func equalPlaces() {
         crowd()
-        for peer in 1...6 { add(peer, client: 1, ClientShare(owner: 1001)) }
-        add(7, client: 2, ClientShare(owner: 1002))
+        for peer in 1...6 { add(peer, client: 1, ClientUser(1001)) }
+        add(7, client: 2, ClientUser(1002))
         let others = (1...6).map { HostRig.peer($0) }
         for _ in 0..<5 {
             let sought = window()
@@ -73,7 +73,7 @@ struct ConnectionTurnsTests {
     @Test("where only one device can be looked for, users take turns", arguments: [true, false])
     mutating func oneByOne(isDirected: Bool) {
         crowd()
-        add(1, client: 1, ClientShare(owner: 1001))
+        add(1, client: 1, ClientUser(1001))
         var turns = 0
         for _ in 0..<10 {
             let sought = isDirected ? window(8, .directedTurns(.seconds(5))) : window(1)
@@ -86,7 +86,7 @@ struct ConnectionTurnsTests {
     @Test("a user who asks anew in each turn gets no more turns than another")
     mutating func newcomersAgain() {
         crowd(clients: 1, devices: 5)
-        add(1, client: 1, ClientShare(owner: 1001))
+        add(1, client: 1, ClientUser(1001))
         var turns = 0
         for round in 0..<12 {
             if window(1) == [HostRig.peer(1)] { turns += 1 }
@@ -96,7 +96,7 @@ struct ConnectionTurnsTests {
                 _ = connector.remove(OperationID(rawValue: operation))
             }
             for device in 0..<5 {
-                add(20_000_000 + 10 * round + device, client: 100_000 + round, ClientShare(owner: 1000))
+                add(20_000_000 + 10 * round + device, client: 100_000 + round, ClientUser(1000))
             }
         }
         #expect((5...7).contains(turns), "\(turns)")
@@ -106,7 +106,7 @@ struct ConnectionTurnsTests {
     mutating func operatorsFirst() {
         for user in 0..<12 { crowd(owner: UInt32(1000 + user), clients: 1, devices: 3) }
         #expect(window().count == 8)
-        add(1, client: 1, ClientShare(owner: 1, isPreferred: true))
+        add(1, client: 1, ClientUser(1, isOperator: true))
         #expect(window().contains(HostRig.peer(1)))
         var missing = 0
         for _ in 0..<13 {
@@ -126,11 +126,11 @@ struct ConnectionTurnsTests {
     @Test("at the limit of connections that may be pending, a user has room who has few, and no user by many clients")
     mutating func room() {
         crowd(clients: 32, devices: 32)
-        let crowd = ClientShare(owner: 1000)
+        let crowd = ClientUser(1000)
         #expect(!connector.hasRoom(for: ClientID(rawValue: 999_999), crowd, limit: 1024))
-        #expect(connector.hasRoom(for: ClientID(rawValue: 1), ClientShare(owner: 1001), limit: 1024))
-        for peer in 1...64 { add(peer, client: peer, ClientShare(owner: 1001)) }
-        #expect(!connector.hasRoom(for: ClientID(rawValue: 999), ClientShare(owner: 1001), limit: 1024))
+        #expect(connector.hasRoom(for: ClientID(rawValue: 1), ClientUser(1001), limit: 1024))
+        for peer in 1...64 { add(peer, client: peer, ClientUser(1001)) }
+        #expect(!connector.hasRoom(for: ClientID(rawValue: 999), ClientUser(1001), limit: 1024))
         // Those of which nothing is known count one by one.
         #expect(connector.hasRoom(for: ClientID(rawValue: 999), limit: 1024))
     }
@@ -138,7 +138,7 @@ struct ConnectionTurnsTests {
     @Test("two users who wait for the same device have one place for it, and both get the link")
     mutating func sharedDevice() {
         crowd()
-        for user in UInt32(1001)...1003 { add(1, client: Int(user), ClientShare(owner: user)) }
+        for user in UInt32(1001)...1003 { add(1, client: Int(user), ClientUser(user)) }
         for _ in 0..<3 {
             #expect(window().count { $0 == HostRig.peer(1) } == 1)
             pass()

@@ -16,7 +16,7 @@ struct CommandTurnsTests {
         var commands = CommandQueue()
         var outbox = Outbox()
         for number in 0..<clients {
-            commands.shares[client(number)] = ClientShare(owner: 1000)
+            commands.users.set(ClientUser(1000), of: client(number))
             for count in 0..<questions {
                 let operation = OperationID(rawValue: UInt64(number * questions + count))
                 commands.append(
@@ -60,7 +60,7 @@ struct CommandTurnsTests {
     func byOwner() {
         var commands = crowded()
         let other = client(99)
-        commands.shares[other] = ClientShare(owner: 1001)
+        commands.users.set(ClientUser(1001), of: other)
         for number in 0..<3 {
             commands.append(
                 opcode: Self.question, parameters: [],
@@ -85,7 +85,7 @@ struct CommandTurnsTests {
     @Test("an operator's question comes before those of all others")
     func operatorsFirst() {
         var commands = crowded()
-        commands.shares[client(99)] = ClientShare(owner: 1, isPreferred: true)
+        commands.users.set(ClientUser(1, isOperator: true), of: client(99))
         let operation = OperationID(rawValue: 1_000_000)
         commands.append(opcode: Self.question, parameters: [], purpose: .client(operation), of: client(99))
         #expect(next(1, &commands) == [.client(operation)])
@@ -149,8 +149,8 @@ struct CommandTurnsTests {
         let rig = HostRig()
         rig.start()
         let link = rig.connect()
-        rig.apply(.share(ClientShare(owner: 1000), client(1)))
-        rig.apply(.share(ClientShare(owner: 1001), client(2)))
+        rig.apply(.user(ClientUser(1000), client(1)))
+        rig.apply(.user(ClientUser(1001), client(2)))
         rig.answers[Self.question] = .silence
         rig.answers[ReadRSSI.opcode] = .silence
         for _ in 0..<250 { rig.submit(.sendHCICommand(opcode: Self.question, parameters: []), from: client(1)) }
@@ -160,15 +160,15 @@ struct CommandTurnsTests {
         #expect(rig.count(of: ReadRSSI.opcode) == 1)
     }
 
-    @Test("shares are found whatever the order in which clients come and go")
-    func shares() {
-        var shares = ClientShares()
+    @Test("users are found whatever the order in which clients come and go")
+    func users() {
+        var users = ClientUsers()
         let numbers = [5, 1, 9, 3, 7, 1, 5]
-        for number in numbers { shares[client(number)] = ClientShare(owner: UInt32(number)) }
-        for number in [1, 3, 5, 7, 9] { #expect(shares[client(number)].owner == UInt32(number)) }
-        shares[client(3)] = .common
-        shares[client(4)] = .common
-        for number in [0, 2, 3, 4, 8, 10] { #expect(shares[client(number)] == .common) }
-        #expect(shares[client(9)].owner == 9)
+        for number in numbers { users.set(ClientUser(UInt32(number)), of: client(number)) }
+        for number in [1, 3, 5, 7, 9] { #expect(users[client(number)]?.number == UInt32(number)) }
+        users.set(nil, of: client(3))
+        users.set(nil, of: client(4))
+        for number in [0, 2, 3, 4, 8, 10] { #expect(users[client(number)] == nil) }
+        #expect(users[client(9)]?.number == 9)
     }
 }

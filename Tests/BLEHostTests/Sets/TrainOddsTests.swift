@@ -277,8 +277,8 @@ struct TrainOddsTests {
     func usersTakeTurns() {
         let rig = rig()
         let (greedy, modest) = ((1...6).map { ClientID(rawValue: $0) }, ClientID(rawValue: 9))
-        for client in greedy { rig.apply(.share(ClientShare(owner: 1000), client)) }
-        rig.apply(.share(ClientShare(owner: 1001), modest))
+        for client in greedy { rig.apply(.user(ClientUser(1000), client)) }
+        rig.apply(.user(ClientUser(1001), modest))
         for (number, client) in greedy.enumerated() {
             _ = rig.submit(.radio(.followTrain(request(UInt8(number + 1)))), from: client)
         }

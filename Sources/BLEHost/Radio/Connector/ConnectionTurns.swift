@@ -12,11 +12,11 @@ struct ConnectionTurns {
     /// A device that has its turn, and the owner for whom it has.
     private struct Place {
         let peer: DeviceAddress
-        let share: ClientShare
+        let user: ClientUser
     }
 
     private struct Owner {
-        let share: ClientShare
+        let user: ClientUser
         /// Its clients that wait; the one at the front gets the next place.
         var clients: [ClientID] = []
         /// When it last got a place, as a number that grows; 0: never.
@@ -45,8 +45,8 @@ struct ConnectionTurns {
     mutating func stop() { ends = nil }
 
     /// A client of this owner waits for another device.
-    mutating func noteNewcomer(_ share: ClientShare) {
-        if window.contains(where: { $0.share != share }) { hasNewcomer = true }
+    mutating func noteNewcomer(_ user: ClientUser) {
+        if window.contains(where: { $0.user != user }) { hasNewcomer = true }
     }
 
     /// The devices that have their turn.
@@ -78,14 +78,14 @@ struct ConnectionTurns {
         var candidates = lineUp(pending, isWaiting)
         var chosen = Set(window.map { $0.peer })
         while let place = nextOwner(size: size) {
-            let share = owners[place].share
+            let user = owners[place].user
             guard let peer = nextPeer(of: place, &candidates, besides: chosen) else {
                 owners[place].hasMore = false
                 continue
             }
             if window.count >= size, let loser = makeRoom(for: owners[place]) { chosen.remove(loser) }
             chosen.insert(peer)
-            window.append(Place(peer: peer, share: share))
+            window.append(Place(peer: peer, user: user))
             lastServed += 1
             owners[place].served = lastServed
             owners[place].places += 1
@@ -101,10 +101,10 @@ struct ConnectionTurns {
         var candidates: Candidates = [:]
         for waiting in pending where isWaiting.contains(waiting.request.peer.withoutIdentityMark) {
             candidates[waiting.client, default: []].append(waiting)
-            var place = owners.firstIndex { $0.share == waiting.share }
+            var place = owners.firstIndex { $0.user == waiting.user }
             if place == nil {
                 place = owners.count
-                owners.append(Owner(share: waiting.share))
+                owners.append(Owner(user: waiting.user))
             }
             if let place, !owners[place].clients.contains(waiting.client) {
                 owners[place].clients.append(waiting.client)
@@ -112,8 +112,8 @@ struct ConnectionTurns {
         }
         for place in owners.indices {
             owners[place].clients.removeAll { candidates[$0] == nil }
-            let share = owners[place].share
-            owners[place].places = window.count { $0.share == share }
+            let user = owners[place].user
+            owners[place].places = window.count { $0.user == user }
             owners[place].hasMore = true
             owners[place].isNew = false
             // Sorting keeps no order among equals, so that their places decide.
@@ -162,10 +162,10 @@ struct ConnectionTurns {
 
     /// The owner who gives up a place for this one, if one has to: the one with most places.
     private func loser(to winner: Owner) -> Int? {
-        let comesFirst = winner.share.isPreferred && winner.isNew && winner.places == 0
+        let comesFirst = winner.user.isOperator && winner.isNew && winner.places == 0
         var most: Int?
-        for place in owners.indices where owners[place].share != winner.share {
-            let isDue = comesFirst && !owners[place].share.isPreferred && owners[place].places > 0
+        for place in owners.indices where owners[place].user != winner.user {
+            let isDue = comesFirst && !owners[place].user.isOperator && owners[place].places > 0
             guard isDue || owners[place].places >= winner.places + 2 else { continue }
             if most.map({ owners[$0].places < owners[place].places }) ?? true { most = place }
         }
@@ -176,8 +176,8 @@ struct ConnectionTurns {
     /// - Returns: the device that had it.
     private mutating func makeRoom(for winner: Owner) -> DeviceAddress? {
         guard let loser = loser(to: winner) else { return nil }
-        let share = owners[loser].share
-        guard let place = window.lastIndex(where: { $0.share == share }) else { return nil }
+        let user = owners[loser].user
+        guard let place = window.lastIndex(where: { $0.user == user }) else { return nil }
         owners[loser].places -= 1
         return window.remove(at: place).peer
     }

@@ -10,7 +10,7 @@ struct Connector {
         var operation: OperationID
         var client: ClientID
         /// Whose the client is.
-        var share = ClientShare.common
+        var user = ClientUser.common
         var request: ConnectRequest
         var retriesLeft: UInt8
         /// When its peer last had a turn, see `ConnectionTurns`; 0: never.
@@ -38,21 +38,21 @@ struct Connector {
     var isEmpty: Bool { pending.isEmpty }
 
     /// Whether a client may wait for another connection: at the limit, one whose owner has less than a sixteenth of
-    /// them may. Clients that have the common share count one by one.
-    func hasRoom(for client: ClientID, _ share: ClientShare = .common, limit: Int) -> Bool {
+    /// them may. Clients that have the common user count one by one.
+    func hasRoom(for client: ClientID, _ user: ClientUser = .common, limit: Int) -> Bool {
         if pending.count < limit { return true }
-        let own = pending.count { share == .common ? $0.client == client : $0.share.owner == share.owner }
+        let own = pending.count { user == .common ? $0.client == client : $0.user.owner == user.owner }
         return own < limit / 16
     }
 
     mutating func add(
-        _ request: ConnectRequest, operation: OperationID, client: ClientID, share: ClientShare = .common
+        _ request: ConnectRequest, operation: OperationID, client: ClientID, user: ClientUser = .common
     ) {
         pending.append(
             Pending(
-                operation: operation, client: client, share: share, request: request,
+                operation: operation, client: client, user: user, request: request,
                 retriesLeft: request.establishmentRetries))
-        turns.noteNewcomer(share)
+        turns.noteNewcomer(user)
         if request.peer.isResolvablePrivate { resolvedRevision = nil }
     }
 

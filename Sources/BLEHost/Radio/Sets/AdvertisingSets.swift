@@ -37,6 +37,8 @@ struct AdvertisingSets {
 
     /// Whether the controller reports what concerns subevents.
     var hasResponseEvents = false
+    /// Handles of sets that are not in the list: directed and raw advertisements of several users.
+    var guestHandles: [UInt8] = []
     /// In the order of the requests.
     var entries: [Entry] = []
     private var knowledge = Knowledge.unknown
@@ -57,7 +59,9 @@ struct AdvertisingSets {
     }
 
     /// The lowest handle from 1 that is free; `nil` if all are in use.
-    var freeHandle: UInt8? { (1...0xEF).first { handle in !entries.contains { $0.handle == handle } } }
+    var freeHandle: UInt8? {
+        (1...0xEF).first { handle in !entries.contains { $0.handle == handle } && !guestHandles.contains(handle) }
+    }
 
     /// An Advertising SID that no set has, as long as there is one. The shared advertisement has 0.
     func freeIdentifier(for handle: UInt8) -> UInt8 {
@@ -69,7 +73,7 @@ struct AdvertisingSets {
     /// Whether the controller has a set left for the shared advertisement, as far as is known.
     var hasRoom: Bool {
         guard BuiltIn.sets, let capacity else { return true }
-        return entries.count { !$0.isLeaving } < capacity.sets
+        return entries.count { !$0.isLeaving } + guestHandles.count < capacity.sets
     }
 
     func index(of operation: OperationID) -> Int? {

@@ -46,7 +46,7 @@ struct TrainTable {
     struct Entry {
         var operation: OperationID
         var client: ClientID
-        /// The owner of the client (`ClientShare`).
+        /// The number of the user for whom the client works (`ClientUser`).
         var owner: UInt32 = 0
         var wish: Wish
         var trains: [Train] = []

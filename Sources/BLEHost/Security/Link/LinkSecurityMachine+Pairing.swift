@@ -228,14 +228,15 @@ extension LinkSecurityMachine {
 
     /// Why this side cannot begin a pairing.
     func refusal(
-        toBegin options: PairingOptions, isClosing: Bool, _ bonds: Bonds, _ attempts: PairingAttempts, at now: Instant
+        toBegin options: PairingOptions, isClosing: Bool, _ bonds: Bonds, _ attempts: PairingAttempts,
+        of user: ClientUser?, at now: Instant
     ) -> SecurityFailure? {
         guard attempts.areAvailable else { return .notAvailable }
         guard !isClosing else { return .linkLost }
         guard !isBlocked else { return .timedOut }
         guard !isBusy else { return .alreadyPairing }
         if let wait = wait(attempts, at: now) { return .repeatedAttempts(retryAfter: wait) }
-        return options.isBonding && !bonds.hasRoom(for: identity) ? .tooManyBonds : nil
+        return options.isBonding && !bonds.hasRoom(for: identity, of: user) ? .tooManyBonds : nil
     }
 
     mutating func begin(

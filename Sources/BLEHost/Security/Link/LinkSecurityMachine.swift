@@ -157,6 +157,9 @@ struct LinkSecurityMachine {
     /// Until when it is not saved again.
     var recordPause: Instant?
 
+    /// The user whose operation made the latest pairing necessary; `nil` if the peer began it, or no user is known.
+    var causingUser: ClientUser?
+
     var channelOpenings: [ChannelOpening] = []
     /// Operations that end with pairing.
     var pairOperations: [OperationID] = []

@@ -1,0 +1,186 @@
+"""Cases of what users share, each with a real second uid: what one of them has, another one's programs do not take.
+
+Part of Tools/Daemon/run."""
+import json, os, subprocess, tempfile, threading
+
+from __main__ import BLETOOL, LIMIT, bletool, case
+from client import decode
+from operators import NOBODY, Open, as_user, operator
+from sharing import share_client, started_as
+
+NEEDS_ROOT = 'NOT RUN: only root can be another user'
+
+
+@case
+def configurations_of_users():
+    "another user who writes a configuration by its handle, also without a response, does not end this one's subscription"
+    if os.geteuid():
+        return NEEDS_ROOT
+    with Open('--allow', str(NOBODY)) as daemon:
+        transport = f'bled:{daemon.path}'
+        code, out, said = bletool(transport, '--json', 'gatt', 'Jelling Heart', 'discover')
+        assert code == 0, said
+        characteristics = [one for line in map(json.loads, out.splitlines()) for service in line.get('services', [])
+                           for one in service['characteristics']]
+        handle, = [descriptor['handle'] for one in characteristics if one['uuid'] == '2A37'
+                   for descriptor in one['descriptors'] if descriptor['uuid'] == '2902']
+        reader = subprocess.Popen([BLETOOL, '-t', transport, '--json', 'gatt', 'Jelling Heart', 'subscribe', '2A37'],
+                                  stdout=subprocess.PIPE, text=True)
+        guard = threading.Timer(LIMIT, reader.kill)
+        guard.start()
+
+        def values(count):
+            while count:
+                line = reader.stdout.readline()
+                assert line, 'the subscription has ended'
+                count -= json.loads(line)['event'] == 'notified'
+
+        try:
+            values(1)
+            for words in ['write', hex(handle), '0000'], ['write', hex(handle), '0000', '--command'], ['write', hex(handle), '0100']:
+                done = as_user(NOBODY, [], BLETOOL, '-t', transport, 'gatt', 'Jelling Heart', *words)
+                assert done.returncode == 0, (words, done)
+                values(3)
+        finally:
+            guard.cancel()
+            reader.kill()
+            reader.wait()
+
+
+RUDE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from client import Client, Fixed64, decode
+client = Client(sys.argv[2], 1000)
+assert 1 in client.greet(), 'refused'
+absent = {1: Fixed64(0xC0DE_0000_0099), 2: 1}
+connectable = {3: 1, 6: 1}
+# Directed, raw, and a long name at the slowest pace.
+client.request({12: {1: {}, 7: {1: absent, 2: 1}, **connectable}})
+client.request({12: {2: {1: bytes([2, 1, 6])}, **connectable}})
+named = client.request({12: {1: {1: b'A name that takes all the room'}, 5: 0x4000, **connectable}})
+while 39 not in (message := client.receive()) or decode(message[39][0])[1] != [named]:
+    assert 3 not in message, 'refused'
+assert decode(message[39][0])[3] == [1], 'its name is hidden'
+# What it asked for before has been carried out.
+client.end(client.request({5: {1: 99}}))
+print('ready', flush=True)
+sys.stdin.readline()
+"""
+PARAMETERS, DATA, ENABLE = 0x2036, 0x2037, 0x2039
+DIRECTED = 0x04
+
+
+@case
+def advertisements_of_users():
+    ("another user's directed, raw and slow advertisements, and its long name, change nothing about a server's advertisement: they get "
+     "a set of their own or wait, and its program is told")
+    if os.geteuid():
+        return NEEDS_ROOT
+    with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY)) as daemon:
+        share_client(folder)
+        server = daemon.connect()
+        server.request({12: {1: {1: b'Server', 2: bytes.fromhex('180D')}, 3: 1, 6: 1}})
+        while 25 not in (message := server.receive()) or message[25] != [1]:
+            pass
+        watcher = operator(daemon)
+        watcher.send({8: {15: {}}})
+        assert 21 in watcher.receive()
+        other = started_as(NOBODY, RUDE, folder, daemon, 1)
+        try:
+            assert other.stdout.readline() == 'ready\n'
+            # A question whose packet ends the watch: Read Local Version Information.
+            server.request({40: {1: 0x1001}})
+            shared, own = [], []
+            while True:
+                packet = decode(watcher.receive()[30][0])
+                octets = packet[1][0]
+                if 2 in packet or octets[0] != 1:
+                    continue
+                opcode, parameters = int.from_bytes(octets[1:3], 'little'), octets[4:]
+                if opcode == 0x1001:
+                    break
+                if opcode in (PARAMETERS, DATA):
+                    (shared if parameters[0] == 0 else own).append((opcode, parameters))
+                if opcode == ENABLE and parameters[0] == 0:
+                    assert parameters[2] != 0, 'the shared advertisement was switched off'
+            for opcode, parameters in shared:
+                assert opcode == DATA and b'Server' in parameters and b'\x0D\x18' in parameters, (hex(opcode), parameters)
+            assert any(opcode == PARAMETERS and parameters[1] & DIRECTED for opcode, parameters in own), own
+        finally:
+            other.stdin.close()
+            other.wait(LIMIT)
+
+
+@case
+def bonds_of_users():
+    "a bond is its user's, as ‘bonds’ says, and ‘unpair --user’ removes all of one user and none of another"
+    if os.geteuid():
+        return NEEDS_ROOT
+    with Open('--allow', str(NOBODY)) as daemon:
+        transport = f'bled:{daemon.path}'
+        done = as_user(NOBODY, [], BLETOOL, '-t', transport, 'pair', 'Jelling Heart', '--yes')
+        assert done.returncode == 0, done
+        bond = json.loads(bletool(transport, '--json', 'bonds')[1])
+        assert bond['user'] == NOBODY, bond
+        code, _, said = bletool(transport, 'unpair', '--user', 'root')
+        assert code == 1 and 'no bond' in said, said
+        done = as_user(NOBODY, [], BLETOOL, '-t', transport, 'unpair', '--user', str(NOBODY))
+        assert done.returncode == 1 and '--operators' in done.stderr, done
+        daemon.kill()
+        daemon.start()
+        daemon.__enter__()
+        assert json.loads(bletool(transport, '--json', 'bonds')[1])['user'] == NOBODY, 'not kept'
+        code, out, said = bletool(transport, '--json', 'unpair', '--user', 'nobody')
+        assert code == 0 and json.loads(out)['identity'] == bond['identity'], (out, said)
+        assert bletool(transport, '--json', 'bonds')[:2] == (0, '')
+
+
+ALERTED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from client import Client, decode
+app = Client(sys.argv[2], 1000)
+app.send({1: {1: 1, 2: 2, 3: {1: b'org.example.alerted'}}})
+assert 16 in app.receive(), 'not welcome'
+app.send({3: {1: 1, 3: {}}})
+app.send({3: {1: 1, 6: {1: bytes.fromhex('180D')}}})
+while True:
+    message = app.receive()
+    if 17 in message and 7 in (told := decode(message[17][0])):
+        peer = decode(decode(told[7][0])[1][0])[1][0]
+        break
+# Connected a second later, when it is suspended.
+app.send({3: {1: 1, 8: {1: peer, 2: {1: 1, 4: 1000}}}})
+app.send({5: {1: 2}})
+app.send({5: {1: 3}})
+print('ready', flush=True)
+sys.stdin.readline()
+"""
+
+
+@case
+def alerts_of_users():
+    "apps of two users that want to alert their users of one connection each have an alert"
+    if os.geteuid():
+        return NEEDS_ROOT
+    with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY)) as daemon:
+        share_client(folder)
+        follower = operator(daemon)
+        follower.send({8: {9: {}}})
+        assert 21 in follower.receive()
+        apps = [started_as(user, ALERTED, folder, daemon, 1) for user in (0, NOBODY)]
+        try:
+            for app in apps:
+                assert app.stdout.readline() == 'ready\n'
+            names = set()
+            while len(names) < 2:
+                message = follower.receive()
+                assert message is not None, names
+                if 31 in message:
+                    names.add(decode(message[31][0])[2][0].decode())
+            assert names == {'0/org.example.alerted', f'{NOBODY}/org.example.alerted'}, names
+        finally:
+            for app in apps:
+                app.stdin.close()
+                app.wait(LIMIT)
