@@ -1,5 +1,6 @@
 import BLEAppLifecycle
 import BLEDaemonProtocol
+import Glibc
 
 /// The limits of clients. A client that exceeds one harms only itself: its request is refused, or its connection ends.
 /// `UserShare` limits what the tools and the apps that are not installed of one user have together.
@@ -38,6 +39,16 @@ public struct ClientLimits: Hashable, Sendable {
     public var managers = 16
     /// Different app names of one user that run or have left something.
     public var appsOfUser = 64
+    /// How long a woken app may run, in seconds, unless its manifest says otherwise.
+    public var wakeSeconds = 10
+    /// How long a woken app may stay idle, in seconds: with all events handled, all requests of centrals answered and no
+    /// task. `nil`: for the rest of its time.
+    public var idleSeconds: Int?
+    /// What may wait for an app that does not receive its events, in octets (SPEC 5.5 rule 2). By default a 1024th of the
+    /// machine's memory, from 1 to 8 MiB.
+    public var queuedOctets = ClientLimits.shareOfMemory
+    /// What may wait for all apps of one user; `nil`: four times as much.
+    public var queuedOctetsOfUser: Int?
     /// Connections of all users together.
     public var clients = 128
     /// Connections of one user.
@@ -46,6 +57,11 @@ public struct ClientLimits: Hashable, Sendable {
     public var greetingMicroseconds: Int64 = 5_000_000
 
     public init() {}
+
+    private static let shareOfMemory: Int = {
+        let octets = sysconf(Int32(_SC_PHYS_PAGES)).multipliedReportingOverflow(by: sysconf(Int32(_SC_PAGESIZE)))
+        return octets.overflow ? 8 << 20 : min(max(octets.partialValue / 1024, 1 << 20), 8 << 20)
+    }()
 }
 
 extension LifecycleSettings {
@@ -57,5 +73,9 @@ extension LifecycleSettings {
         // Every link that an app gets is searched for them.
         watchedServicesOfApp = 64
         watchedServices = 1024
+        wakeBudget = .seconds(Int32(clamping: limits.wakeSeconds))
+        idleSpan = limits.idleSeconds.map { .seconds(Int32(clamping: $0)) }
+        queuedOctetLimit = limits.queuedOctets
+        queuedOctetLimitOfUser = limits.queuedOctetsOfUser ?? limits.queuedOctets * UserShare.factor
     }
 }

@@ -14,8 +14,6 @@ final class Connection {
     var app: AppSession?
     /// Its session as an operator.
     var operating: OperatorSession?
-    /// The time from which the process of an app may be stopped: a new one first creates its managers.
-    var mayStopAt: UInt64 = 0
     /// Whether the life of apps counts it as a process.
     var isLaunched = false
     /// Whether it gets what crosses HCI.

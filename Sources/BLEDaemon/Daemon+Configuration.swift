@@ -68,8 +68,6 @@ extension Daemon {
         public var memoryPressurePath: String? = "/proc/pressure/memory"
         /// The program that passes requests to systemd.
         public var systemctlPath = "/usr/bin/systemctl"
-        /// How long an app that was launched or has reconnected runs at least before it is suspended, in microseconds.
-        public var settlingMicroseconds: UInt64 = 2_000_000
         /// How often `alive` is called on the loop, in microseconds; `nil`: never.
         public var aliveMicroseconds: UInt64?
         /// Called on the loop every `aliveMicroseconds`, for a watchdog.

@@ -313,7 +313,7 @@ extension Daemon {
             switch output {
             case .send(let message): octets += message.framed()
             case .close: isClosing = true
-            case .request, .returned, .move, .pairing, .answer: carryOut(output, connection)
+            case .request, .returned, .move, .tasks, .pairing, .answer: carryOut(output, connection)
             }
         }
         if ends > 0, octets.count == endOctets, !isClosing {

@@ -476,7 +476,7 @@ public final class Daemon {
                 connection.isPending = false
                 carryOut(connection)
             }
-            if pending.isEmpty { endWakes() }
+            if pending.isEmpty { drain() }
         } while !pending.isEmpty
     }
 

@@ -141,6 +141,10 @@ public struct DaemonSettings: Equatable, Sendable {
         Limit(key: "channels", range: 1...64) { $0.channels = $1 },
         Limit(key: "sets", range: 1...64) { $0.sets = $1 },
         Limit(key: "trains", range: 1...64) { $0.trains = $1 },
+        Limit(key: "wakeSeconds", range: 1...3600) { $0.wakeSeconds = $1 },
+        Limit(key: "idleSeconds", range: 0...3600) { $0.idleSeconds = $1 },
+        Limit(key: "queuedOctets", range: 65_536...1_073_741_824) { $0.queuedOctets = $1 },
+        Limit(key: "queuedOctetsOfUser", range: 65_536...1_073_741_824) { $0.queuedOctetsOfUser = $1 },
     ]
 
     private mutating func limit(_ values: [String: Int]) throws {

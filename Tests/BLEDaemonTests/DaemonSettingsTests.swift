@@ -60,6 +60,21 @@ struct DaemonSettingsTests {
         #expect(said.contains(words), "\(said)")
     }
 
+    @Test("the time of a wake, how long an app may be idle, and what may wait for it are limits of apps (SPEC 5.5)")
+    func lives() throws {
+        var life = LifecycleSettings()
+        life.limit(ClientLimits())
+        #expect(life.wakeBudget == .seconds(10) && life.idleSpan == nil)
+        #expect((1 << 20...8 << 20).contains(life.queuedOctetLimit))
+        #expect(life.queuedOctetLimitOfUser == 4 * life.queuedOctetLimit)
+        let text =
+            #"{"limits": {"wakeSeconds": 7, "idleSeconds": 0, "queuedOctets": 65536, "queuedOctetsOfUser": 70000}}"#
+        life.limit(try DaemonSettings(file: Data(text.utf8)).limits)
+        #expect(life.wakeBudget == .seconds(7) && life.idleSpan == .zero)
+        #expect(life.queuedOctetLimit == 65536 && life.queuedOctetLimitOfUser == 70000)
+        #expect(problem(#"{"limits": {"idleSeconds": -1}}"#)?.contains("‘limits.idleSeconds’ is 0 to 3600") == true)
+    }
+
     @Test("damaged files are errors and nothing worse")
     func damage() {
         var chance = SystemRandomNumberGenerator()

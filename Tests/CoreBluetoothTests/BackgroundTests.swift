@@ -62,14 +62,16 @@ struct BackgroundTests {
         #expect(await probe.run { probe.peripheral.state } == .connected)
     }
 
-    @Test("a wake is over when the app has received its events, however often it is woken (SPEC BGX-2, BGX-4)")
+    @Test(
+        "an app that has received its events gets no strike when its time is over, however often it is woken (SPEC BGX-2, BGX-4)"
+    )
     func wakes() async throws {
         let stage = try Stage { _ in }
         let (probe, device) = try await behind(stage)
         for number in UInt8(200)..<204 {
             await measure(number, device, stage)
             try await probe.wait(for: "value 2A37 00\(String(number, radix: 16))")
-            // Longer than a wake may last: it is over by then.
+            // Longer than a wake may last.
             await stage.pass(milliseconds: 600)
         }
         #expect(strikes == [])
@@ -95,6 +97,51 @@ struct BackgroundTests {
         #expect(expirations.current == 4)
         #expect(strikes == (1...4).map { "The time in the background is over (strike \($0))" })
         try await expectAlive(probe)
+    }
+
+    @Test(
+        "a task is told when the time is over; one that ends then is no strike, one that goes on is (SPEC BGX-4, BGX-5)"
+    )
+    func expiredTask() async throws {
+        let stage = try Stage { _ in }
+        let (probe, device) = try await behind(stage)
+        let application = CBApplication(system: { probe.system })
+        let expirations = Locked(0)
+        let ending = Locked(CBBackgroundTaskIdentifier.invalid)
+        ending.with {
+            $0 = application.beginBackgroundTask(withName: "one") {
+                expirations.with { $0 += 1 }
+                application.endBackgroundTask(ending.current)
+            }
+        }
+        await measure(201, device, stage)
+        try await probe.wait(for: "value 2A37 00c9")
+        #expect(application.backgroundTimeRemaining <= 0.5)
+        try await waitUntil("the first") { expirations.current == 1 }
+        try await waitUntil("its end") { probe.system.tasks.count == 0 }
+        await probe.settle(probe.system)
+        #expect(strikes == [])
+        let lasting = application.beginBackgroundTask { expirations.with { $0 += 1 } }
+        await measure(202, device, stage)
+        try await waitUntil("the second") { expirations.current == 2 }
+        try await waitUntil("the strike") { strikes.count == 1 }
+        application.endBackgroundTask(lasting)
+        try await expectAlive(probe)
+        #expect(application.backgroundTimeRemaining == .greatestFiniteMagnitude)
+    }
+
+    @Test("tasks are counted: each ends once, and none is no task (SPEC BGX-4)")
+    func countedTasks() {
+        let system = ScriptedSystem()
+        let application = CBApplication(system: { system })
+        let one = application.beginBackgroundTask()
+        let two = application.beginBackgroundTask(withName: "two", expirationHandler: nil)
+        #expect(one != two && one != .invalid && two != .invalid)
+        application.endBackgroundTask(one)
+        application.endBackgroundTask(one)
+        application.endBackgroundTask(.invalid)
+        application.endBackgroundTask(two)
+        #expect(system.taskCounts == [1, 2, 1, 0])
     }
 
     @Test(

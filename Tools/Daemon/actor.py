@@ -12,6 +12,10 @@ cases of limits and scenarios install it, so that it is a process with a life (T
   signals     how often to read the signal strength at once, when it is connected
   allocate    how many MiB to use, when it may begin
   busy        handles nothing that it is told
+  late        after each value in the background, goes on by itself for so many seconds, and then says so
+  work        what it does about its time at such a value: `done` says that it is done, a number is a task of so many seconds,
+              `expiring` a task until it is warned, `endless` one that never ends
+  answer      after how many seconds it answers a read
   rescan      scans for another service fifty times a second, so that what is preserved of it changes, and counts
 
 SIGUSR1: it lets go of the device."""
@@ -24,7 +28,7 @@ WISH = json.loads(sys.argv[1])
 CENTRAL, PERIPHERAL = 1, 2
 client = Client(os.environ['JELLING_SOCKET'], 1_000_000)
 device = None
-is_restored = False
+is_restored = is_behind = False
 held = []
 
 
@@ -120,6 +124,8 @@ def central(event):
         say('state', state=state)
         if state == 5:
             begin()
+    elif kind == 6:
+        say('lost', count=content)
     elif kind == 7:
         peer = decode(decode(content)[1][0])[1][0]
         say('discovered', peer=peer.hex())
@@ -152,11 +158,32 @@ def of_device(told):
             if one[2][0] == uuid(WISH['subscribe']):
                 ask_device({11: {1: one[1][0], 2: 1}})
     elif 7 in told:
+        work()
         say('value', value=decode(told[7][0]).get(2, [b''])[0].hex(), error=error(told.get(2)))
     elif 11 in told:
         say('notifying', error=error(told.get(2)))
     elif 12 in told:
         say('signal', error=error(told.get(2)))
+
+
+def work():
+    """At a value, in the background."""
+    if not is_behind:
+        return
+    if 'late' in WISH:
+        threading.Timer(WISH['late'], lambda: say('late')).start()
+    task = WISH.get('work')
+    if task == 'done':
+        client.send({5: {1: 3}})
+    elif task is not None:
+        client.send({5: {2: 1}})
+        if isinstance(task, (int, float)):
+            threading.Timer(task, end_task).start()
+
+
+def end_task():
+    say('ended')
+    client.send({5: {2: 0}})
 
 
 def peripheral(event):
@@ -186,7 +213,10 @@ def peripheral(event):
     elif kind == 16:
         request = decode(content)[1][0]
         say('read')
-        ask(PERIPHERAL, {21: {1: request, 3: b'here'}})
+        if 'answer' in WISH:
+            threading.Timer(WISH['answer'], lambda: ask(PERIPHERAL, {21: {1: request, 3: b'here'}})).start()
+        else:
+            ask(PERIPHERAL, {21: {1: request, 3: b'here'}})
     elif kind == 22:
         said = decode(content)
         say('channel', psm=said.get(1, [0])[0], error=error(said.get(2)))
@@ -197,6 +227,7 @@ def let_go(*_):
 
 
 def main():
+    global is_behind
     signal.signal(signal.SIGUSR1, let_go)
     client.send({1: {1: 1, 2: 2, 3: {1: os.environ['JELLING_APP'].encode()}}})
     welcome = decode(client.receive()[16][0])
@@ -217,6 +248,12 @@ def main():
                 say('log', text=notice[1][0].decode())
             elif 2 in notice:
                 say('expiring')
+                if WISH.get('work') == 'expiring':
+                    end_task()
+            elif 5 in notice:
+                # The greatest number: nothing limits it.
+                is_behind = notice[5][0] != 0xFFFFFFFF
+                say('time', milliseconds=notice[5][0])
         if 2 in message:
             say('refusal', reason=decode(message[2][0])[1][0])
 

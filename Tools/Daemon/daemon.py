@@ -26,15 +26,21 @@ def alone(test):
 
 class Daemon:
     """`bled` on the simulator, on a socket of its own. `descriptors` limits how many it may have; `words` are further options,
-    `inherited` and `groups` the descriptors and supplementary groups that it is started with."""
+    `inherited` and `groups` the descriptors and supplementary groups that it is started with; `idle` the seconds for which a woken
+    app may be idle, by default none, so that cases of something else need not wait; None: as long as its time lasts."""
 
-    def __init__(self, descriptors=None, apps=(), adapter='sim', words=(), inherited=(), groups=None):
+    def __init__(self, descriptors=None, apps=(), adapter='sim', words=(), inherited=(), groups=None, idle=0):
         self.folder = tempfile.TemporaryDirectory()
         self.path = os.path.join(self.folder.name, 'bled.sock')
         self.log = open(os.path.join(self.folder.name, 'log'), 'w+')
         # Apps of other users find the socket.
         os.chmod(self.folder.name, 0o755)
         self.descriptors, self.adapter, self.words = descriptors, adapter, list(words)
+        if idle is not None and '--config' not in self.words:
+            path = os.path.join(self.folder.name, 'config.json')
+            with open(path, 'w') as file:
+                json.dump({'limits': {'idleSeconds': idle}}, file)
+            self.words += ['--config', path]
         self.inherited, self.groups = inherited, groups
         # A real shortage of memory on this machine would end the apps that a case has suspended.
         self.pressure = os.path.join(self.folder.name, 'pressure')

@@ -7,23 +7,32 @@ import BLEPackets
 ///         │                                                          end, from anywhere, to notRunning
 ///         └──event of a preserved manager──▶ relaunching ──launch──▶ woken
 ///
-/// A wake has a time budget. An app that exceeds it gets a strike and a warning, and is suspended after a grace period.
-/// It is not woken again for 2ⁿ s, and is terminated after too many strikes (SPEC BGX-4, BGX-5).
+/// A wake has a time budget (`Wake`). An app that is idle at its end is suspended. One that is at work gets a strike and a
+/// warning, and is suspended after a grace period. It is not woken again for 2ⁿ s, and is terminated after too many
+/// strikes (SPEC BGX-4, BGX-5). An app that only has tasks gets the warning first, and the strike if it does not end
+/// them in the grace period.
 struct App {
     enum State: Equatable {
         case notRunning
         case relaunching(deadline: Instant)
         case foreground
         /// Continues to run for a while after it left the foreground.
-        case background(until: Instant)
+        /// - Parameters:
+        ///   - planned: the end without events that came meanwhile.
+        ///   - isExpiring: whether the time is over and tasks have been told so.
+        case background(until: Instant, planned: Instant, isExpiring: Bool)
         /// Was woken for an event.
-        case woken(since: Instant, isExpiring: Bool)
+        case woken(Wake)
         case suspended
     }
 
     /// The result of a check of an app.
     enum Change: Equatable {
         case none
+        /// Its time is over, and it has nothing to do.
+        case idle
+        /// Its time is over, and it must be told to end its tasks.
+        case ending
         /// It has run too long and must be warned.
         case expiring(strikes: Int)
         /// It has exceeded its budget too often.
@@ -46,6 +55,8 @@ struct App {
     /// Bluetooth was turned off or on while the app did not run: only the user may launch it (SPEC SPR-30).
     private var mayNotRelaunch = false
     private(set) var launchOptions = LaunchOptions()
+    /// How many tasks it has begun and not ended.
+    private(set) var tasks = 0
 
     init(_ manifest: AppManifest) {
         id = manifest.app
@@ -56,7 +67,23 @@ struct App {
 
     var isInForeground: Bool { state == .foreground }
 
-    var isWoken: Bool { if case .woken = state { true } else { false } }
+    var isWoken: Bool { wake != nil }
+
+    /// Whether it may be suspended as soon as it has nothing to do.
+    var mayEndEarly: Bool {
+        switch state {
+        case .woken, .background(_, _, isExpiring: true): true
+        case .background, .notRunning, .relaunching, .foreground, .suspended: false
+        }
+    }
+
+    private var wake: Wake? { if case .woken(let wake) = state { wake } else { nil } }
+
+    private mutating func changeWake(_ body: (inout Wake) -> Void) {
+        guard var wake else { return }
+        body(&wake)
+        state = .woken(wake)
+    }
 
     var hasProcess: Bool {
         switch state {
@@ -88,10 +115,11 @@ struct App {
         if case .relaunching = state {} else { launchOptions = LaunchOptions() }
         mayNotRelaunch = false
         wantsWake = false
+        tasks = 0
         if let foreground {
             enterForeground(foreground)
         } else {
-            state = .woken(since: now, isExpiring: false)
+            state = .woken(Wake(at: now, isLaunch: true))
             hasOverrun = false
         }
     }
@@ -105,20 +133,59 @@ struct App {
     }
 
     mutating func enterBackground(until end: Instant) {
-        state = .background(until: end)
+        state = .background(until: end, planned: end, isExpiring: false)
         hasOverrun = false
     }
 
+    /// The app gets an event, for which it has the time of a wake.
+    mutating func took(at now: Instant, _ settings: LifecycleSettings) {
+        switch state {
+        case .woken: changeWake { $0.took(at: now) }
+        case .background(let end, let planned, false):
+            let budget = wakeBudget(settings)
+            let later = min(now.advanced(by: budget), planned.advanced(by: budget))
+            state = .background(until: max(end, later), planned: planned, isExpiring: false)
+        case .background, .notRunning, .relaunching, .foreground, .suspended: break
+        }
+    }
+
+    /// What a woken app has not finished, apart from tasks.
+    mutating func note(hasCalls: Bool, at now: Instant) {
+        let work: Wake.Work = hasCalls ? .calls : tasks > 0 ? .tasks : .none
+        changeWake { $0.note(work, at: now) }
+    }
+
+    /// The app has begun or ended tasks.
+    mutating func setTasks(_ count: Int) {
+        tasks = count
+        changeWake { $0.noteTasks() }
+    }
+
+    /// A woken app has said that it is done.
+    mutating func finish() { changeWake { $0.finish() } }
+
+    /// Whether an app can be suspended before its time is over.
+    func isDone(at now: Instant, _ settings: LifecycleSettings) -> Bool {
+        switch state {
+        case .woken(let wake): wake.isDone(settings, at: now)
+        case .background(_, _, isExpiring: true): tasks == 0
+        case .background, .notRunning, .relaunching, .foreground, .suspended: false
+        }
+    }
+
     /// Suspends the app's process.
-    mutating func freeze(at now: Instant, _ settings: LifecycleSettings) {
+    /// - Parameter hasWaiting: whether events wait that it could not receive: after an overrun, it is woken for them.
+    mutating func freeze(at now: Instant, _ settings: LifecycleSettings, hasWaiting: Bool = false) {
         state = .suspended
         guard hasOverrun else { return }
         hasOverrun = false
         delayWake(at: now, settings)
+        if hasWaiting { wantsWake = true }
     }
 
     mutating func ended() {
         state = .notRunning
+        tasks = 0
         launchOptions = LaunchOptions()
     }
 
@@ -133,7 +200,7 @@ struct App {
     /// - Returns: whether it runs now.
     mutating func wake(at now: Instant) -> Bool {
         guard state == .suspended, mayWake(at: now) else { return false }
-        state = .woken(since: now, isExpiring: false)
+        state = .woken(Wake(at: now, isLaunch: false))
         return true
     }
 
@@ -185,36 +252,57 @@ struct App {
     }
 
     func deadline(_ settings: LifecycleSettings) -> Instant? {
-        let wake = wantsWake ? wakeNotBefore : nil
+        let next = wantsWake ? wakeNotBefore : nil
         switch state {
-        case .background(let until): return earliest(wake, until)
-        case .relaunching(let limit): return earliest(wake, limit)
-        case .woken(let since, let isExpiring):
-            let end = since.advanced(by: wakeBudget(settings))
-            return earliest(wake, isExpiring ? end.advanced(by: settings.freezeGrace) : end)
-        case .notRunning, .foreground, .suspended: return wake
+        case .background(let until, _, let isExpiring):
+            return earliest(next, isExpiring ? until.advanced(by: settings.freezeGrace) : until)
+        case .relaunching(let limit): return earliest(next, limit)
+        case .woken(let wake): return earliest(next, wake.deadline(budget: wakeBudget(settings), settings))
+        case .notRunning, .foreground, .suspended: return next
+        }
+    }
+
+    /// How long the app may still run; `nil` if nothing limits it.
+    func remaining(at now: Instant, _ settings: LifecycleSettings) -> Microseconds? {
+        switch state {
+        case .background(let until, _, _): max(.zero, now.distance(to: until))
+        case .woken(let wake): wake.remaining(budget: wakeBudget(settings), at: now)
+        case .foreground: nil
+        case .notRunning, .relaunching, .suspended: .zero
         }
     }
 
     /// Warns an app that exceeds its budget, and terminates it if it does so too often (SPEC BGX-4, BGX-5).
     mutating func checkBudget(at now: Instant, _ settings: LifecycleSettings) -> Change {
-        guard case .woken(let since, false) = state, since.advanced(by: wakeBudget(settings)) <= now else {
-            return .none
+        if case .background(let until, let planned, false) = state, until <= now, tasks > 0 {
+            state = .background(until: until, planned: planned, isExpiring: true)
+            return .ending
         }
-        state = .woken(since: since, isExpiring: true)
+        guard let wake, wake.isBudgetOver(wakeBudget(settings), at: now) else { return .none }
+        if wake.work == .none { return .idle }
+        changeWake { $0.expire() }
+        return wake.work == .tasks ? .ending : overrun(at: now, settings)
+    }
+
+    private mutating func overrun(at now: Instant, _ settings: LifecycleSettings) -> Change {
         strike(at: now, settings)
         guard strikes.count >= settings.strikeLimit else { return .expiring(strikes: strikes.count) }
         delayWake(at: now, settings)
         return .terminated(strikes: strikes.count)
     }
 
+    /// Counts an overrun if the app is to be suspended although it has tasks, and was not struck for other work.
+    mutating func checkTasks(at now: Instant, _ settings: LifecycleSettings) -> Change {
+        tasks > 0 && !hasOverrun && isFreezeDue(at: now, settings) ? overrun(at: now, settings) : .none
+    }
+
     /// Whether the app has run for as long as it may.
     func isFreezeDue(at now: Instant, _ settings: LifecycleSettings) -> Bool {
         switch state {
-        case .background(let until): until <= now
-        case .woken(let since, true):
-            since.advanced(by: wakeBudget(settings)).advanced(by: settings.freezeGrace) <= now
-        case .woken, .notRunning, .relaunching, .foreground, .suspended: false
+        case .background(let until, _, let isExpiring):
+            (isExpiring ? until.advanced(by: settings.freezeGrace) : until) <= now && (isExpiring || tasks == 0)
+        case .woken(let wake): wake.isGraceOver(wakeBudget(settings), settings, at: now)
+        case .notRunning, .relaunching, .foreground, .suspended: false
         }
     }
 

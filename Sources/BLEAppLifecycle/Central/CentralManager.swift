@@ -32,11 +32,18 @@ struct CentralManager {
     let client: ClientID
     let app: AppID
     private(set) var scan: ScanOptions? {
-        didSet { scannedServices = scan.map { ScannedServices($0.services) } }
+        didSet {
+            scannedServices = scan.map { ScannedServices($0.services) }
+            found = []
+        }
     }
     /// The services of the scan.
     private(set) var scannedServices: ScannedServices?
     private(set) var runningScan: RunningScan?
+    /// The devices that the present scan has found while the app was in the background. Only for lookup, never iterated.
+    private var found: Set<PeerIdentifier> = []
+    /// How many of them are kept: beyond it, all are forgotten, so that a device may wake the app once more.
+    private static let foundLimit = 1024
     /// In the order of the app's requests.
     private(set) var peripherals = OrderedTable<PeerIdentifier, PeripheralSession>()
     private(set) var connectionEvents: ConnectionWatch?
@@ -195,6 +202,13 @@ struct CentralManager {
         if runningScan?.token == token { runningScan = nil }
     }
 
+    /// Notes that the scan has found a device while the app is in the background.
+    /// - Returns: whether it is new to this scan, or has been connected since.
+    mutating func noteFound(_ identifier: PeerIdentifier) -> Bool {
+        if found.count >= Self.foundLimit, !found.contains(identifier) { found = [] }
+        return found.insert(identifier).inserted
+    }
+
     // MARK: Connections
 
     private mutating func connect(
@@ -280,6 +294,7 @@ struct CentralManager {
         _ identifier: PeerIdentifier, at now: Instant, into effects: inout ManagerEffects
     ) {
         guard let session = peripherals.remove(identifier) else { return }
+        found.remove(identifier)
         switch session.state {
         case .connecting(let token?, _): effects.cancel(token)
         case .connecting: break
@@ -300,6 +315,7 @@ struct CentralManager {
     ) {
         guard let session = session(on: link) else { return }
         let identifier = session.identifier
+        found.remove(identifier)
         effects.commands.forget(client, on: identifier)
         effects.needsJournal = true
         if reason == .controllerLost, standing.isPreserved {
@@ -352,7 +368,10 @@ struct CentralManager {
     }
 
     /// The manager's process has ended; its activities continue.
-    mutating func processEnded() { connectionEvents = nil }
+    mutating func processEnded() {
+        connectionEvents = nil
+        found = []
+    }
 
     // MARK: Peripherals
 

@@ -135,15 +135,37 @@ extension AppLifecycle {
         finish()
     }
 
-    /// The app has finished its work in the background and is suspended.
+    /// An app says that it has finished its work in the background. If it was woken, it is suspended as soon as it has
+    /// handled the events that it has received and has no tasks left; otherwise it is suspended at once.
+    public mutating func finished(_ id: AppID, at now: Instant) {
+        guard isWoken(id), let index = app(id) else { return suspend(id, at: now) }
+        self.now = now
+        apps[index].finish()
+        finish()
+    }
+
+    /// An app has begun or ended tasks that are to go on in the background.
+    /// - Parameter count: how many it has begun and not ended.
+    public mutating func setTasks(_ count: Int, of id: AppID, at now: Instant) {
+        self.now = now
+        guard let index = app(id), apps[index].hasProcess, apps[index].tasks != count else { return }
+        apps[index].setTasks(count)
+        finish()
+    }
+
+    /// How long an app may still run; `nil` if nothing limits it, because it is in the foreground.
+    public func remainingTime(of id: AppID, at now: Instant) -> Microseconds? {
+        guard let index = app(id) else { return .zero }
+        return apps[index].remaining(at: now, settings)
+    }
+
+    /// The app is suspended, whatever it does.
     public mutating func suspend(_ id: AppID, at now: Instant) {
         self.now = now
         let index = known(id)
         guard apps[index].runs else { return }
         checkBudget(index)
-        guard apps[index].runs else { return }
-        directory.writeDown(into: &outputs)
-        freeze(index)
+        if apps[index].runs { freeze(index) }
         finish()
     }
 
@@ -217,9 +239,62 @@ extension AppLifecycle {
 
     private mutating func freeze(_ app: Int) {
         let wasInForeground = apps[app].isInForeground
-        apps[app].freeze(at: now, settings)
+        directory.writeDown(into: &outputs)
+        let (wakesCentral, wakesPeripheral) = (apps[app].hasMode(.central), apps[app].hasMode(.peripheral))
+        var hasWaiting = false
+        managers.forEachInPlace { _, manager in
+            guard manager.app == app, manager.id != nil, !manager.queue.isEmpty else { return }
+            if manager.role == .central ? wakesCentral : wakesPeripheral { hasWaiting = true }
+        }
+        apps[app].freeze(at: now, settings, hasWaiting: hasWaiting)
+        endRequests(of: app)
         emit(.process(.suspend, apps[app].id))
         if wasInForeground { convergeAll(of: app) }
+    }
+
+    /// Requests of remote centrals that a suspended app has received and not answered end with an error: their senders
+    /// need not wait for the end of the transaction. Those that it has not received wait if they wake it.
+    private mutating func endRequests(of app: Int) {
+        let wakes = apps[app].hasMode(.peripheral)
+        var count = 0
+        for client in managers.keys {
+            var ended: [GATTRequestID] = []
+            managers.change(client) { manager in
+                guard manager.app == app else { return }
+                let queue = manager.queue
+                ended =
+                    manager.peripheral?.suspended(
+                        isWaiting: { question in wakes && queue.contains { $0.question == question } }) ?? []
+                if !wakes { manager.queue.removeAll { event in event.question.map { ended.contains($0) } ?? false } }
+            }
+            for id in ended { effects.submit(.server(.respond(id, .failure(.unlikelyError))), from: client) }
+            count += ended.count
+        }
+        if count > 0 { log(.requestsEnded(count: count), app) }
+        settle()
+    }
+
+    /// Suspends woken apps that have nothing more to do.
+    mutating func endWakes() {
+        for index in apps.indices where apps[index].mayEndEarly {
+            noteWork(of: index)
+            if apps[index].isDone(at: now, settings) { freeze(index) }
+        }
+    }
+
+    /// Notes what a woken app has not finished, as far as its owner reports it.
+    private mutating func noteWork(of app: Int) {
+        guard apps[app].isWoken else { return }
+        let (hearsCentral, hearsPeripheral) = (apps[app].hears(.central), apps[app].hears(.peripheral))
+        var hasCalls = false
+        managers.forEachInPlace { _, manager in
+            guard manager.app == app, manager.id != nil else { return }
+            let hears = manager.role == .central ? hearsCentral : hearsPeripheral
+            if manager.hasUnhandled || hears && !manager.queue.isEmpty || manager.peripheral?.owesAnswers == true {
+                hasCalls = true
+            }
+        }
+        apps[app].note(hasCalls: hasCalls, at: now)
     }
 
     /// An event waits for an app that does not run.
@@ -241,8 +316,10 @@ extension AppLifecycle {
 
     mutating func advanceApps() {
         for index in apps.indices {
+            noteWork(of: index)
             let isFreezeDue = apps[index].isFreezeDue(at: now, settings)
             apps[index].checkRelaunch(at: now, settings)
+            if isFreezeDue { act(on: apps[index].checkTasks(at: now, settings), index, isWarned: true) }
             checkBudget(index)
             if isFreezeDue, apps[index].runs { freeze(index) }
             if apps[index].isWakeDue(at: now) {
@@ -252,19 +329,22 @@ extension AppLifecycle {
         }
     }
 
-    private mutating func checkBudget(_ app: Int) {
-        let strikes: Int
-        let isTerminated: Bool
-        switch apps[app].checkBudget(at: now, settings) {
-        case .none: return
-        case .expiring(let count): (strikes, isTerminated) = (count, false)
-        case .terminated(let count): (strikes, isTerminated) = (count, true)
-        }
+    private mutating func checkBudget(_ app: Int) { act(on: apps[app].checkBudget(at: now, settings), app) }
+
+    private mutating func act(on change: App.Change, _ app: Int, isWarned: Bool = false) {
         let id = apps[app].id
-        log(.wakeBudgetExceeded(strikes: strikes), app)
-        emit(.process(.expiring, id))
-        guard isTerminated else { return }
-        emit(.process(.terminate, id))
-        ended(id, .terminatedBySystem, at: now)
+        switch change {
+        case .none: break
+        case .idle: freeze(app)
+        case .ending: emit(.process(.expiring, id))
+        case .expiring(let strikes):
+            log(.wakeBudgetExceeded(strikes: strikes), app)
+            if !isWarned { emit(.process(.expiring, id)) }
+        case .terminated(let strikes):
+            log(.wakeBudgetExceeded(strikes: strikes), app)
+            if !isWarned { emit(.process(.expiring, id)) }
+            emit(.process(.terminate, id))
+            ended(id, .terminatedBySystem, at: now)
+        }
     }
 }

@@ -4,32 +4,94 @@ import BLEPackets
 /// The delivery of events: at once, by waking the app, later, or by launching it (SPEC FGO-4, FGO-5, BGC-2, BGP-1,
 /// SPR-5).
 extension AppLifecycle {
-    mutating func deliver(_ event: ClientEvent, to client: ClientID) {
+    /// - Parameter wakes: whether the app may be woken for the event.
+    mutating func deliver(_ event: ClientEvent, to client: ClientID, wakes: Bool = true) {
         let found = managers.withValue(of: client) { manager in
             (manager.app, manager.id, manager.role, manager.hasRoom, manager.queue.isEmpty)
         }
         guard let (app, id, role, hasRoom, isNext) = found else { return }
         guard let id else {
             guard !event.isAnswer, event.wakesApp else { return }
-            enqueue(event, for: client)
+            enqueue(event, for: client, app)
             if apps[app].state == .notRunning { relaunch(app) }
             return
         }
         let hears = apps[app].hears(role)
         if event.isAnswer { return emit(.event(event, to: id, of: apps[app].id)) }
         if hears, hasRoom, isNext { return hand(event, to: id, client, app) }
-        enqueue(event, for: client)
+        enqueue(event, for: client, app)
         if hears {
             // Without room, nothing can go before it either.
             if hasRoom { flush(app) }
-        } else if apps[app].hasMode(role), event.wakesApp {
+        } else if wakes, apps[app].hasMode(role), event.wakesApp {
             wake(app)
         }
     }
 
-    private mutating func enqueue(_ event: ClientEvent, for client: ClientID) {
+    private mutating func enqueue(_ event: ClientEvent, for client: ClientID, _ app: Int) {
         let sequence = nextSequence()
-        managers.change(client) { $0.queue.append(event, sequence: sequence) }
+        let endsRequest = endsRequest
+        managers.change(client) { $0.queue.append(event, sequence: sequence, endsRequest: endsRequest) }
+        keepQueuesShort(app)
+    }
+
+    /// Drops what waits for the managers of an app, or of other apps of its user, beyond what may wait for them together
+    /// (SPEC 5.5 rule 2). The longest queue loses, so that no app of a user takes the room of another.
+    private mutating func keepQueuesShort(_ app: Int) {
+        while true {
+            let (own, all) = waitingOctets(for: app)
+            let isOver = own > settings.queuedOctetLimit
+            guard isOver || all > settings.queuedOctetLimitOfUser else { return }
+            let longest = isOver ? app : longestWaiting(of: apps[app].manifest.user)
+            guard dropOne(of: longest) else { return }
+        }
+    }
+
+    /// Whether so much waits for a manager that what peers can do without is refused, and counted as lost. The rest of
+    /// the room is for other events.
+    mutating func isCrowded(_ manager: Manager) -> Bool {
+        if manager.isCrowded(settings) { return true }
+        let (own, all) = waitingOctets(for: manager.app)
+        return own >= settings.queuedOctetLimit / 2 || own > 0 && all >= settings.queuedOctetLimitOfUser / 2
+    }
+
+    /// What waits for an app, and for all apps of its user.
+    private mutating func waitingOctets(for app: Int) -> (own: Int, all: Int) {
+        let user = apps[app].manifest.user
+        var (own, all) = (0, 0)
+        for place in managers.keys.indices {
+            var (octets, other) = (0, app)
+            managers.change(at: place) { (octets, other) = ($0.queue.octets, $0.app) }
+            guard octets > 0 else { continue }
+            if other == app { own += octets }
+            if other == app || apps[other].manifest.user == user { all += octets }
+        }
+        return (own, all)
+    }
+
+    /// The app of a user for which the most octets wait.
+    private mutating func longestWaiting(of user: UInt32) -> Int {
+        var octets = [Int](repeating: 0, count: apps.count)
+        managers.forEachInPlace { _, manager in octets[manager.app] += manager.queue.octets }
+        var longest = 0
+        for app in apps.indices where apps[app].manifest.user == user && octets[app] >= octets[longest] {
+            longest = app
+        }
+        return longest
+    }
+
+    /// Drops an event of the manager of an app for which the most octets wait.
+    /// - Returns: `false` if none may be dropped.
+    private mutating func dropOne(of app: Int) -> Bool {
+        var longest: (client: ClientID, octets: Int)?
+        managers.forEachInPlace { client, manager in
+            guard manager.app == app, manager.queue.octets > longest?.octets ?? 0 else { return }
+            longest = (client, manager.queue.octets)
+        }
+        guard let longest else { return false }
+        var isDropped = false
+        managers.change(longest.client) { isDropped = $0.queue.drop() }
+        return isDropped
     }
 
     /// Delivers the waiting events of all managers of an app, in their order.
@@ -51,6 +113,8 @@ extension AppLifecycle {
 
     private mutating func hand(_ event: ClientEvent, to id: ManagerID, _ client: ClientID, _ app: Int) {
         managers.change(client) { $0.take(event) }
+        apps[app].took(at: now, settings)
+        if case .eventsLost(let count) = event { log(.eventsLost(count: count), app) }
         emit(.event(event, to: id, of: apps[app].id))
     }
 

@@ -81,14 +81,17 @@ extension AppLifecycle {
         if sighting.content == nil { parse(&sighting) }
         let identifier = identify(sighting.address, app: app)
         let hears = apps[app].hears(.central)
+        let isBehind = !apps[app].isInForeground
         var id: ManagerID?
         var mayHold = false
+        var isNew = true
         var state = PeripheralState.disconnected
         let octets = sighting.octets
         managers.change(at: place) { manager in
             // Most managers that discover thousands of devices use none.
             let usesSome = manager.central?.peripherals.isEmpty == false
             if usesSome, let known = manager.central?.state(of: identifier) { state = known }
+            if isBehind { isNew = manager.central?.noteFound(identifier) ?? true }
             let mayTake = hears && manager.queue.isEmpty && manager.hasRoom
             if mayTake, let own = manager.id {
                 manager.take(octets: octets)
@@ -96,6 +99,7 @@ extension AppLifecycle {
             }
             mayHold = id == nil || manager.mayHoldIndications
         }
+        if isBehind, id != nil { apps[app].took(at: now, settings) }
         if let id, !sighting.discovery.others.isEmpty, latestReport.isSameForAll {
             sighting.recipients.append(
                 SharedDiscovery.Recipient(app: apps[app].id, manager: id, identifier: identifier, state: state))
@@ -104,7 +108,12 @@ extension AppLifecycle {
             let event = ClientEvent.discovered(
                 PeripheralDescription(identifier: identifier, name: sighting.name, state: state),
                 latestReport.content(scannedFor: services), rssi: sighting.discovery.rssi)
-            if let id { emit(.event(event, to: id, of: apps[app].id)) } else { deliver(event, to: client) }
+            // Behind, what a device changes in its advertisement waits with its other discoveries (SPEC BGC-3).
+            if let id {
+                emit(.event(event, to: id, of: apps[app].id))
+            } else {
+                deliver(event, to: client, wakes: isNew)
+            }
         }
         // Only this manager's place has changed.
         if mayHold { holdIndications(of: client) }
@@ -323,13 +332,13 @@ extension AppLifecycle {
                 manager.peripheral?.characteristic(with: request.handle) != nil,
                 let central = describe(request.link, app: manager.app)
             else { return refuse(request.id, of: request.owner) }
-            if manager.isCrowded(settings) { return refuse(request.id, .insufficientResources) }
+            if isCrowded(manager) { return refuse(request.id, .insufficientResources) }
             withPeripheral(request.owner) { $0.read(request, by: central, into: &$2) }
         case .write(let request):
             guard let manager = managers[request.owner], manager.peripheral != nil,
                 let central = describe(request.link, app: manager.app)
             else { return refuse(request.id, of: request.owner) }
-            if manager.isCrowded(settings) {
+            if isCrowded(manager) {
                 if !request.needsAnswer { managers[request.owner]?.queue.noteLost() }
                 return refuse(request.id, .insufficientResources)
             }
@@ -379,7 +388,7 @@ extension AppLifecycle {
         switch event {
         case .opened(let information, let client):
             guard !isForeign(client) else { return }
-            guard let manager = managers[client], !manager.isCrowded(settings),
+            guard let manager = managers[client], !isCrowded(manager),
                 let central = describe(information.id.link, app: manager.app)
             else {
                 effects.submit(.channel(.close(information.id)), from: client)

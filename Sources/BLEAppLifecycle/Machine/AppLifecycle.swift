@@ -38,6 +38,8 @@ public struct AppLifecycle: ~Copyable {
     var alerts = AlertList()
     var effects = ManagerEffects()
     var latestReport = LatestReport()
+    /// Whether what managers are told now ends requests of theirs.
+    var endsRequest = false
     var outputs = OutputQueue()
     /// The time of the current input.
     var now = Instant.zero
@@ -137,7 +139,9 @@ public struct AppLifecycle: ~Copyable {
             withPeripheral(client) { $0.advertisingEnded(token, failure, into: &$2) }
         case .connect(let client, let peer): HostAnswer.link.pass(result) { connectEnded(token, client, peer, $0) }
         case .peripheral(let client, let peer, let task):
+            endsRequest = true
             withCentral(client) { $0.ended(task, of: peer, result, into: &$2) }
+            endsRequest = false
         case .publish(let client, let service): HostAnswer.published.pass(result) { published(service, client, $0) }
         case .update(let client, let query):
             HostAnswer.accepted.pass(result) { isAccepted in
@@ -257,6 +261,7 @@ public struct AppLifecycle: ~Copyable {
 
     /// Ends each input.
     mutating func finish() {
+        endWakes()
         for place in managers.keys.indices {
             var mayHold = false
             managers.change(at: place) { mayHold = $0.mayHoldIndications }

@@ -5,13 +5,17 @@ import BLEHost
 ///
 /// It keeps the latest discovery of each peripheral, the latest state with what lower ones lost before, and every
 /// value. When it is full, it drops the oldest discoveries first, then the oldest values, then the oldest events that
-/// the app can request again, then pairs of events that cancel each other. It never drops a disconnection.
+/// the app can request again, then pairs of events that cancel each other, and last the ends of the app's own requests,
+/// which are few unless it makes more and more of them and handles none. It never drops a disconnection that is not
+/// followed by another one of the same peripheral.
 struct ClientEventQueue {
     struct Entry {
         var event: ClientEvent
         /// Orders the events of all managers of an app.
         var sequence: UInt64
         var octets: Int
+        /// Whether it ends a request of the app.
+        var endsRequest = false
     }
 
     private let eventLimit: Int
@@ -38,7 +42,8 @@ struct ClientEventQueue {
         return entries[head...].first { $0 != nil }??.sequence
     }
 
-    mutating func append(_ event: ClientEvent, sequence: UInt64) {
+    /// - Parameter endsRequest: whether a value in the event ends a request of the app; other events say so themselves.
+    mutating func append(_ event: ClientEvent, sequence: UInt64, endsRequest: Bool = false) {
         switch event {
         case .discovered(let peripheral, _, _):
             if let place = discoveries[peripheral.identifier] { remove(at: place) }
@@ -54,7 +59,9 @@ struct ClientEventQueue {
             .channelAccepted, .channel:
             break
         }
-        let entry = Entry(event: event, sequence: sequence, octets: event.approximateOctets)
+        let entry = Entry(
+            event: event, sequence: sequence, octets: event.approximateOctets,
+            endsRequest: event.endsRequest || endsRequest && event.isValue)
         entries.append(entry)
         count += 1
         octets += entry.octets
@@ -126,25 +133,35 @@ struct ClientEventQueue {
         entries.contains { entry in entry.map { isWanted($0.event) } ?? false }
     }
 
+    /// Drops what can be spared best, because other queues need the room.
+    /// - Returns: whether an event was dropped.
+    mutating func drop() -> Bool { count > 1 && dropOne() }
+
     /// - Returns: whether an event was dropped.
     private mutating func dropOne() -> Bool {
         // The newest event is the one that needs the room.
         let old = head..<entries.count - 1
         if !discoveries.isEmpty, let index = old.first(where: { entries[$0]?.event.isDiscovery == true }) {
             remove(at: index)
-        } else if let index = old.first(where: { entries[$0]?.event.isValue == true }) {
+        } else if let index = old.first(where: { isSpare(entries[$0]) { $0.isValue } }) {
             remove(at: index)
-        } else if let index = old.first(where: { entries[$0]?.event.mayBeLost == true }) {
+        } else if let index = old.first(where: { isSpare(entries[$0]) { $0.mayBeLost } }) {
             remove(at: index)
         } else if let (first, second) = oldestSubscriptionPair(in: old) ?? oldestPair(in: old) {
             remove(at: first)
             remove(at: second)
             lost += 1
+        } else if let index = old.first(where: { entries[$0]?.endsRequest == true }) {
+            remove(at: index)
         } else {
             return false
         }
         lost += 1
         return true
+    }
+
+    private func isSpare(_ entry: Entry?, _ isOfKind: (ClientEvent) -> Bool) -> Bool {
+        entry.map { !$0.endsRequest && isOfKind($0.event) } ?? false
     }
 
     /// A connection and its end, if the same peripheral was connected again later.
@@ -213,6 +230,20 @@ extension ClientEvent {
 
     func isDisconnection(of identifier: PeerIdentifier) -> Bool {
         if case .disconnected(identifier, _, _, _) = self { true } else { false }
+    }
+
+    /// Whether the event ends a request of the app, or lets it send again. A value may end one, too, but without an error
+    /// it may as well be a notification.
+    var endsRequest: Bool {
+        guard case .peripheral(_, let event) = self else { return false }
+        return switch event {
+        case .valueUpdated(_, _, let error): error != nil
+        case .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
+            .descriptorValueUpdated, .valueWritten, .descriptorWritten, .notificationStateUpdated, .rssiRead,
+            .channelOpened, .writeWithoutResponseAvailable:
+            true
+        case .nameUpdated, .servicesModified, .writeLimitsChanged: false
+        }
     }
 
     /// Whether the event may be dropped when there is no room, because the app can ask again.

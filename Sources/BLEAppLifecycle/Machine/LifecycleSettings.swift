@@ -7,6 +7,13 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
     public var backgroundSpan = Microseconds.seconds(10)
     /// How long an app may run after it was woken for an event (SPEC BGX-4).
     public var wakeBudget = Microseconds.seconds(10)
+    /// How long an app that was woken may run after it has handled everything: it may still be at work in ways that the
+    /// system does not see. `nil`: as long as its budget lasts. Needs an owner that reports what apps handle
+    /// (`AppLifecycle.returned`).
+    public var idleSpan: Microseconds?
+    /// How long an app that was launched for an event may run at least, unless it says that it is done: it first creates
+    /// its managers.
+    public var launchSpan = Microseconds.seconds(2)
     /// How long after the end of its budget an app is suspended by force.
     public var freezeGrace = Microseconds.seconds(2)
     /// The number of overruns within `strikeWindow` after which an app is terminated (SPEC BGX-5).
@@ -17,10 +24,14 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
     public var longestWakeDelay = Microseconds.seconds(300)
     /// How long a launched app may take to report that it runs.
     public var relaunchTimeout = Microseconds.seconds(20)
-    /// The maximum number of events that wait for one manager (SPEC 5.5 rule 2).
-    public var queuedEventLimit = 4096
-    /// The maximum size of these events, in octets of values.
-    public var queuedOctetLimit = 1 << 20
+    /// The maximum number of events that wait for one manager. What they take is what matters, so there is no such limit
+    /// unless an owner sets one.
+    public var queuedEventLimit = Int.max
+    /// The maximum size of the events that wait for all managers of one app, in octets
+    /// (`ClientEvent.approximateOctets`; SPEC 5.5 rule 2).
+    public var queuedOctetLimit = 8 << 20
+    /// The same for all apps of one user (`AppManifest.user`).
+    public var queuedOctetLimitOfUser = 32 << 20
     /// The limit of unhandled events that one manager's app has received, and of the octets of values in them; further
     /// events wait within the limits above. An owner that lowers it must report handled events with
     /// `AppLifecycle.returned`.

@@ -86,6 +86,9 @@ struct Manager {
     /// Whether the app can receive an event now.
     var hasRoom: Bool { room.events > 0 && room.octets > 0 }
 
+    /// Whether the app has received events that it has not handled, as far as its owner reports it.
+    var hasUnhandled: Bool { room.events < wholeRoom.events }
+
     /// Counts an event for the app.
     mutating func take(_ event: ClientEvent) { take(octets: event.approximateOctets) }
 

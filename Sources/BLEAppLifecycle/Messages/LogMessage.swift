@@ -38,6 +38,10 @@ public enum LogMessage: Hashable, Codable, Sendable {
     case backgroundScanWithoutServices
     /// The app overran its time in the background (SPEC BGX-5).
     case wakeBudgetExceeded(strikes: Int)
+    /// Events were dropped while the app could not receive them (SPEC 5.5 rule 2).
+    case eventsLost(count: Int)
+    /// The app was suspended before it had answered requests of remote centrals, which got an error.
+    case requestsEnded(count: Int)
     /// The app has as many of these as the system gives one app (`LifecycleSettings`).
     case appLimitReached(String, limit: Int)
     /// Several apps together have as many of these as the system gives them.
@@ -87,6 +91,12 @@ public enum LogMessage: Hashable, Codable, Sendable {
             "Client Characteristic Configuration descriptors must be configured using setNotifyValue:forCharacteristic:"
         case .backgroundScanWithoutServices: "A background scan must name services; this scan finds nothing"
         case .wakeBudgetExceeded(let strikes): "The time in the background is over (strike \(strikes))"
+        case .eventsLost(let count):
+            "\(count) events were dropped while the app did not receive them: more may not wait, "
+                + "see CBManager.lostEventCount"
+        case .requestsEnded(let count):
+            "The app was suspended with \(count) unanswered requests; the centrals have received an error. "
+                + "Answer sooner, or count the work with CBApplication.beginBackgroundTask"
         case .appLimitReached(let what, let limit): "The system gives an app at most \(limit) \(what)"
         case .sharedLimitReached(let what): "The system has no more \(what) for this app: others have them"
         }

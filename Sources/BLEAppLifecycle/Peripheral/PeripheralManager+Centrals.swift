@@ -24,7 +24,7 @@ extension PeripheralManager {
             }
         }
         guard writes.count == request.writes.count, !writes.isEmpty else { return refuse(request.id, &effects) }
-        questions.append(Question(id: request.id, isRead: false))
+        questions.append(Question(id: request.id, isRead: false, needsAnswer: request.needsAnswer))
         if questions.count > Self.questionLimit { questions.removeFirst() }
         effects.tell(
             .writeRequests(
@@ -53,6 +53,17 @@ extension PeripheralManager {
         questions.remove(at: place)
         effects.log(.requestNotAnswered, of: app)
         return true
+    }
+
+    /// Whether centrals wait for answers of the app.
+    var owesAnswers: Bool { questions.contains { $0.needsAnswer } }
+
+    /// The app is suspended: requests that it has received end.
+    /// - Returns: these requests, for which there is no answer from the app any more.
+    mutating func suspended(isWaiting: (GATTRequestID) -> Bool) -> [GATTRequestID] {
+        let ended = questions.filter { $0.needsAnswer && !isWaiting($0.id) }.map(\.id)
+        questions.removeAll { ended.contains($0.id) }
+        return ended
     }
 
     /// The process has ended: requests that the next process does not receive are rejected.

@@ -33,6 +33,8 @@ struct PeripheralManager {
     struct Question: Equatable {
         var id: GATTRequestID
         var isRead: Bool
+        /// Whether the central waits for the answer.
+        var needsAnswer = true
     }
 
     /// Write commands need no response, so their number must be bounded.

@@ -16,6 +16,8 @@ public struct AppSession {
         case returned(ManagerID, events: Int, octets: Int)
         /// The app asks to move to this place.
         case move(WireAppMove.Place)
+        /// The app has begun or ended tasks: so many run.
+        case tasks(Int)
         /// How the app pairs from now on, and whether it asks a person; `nil`: neither asks nor requires anything.
         case pairing(PairingOptions?, asks: Bool)
         /// The app's answer to a question.
@@ -47,6 +49,8 @@ public struct AppSession {
     /// The octets of each event that a manager got and has not handled, in the order of `managers`.
     private var unhandled: [Queue<Int>] = []
     private var acknowledgements = 0
+    /// Whether the app's time is limited, as far as it knows.
+    private var isLimited = false
     private var questions = PairingQuestions()
 
     /// - Parameters:
@@ -95,7 +99,9 @@ public struct AppSession {
         switch message.message {
         case .appRequest(let request): try receive(request)
         case .appReturned(let returned): handled(Int(returned.events), by: ManagerID(rawValue: returned.manager))
-        case .appMove(let move): outputs.append(.move(move.to))
+        case .appMove(let move):
+            if move.hasTasks { outputs.append(.tasks(Int(move.tasks))) }
+            outputs.append(.move(move.to))
         case .appPairing(let pairing): try receive(pairing)
         case .appAnswer(let answer): try receive(answer)
         case .hello, .request, .operatorRequest: throw .unexpectedMessage
@@ -223,6 +229,15 @@ public struct AppSession {
     /// Tells the app that its time in the background is nearly over.
     public mutating func expiring() { send { $0.appNotice.expiring = WireNothing() } }
 
+    /// Tells the app how long it may still run.
+    /// - Parameter span: `nil` if nothing limits it.
+    public mutating func tellTime(_ span: Microseconds?) {
+        let isKnown = span == nil && !isLimited
+        isLimited = span != nil
+        guard !isKnown else { return }
+        send { $0.appNotice.remaining = span.map { UInt32(clamping: min($0.rawValue / 1000, .max - 1)) } ?? .max }
+    }
+
     /// Tells the app that the controller can be used, with or without extended commands.
     public mutating func controllerIsReady(isExtended: Bool) { send { $0.appNotice.extended = isExtended } }
 
@@ -242,9 +257,6 @@ public struct AppSession {
 
     /// How many events of all managers the app has not yet handled.
     var unhandledCount: Int { unhandled.reduce(0) { $0 + $1.count } }
-
-    /// Whether the app has handled all its events.
-    public var isIdle: Bool { unhandled.allSatisfy { $0.isEmpty } }
 
     private mutating func send(_ fill: (inout WireFromDaemon) -> Void) {
         guard !hasEnded else { return }

@@ -55,10 +55,10 @@ extension Daemon {
         }
         connection.isLaunched = true
         running[id] = connection
-        connection.mayStopAt = loop.nowMicroseconds + configuration.settlingMicroseconds
         notePlace(of: id)
         nameUser(of: id)
         session.welcome(lifecycle.apps.launchOptions(of: id), manifest.authorization)
+        session.tellTime(lifecycle.apps.remainingTime(of: id, at: now))
         if isReady { session.controllerIsReady(isExtended: runner.information.usesExtendedCommands) }
     }
 
@@ -216,7 +216,14 @@ extension Daemon {
                 $0.returned(events: events, octets: octets, by: manager, of: app, at: now)
             }
             drain()
+        case .move(.suspended):
+            lifecycle.withApps(at: now) { $0.finished(app, at: now) }
+            drain()
+            notePlace(of: app)
         case .move(let place): if mayMove(app, to: place) { move(app, to: place) }
+        case .tasks(let count):
+            lifecycle.withApps(at: now) { $0.setTasks(count, of: app, at: now) }
+            drain()
         case .pairing(let options, let asks):
             connection.pairing = options
             connection.asksInPairing = asks
@@ -249,6 +256,13 @@ extension Daemon {
         }
         drain()
         notePlace(of: app)
+        tellTime(of: app)
+    }
+
+    /// Tells an app how long it may still run.
+    func tellTime(of app: AppID) {
+        let span = lifecycle.apps.remainingTime(of: app, at: now)
+        withApp(app) { $0.tellTime(span) }
     }
 
     // MARK: To apps

@@ -147,9 +147,8 @@ extension Daemon {
 
     // MARK: Time
 
-    func armProcesses() {
-        let stops = connections.filter { isDone($0) }.map(\.mayStopAt)
-        if let next = (stops + dying.values).min() {
+    private func armProcesses() {
+        if let next = dying.values.min() {
             processDeadline?.set(atMicroseconds: next)
         } else {
             processDeadline?.clear()
@@ -163,26 +162,8 @@ extension Daemon {
             // The process still runs without a connection.
             ended(id, .crashed)
         }
-        pump()
-    }
-
-    /// Whether an app has handled everything that it was woken for.
-    private func isDone(_ connection: Connection) -> Bool {
-        guard let id = connection.appID, lifecycle.apps.isWoken(id) else { return false }
-        return connection.app?.isIdle == true && !lifecycle.apps.hasWaiting(for: id)
-    }
-
-    /// Suspends apps that were woken and have handled everything (SPEC BGX-4).
-    func endWakes() {
-        // This runs for each packet of the controller, however many programs there are.
-        guard lifecycle.apps.hasWoken || !dying.isEmpty || processDeadline?.microseconds != nil else { return drain() }
-        let (now, time) = (now, loop.nowMicroseconds)
-        for connection in connections where connection.mayStopAt <= time && isDone(connection) {
-            guard let id = connection.appID else { continue }
-            lifecycle.withApps(at: now) { $0.suspend(id, at: now) }
-        }
-        drain()
         armProcesses()
+        pump()
     }
 
     // MARK: Groups
@@ -250,7 +231,9 @@ extension Daemon {
                 withApp(id) { $0.refuse(.terminated, "the app ran for too long in the background, again and again") }
             }
         // A program that is not installed continues to run; its events wait.
-        case .resume: process?.resume()
+        case .resume:
+            process?.resume()
+            tellTime(of: id)
         case .suspend:
             if let process, !process.stop() {
                 configuration.warn("‘\(id.rawValue)’ cannot be stopped: its process belongs to another user")

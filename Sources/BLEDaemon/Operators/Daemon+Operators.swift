@@ -120,7 +120,9 @@ extension Daemon {
         withdraw(alert.id)
         let now = now
         lifecycle.withApps(at: now) { $0.alertAnswered(alert.id, isAccepted: isAccepted, at: now) }
-        if isAccepted { notePlace(of: alert.app) }
+        guard isAccepted else { return }
+        notePlace(of: alert.app)
+        tellTime(of: alert.app)
     }
 
     /// In place of the user of an app that is not known.

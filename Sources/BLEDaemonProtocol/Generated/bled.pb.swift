@@ -6204,7 +6204,18 @@ public nonisolated struct WireAppMove: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Unspecified: it stays where it is.
   public var to: WireAppMove.Place = .unspecified
+
+  /// How many tasks the app has begun and not ended: it counts as busy while there are any. Absent: as before.
+  public var tasks: UInt32 {
+    get {_tasks ?? 0}
+    set {_tasks = newValue}
+  }
+  /// Returns true if `tasks` has been explicitly set.
+  public var hasTasks: Bool {self._tasks != nil}
+  /// Clears the value of `tasks`. Subsequent reads from it will return its default value.
+  public mutating func clearTasks() {self._tasks = nil}
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -6251,6 +6262,8 @@ public nonisolated struct WireAppMove: Sendable {
   }
 
   public init() {}
+
+  fileprivate var _tasks: UInt32? = nil
 }
 
 /// How the app's pairings are done; without an agent it is not asked. What it requires holds for its own pairings, and for those of
@@ -6354,6 +6367,15 @@ public nonisolated struct WireAppNotice: Sendable {
     set {notice = .extended(newValue)}
   }
 
+  /// How long the app may still run, in milliseconds, in the background; the greatest number: nothing limits it.
+  public var remaining: UInt32 {
+    get {
+      if case .remaining(let v)? = notice {return v}
+      return 0
+    }
+    set {notice = .remaining(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Notice: Equatable, Sendable {
@@ -6364,6 +6386,8 @@ public nonisolated struct WireAppNotice: Sendable {
     case alert(WireAppAlert)
     /// Whether the controller scans and connects with extended commands.
     case extended(Bool)
+    /// How long the app may still run, in milliseconds, in the background; the greatest number: nothing limits it.
+    case remaining(UInt32)
 
   }
 
@@ -19080,7 +19104,7 @@ nonisolated extension WireAppReturned: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireAppMove: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AppMove"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}to\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}to\0\u{1}tasks\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -19089,20 +19113,29 @@ nonisolated extension WireAppMove: SwiftProtobuf.Message, SwiftProtobuf._Message
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularEnumField(value: &self.to) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self._tasks) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.to != .unspecified {
       try visitor.visitSingularEnumField(value: self.to, fieldNumber: 1)
     }
+    try { if let v = self._tasks {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 2)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireAppMove, rhs: WireAppMove) -> Bool {
     if lhs.to != rhs.to {return false}
+    if lhs._tasks != rhs._tasks {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -19197,7 +19230,7 @@ nonisolated extension WireAppPairingProgress: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension WireAppNotice: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AppNotice"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}log\0\u{1}expiring\0\u{1}alert\0\u{1}extended\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}log\0\u{1}expiring\0\u{1}alert\0\u{1}extended\0\u{1}remaining\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -19247,6 +19280,14 @@ nonisolated extension WireAppNotice: SwiftProtobuf.Message, SwiftProtobuf._Messa
           self.notice = .extended(v)
         }
       }()
+      case 5: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.notice != nil {try decoder.handleConflictingOneOf()}
+          self.notice = .remaining(v)
+        }
+      }()
       default: break
       }
     }
@@ -19273,6 +19314,10 @@ nonisolated extension WireAppNotice: SwiftProtobuf.Message, SwiftProtobuf._Messa
     case .extended?: try {
       guard case .extended(let v)? = self.notice else { preconditionFailure() }
       try visitor.visitSingularBoolField(value: v, fieldNumber: 4)
+    }()
+    case .remaining?: try {
+      guard case .remaining(let v)? = self.notice else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 5)
     }()
     case nil: break
     }

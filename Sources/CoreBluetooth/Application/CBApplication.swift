@@ -36,8 +36,10 @@ public final class CBApplication: Sendable {
     public func enterBackground() { system().move(.background) }
     /// The app is visible again and receives the events that waited for it (SPEC FGO-5).
     public func enterForeground() { system().move(.foreground) }
-    /// Suspends the app: it receives nothing until it is woken or enters the foreground. An app that was woken for an
-    /// event is suspended again as soon as its delegates have returned (SPEC BGX-4).
+    /// Suspends the app: it receives nothing until it is woken or enters the foreground.
+    ///
+    /// An app that was woken for an event has ten seconds for it (SPEC BGX-4). When it has finished sooner, it calls this
+    /// method, and is suspended as soon as its delegates have returned and its background tasks have ended.
     public func suspend() { system().move(.suspended) }
     /// Does the same as `enterForeground()`.
     public func resume() { enterForeground() }
@@ -108,8 +110,37 @@ public final class CBApplication: Sendable {
         set { system().setOverflow(OverflowSetting(newValue)) }
     }
 
-    /// Sets the handler for when a delegate takes longer than a woken app is allowed (SPEC BGX-4). It is called on a
-    /// thread of the system.
+    // MARK: Work in the background
+
+    /// Begins work that is to be finished in the background, as `UIApplication` has it: the app counts as busy until
+    /// `endBackgroundTask(_:)`.
+    ///
+    /// The time in the background stays limited (`backgroundTimeRemaining`). A woken app that has ended its last task,
+    /// whose delegates have returned and which has answered all requests of centrals is suspended at once; without
+    /// tasks, it runs for the rest of its ten seconds. Tasks may begin in the foreground, too.
+    /// - Parameters:
+    ///   - name: for the log of a debugger on Apple's system; not used here.
+    ///   - handler: called on the main queue when the time is over. The app has two more seconds; if the task has not
+    ///     ended by then, it is suspended and gets a strike (SPEC 5.5 rule 3).
+    /// - Returns: the task; end each one, once.
+    public func beginBackgroundTask(
+        withName name: String? = nil, expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil
+    ) -> CBBackgroundTaskIdentifier {
+        let system = system()
+        return system.tasks.begin(handler) { system.tasksChanged(to: $0) }
+    }
+
+    /// Ends a task; does nothing for `.invalid` and for a task that has ended.
+    public func endBackgroundTask(_ identifier: CBBackgroundTaskIdentifier) {
+        let system = system()
+        system.tasks.end(identifier) { system.tasksChanged(to: $0) }
+    }
+
+    /// How long the app may still run in the background, in seconds; `greatestFiniteMagnitude` in the foreground.
+    public var backgroundTimeRemaining: TimeInterval { system().secondsLeft ?? .greatestFiniteMagnitude }
+
+    /// Sets the handler for when an app in the background is at work for longer than it is allowed (SPEC BGX-4). It is
+    /// called on a thread of the system, before the expiration handlers of tasks.
     public func onExpiration(_ body: (@Sendable () -> Void)?) { system().onExpiration(body) }
 }
 

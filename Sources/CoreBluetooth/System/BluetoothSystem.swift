@@ -26,6 +26,12 @@ protocol BluetoothSystem: AnyObject, Sendable {
     var launchOptions: LaunchOptions { get }
     func onAlert(_ body: (@Sendable (CBApplication.Alert) -> Void)?)
     func onExpiration(_ body: (@Sendable () -> Void)?)
+    /// The tasks that the app has begun and not ended.
+    var tasks: BackgroundTasks { get }
+    /// Reports how many tasks there are; returns at once.
+    func tasksChanged(to count: Int)
+    /// How long the app may still run; `nil` if nothing limits it.
+    var secondsLeft: Double? { get }
     /// Sets who is asked during pairing, and with what capability.
     func setPairing(_ agent: (any CBPairingAgent)?, _ settings: PairingSettings)
     /// What new managers say about the overflow area of their advertisements; `nil`: nothing.

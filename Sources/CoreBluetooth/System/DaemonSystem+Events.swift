@@ -25,6 +25,7 @@ extension DaemonSystem {
         switch notice.notice {
         case .log(let line): write(line)
         case .expiring: expire()
+        case .remaining(let milliseconds): setTimeLeft(milliseconds)
         case .alert(let alert): raise(alert)
         case .extended(let isExtended): setFeatures(isExtended ? .extendedScanAndConnect : [])
         case nil: break

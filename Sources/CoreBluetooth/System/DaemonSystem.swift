@@ -53,6 +53,8 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         var onAlert: (@Sendable (CBApplication.Alert) -> Void)?
         var onExpiration: (@Sendable () -> Void)?
         var hasStarted = false
+        /// When the app's time is over, in microseconds of the loop's clock; `nil` if nothing limits it.
+        var end: UInt64?
     }
 
     /// Handled events are reported to the daemon in groups of this size; earlier if none is left to handle.
@@ -64,6 +66,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
     private let loop: EventLoop
     private let configuration: Configuration
     private let sinks: Locked<Sinks>
+    let tasks = BackgroundTasks()
 
     // Used only on the loop.
     private var stream: ByteStream?
@@ -209,6 +212,25 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
     var overflow: OverflowSetting? { sinks.with { $0.overflow } }
     func setOverflow(_ setting: OverflowSetting) { sinks.with { $0.overflow = setting } }
 
+    func tasksChanged(to count: Int) { loop.run { self.sendTasks(count) } }
+
+    private func sendTasks(_ count: Int) {
+        var message = WireFromClient()
+        message.appMove.tasks = UInt32(clamping: count)
+        send(message)
+    }
+
+    var secondsLeft: Double? {
+        let now = loop.nowMicroseconds
+        return sinks.with { $0.end }.map { $0 > now ? Double($0 - now) / 1_000_000 : 0 }
+    }
+
+    /// - Parameter milliseconds: how long the app may still run; the greatest number if nothing limits it.
+    func setTimeLeft(_ milliseconds: UInt32) {
+        let end = milliseconds == .max ? nil : loop.nowMicroseconds + UInt64(milliseconds) * 1000
+        sinks.with { $0.end = end }
+    }
+
     func setPairing(_ agent: (any CBPairingAgent)?, _ settings: PairingSettings) {
         loop.run {
             self.pairingAgent = agent
@@ -292,6 +314,8 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         greeting.hello.app.authorization = UInt32(configuration.environment.authorization.rawValue)
         send(greeting)
         sendPairing()
+        let count = tasks.count
+        if count > 0 { sendTasks(count) }
         for (manager, request) in made {
             if hasBeenJoined { madeBefore.insert(manager) }
             var message = WireFromClient()
@@ -385,7 +409,11 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
 
     func answer(_ query: QueryID, with event: ClientEvent) { queries.removeValue(forKey: query)?(event) }
     func isMadeAgain(_ manager: ManagerID) -> Bool { madeBefore.contains(manager) }
-    func expire() { sinks.with { $0.onExpiration }?() }
+    func expire() {
+        sinks.with { $0.onExpiration }?()
+        tasks.expire()
+    }
+
     func setFeatures(_ features: CBCentralManager.Feature) { sinks.with { $0.features = features } }
 
     func raise(_ alert: WireAppAlert) {

@@ -20,6 +20,7 @@ actor LocalSystem: BluetoothSystem {
     nonisolated private let configuration: Configuration
     nonisolated let app: AppID
     nonisolated private let journal: JournalFile?
+    nonisolated let tasks = BackgroundTasks()
 
     /// The apps on the runner's engine. The tests of `BLEAppLifecycle` use the same type with an engine of their own.
     var engine: LifecycleEngine<RunnerPort>
@@ -34,8 +35,8 @@ actor LocalSystem: BluetoothSystem {
     private var retry: EventLoop.Deadline?
     /// The answer to the current query.
     private var answer: ClientEvent?
-    /// Whether the app was woken and the wake has not ended yet.
-    private var isWakeAwaited = false
+    /// Whether the app's time is limited, as far as the sinks know it.
+    private var isLimited = false
     private var isClosed = false
     private var complaint: String?
     private var hasBeenOpen = false
@@ -96,7 +97,7 @@ actor LocalSystem: BluetoothSystem {
         let octets = event.approximateOctets
         let (isDone, isAwaited) = sinks.with { sinks in
             let hasRoom = sinks.managers[manager]?.handle(octets: octets) ?? false
-            return (sinks.isAwaited && sinks.isDone, hasRoom)
+            return (sinks.isWoken && sinks.managers[manager]?.isNewlyIdle == true, hasRoom)
         }
         guard isDone || isAwaited else { return }
         onLoop { system in
@@ -158,7 +159,7 @@ actor LocalSystem: BluetoothSystem {
                 switch move {
                 case .foreground: apps.enterForeground(app, at: now)
                 case .background: apps.enterBackground(app, at: now)
-                case .suspended: apps.suspend(app, at: now)
+                case .suspended: apps.finished(app, at: now)
                 }
             }
             system.pump()
@@ -170,6 +171,20 @@ actor LocalSystem: BluetoothSystem {
     nonisolated func onExpiration(_ body: (@Sendable () -> Void)?) { sinks.with { $0.onExpiration = body } }
     nonisolated var overflow: OverflowSetting? { sinks.with { $0.overflow } }
     nonisolated func setOverflow(_ setting: OverflowSetting) { sinks.with { $0.overflow = setting } }
+
+    nonisolated func tasksChanged(to count: Int) {
+        onLoop { system in
+            guard !system.isClosed else { return }
+            let (now, app) = (system.now, system.app)
+            system.engine.withApps(at: now) { $0.setTasks(count, of: app, at: now) }
+            system.pump()
+        }
+    }
+
+    nonisolated var secondsLeft: Double? {
+        let now = loop.nowMicroseconds
+        return sinks.with { $0.end }.map { $0 > now ? Double($0 - now) / 1_000_000 : 0 }
+    }
 
     // MARK: The loop
 
@@ -186,6 +201,7 @@ actor LocalSystem: BluetoothSystem {
         engine.withApps(at: now) { apps in
             apps.declare(environment.manifest)
             apps.launched(app, inForeground: environment.startsInForeground, at: now)
+            apps.setTasks(tasks.count, of: app, at: now)
         }
         let options = engine.apps.launchOptions(of: app)
         sinks.with { $0.launchOptions = options }
@@ -312,7 +328,7 @@ actor LocalSystem: BluetoothSystem {
         }
         guard engine.step(at: now) else { return false }
         carryOut()
-        endWake()
+        followWake()
         arm()
         return true
     }
@@ -338,7 +354,7 @@ actor LocalSystem: BluetoothSystem {
     /// Carries out the outputs of the apps' machine after an input that did not come from the engine.
     func pump() {
         carryOut()
-        endWake()
+        followWake()
         runner?.settle()
         arm()
     }
@@ -371,7 +387,9 @@ actor LocalSystem: BluetoothSystem {
                 }
             case .discovered(let shared):
                 for recipient in shared.recipients { deliver(shared.event(for: recipient), to: recipient.manager) }
-            case .process(.expiring, _): sinks.with { $0.onExpiration }?()
+            case .process(.expiring, _):
+                sinks.with { $0.onExpiration }?()
+                tasks.expire()
             case .process: break  // this process runs; events wait in the machine
             case .alert(let alert): raise(alert)
             case .alertWithdrawn: break
@@ -403,30 +421,21 @@ actor LocalSystem: BluetoothSystem {
         }
     }
 
-    /// Ends a wake. Nobody suspends this process, and the app does not say when it is done: a wake is over when the app
-    /// has handled everything that was delivered by its beginning. Later events wake the app again, so each call has
-    /// the time budget of a wake (SPEC BGX-4).
-    private func endWake() {
-        guard engine.apps.isWoken(app) else {
-            if isWakeAwaited { sinks.with { $0.isAwaited = false } }
-            isWakeAwaited = false
-            return
+    /// Keeps the machine and the app informed of the time that the app has: the machine ends a wake when the app is done,
+    /// so it must know what the app has handled (SPEC BGX-4).
+    private func followWake() {
+        let now = now
+        let left = engine.apps.remainingTime(of: app, at: now)
+        guard left != nil || isLimited else { return }
+        isLimited = left != nil
+        let isWoken = engine.apps.isWoken(app)
+        let idle = sinks.with { sinks in
+            sinks.end = left.map { UInt64(max(0, now.advanced(by: $0).microseconds)) }
+            sinks.isWoken = isWoken
+            return isWoken ? sinks.managers.filter { $0.value.isNewlyIdle }.keys.sorted() : []
         }
-        let begins = !isWakeAwaited
-        isWakeAwaited = true
-        let isDone = sinks.with { sinks in
-            if begins {
-                sinks.isAwaited = true
-                for id in sinks.managers.keys { sinks.managers[id]?.awaitAll() }
-            }
-            return sinks.isDone
-        }
-        // The app was also woken for the events that still wait for room.
-        guard isDone, !engine.apps.hasWaiting(for: app) else { return }
-        isWakeAwaited = false
-        sinks.with { $0.isAwaited = false }
-        let (now, app) = (now, app)
-        engine.withApps(at: now) { $0.suspend(app, at: now) }
+        guard !idle.isEmpty else { return }
+        for manager in idle { takeReturned(of: manager) }
         carryOut()
     }
 

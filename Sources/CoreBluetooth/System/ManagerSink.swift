@@ -5,9 +5,6 @@ struct ManagerSink {
     let deliver: @Sendable (ClientEvent) -> Void
     var delivered: UInt64 = 0
     var handled: UInt64 = 0
-    /// How many events had been delivered when the app was woken: the wake ends when these are handled.
-    var awaited: UInt64 = 0
-    mutating func awaitAll() { awaited = delivered }
 
     /// Events that were handled but not yet reported to the apps' machine.
     private var returned = (events: 0, octets: 0)
@@ -15,6 +12,9 @@ struct ManagerSink {
     private var resumesAt: UInt64?
 
     init(deliver: @escaping @Sendable (ClientEvent) -> Void) { self.deliver = deliver }
+
+    /// Whether everything that was delivered is handled, and the machine does not know it.
+    var isNewlyIdle: Bool { handled >= delivered && returned.events > 0 }
 
     mutating func handle(octets: Int) -> Bool {
         handled += 1

@@ -5,9 +5,10 @@ struct ManagerSinks {
     var lastManager: UInt32 = 0
     var lastQuery: UInt32 = 0
     var managers: [ManagerID: ManagerSink] = [:]
-    /// Whether the app was woken and the end of the wake is awaited.
-    var isAwaited = false
-    var isDone: Bool { managers.values.allSatisfy { $0.handled >= $0.awaited } }
+    /// Whether the app was woken, so that the machine must know when it has handled its events.
+    var isWoken = false
+    /// When the app's time is over, in microseconds of the loop's clock; `nil` if nothing limits it.
+    var end: UInt64?
     var features: CBCentralManager.Feature = []
     var launchOptions = LaunchOptions()
     var overflow: OverflowSetting?

@@ -13,6 +13,7 @@ final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
         var moves: [AppMove] = []
         var logs: [String] = []
         var overflow: OverflowSetting?
+        var taskCounts: [Int] = []
     }
 
     private let state = Locked(State())
@@ -63,6 +64,11 @@ final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
     func move(_ move: AppMove) { state.with { $0.moves.append(move) } }
     func onAlert(_ body: (@Sendable (CBApplication.Alert) -> Void)?) {}
     func onExpiration(_ body: (@Sendable () -> Void)?) {}
+    let tasks = BackgroundTasks()
+    func tasksChanged(to count: Int) { state.with { $0.taskCounts.append(count) } }
+    var secondsLeft: Double? { nil }
+    /// What it was told of tasks.
+    var taskCounts: [Int] { state.with { $0.taskCounts } }
     func setPairing(_ agent: (any CBPairingAgent)?, _ settings: PairingSettings) {}
     var overflow: OverflowSetting? { state.with { $0.overflow } }
     func setOverflow(_ setting: OverflowSetting) { state.with { $0.overflow = setting } }

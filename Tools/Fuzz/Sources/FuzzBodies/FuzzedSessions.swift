@@ -241,7 +241,7 @@ struct FuzzedSessions: ~Copyable {
             case .returned(let manager, let events, let octets):
                 life.returned(events: events, octets: octets, by: manager, of: Self.app, at: now)
             case .send(let message): violation = check(message)
-            case .move, .pairing, .answer, .close: break
+            case .move, .tasks, .pairing, .answer, .close: break
             }
         }
     }
