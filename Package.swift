@@ -45,6 +45,7 @@ let package = Package(
         .library(name: "BLEMetrics", targets: ["BLEMetrics"]),
         .library(name: "BLEServiceLifecycle", targets: ["BLEServiceLifecycle"]),
         .library(name: "CoreBluetoothPublishers", targets: ["CoreBluetoothPublishers"]),
+        .plugin(name: "DelegateMethods", targets: ["DelegateMethods"]),
         .executable(name: "bletool", targets: ["bletool"]),
         .executable(name: "bled", targets: ["bled"]),
     ],
@@ -141,6 +142,10 @@ let package = Package(
                 "BLESecurity", "BLEText", "BLEVirtualTransports", "CoreBluetoothSubmodules",
             ],
             swiftSettings: strict),
+        // Keeps an optimizer from removing the delegate methods that an app's subclasses add.
+        .target(name: "DelegateScanner", swiftSettings: strict),
+        .executableTarget(name: "delegate-methods", dependencies: ["DelegateScanner"], swiftSettings: strict),
+        .plugin(name: "DelegateMethods", capability: .buildTool(), dependencies: ["delegate-methods"]),
         // Simulated devices, faults and a clock for the tests of apps: on BLE, and on Core Bluetooth.
         .target(
             name: "BLETestKit", dependencies: ["BLE", "BLESimulator", "BLETransport"], swiftSettings: strict),
@@ -273,20 +278,22 @@ let package = Package(
         // A library's delegates and their subclasses, as the tests of delegates meet them.
         .target(
             name: "ForeignDelegates", dependencies: ["CoreBluetooth"], path: "Tests/ForeignDelegates",
-            swiftSettings: [.swiftLanguageMode(.v5)]),
-        // The same, as an optimizer leaves them.
+            swiftSettings: [.swiftLanguageMode(.v5)], plugins: ["DelegateMethods"]),
+        // The same, as an optimizer leaves them: without the plugin, and with it.
         .target(
             name: "OptimizedDelegates", dependencies: ["ForeignDelegates"], path: "Tests/OptimizedDelegates",
             swiftSettings: [.unsafeFlags(["-O"])]),
+        .target(
+            name: "ScannedDelegates", dependencies: ["ForeignDelegates"], path: "Tests/ScannedDelegates",
+            swiftSettings: strict + [.unsafeFlags(["-O"])], plugins: ["DelegateMethods"]),
+        .testTarget(name: "DelegateScannerTests", dependencies: ["DelegateScanner"], swiftSettings: strict),
         .testTarget(
             name: "CoreBluetoothTests",
             dependencies: [
-                "CoreBluetooth", "ForeignDelegates", "OptimizedDelegates", "BLE", "BLEAppLifecycle", "BLEAppState",
-                "BLESecurity",
-                "BLESimulator",
-                "BLEVirtualTransports",
+                "CoreBluetooth", "ForeignDelegates", "OptimizedDelegates", "ScannedDelegates", "BLE", "BLEAppLifecycle",
+                "BLEAppState", "BLESecurity", "BLESimulator", "BLEVirtualTransports",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict, plugins: ["DelegateMethods"]),
         .testTarget(
             name: "BLERecordingTests",
             dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator", "TestSupport"],

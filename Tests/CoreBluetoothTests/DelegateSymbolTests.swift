@@ -91,6 +91,16 @@ struct DelegateSymbolTests {
         delegate.peripheralManager(peripheralManager, didOpen: nil, error: nil)
         #expect(recorder.calls == Array(31...42))
     }
+
+    @Test(
+        "without a table, the program's file has the name of each method",
+        .enabled(if: _isDebugAssertConfiguration(), "an optimizer removes them"))
+    func names() throws {
+        let methods = try #require(ClassSymbols(LateRecorder.self)).methods
+        let names = DelegateMethodName.central + DelegateMethodName.peripheral + DelegateMethodName.peripheralManager
+        #expect(names.count == 33)
+        for name in names { #expect(methods[name.signature].map { $0 != .removed } == true, "\(name.signature)") }
+    }
 }
 
 /// What is told in numbers.
@@ -197,7 +207,7 @@ private final class Recorder: NSObject, Recording {
 }
 
 /// The same in a subclass of a delegate of another module.
-private final class LateRecorder: BareDelegate, Recording {
+final class LateRecorder: BareDelegate, Recording {
     var calls: [Int] = []
 
     override func centralManagerDidUpdateState(_ central: CBCentralManager) { calls.append(1) }

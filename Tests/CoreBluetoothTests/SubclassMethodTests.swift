@@ -5,6 +5,7 @@ import BLEAppLifecycle
 import ForeignDelegates
 import Foundation
 import OptimizedDelegates
+import ScannedDelegates
 import Testing
 
 @testable import CoreBluetooth
@@ -32,8 +33,8 @@ struct SubclassMethodTests {
         "they are called, whatever kind of class the subclass is",
         arguments: [
             (ForeignDelegates.restorable, ["restorable [\"key\"]"]), (ForeignDelegates.final, ["final [\"key\"]"]),
-            (ForeignDelegates.hidden, ["hidden [\"key\"]"]), (ForeignDelegates.generic, ["generic Int [\"key\"]"]),
-            (ForeignDelegates.extended, ["extended [\"key\"]"]), (ForeignDelegates.local, ["local [\"key\"]"]),
+            (ForeignDelegates.generic, ["generic Int [\"key\"]"]),
+            (ForeignDelegates.extended, ["extended [\"key\"]"]),
             (ForeignDelegates.second, ["restorable [\"key\"]", "second"]),
             (ForeignDelegates.middle, ["restorable [\"key\"]"]),
         ] as [(@Sendable (Heard) -> BareDelegate, [String])])
@@ -41,6 +42,29 @@ struct SubclassMethodTests {
         restore(make(heard))
         #expect(heard.lines == lines)
         #expect(system.logs.isEmpty)
+    }
+
+    @Test(
+        "in a private class, they are called unless optimized; then the log names them when the delegate is set",
+        arguments: [
+            (ForeignDelegates.hidden, "HiddenDelegate", "hidden [\"key\"]", "it is private"),
+            (ForeignDelegates.local, "LocalDelegate", "local [\"key\"]", "it is declared in a function"),
+        ] as [(@Sendable (Heard) -> BareDelegate, String, String, String)])
+    func hidden(make: @Sendable (Heard) -> BareDelegate, name: String, line: String, reason: String) {
+        let delegate = make(heard)
+        let manager = manager(delegate)
+        let logs = system.logs
+        (delegate as any CBCentralManagerDelegate).centralManager(manager, willRestoreState: ["key": 1])
+        if heard.lines.isEmpty {
+            #expect(!_isDebugAssertConfiguration())
+            #expect(logs.count == 1)
+            #expect(
+                logs.first?.contains("ForeignDelegates.\(name) implements centralManager(_:willRestoreState:)") == true)
+            #expect(logs.first?.contains(reason) == true)
+        } else {
+            #expect(heard.lines == [line] && logs.isEmpty)
+        }
+        #expect(system.logs == logs)
     }
 
     @Test("a subclass of another module is found as well, and its arguments arrive as they are")
@@ -73,13 +97,7 @@ struct SubclassMethodTests {
 
     @Test("a default that the method itself calls through super does not call the method again")
     func superclass() {
-        class Polite: BareDelegate {
-            func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-                heard.lines.append("connected")
-                (self as any CBCentralManagerDelegate).centralManager(central, didConnect: peripheral)
-            }
-        }
-        let delegate = Polite(heard)
+        let delegate = PoliteDelegate(heard)
         let manager = manager(delegate)
         let peripheral = CBPeripheral(
             PeripheralDescription(identifier: PeerIdentifier(high: 1, low: 2)), channel: manager.channel,
@@ -103,11 +121,57 @@ struct SubclassMethodTests {
 
     @Test("a method that the optimizer has removed is not called, and the log names the class and the remedy")
     func undeclared() {
-        restore(OptimizedDelegates.undeclared(heard))
+        let delegate = OptimizedDelegates.undeclared(heard)
+        let manager = manager(delegate)
+        // Already when the delegate is set.
+        #expect(system.logs.count == 1)
+        (delegate as any CBCentralManagerDelegate).centralManager(manager, willRestoreState: ["key": 1])
         #expect(heard.lines.isEmpty)
         #expect(system.logs.count == 1)
+        #expect(system.logs.first?.contains("plugin DelegateMethods") == true)
         #expect(system.logs.first?.contains("OptimizedDelegates.") == true)
         #expect(system.logs.first?.contains(": CBCentralManagerDelegateAdditions {}") == true)
+    }
+
+    @Test(
+        "with the build plugin, an optimizer removes none of them, in any kind of class that other files can name",
+        arguments: ScannedDelegates.all)
+    func scanned(make: @Sendable (Heard) -> BareDelegate, lines: [String]) {
+        restore(make(heard))
+        #expect(heard.lines == lines)
+        #expect(system.logs.isEmpty)
+    }
+
+    @Test(
+        "what the plugin cannot call is named when the delegate is set, and only that", arguments: ScannedDelegates.lost
+    )
+    func scannedInVain(make: @Sendable (Heard) -> BareDelegate, name: String, reason: String) {
+        let delegate = make(heard)
+        let manager = manager(delegate)
+        let logs = system.logs
+        #expect(logs.count == 1)
+        #expect(
+            logs.first?.contains("\(name) implements centralManager(_:willRestoreState:), which is not called") == true)
+        #expect(logs.first?.contains(reason) == true)
+        #expect(logs.first?.contains("CBCentralManagerDelegateAdditions") == true)
+        (delegate as any CBCentralManagerDelegate).centralManager(manager, willRestoreState: ["key": 1])
+        #expect(heard.lines.isEmpty && system.logs == logs)
+    }
+
+    @Test(
+        "the name of a class is taken apart as the runtime writes it",
+        arguments: [
+            ("App.Plain", ClassName(module: "App", path: "Plain", isHidden: false)),
+            ("App.Outer<Swift.Array<App.X>>.Inner", ClassName(module: "App", path: "Outer.Inner", isHidden: false)),
+            ("App.(unknown context at $5f3c).Inner", ClassName(module: "App", path: "Inner", isHidden: true)),
+            (
+                "(extension in App):Other.Outer.Inner",
+                ClassName(module: "App", path: "Other.Outer.Inner", isHidden: false)
+            ),
+            ("", ClassName(module: "", path: "", isHidden: true)),
+        ])
+    func classNames(text: String, name: ClassName) {
+        #expect(ClassName(text) == name)
     }
 
     @Test("a method that its class declares is called, optimized or not, for all three delegates")
@@ -136,15 +200,9 @@ struct SubclassMethodTests {
         let delegate = OptimizedDelegates.subclassOfDeclared(heard)
         restore(delegate)
         #expect(heard.lines == ["declared [\"key\"]", "subclass"])
-        class NothingAdded: BareDelegate, CBCentralManagerDelegateAdditions {}
-        restore(NothingAdded(heard))
+        restore(NothingAddedDelegate(heard))
         #expect(system.logs.filter { $0.hasPrefix("API MISUSE: CBCentralManager has a restore") }.count == 1)
-        class Deeper: NothingAdded {
-            func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
-                heard.lines.append("deeper")
-            }
-        }
-        restore(Deeper(heard))
+        restore(DeeperDelegate(heard))
         #expect(heard.lines.last == "deeper")
     }
 
@@ -195,8 +253,25 @@ struct SubclassMethodTests {
     }
 }
 
+/// Calls the default in its method.
+class PoliteDelegate: BareDelegate {
+    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        heard.lines.append("connected")
+        (self as any CBCentralManagerDelegate).centralManager(central, didConnect: peripheral)
+    }
+}
+
+/// Declares that it adds methods, and adds none.
+class NothingAddedDelegate: BareDelegate, CBCentralManagerDelegateAdditions {}
+
+class DeeperDelegate: NothingAddedDelegate {
+    func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
+        heard.lines.append("deeper")
+    }
+}
+
 /// A restorable subclass in another module than its base.
-private final class LateDelegate: BareDelegate {
+final class LateDelegate: BareDelegate {
     func centralManager(
         _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, timestamp: CFAbsoluteTime,
         isReconnecting: Bool, error: (any Error)?

@@ -14,6 +14,8 @@ public enum LogMessage: Hashable, Codable, Sendable {
     case restorationNotImplemented(ManagerRole)
     /// A method of a delegate that only a subclass of the conforming class has; the compiler has removed it.
     case delegateMethodRemoved(class: String, superclass: String, method: String)
+    /// As `delegateMethodRemoved`, where the build plugin could see the method in the source but not call it.
+    case delegateMethodHidden(class: String, superclass: String, method: String, reason: String)
     /// As `delegateMethodRemoved`, if the methods of the class cannot be seen at all.
     case delegateMethodsUnseen(class: String, superclass: String, method: String)
     /// The last reference to a peripheral went while it was connected or connecting (SPEC 2.3).
@@ -68,13 +70,17 @@ public enum LogMessage: Hashable, Codable, Sendable {
                 + "\(role.restorationMethod) method"
         case .delegateMethodRemoved(let name, let superclass, let method):
             "WARNING: \(name) implements \(method), which is not called: \(superclass) conforms to the delegate's protocol "
-                + "without it, and the optimizer has removed it from \(name). Write extension \(name): "
-                + "\(Self.additions(for: method)) {}, or build with -Xswiftc -enable-testing"
+                + "without it, and the optimizer has removed it from \(name). Add the plugin DelegateMethods of this package "
+                + "to the target, or write extension \(name): \(Self.additions(for: method)) {}"
+        case .delegateMethodHidden(let name, let superclass, let method, let reason):
+            "WARNING: \(name) implements \(method), which is not called: \(superclass) conforms to the delegate's protocol "
+                + "without it, and the plugin DelegateMethods cannot call it: \(reason). Change that, or add "
+                + "\(Self.additions(for: method)) to what \(name) conforms to"
         case .delegateMethodsUnseen(let name, let superclass, let method):
             "WARNING: \(superclass) conforms to the delegate's protocol without \(method). If \(name) implements it, or "
-                + "other optional methods, they are not called: this program was optimized, or has no symbols. Write "
-                + "extension \(name): \(Self.additions(for: method)) {}, or build with -Xswiftc -enable-testing and keep "
-                + "the symbols"
+                + "other optional methods, they are not called: this program was optimized, or has no symbols. Add the "
+                + "plugin DelegateMethods of this package to the target, or write extension \(name): "
+                + "\(Self.additions(for: method)) {}"
         case .unusedPeripheral(let peer):
             "API MISUSE: Cancelling connection for unused peripheral <CBPeripheral \(peer)>, "
                 + "Did you forget to keep a reference to it?"

@@ -47,6 +47,7 @@ open class CBCentralManager: CBManager {
             options: ManagerOptions(
                 restoreIdentifier: options[CBCentralManagerOptionRestoreIdentifierKey] as? String,
                 showsPowerAlert: options.flag(CBCentralManagerOptionShowPowerAlertKey)))
+        delegate?.reportUncallableMethods(to: channel)
     }
 
     /// The delegate. The first one that is set receives the state, even if it is set late.
@@ -54,6 +55,7 @@ open class CBCentralManager: CBManager {
         get { content.with { $0.delegate } }
         set {
             content.with { $0.delegate = newValue }
+            newValue?.reportUncallableMethods(to: channel)
             if newValue != nil { announceState() }
         }
     }

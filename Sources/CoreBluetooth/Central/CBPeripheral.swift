@@ -60,7 +60,10 @@ open class CBPeripheral: CBPeer {
     /// The delegate, which receives the events of this peripheral (SPEC CEN-10).
     open weak var delegate: (any CBPeripheralDelegate)? {
         get { content.with { $0.delegate } }
-        set { content.with { $0.delegate = newValue } }
+        set {
+            content.with { $0.delegate = newValue }
+            newValue?.reportUncallableMethods(to: channel)
+        }
     }
 
     /// The device's GAP device name once it has been read; before that, the advertised name.

@@ -8,7 +8,7 @@ extension CBCentralManagerDelegate {
     /// Writes a line to the log: a manager with a restore identifier needs this method (SPEC SPR-9).
     public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
         let outcome = Methods.willRestoreState.call(
-            on: self, as: Methods.kind, log: central.channel,
+            on: self, as: Methods.kind, log: central.channel, with: (central, dict),
             added: { $0.centralManager(central, willRestoreState: dict) },
             found: { $0.call(central, dict) })
         if case .absent = outcome { central.channel.log(.restorationNotImplemented(.central)) }
@@ -19,7 +19,7 @@ extension CBCentralManagerDelegate {
         rssi RSSI: NSNumber
     ) {
         Methods.didDiscover.call(
-            on: self, as: Methods.kind, log: central.channel,
+            on: self, as: Methods.kind, log: central.channel, with: (central, peripheral, advertisementData, RSSI),
             added: {
                 $0.centralManager(central, didDiscover: peripheral, advertisementData: advertisementData, rssi: RSSI)
             },
@@ -28,7 +28,7 @@ extension CBCentralManagerDelegate {
 
     public func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         Methods.didConnect.call(
-            on: self, as: Methods.kind, log: central.channel,
+            on: self, as: Methods.kind, log: central.channel, with: (central, peripheral),
             added: { $0.centralManager(central, didConnect: peripheral) },
             found: { $0.call(central, peripheral) })
     }
@@ -37,7 +37,7 @@ extension CBCentralManagerDelegate {
         _ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?
     ) {
         Methods.didFailToConnect.call(
-            on: self, as: Methods.kind, log: central.channel,
+            on: self, as: Methods.kind, log: central.channel, with: (central, peripheral, error),
             added: { $0.centralManager(central, didFailToConnect: peripheral, error: error) },
             found: { $0.call(central, peripheral, error) })
     }
@@ -46,7 +46,7 @@ extension CBCentralManagerDelegate {
         _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
     ) {
         Methods.didDisconnect.call(
-            on: self, as: Methods.kind, log: central.channel,
+            on: self, as: Methods.kind, log: central.channel, with: (central, peripheral, error),
             added: { $0.centralManager(central, didDisconnectPeripheral: peripheral, error: error) },
             found: { $0.call(central, peripheral, error) })
     }
@@ -58,6 +58,7 @@ extension CBCentralManagerDelegate {
     ) {
         let outcome = Methods.didDisconnectAt.call(
             on: self, as: Methods.kind, log: central.channel,
+            with: (central, peripheral, timestamp, isReconnecting, error),
             added: {
                 $0.centralManager(
                     central, didDisconnectPeripheral: peripheral, timestamp: timestamp, isReconnecting: isReconnecting,
@@ -72,12 +73,24 @@ extension CBCentralManagerDelegate {
         _ central: CBCentralManager, connectionEventDidOccur event: CBConnectionEvent, for peripheral: CBPeripheral
     ) {
         Methods.connectionEvent.call(
-            on: self, as: Methods.kind, log: central.channel,
+            on: self, as: Methods.kind, log: central.channel, with: (central, event, peripheral),
             added: { $0.centralManager(central, connectionEventDidOccur: event, for: peripheral) },
             found: { $0.call(central, event, peripheral) })
     }
 
     public func centralManager(_ central: CBCentralManager, didUpdateANCSAuthorizationFor peripheral: CBPeripheral) {}
+}
+
+extension DelegateMethodName {
+    /// The optional methods of `CBCentralManagerDelegate` that are looked for in subclasses.
+    static var central: [DelegateMethodName] { Methods.kind.methods }
+}
+
+extension CBCentralManagerDelegate {
+    /// Reports optional methods of this delegate that exist and cannot be called.
+    func reportUncallableMethods(to channel: ManagerChannel) {
+        SubclassMethods.check(self, as: Methods.kind, log: channel.log)
+    }
 }
 
 /// The optional methods and how to call them.
@@ -90,7 +103,11 @@ private enum Methods {
     static let kind = DelegateKind<any CBCentralManagerDelegateAdditions>(
         conforms: { $0 is any CBCentralManagerDelegate.Type },
         adds: { $0 is any CBCentralManagerDelegateAdditions.Type },
-        additions: { $0 as? any CBCentralManagerDelegateAdditions })
+        additions: { $0 as? any CBCentralManagerDelegateAdditions },
+        methods: [
+            willRestoreState.name, didDiscover.name, didConnect.name, didFailToConnect.name, didDisconnect.name,
+            didDisconnectAt.name, connectionEvent.name,
+        ])
 
     struct Restoring { let call: (CBCentralManager, [String: Any]) -> Void }
     static let willRestoreState = DelegateMethod<Restoring>(

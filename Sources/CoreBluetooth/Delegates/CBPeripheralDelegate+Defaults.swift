@@ -7,13 +7,14 @@ import Foundation
 extension CBPeripheralDelegate {
     public func peripheralDidUpdateName(_ peripheral: CBPeripheral) {
         Methods.didUpdateName.call(
-            on: self, as: Methods.kind, log: peripheral.channel, added: { $0.peripheralDidUpdateName(peripheral) },
+            on: self, as: Methods.kind, log: peripheral.channel, with: peripheral,
+            added: { $0.peripheralDidUpdateName(peripheral) },
             found: { $0.call(peripheral) })
     }
 
     public func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {
         Methods.didModifyServices.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, invalidatedServices),
             added: { $0.peripheral(peripheral, didModifyServices: invalidatedServices) },
             found: { $0.call(peripheral, invalidatedServices) })
     }
@@ -21,7 +22,7 @@ extension CBPeripheralDelegate {
     /// Calls the older form.
     public func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?) {
         let outcome = Methods.didReadRSSI.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, RSSI, error),
             added: { $0.peripheral(peripheral, didReadRSSI: RSSI, error: error) },
             found: { $0.call(peripheral, RSSI, error) })
         if case .called = outcome { return }
@@ -30,14 +31,14 @@ extension CBPeripheralDelegate {
 
     public func peripheralDidUpdateRSSI(_ peripheral: CBPeripheral, error: (any Error)?) {
         Methods.didUpdateRSSI.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, error),
             added: { $0.peripheralDidUpdateRSSI(peripheral, error: error) },
             found: { $0.call(peripheral, error) })
     }
 
     public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
         Methods.didDiscoverServices.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, error),
             added: { $0.peripheral(peripheral, didDiscoverServices: error) },
             found: { $0.call(peripheral, error) })
     }
@@ -46,7 +47,7 @@ extension CBPeripheralDelegate {
         _ peripheral: CBPeripheral, didDiscoverIncludedServicesFor service: CBService, error: (any Error)?
     ) {
         Methods.didDiscoverIncludedServices.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, service, error),
             added: { $0.peripheral(peripheral, didDiscoverIncludedServicesFor: service, error: error) },
             found: { $0.call(peripheral, service, error) })
     }
@@ -55,7 +56,7 @@ extension CBPeripheralDelegate {
         _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
     ) {
         Methods.didDiscoverCharacteristics.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, service, error),
             added: { $0.peripheral(peripheral, didDiscoverCharacteristicsFor: service, error: error) },
             found: { $0.call(peripheral, service, error) })
     }
@@ -64,7 +65,7 @@ extension CBPeripheralDelegate {
         _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
     ) {
         Methods.didUpdateValue.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, characteristic, error),
             added: { $0.peripheral(peripheral, didUpdateValueFor: characteristic, error: error) },
             found: { $0.call(peripheral, characteristic, error) })
     }
@@ -73,7 +74,7 @@ extension CBPeripheralDelegate {
         _ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?
     ) {
         Methods.didWriteValue.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, characteristic, error),
             added: { $0.peripheral(peripheral, didWriteValueFor: characteristic, error: error) },
             found: { $0.call(peripheral, characteristic, error) })
     }
@@ -83,7 +84,7 @@ extension CBPeripheralDelegate {
         error: (any Error)?
     ) {
         Methods.didUpdateNotificationState.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, characteristic, error),
             added: { $0.peripheral(peripheral, didUpdateNotificationStateFor: characteristic, error: error) },
             found: { $0.call(peripheral, characteristic, error) })
     }
@@ -92,7 +93,7 @@ extension CBPeripheralDelegate {
         _ peripheral: CBPeripheral, didDiscoverDescriptorsFor characteristic: CBCharacteristic, error: (any Error)?
     ) {
         Methods.didDiscoverDescriptors.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, characteristic, error),
             added: { $0.peripheral(peripheral, didDiscoverDescriptorsFor: characteristic, error: error) },
             found: { $0.call(peripheral, characteristic, error) })
     }
@@ -101,7 +102,7 @@ extension CBPeripheralDelegate {
         _ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?
     ) {
         Methods.didUpdateDescriptor.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, descriptor, error),
             added: { $0.peripheral(peripheral, didUpdateValueFor: descriptor, error: error) },
             found: { $0.call(peripheral, descriptor, error) })
     }
@@ -110,23 +111,35 @@ extension CBPeripheralDelegate {
         _ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?
     ) {
         Methods.didWriteDescriptor.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, descriptor, error),
             added: { $0.peripheral(peripheral, didWriteValueFor: descriptor, error: error) },
             found: { $0.call(peripheral, descriptor, error) })
     }
 
     public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {
         Methods.isReady.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: peripheral,
             added: { $0.peripheralIsReady(toSendWriteWithoutResponse: peripheral) },
             found: { $0.call(peripheral) })
     }
 
     public func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
         Methods.didOpen.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, channel, error),
             added: { $0.peripheral(peripheral, didOpen: channel, error: error) },
             found: { $0.call(peripheral, channel, error) })
+    }
+}
+
+extension DelegateMethodName {
+    /// The optional methods of `CBPeripheralDelegate` that are looked for in subclasses.
+    static var peripheral: [DelegateMethodName] { Methods.kind.methods }
+}
+
+extension CBPeripheralDelegate {
+    /// Reports optional methods of this delegate that exist and cannot be called.
+    func reportUncallableMethods(to channel: ManagerChannel) {
+        SubclassMethods.check(self, as: Methods.kind, log: channel.log)
     }
 }
 
@@ -140,7 +153,13 @@ private enum Methods {
 
     static let kind = DelegateKind<any CBPeripheralDelegateAdditions>(
         conforms: { $0 is any CBPeripheralDelegate.Type }, adds: { $0 is any CBPeripheralDelegateAdditions.Type },
-        additions: { $0 as? any CBPeripheralDelegateAdditions })
+        additions: { $0 as? any CBPeripheralDelegateAdditions },
+        methods: [
+            didUpdateName.name, isReady.name, didModifyServices.name, didReadRSSI.name, didUpdateRSSI.name,
+            didDiscoverServices.name, didDiscoverIncludedServices.name, didDiscoverCharacteristics.name,
+            didUpdateValue.name, didWriteValue.name, didUpdateNotificationState.name, didDiscoverDescriptors.name,
+            didUpdateDescriptor.name, didWriteDescriptor.name, didOpen.name,
+        ])
 
     struct Plain { let call: (CBPeripheral) -> Void }
     static let didUpdateName = DelegateMethod<Plain>("peripheralDidUpdateName", ["_": peripheral])

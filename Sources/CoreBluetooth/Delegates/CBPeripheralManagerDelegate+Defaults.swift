@@ -8,7 +8,7 @@ extension CBPeripheralManagerDelegate {
     /// Writes a line to the log: a manager with a restore identifier needs this method (SPEC SPR-9).
     public func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {
         let outcome = Methods.willRestoreState.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, dict),
             added: { $0.peripheralManager(peripheral, willRestoreState: dict) },
             found: { $0.call(peripheral, dict) })
         if case .absent = outcome { peripheral.channel.log(.restorationNotImplemented(.peripheral)) }
@@ -16,14 +16,14 @@ extension CBPeripheralManagerDelegate {
 
     public func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
         Methods.didStartAdvertising.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, error),
             added: { $0.peripheralManagerDidStartAdvertising(peripheral, error: error) },
             found: { $0.call(peripheral, error) })
     }
 
     public func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
         Methods.didAdd.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, service, error),
             added: { $0.peripheralManager(peripheral, didAdd: service, error: error) },
             found: { $0.call(peripheral, service, error) })
     }
@@ -32,7 +32,7 @@ extension CBPeripheralManagerDelegate {
         _ peripheral: CBPeripheralManager, central: CBCentral, didSubscribeTo characteristic: CBCharacteristic
     ) {
         Methods.didSubscribe.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, central, characteristic),
             added: { $0.peripheralManager(peripheral, central: central, didSubscribeTo: characteristic) },
             found: { $0.call(peripheral, central, characteristic) })
     }
@@ -41,7 +41,7 @@ extension CBPeripheralManagerDelegate {
         _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic
     ) {
         Methods.didUnsubscribe.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, central, characteristic),
             added: { $0.peripheralManager(peripheral, central: central, didUnsubscribeFrom: characteristic) },
             found: { $0.call(peripheral, central, characteristic) })
     }
@@ -49,7 +49,7 @@ extension CBPeripheralManagerDelegate {
     /// Rejects the request with `CBATTError.requestNotSupported`.
     public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
         let outcome = Methods.didReceiveRead.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, request),
             added: { $0.peripheralManager(peripheral, didReceiveRead: request) },
             found: { $0.call(peripheral, request) })
         if case .called = outcome { return }
@@ -59,7 +59,7 @@ extension CBPeripheralManagerDelegate {
     /// Rejects all requests with `CBATTError.requestNotSupported`.
     public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
         let outcome = Methods.didReceiveWrite.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, requests),
             added: { $0.peripheralManager(peripheral, didReceiveWrite: requests) },
             found: { $0.call(peripheral, requests) })
         if case .called = outcome { return }
@@ -68,7 +68,7 @@ extension CBPeripheralManagerDelegate {
 
     public func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {
         Methods.isReady.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: peripheral,
             added: { $0.peripheralManagerIsReady(toUpdateSubscribers: peripheral) },
             found: { $0.call(peripheral) })
     }
@@ -77,7 +77,7 @@ extension CBPeripheralManagerDelegate {
         _ peripheral: CBPeripheralManager, didPublishL2CAPChannel PSM: CBL2CAPPSM, error: (any Error)?
     ) {
         Methods.didPublish.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, PSM, error),
             added: { $0.peripheralManager(peripheral, didPublishL2CAPChannel: PSM, error: error) },
             found: { $0.call(peripheral, PSM, error) })
     }
@@ -86,7 +86,7 @@ extension CBPeripheralManagerDelegate {
         _ peripheral: CBPeripheralManager, didUnpublishL2CAPChannel PSM: CBL2CAPPSM, error: (any Error)?
     ) {
         Methods.didUnpublish.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, PSM, error),
             added: { $0.peripheralManager(peripheral, didUnpublishL2CAPChannel: PSM, error: error) },
             found: { $0.call(peripheral, PSM, error) })
     }
@@ -95,9 +95,21 @@ extension CBPeripheralManagerDelegate {
         _ peripheral: CBPeripheralManager, didOpen channel: CBL2CAPChannel?, error: (any Error)?
     ) {
         Methods.didOpen.call(
-            on: self, as: Methods.kind, log: peripheral.channel,
+            on: self, as: Methods.kind, log: peripheral.channel, with: (peripheral, channel, error),
             added: { $0.peripheralManager(peripheral, didOpen: channel, error: error) },
             found: { $0.call(peripheral, channel, error) })
+    }
+}
+
+extension DelegateMethodName {
+    /// The optional methods of `CBPeripheralManagerDelegate` that are looked for in subclasses.
+    static var peripheralManager: [DelegateMethodName] { Methods.kind.methods }
+}
+
+extension CBPeripheralManagerDelegate {
+    /// Reports optional methods of this delegate that exist and cannot be called.
+    func reportUncallableMethods(to channel: ManagerChannel) {
+        SubclassMethods.check(self, as: Methods.kind, log: channel.log)
     }
 }
 
@@ -112,7 +124,11 @@ private enum Methods {
     static let kind = DelegateKind<any CBPeripheralManagerDelegateAdditions>(
         conforms: { $0 is any CBPeripheralManagerDelegate.Type },
         adds: { $0 is any CBPeripheralManagerDelegateAdditions.Type },
-        additions: { $0 as? any CBPeripheralManagerDelegateAdditions })
+        additions: { $0 as? any CBPeripheralManagerDelegateAdditions },
+        methods: [
+            willRestoreState.name, didStartAdvertising.name, didAdd.name, didSubscribe.name, didUnsubscribe.name,
+            didReceiveRead.name, didReceiveWrite.name, isReady.name, didPublish.name, didUnpublish.name, didOpen.name,
+        ])
 
     struct Restoring { let call: (CBPeripheralManager, [String: Any]) -> Void }
     static let willRestoreState = DelegateMethod<Restoring>(

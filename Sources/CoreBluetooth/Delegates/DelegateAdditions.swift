@@ -13,8 +13,8 @@ import Foundation
 ///         func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {}
 ///     }
 ///
-/// Without it, the methods are found by their names in the program's file, which an optimizer may have removed
-/// (<doc:ComingFromApple>). There is no such protocol on Apple's system: declare the conformance in an extension within
+/// Without it, the methods are found by what the build plugin `DelegateMethods` wrote, or by their names in the program's
+/// file, which an optimizer may have removed (<doc:ComingFromApple>). There is no such protocol on Apple's system: declare the conformance in an extension within
 /// `#if os(Linux)` if the source is for both.
 public protocol CBCentralManagerDelegateAdditions: CBCentralManagerDelegate {
     @_nonoverride func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any])

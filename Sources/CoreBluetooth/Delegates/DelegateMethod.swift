@@ -15,7 +15,7 @@ struct DelegateMethod<Call>: Sendable {
         case unreachable
     }
 
-    private let name: DelegateMethodName
+    let name: DelegateMethodName
 
     init(_ base: String, _ parameters: KeyValuePairs<String, String>) {
         name = DelegateMethodName(base, parameters)
@@ -24,32 +24,40 @@ struct DelegateMethod<Call>: Sendable {
     /// Calls the method if a subclass of the conforming class has it.
     /// - Parameters:
     ///   - kind: the protocol of the delegate.
+    ///   - parameters: the parameters of the call, as a tuple.
     ///   - added: makes the call if the class declares that it adds methods.
     ///   - found: makes the call if the method was found by its name.
     @discardableResult
-    func call<Additions>(
+    func call<Additions, Parameters>(
         on delegate: AnyObject, as kind: DelegateKind<Additions>, log channel: ManagerChannel,
+        with parameters: Parameters,
         added: (Additions) -> Void, found: (Call) -> Void
     ) -> Outcome {
         let call = RunningCall(delegate: ObjectIdentifier(delegate), name: name.signature, thread: UInt(pthread_self()))
         // The method itself may call the default through `super`.
         guard !RunningCall.all.with({ $0.contains(call) }) else { return .absent }
         let additions = kind.additions(delegate)
-        // What a class declares needs no search, but its subclasses may add more.
         let finding = SubclassMethods.find(
-            name, in: type(of: delegate), where: additions == nil ? kind.conforms : kind.adds, log: channel.log)
-        if additions == nil, finding == .absent { return .absent }
-        if additions == nil, finding == .unreachable { return .unreachable }
+            name, in: type(of: delegate), where: kind.boundary(of: delegate), log: channel.log)
         RunningCall.all.with { _ = $0.insert(call) }
         defer { RunningCall.all.with { _ = $0.remove(call) } }
-        if case .code(let address) = finding {
+        switch finding {
+        case .code(let address):
             // The code has the signature of `Call`: the mangled name includes the types of all parameters.
             found(unsafe unsafeBitCast(MethodOfObject(code: address, object: delegate), to: Call.self))
-        } else if let additions {
-            // A class that lacks the method is given the default, which then runs within this call.
+            return .called
+        case .declared(let call):
+            // The signature in the table includes the types of all parameters, too.
+            guard let call = call as? DelegateMethodCall<Parameters> else { return .unreachable }
+            call(delegate, parameters)
+            return .called
+        case .absent, .unreachable:
+            // A class that declares additions and lacks the method is given the default, which then runs within this
+            // call.
+            guard let additions else { return if case .absent = finding { .absent } else { .unreachable } }
             added(additions)
+            return .called
         }
-        return .called
     }
 }
 
@@ -61,6 +69,13 @@ struct DelegateKind<Additions>: Sendable {
     let adds: @Sendable (AnyClass) -> Bool
     /// The delegate, if its class declares additions.
     let additions: @Sendable (AnyObject) -> Additions?
+    /// The optional methods that are looked for in subclasses.
+    let methods: [DelegateMethodName]
+
+    /// Whether a class has its methods called without being looked for: subclasses of such a class are searched.
+    func boundary(of delegate: AnyObject) -> @Sendable (AnyClass) -> Bool {
+        additions(delegate) == nil ? conforms : adds
+    }
 }
 
 /// The layout of a closure: code and context.

@@ -6,15 +6,20 @@ import Foundation
 /// When Swift compiles a conformance, it decides which method implements which requirement. A subclass can override
 /// methods of the class, but the table lacks methods that only the subclass has, and the protocol's default is called
 /// instead. Objective-C looks up the method's name in the object's class, and much code relies on that: for example, a
-/// base delegate and a subclass that also restores. So the defaults search here, once per class and method. The
-/// program's file has the names of methods, and a method is called like a closure whose context is the object.
+/// base delegate and a subclass that also restores. So the defaults search here, once per class and method:
 ///
-/// An optimizer that sees the whole module removes methods that nothing calls, and a stripped file has no names. The
-/// log reports both, with the names of the class and the method.
+/// - In the table that the build plugin `DelegateMethods` wrote into the class's module. It is complete, and it keeps the
+///   methods that it has.
+/// - Without a table, or if a method is private: in the program's file, which has the names of methods. A method is
+///   called like a closure whose context is the object. An optimizer that sees the whole module removes methods that
+///   nothing calls, and a stripped file has no names. The log reports both when the delegate is set, with the names of the
+///   class and the method.
 enum SubclassMethods {
-    enum Finding: Equatable {
+    enum Finding {
         /// The address of the code.
         case code(UInt)
+        /// A `DelegateMethodCall`, from a table.
+        case declared(any AnyObject & Sendable)
         /// No class between the object's class and the conforming one has such a method.
         case absent
         /// A method exists or may exist, but it cannot be called; the log says so.
@@ -32,6 +37,8 @@ enum SubclassMethods {
         var classes: [ObjectIdentifier: ClassSymbols?] = [:]
         /// Classes that the log has already named because their methods cannot be seen.
         var told: Set<ObjectIdentifier> = []
+        /// Classes of delegates that were checked, with the protocol.
+        var checked: Set<Key> = []
     }
 
     private static let state = Locked(State())
@@ -49,6 +56,19 @@ enum SubclassMethods {
         return finding
     }
 
+    /// Looks for all methods of a protocol when a delegate is set, so that the log names those that cannot be called before
+    /// one is missed. A class that conforms itself has nothing to look for.
+    static func check<Additions>(
+        _ delegate: AnyObject, as kind: DelegateKind<Additions>, log: (LogMessage) -> Void
+    ) {
+        let type: AnyClass = Swift.type(of: delegate)
+        guard let base = _getSuperclass(type), kind.conforms(base) else { return }
+        let key = Key(type: ObjectIdentifier(type), signature: "\(Additions.self)")
+        guard state.with({ $0.checked.insert(key).inserted }) else { return }
+        let conforms = kind.boundary(of: delegate)
+        for method in kind.methods { _ = find(method, in: type, where: conforms, log: log) }
+    }
+
     private static func look(
         for method: DelegateMethodName, in type: AnyClass, where conforms: (AnyClass) -> Bool,
         log: (LogMessage) -> Void
@@ -56,9 +76,23 @@ enum SubclassMethods {
         var type: AnyClass = type
         var blind: AnyClass?
         while let base = _getSuperclass(type), conforms(base) {
+            let declared = DelegateTables.find(method.signature, in: type)
+            if case .callable(let call)? = declared { return .declared(call) }
+            if case .absent? = declared {
+                type = base
+                continue
+            }
             let symbols = symbols(of: type)
             switch symbols?.methods[method.signature] {
             case .code(let address): return .code(address)
+            case _ where declared != nil:
+                if case .hidden(let reason)? = declared {
+                    log(
+                        .delegateMethodHidden(
+                            class: ClassName(type).shown, superclass: name(of: base), method: method.text,
+                            reason: reason))
+                }
+                return .unreachable
             case .removed:
                 log(.delegateMethodRemoved(class: name(of: type), superclass: name(of: base), method: method.text))
                 return .unreachable

@@ -39,6 +39,7 @@ open class CBPeripheralManager: CBManager {
             options: ManagerOptions(
                 restoreIdentifier: options[CBPeripheralManagerOptionRestoreIdentifierKey] as? String,
                 showsPowerAlert: options.flag(CBPeripheralManagerOptionShowPowerAlertKey)))
+        delegate?.reportUncallableMethods(to: channel)
     }
 
     deinit {
@@ -51,6 +52,7 @@ open class CBPeripheralManager: CBManager {
         get { content.with { $0.delegate } }
         set {
             content.with { $0.delegate = newValue }
+            newValue?.reportUncallableMethods(to: channel)
             if newValue != nil { announceState() }
         }
     }

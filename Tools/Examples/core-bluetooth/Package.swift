@@ -29,6 +29,14 @@ let package = Package(
             name: "transfer-central",
             dependencies: [.product(name: "CoreBluetooth", package: "jelling")],
             swiftSettings: [.swiftLanguageMode(.v5), .strictMemorySafety()]),
+        // Delegates whose subclasses add methods, in two modules: the plugin keeps an optimizer from removing them.
+        .target(
+            name: "LayeredBluetooth", dependencies: [.product(name: "CoreBluetooth", package: "jelling")],
+            swiftSettings: [.swiftLanguageMode(.v5)], plugins: [.plugin(name: "DelegateMethods", package: "jelling")]),
+        .executableTarget(
+            name: "layered-central",
+            dependencies: ["LayeredBluetooth", .product(name: "CoreBluetooth", package: "jelling")],
+            swiftSettings: [.swiftLanguageMode(.v5)], plugins: [.plugin(name: "DelegateMethods", package: "jelling")]),
     ]
 )
 
