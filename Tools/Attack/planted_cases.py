@@ -125,6 +125,21 @@ def foreign_bonds(bench):
 
 
 @case()
+def link_in_the_middle_of_the_path(bench):
+    """Another user's link in the middle of the path of --state is refused, and nothing is made where it leads"""
+    needs_root()
+    shared, victim = bench.path('shared'), bench.path('victim')
+    os.mkdir(shared)
+    os.chmod(shared, 0o1777)
+    os.mkdir(victim, 0o700)
+    os.chmod(bench.path('.'), 0o755)
+    subprocess.run(['setpriv', '--reuid', str(STRANGER), '--regid', str(STRANGER), '--clear-groups',
+                    'ln', '-s', victim, shared + '/jelling'], check=True)
+    refused(bench, 'bonds', '--state', shared + '/jelling/state', words=[shared + '/jelling', f'owned by user {STRANGER}'])
+    same('what is there', os.listdir(victim), [])
+
+
+@case()
 def bonds_that_others_may_write(bench):
     """Bonds that others could have written, and a state folder in which everyone may write, are refused"""
     bonded(bench)

@@ -355,6 +355,64 @@ def bonds_of_a_pairing_that_cannot_be_written(folder):
     return good, f'status {process.returncode}, {first}, {out[-600:]!r}, {err[-300:]!r}'
 
 
+def as_another_user(body):
+    """Runs this as a user who is not this one."""
+    child = os.fork()
+    if child == 0:
+        try:
+            os.umask(0)
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            body()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    if os.waitpid(child, 0)[1]:
+        raise RuntimeError('the other user could not do it')
+
+
+def planted_state(folder):
+    """what another user has put in place of a state file or of a profile is refused, and nobody waits for a pipe"""
+    if os.geteuid():
+        return False, 'this needs root, because it acts as two users'
+    refused = []
+    with Bench(folder) as bench, tempfile.TemporaryDirectory() as scratch:
+        os.chmod(scratch, 0o1777)
+        bonds, mine = os.path.join(scratch, 'bonds'), os.path.join(scratch, 'mine')
+        write_state(mine, BOND)
+
+        def copy():
+            with open(bonds, 'xb') as f:
+                f.write(b'JELLING1' + b'\x22' * 22)
+
+        def link():
+            os.symlink(mine, bonds)
+
+        def pipe():
+            os.mkfifo(bonds, 0o666)
+
+        for plant in (copy, link, pipe):
+            as_another_user(plant)
+            for command in (['ble-gw', '--state', bonds], ['ble-beacon', '--state', bonds]):
+                process = bench.start(*command)
+                out, err = process.communicate(b'quit\n', timeout=PATIENCE)
+                refused.append((plant.__name__, command[0], process.returncode, b'bonds' in out + err))
+            os.remove(bonds)
+        # A second name of a file of ours, which only we or an older kernel's other users can make.
+        os.link(mine, bonds)
+        for command in (['ble-gw', '--state', bonds], ['ble-beacon', '--state', bonds]):
+            process = bench.start(*command)
+            out, err = process.communicate(b'quit\n', timeout=PATIENCE)
+            refused.append(('second name', command[0], process.returncode, b'hard links' in out + err))
+        os.remove(bonds)
+        as_another_user(pipe)
+        process = bench.start('ble-beacon', bonds)
+        out, err = process.communicate(timeout=PATIENCE)
+        refused.append(('profile', 'ble-beacon', process.returncode, b'is no file' in out + err))
+    return all(status not in (0, None) and named for _, _, status, named in refused), f'{refused}, {out!r} {err!r}'
+
+
 def connectable(kind, name, number=1):
     data = bytes([2, 1, 6, len(name) + 1, 9]) + name
     address = number.to_bytes(5, 'little') + b'\xC1'
@@ -424,4 +482,4 @@ def two_of_one_name(folder):
 CASES = [bonds_that_cannot_be_written, stranger_with_the_digits, two_of_one_name, name_that_a_terminal_obeys, time_of_a_line,
          long_script, wait_that_ends_by_time, commands_that_say_nothing, mtu_exchange_that_fails, reader_that_stops,
          output_that_does_not_wait, closed_output, profile_that_is_long, profile_that_a_terminal_obeys, hidden_passkey, passkey_of_a_file,
-         scan_of_a_slow_controller]
+         scan_of_a_slow_controller, planted_state]

@@ -291,6 +291,72 @@ def install_for_others():
         assert set(daemon.operate({1: {}})) >= {'org.example.theirs', 'org.example.broken', 'org.example.unit', 'ö' * 100}
 
 
+class Appless(Open):
+    """A daemon without --apps."""
+
+    def arguments(self):
+        words = super().arguments()
+        place = words.index('--apps')
+        return words[:place] + words[place + 2:]
+
+
+@case
+def users_without_apps():
+    "who may connect, and who is an operator, counts for a daemon without --apps, too"
+    if os.geteuid():
+        return 'NOT RUN: only root can be another user'
+    for options, groups, verb in [(['--allow', str(NOBODY)], [], 'info'), (['--operators', str(GROUP)], [GROUP], 'status')]:
+        with Appless(*options) as daemon:
+            done = as_user(NOBODY, groups, BLETOOL, '-t', f'bled:{daemon.path}', verb)
+            assert done.returncode == 0, (options, done)
+            refused = as_user(NOBODY - 1, [], BLETOOL, '-t', f'bled:{daemon.path}', verb)
+            assert refused.returncode != 0 and 'may not use this daemon' in refused.stderr, (options, refused)
+    with Appless() as daemon:
+        done = as_user(NOBODY, [], BLETOOL, '-t', f'bled:{daemon.path}', 'info')
+        assert done.returncode != 0, done
+
+
+# Listens at a path, or with an abstract name, and tells what it hears.
+IMPOSTOR = r"""
+import socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1].replace('@', chr(0)))
+listener.listen()
+print('listens', flush=True)
+while True:
+    client = listener.accept()[0]
+    print('heard', len(client.recv(4096)), flush=True)
+"""
+
+
+@case
+def impostor_at_a_socket():
+    "a program of another user that listens where bled is looked for hears nothing, and its user is named"
+    if os.geteuid():
+        return 'NOT RUN: only root can be another user'
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o1777)
+        for number, place in enumerate([os.path.join(folder, 'bled.sock'), f'@jelling-{os.getpid()}']):
+            program = subprocess.Popen(['setpriv', '--reuid', str(NOBODY), '--regid', str(NOBODY), '--clear-groups',
+                                        sys.executable, '-c', IMPOSTOR, place], stdout=subprocess.PIPE, text=True, cwd='/')
+            try:
+                assert program.stdout.readline() == 'listens\n'
+                for words in (['lescan', '--duration', '1'], ['status'], ['bonds']):
+                    code, out, said = bletool(f'bled:{place}', *words)
+                    assert code != 0 and f'user {NOBODY} listens at' in said, (place, words, code, out, said)
+                    assert program.stdout.readline() == 'heard 0\n'
+                # Named, it is asked; it only does not answer as bled would.
+                named = subprocess.Popen([BLETOOL, '-t', f'bled:{place}', 'status'], stdin=subprocess.DEVNULL,
+                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                         env={**os.environ, 'JELLING_SOCKET_OWNER': str(NOBODY)})
+                assert program.stdout.readline() not in ('', 'heard 0\n')
+                named.kill()
+                named.wait()
+            finally:
+                program.kill()
+                program.wait()
+
+
 @case
 def state_of_another_user():
     "what an app had asked for waits for it after a restart; when its identifier is another user's, nothing of it is left"

@@ -1,3 +1,6 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import CoreBluetooth
 
 /// A library's delegate: it conforms, and leaves everything else to its subclasses.
