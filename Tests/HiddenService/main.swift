@@ -8,7 +8,7 @@ import CoreBluetooth
 var words = Array(CommandLine.arguments.dropFirst())
 let verb = words.isEmpty ? "" : words.removeFirst()
 
-func takeOption(_ name: String) -> Bool {
+@MainActor func takeOption(_ name: String) -> Bool {
     guard let place = words.firstIndex(of: name) else { return false }
     words.remove(at: place)
     return true

@@ -36,7 +36,7 @@ def only_flags(lab):
     """Waits until Bumble hears nothing but flags."""
     deadline = time.monotonic() + LIMIT
     while True:
-        lines = [line for line in air.scanner(lab, '--seconds', '2', *EVERY).lines if line['ev'] == 'advertiser']
+        lines = [line for line in air.scanner(lab, '--seconds', '2').lines if line['ev'] == 'advertiser']
         if lines and not lines[-1]['data'].replace('020106', ''):
             return
         assert time.monotonic() < deadline, lines

@@ -52,7 +52,7 @@ def heard(lab, wanted, *others, company=APPLE, number=1):
     end = time.monotonic() + bench.PATIENCE
     while True:
         words = ('--seconds', '3', '--company', company, '--until', ','.join(wanted))
-        result = scanner(lab, *words, *wanted, *others, number=number)
+        result = scanner(lab, *words, '--services', ','.join([*wanted, *others]), number=number)
         if result.status == 0:
             return [line for line in result.lines if line['ev'] == 'advertiser'][-1]
         check(time.monotonic() < end, f'{wanted} not hashed: ' + result.describe())
@@ -94,7 +94,7 @@ def app_turns_the_overflow_area_off(lab):
     app = offer(lab, '--background', BATTERY, JELLING_OVERFLOW='off')
     end = time.monotonic() + bench.PATIENCE
     while True:
-        lines = [line for line in scanner(lab, '--seconds', '2', BATTERY).lines if line['ev'] == 'advertiser']
+        lines = [line for line in scanner(lab, '--seconds', '2', '--services', BATTERY).lines if line['ev'] == 'advertiser']
         if lines and not lines[-1]['visible']:
             break
         check(time.monotonic() < end, f'it does not go to the background: {lines}')
@@ -104,7 +104,7 @@ def app_turns_the_overflow_area_off(lab):
     kill(app)
     app = offer(lab, '--background', BATTERY, JELLING_OVERFLOW=OWN, restores=True)
     same('bits', heard(lab, [BATTERY], company=OWN)['bits'], 1)
-    same('under Apple\'s', [line['bits'] for line in scanner(lab, '--seconds', '2', BATTERY).lines if line.get('bits')], [])
+    same('under Apple\'s', [line['bits'] for line in scanner(lab, '--seconds', '2', '--services', BATTERY).lines if line.get('bits')], [])
     kill(app)
     # Without the variable, the manifest.
     revive(lab)
@@ -130,7 +130,7 @@ def name_has_ten_octets(lab):
     services = [f'FE{number:02X}' for number in range(14)]
     for count, name in (13, 'Thermomete'), (14, 'Thermome'):
         app = offer(lab, '--name', 'Thermometer', *services[:count])
-        lines = [line for line in scanner(lab, '--seconds', '3', *services).lines if line['ev'] == 'advertiser']
+        lines = [line for line in scanner(lab, '--seconds', '3', '--services', ','.join(services)).lines if line['ev'] == 'advertiser']
         check(lines, 'nothing was heard')
         same('name', (lines[-1]['name'], len(lines[-1]['visible']), lines[-1]['bits']), (name, 13, count - 13))
         app.end(signal.SIGTERM)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Bumble as a scanner that looks for services in the overflow area, and computes their bits by itself.
 
-  overflow_scanner.py unix:/tmp/x/hci0 [--seconds S] [--until UUID,…] [--company ID] UUID…
+  overflow_scanner.py unix:/tmp/x/hci0 --services UUID,… [--seconds S] [--until UUID,…] [--company ID]
 
 Prints a JSON line `advertiser` for each change of what an advertiser says: its name, the services that everyone can read
 (`visible`), those of the UUIDs whose bit is set (`hashed`), how many bits there are (`bits`), and the octets. `--until`: ends with
@@ -58,8 +58,9 @@ async def main():
     parser.add_argument('--seconds', type=float, default=60)
     parser.add_argument('--until')
     parser.add_argument('--company', type=lambda text: int(text, 0), default=0x004C)
-    parser.add_argument('uuids', nargs='*')
+    parser.add_argument('--services', default='', metavar='UUID,…')
     args = parser.parse_args()
+    uuids = args.services.split(',') if args.services else []
     transport, device, own = await open_device(args, 'BumbleScanner', 'F0:F1:F2:00:00:09')
     await device.power_on()
     parts, said = {}, {}
@@ -72,7 +73,7 @@ async def main():
         kind = getattr(report, 'event_type', 0)
         is_response = bool(int(kind) & 8) if isinstance(report, hci.HCI_LE_Extended_Advertising_Report_Event.Report) else int(kind) == 4
         parts.setdefault(address, [b'', b''])[is_response] = bytes(report.data)
-        told = described(b''.join(parts[address]), args.uuids, args.company)
+        told = described(b''.join(parts[address]), uuids, args.company)
         if said.get(address) != told:
             said[address] = told
             event('advertiser', address=address, **told)
