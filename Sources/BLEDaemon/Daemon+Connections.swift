@@ -14,8 +14,13 @@ extension Daemon {
     public static func makeFolder(ofSocket path: String) {
         guard !path.hasPrefix("@"), let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
         let folder = String(path[..<slash])
-        // The mask of the process does not count.
-        if unsafe mkdir(folder, 0o755) == 0 { _ = unsafe chmod(folder, 0o755) }
+        guard unsafe mkdir(folder, 0o755) == 0 else { return }
+        // The mask of the process does not count; nor does what somebody has put in place of the folder since.
+        let made = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard made >= 0 else { return }
+        defer { Glibc.close(made) }
+        var information = stat()
+        if unsafe fstat(made, &information) == 0, information.st_uid == geteuid() { _ = fchmod(made, 0o755) }
     }
 
     static func listen(_ configuration: Configuration) throws -> UnixListener {

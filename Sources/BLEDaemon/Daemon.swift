@@ -243,7 +243,10 @@ public final class Daemon {
         let isForOthers =
             !configuration.users.union(installed.users).isSubset(of: [0, geteuid()])
             || configuration.operatorGroup != nil
-        if configuration.listeningSocket == nil, isForOthers { _ = unsafe chmod(configuration.socketPath, 0o666) }
+        guard configuration.listeningSocket == nil, isForOthers, !listener.setMode(0o666) else { return }
+        configuration.warn(
+            "‘\(configuration.socketPath)’ is not the socket of this daemon any more, so other users cannot connect; "
+                + "check who may write in its folder, and restart bled")
     }
 
     var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }

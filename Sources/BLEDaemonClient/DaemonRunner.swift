@@ -61,15 +61,7 @@ final class DaemonRunner: EngineRunner {
 
     func open(_ handlers: HostRunner.Handlers) throws(TransportError) {
         self.handlers = handlers
-        let stream: ByteStream
-        do throws(TransportError) {
-            stream = try ByteStream.connect(unixPath: DaemonClient.socketPath(of: address))
-        } catch {
-            switch error {
-            case .connectionRefused, .pathNotFound: throw .noDaemon(path: DaemonClient.socketPath(of: address))
-            default: throw error
-            }
-        }
+        let stream = try DaemonClient.connect(to: DaemonClient.socketPath(of: address))
         try stream.start(
             on: loop, receive: { [unowned self] in receive($0) }, closed: { [unowned self] in streamEnded($0) })
         self.stream = stream

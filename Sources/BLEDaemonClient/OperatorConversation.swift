@@ -42,13 +42,7 @@ final class OperatorConversation: @unchecked Sendable {
         self.report = report
         do throws(TransportError) {
             let loop = try EventLoop(name: "operator")
-            let stream: ByteStream
-            do throws(TransportError) { stream = try ByteStream.connect(unixPath: path) } catch {
-                switch error {
-                case .connectionRefused, .pathNotFound: throw .noDaemon(path: path)
-                default: throw error
-                }
-            }
+            let stream = try DaemonClient.connect(to: path)
             try stream.start(
                 on: loop, receive: { self.receive($0) },
                 closed: { self.tell(.ended(.transport($0 ?? .closedByPeer))) })

@@ -6,8 +6,8 @@ import Glibc
 /// are refused: a file must be a regular file of this user or root with one name, which no one else may write. Symbolic
 /// links are errors. Opening never waits for the other end of a pipe.
 ///
-/// The user chooses the path of the outermost folder, so it may contain links; if its last component is a link, this
-/// user or root must own it. No one else may be able to rename it in its parent folder.
+/// The user chooses the path of the outermost folder, so it may contain links. Each component of it, a link or a folder,
+/// belongs to this user or to root, and no one else may be able to replace it in the folder that it is in.
 public struct SafeFolder: ~Copyable {
     /// The path as it was given.
     public let path: String
@@ -19,19 +19,7 @@ public struct SafeFolder: ~Copyable {
     ///   - isPrivate: whether it holds only state: then others may not read it either; their permissions are removed.
     /// - Throws: `StateFileError`.
     public init(path: String, isMade: Bool, isPrivate: Bool = false) throws(StateFileError) {
-        if isMade { try Self.make(path) }
-        var information = stat()
-        // Without a slash at the end, because then a link would be followed.
-        let end = path.utf8.reversed().drop { $0 == UInt8(ascii: "/") }.count
-        if unsafe lstat(String(decoding: path.utf8.prefix(end), as: UTF8.self), &information) == 0,
-            information.st_mode & S_IFMT == S_IFLNK
-        {
-            guard Self.isOurs(information) else {
-                throw .foreign(path: path, owner: information.st_uid)
-            }
-        }
-        let opened = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard opened >= 0 else { throw errno == ENOTDIR ? Self.notFolder(path) : .last(path) }
+        let opened = try SafePath.open(path, isMade: isMade)
         try Self.secure(opened, path, isPrivate: isPrivate)
         do throws(StateFileError) { try Self.checkParent(of: opened, path) } catch {
             Glibc.close(opened)
@@ -103,30 +91,6 @@ public struct SafeFolder: ~Copyable {
 
     /// Whether this user or root is the owner.
     static func isOurs(_ information: stat) -> Bool { information.st_uid == geteuid() || information.st_uid == 0 }
-
-    private static func make(_ path: String) throws(StateFileError) {
-        var part = path.hasPrefix("/") ? "" : "."
-        for component in path.split(separator: "/") {
-            part += "/" + component
-            guard unsafe mkdir(part, 0o700) == 0 || errno == EEXIST else {
-                throw errno == ENOTDIR ? notFolder(part) : .last(part)
-            }
-        }
-    }
-
-    /// The error for the component of a path that is not a folder.
-    private static func notFolder(_ path: String) -> StateFileError {
-        var part = path.hasPrefix("/") ? "" : "."
-        for component in path.split(separator: "/") {
-            part += "/" + component
-            var information = stat()
-            guard unsafe stat(part, &information) == 0 else { break }
-            if information.st_mode & S_IFMT != S_IFDIR {
-                return .unexpected(path: part, .init(information.st_mode), wanted: .folder)
-            }
-        }
-        return .system(path: path, code: ENOTDIR)
-    }
 
     /// Returns the path of a name in this folder.
     public func place(_ name: String) -> String { path + "/" + name }

@@ -51,6 +51,8 @@ public enum TransportError: Error, Equatable, Sendable {
 
     /// No daemon listens at this path.
     case noDaemon(path: String)
+    /// At the socket of a daemon another user listens, who is neither root nor the owner that was named.
+    case untrustedDaemon(path: String, user: UInt32)
     /// The daemon ended the connection, for this reason.
     case daemonEnded(reason: String)
 
@@ -127,6 +129,8 @@ extension TransportError: CustomStringConvertible {
             "the serial port ‘\(path)’ does not support \(requested) baud"
         case .noDaemon(let path):
             "no daemon listens at ‘\(path)’"
+        case .untrustedDaemon(let path, let user):
+            "user \(user) listens at ‘\(path)’, not root and not you"
         case .daemonEnded(let reason):
             "the daemon ended the connection: \(reason)"
         case .closedByPeer:
@@ -171,6 +175,9 @@ extension TransportError: CustomStringConvertible {
             holders.isEmpty ? "stop ‘btattach’ or the program that uses it" : "stop it first"
         case .unsupportedBaud(_, _, let nearest): "use \(nearest), the nearest speed that it supports"
         case .noDaemon(let path): "start one with ‘bled --socket \(path)’, or name a controller of your own (user:0)"
+        case .untrustedDaemon(_, let user):
+            "if that user runs bled for you, set JELLING_SOCKET_OWNER=\(user); otherwise remove the socket, or name another "
+                + "one (bled:PATH, JELLING_SOCKET)"
         case .framingLost: "check the baud rate, the flow control, and that a controller is connected"
         case .unusableFile, .notOffered, .adapterRemoved, .hostNotFound, .notASerialPort, .daemonEnded, .closedByPeer,
             .sendQueueFull, .system:

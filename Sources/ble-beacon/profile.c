@@ -2,10 +2,13 @@
 #include "profile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "json-reader.h"
 
@@ -237,8 +240,15 @@ static int read_profile(struct context *c, struct profile *profile) {
 int profile_read(struct profile *profile, const char *path, char *error, size_t capacity) {
     struct context c = {.error = error, .capacity = capacity};
     memset(profile, 0, sizeof *profile);
-    FILE *file = fopen(path, "re");
-    if (!file) return wrong(&c, "%s", strerror(errno));
+    /* A pipe that somebody has put there must not make this wait. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) return wrong(&c, "%s", strerror(errno));
+    struct stat found;
+    FILE *file = !fstat(fd, &found) && S_ISREG(found.st_mode) ? fdopen(fd, "r") : NULL;
+    if (!file) {
+        close(fd);
+        return wrong(&c, "this is no file: name the file with the profile");
+    }
     char *text = malloc(maximum_file + 1);
     size_t length = text ? fread(text, 1, maximum_file + 1, file) : 0;
     fclose(file);

@@ -61,10 +61,12 @@ static int read_bonds(state *s, const uint8_t *bytes, size_t length) {
 
 static int load(state *s, int fd) {
     struct stat found;
-    if (fstat(fd, &found) || !S_ISREG(found.st_mode)) return fail("%s is no file", s->path);
+    if (fstat(fd, &found) || !S_ISREG(found.st_mode)) return fail("%s is no file: remove it, or name another", s->path);
     /* Another user could have put it there, or could read the keys. */
     if (found.st_uid != geteuid() || found.st_mode & 077)
         return fail("%s must belong to this user alone: chmod 600, or name another file", s->path);
+    /* Replacing one of its names would leave the keys under the other. */
+    if (found.st_nlink > 1) return fail("%s has other names (hard links): remove it, or name another file", s->path);
     if (found.st_size > maximum_length) return fail("%s is damaged; remove it and pair again", s->path);
     size_t length = (size_t)found.st_size, done = 0;
     uint8_t *bytes = malloc(length + 1);
@@ -138,7 +140,8 @@ int state_load(state *s, const char *path) {
     s->path = path ? strdup(path) : NULL;
     if (path && !s->path) return fail("out of memory");
     s->address.is_random = 1;
-    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    /* A pipe that somebody has put there must not make this wait. */
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) : -1;
     if (fd >= 0) {
         int status = load(s, fd);
         close(fd);

@@ -94,4 +94,42 @@ struct SocketPathTests {
             #expect(DaemonClient.sharedSocketPath(of: own, system) == own)
         }
     }
+
+    @Test("whoever listens is root, this user, or the one who is named; everybody can take an abstract name")
+    func trusted() throws {
+        let (other, path) = (geteuid() &+ 4321, "/nonexistent/jelling/bled.sock")
+        #expect(DaemonClient.isTrusted(0, at: path, named: nil))
+        #expect(DaemonClient.isTrusted(geteuid(), at: "@abstract", named: nil))
+        #expect(DaemonClient.isTrusted(other, at: "@abstract", named: other))
+        for place in [path, "@abstract", "bled.sock", "/bled.sock", "", "/"] {
+            #expect(!DaemonClient.isTrusted(other, at: place, named: nil))
+            #expect(!DaemonClient.isTrusted(other, at: place, named: other + 1))
+        }
+    }
+
+    @Test(
+        "so is the owner of a folder that only root can have put there",
+        .enabled(if: geteuid() == 0, "only root can give a folder away"))
+    func ownerOfFolder() throws {
+        let other: UInt32 = 65_534
+        // /tmp is everybody's; /run is root's.
+        let top = "/run/jelling-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: top + "/daemon", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: top) }
+        let path = top + "/daemon/bled.sock"
+        #expect(!DaemonClient.isTrusted(other, at: path, named: nil))
+        #expect(unsafe chown(top + "/daemon", other, other) == 0)
+        #expect(DaemonClient.isTrusted(other, at: path, named: nil))
+        #expect(!DaemonClient.isTrusted(other - 1, at: path, named: nil))
+        // The other user could have made the folder, or put another in its place.
+        #expect(unsafe chmod(top, 0o777) == 0)
+        #expect(!DaemonClient.isTrusted(other, at: path, named: nil))
+        #expect(unsafe chmod(top, 0o755) == 0)
+        #expect(unsafe chown(top, other, other) == 0)
+        #expect(!DaemonClient.isTrusted(other, at: path, named: nil))
+        try withFolder { folder in
+            #expect(unsafe chown(folder, other, other) == 0)
+            #expect(!DaemonClient.isTrusted(other, at: folder + "/bled.sock", named: nil))
+        }
+    }
 }

@@ -93,13 +93,54 @@ struct SafeFolderTests {
         #expect(failure(opening: folder.place("link")) == .foreign(path: folder.place("link"), owner: stranger))
     }
 
+    @Test(
+        "another user's link or folder in the middle of the path is refused, and nothing is made where it leads",
+        .enabled(if: isRoot, "needs root"))
+    func foreignOnTheWay() throws {
+        let folder = try Folder()
+        let shared = folder.place("shared")
+        unsafe mkdir(shared, 0o700)
+        unsafe chmod(shared, 0o1777)
+        unsafe mkdir(folder.place("real"), 0o700)
+        // As in /tmp, another user makes them where this user is going to look.
+        unsafe symlink("../real", shared + "/link")
+        unsafe mkdir(shared + "/theirs", 0o755)
+        for name in ["/link", "/theirs"] { unsafe lchown(shared + name, stranger, stranger) }
+        #expect(failure(opening: shared + "/link/a/b") == .foreign(path: shared + "/link", owner: stranger))
+        #expect(failure(opening: shared + "/theirs/a") == .foreign(path: shared + "/theirs", owner: stranger))
+        // A link of ours that leads through theirs.
+        unsafe symlink("shared/link", folder.place("ours"))
+        #expect(failure(opening: folder.place("ours/a")) == .foreign(path: shared + "/link", owner: stranger))
+        #expect(folder.names == ["shared", "real", "ours"])
+        #expect((try? FileManager.default.contentsOfDirectory(atPath: folder.place("real"))) == [])
+        // Our own in the same places.
+        unsafe mkdir(shared + "/mine", 0o700)
+        unsafe symlink(folder.place("real"), shared + "/mine/link")
+        #expect(failure(opening: shared + "/mine/link/../real/./a") == nil)
+        #expect(folder.mode("real/a") == 0o700)
+    }
+
+    @Test("a folder on the way in which everyone may write is refused, and a circle of links ends")
+    func onTheWay() throws {
+        let folder = try Folder()
+        unsafe mkdir(folder.place("open"), 0o700)
+        unsafe mkdir(folder.place("open/mine"), 0o700)
+        unsafe mkdir(folder.place("open/mine/state"), 0o700)
+        unsafe chmod(folder.place("open"), 0o777)
+        #expect(
+            failure(opening: folder.place("open/mine/state"))
+                == .writableByOthers(path: folder.place("open"), mode: 0o777))
+        unsafe symlink("circle", folder.place("circle"))
+        #expect(failure(opening: folder.place("circle/a")) == .system(path: folder.place("circle/a"), code: ELOOP))
+    }
+
     @Test("a folder that others could replace is refused, with the one above it")
     func parents() throws {
         let folder = try Folder()
         unsafe mkdir(folder.place("state"), 0o700)
         let path = folder.place("state")
         unsafe chmod(folder.path, 0o777)
-        #expect(failure(opening: path) == .writableByOthers(path: path + "/..", mode: 0o777))
+        #expect(failure(opening: path) == .writableByOthers(path: folder.path, mode: 0o777))
         // As in /tmp, and with a mask of 002.
         for mode: mode_t in [0o1777, 0o775] {
             unsafe chmod(folder.path, mode)
@@ -107,7 +148,7 @@ struct SafeFolderTests {
         }
         guard isRoot else { return }
         unsafe chown(folder.path, stranger, stranger)
-        #expect(failure(opening: path) == .foreign(path: path + "/..", owner: stranger))
+        #expect(failure(opening: path) == .foreign(path: folder.path, owner: stranger))
     }
 
     @Test("a file in the way is named")

@@ -21,7 +21,8 @@ struct ErrorTextTests {
         .connectionTimedOut(.userChannel(adapter: 0)), .pathNotFound("/p"), .pathForbidden("/p"), .notASerialPort("/p"),
         .serialPortBusy("/p", holders: []), .serialPortBusy("/p", holders: [HoldingProcess(identifier: 1, name: "x")]),
         .unsupportedBaud("/p", requested: 5, nearest: 50), .unusableFile("f", reason: "it is empty"),
-        .noDaemon(path: "/s"), .daemonEnded(reason: "it stops"), .closedByPeer, .framingLost(packetType: 9),
+        .noDaemon(path: "/s"), .untrustedDaemon(path: "/s", user: 5), .daemonEnded(reason: "it stops"), .closedByPeer,
+        .framingLost(packetType: 9),
         .sendQueueFull(byteCount: 5), .system(call: "read", code: 5),
     ]
     private static let securities: [SecurityFailure] = [

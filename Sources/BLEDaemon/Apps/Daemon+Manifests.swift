@@ -30,7 +30,10 @@ extension Daemon {
     /// Reads the manifests again. A file that has become wrong changes nothing for its app. An app that is no longer
     /// installed, or has become another user's, ends as one that was quit.
     public func readInstalledApps() {
-        guard let folder = configuration.appsFolder else { return takeRightsAway() }
+        guard let folder = configuration.appsFolder else {
+            openSocketToOthers()
+            return takeRightsAway()
+        }
         hasReadApps = true
         let before = installed
         // The first daemon logs what is wrong with the files.

@@ -34,6 +34,9 @@ public final class ByteStream {
         ByteStream(descriptor: try StreamSockets.connect(unixPath: path))
     }
 
+    /// Who is at the other end of a Unix socket: for one that connected, who listens.
+    public var peer: PeerCredentials? { PeerCredentials(of: port.descriptor) }
+
     /// Begins to read.
     /// - Parameters:
     ///   - receive: gets what is read, as it comes; the span ends with the call.

@@ -18,6 +18,15 @@ public struct PeerCredentials: Hashable, Sendable {
         self.process = process
         self.otherGroups = otherGroups
     }
+
+    /// The other end of a connected socket: on a client's side, who listens. Other groups are not asked for.
+    init?(of descriptor: Int32) {
+        var user: UInt32 = 0
+        var group: UInt32 = 0
+        var process: Int32 = 0
+        guard unsafe clinux_peer_credentials(descriptor, &user, &group, &process) == 0 else { return nil }
+        self.init(user: user, group: group, process: process)
+    }
 }
 
 /// A Unix stream socket that programs connect to.
@@ -26,6 +35,8 @@ public final class UnixListener {
     public let descriptor: Int32
     private let path: String
     private var isOpen = true
+    /// `O_PATH` (open(2)), which Glibc's module lacks: a socket's file cannot be opened in another way.
+    private static let reaching: Int32 = 0o10_000_000
 
     /// Listens at a path, or at an abstract name where it begins with `@`. A socket that no program listens on any more
     /// is replaced; any other file stays.
@@ -58,11 +69,32 @@ public final class UnixListener {
             Glibc.close(descriptor)
             throw .system(call: "bind", code: code)
         }
-        guard isAbstract || (unsafe chmod(path, mode)) == 0, listen(descriptor, 128) == 0 else {
+        guard isAbstract || Self.setMode(mode, path), listen(descriptor, 128) == 0 else {
             let code = errno
             Glibc.close(descriptor)
             throw .system(call: "listen", code: code)
         }
+    }
+
+    /// Changes who may connect; a socket of a service manager, or with an abstract name, has no file.
+    /// - Returns: false if the socket's file is not there any more, or is another's.
+    @discardableResult
+    public func setMode(_ mode: UInt32) -> Bool { path.hasPrefix("@") || Self.setMode(mode, path) }
+
+    /// Sets the permissions of a socket file of this user, and of nothing that was put in its place: a link would give
+    /// the permissions to what it leads to.
+    private static func setMode(_ mode: UInt32, _ path: String) -> Bool {
+        let file = unsafe open(path, Self.reaching | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { Glibc.close(file) }
+        var information = stat()
+        guard unsafe fstat(file, &information) == 0 else { return false }
+        guard information.st_mode & S_IFMT == S_IFSOCK, information.st_uid == geteuid() else {
+            errno = EPERM
+            return false
+        }
+        // By this name the kernel reaches the file that is open; fchmod does not take such descriptors.
+        return unsafe chmod("/proc/self/fd/\(file)", mode) == 0
     }
 
     /// Takes over a socket that a service manager has bound and listens on. It also owns the file.
@@ -85,16 +117,12 @@ public final class UnixListener {
             guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) else { return nil }
             throw .system(call: "accept", code: code)
         }
-        var user: UInt32 = 0
-        var group: UInt32 = 0
-        var process: Int32 = 0
-        guard unsafe clinux_peer_credentials(client, &user, &group, &process) == 0 else {
+        guard var peer = PeerCredentials(of: client) else {
             Glibc.close(client)
             return nil
         }
-        return (
-            client, PeerCredentials(user: user, group: group, process: process, otherGroups: Self.groups(of: client))
-        )
+        peer.otherGroups = Self.groups(of: client)
+        return (client, peer)
     }
 
     private static func groups(of client: Int32) -> [UInt32] {

@@ -1,5 +1,6 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
+import BLEDaemonClient
 import BLEDaemonProtocol
 import BLEHost
 import BLEPackets
@@ -287,15 +288,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
 
     private func join() {
         do throws(TransportError) {
-            let stream: ByteStream
-            do throws(TransportError) {
-                stream = try ByteStream.connect(unixPath: configuration.socketPath)
-            } catch {
-                switch error {
-                case .connectionRefused, .pathNotFound: throw .noDaemon(path: configuration.socketPath)
-                default: throw error
-                }
-            }
+            let stream = try DaemonClient.connect(to: configuration.socketPath)
             try stream.start(on: loop, receive: { self.receive($0) }, closed: { self.left($0) })
             self.stream = stream
         } catch {

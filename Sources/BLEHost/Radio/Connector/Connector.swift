@@ -41,7 +41,7 @@ struct Connector {
     /// them may. Clients that have the common user count one by one.
     func hasRoom(for client: ClientID, _ user: ClientUser = .common, limit: Int) -> Bool {
         if pending.count < limit { return true }
-        let own = pending.count { user == .common ? $0.client == client : $0.user.owner == user.owner }
+        let own = pending.count { user == .common ? $0.client == client : $0.user.number == user.number }
         return own < limit / 16
     }
 
