@@ -142,7 +142,8 @@ final class AppStation: Station {
         switch input {
         case .advance: engine.advance(to: now)
         case .transportClosed: engine.transportClosed(at: now)
-        case .transportOpened, .packet, .command, .toolbox: _ = engine.withHost(at: now) { $0.apply(input, at: now) }
+        case .transportOpened, .packet, .command, .share, .toolbox:
+            _ = engine.withHost(at: now) { $0.apply(input, at: now) }
         }
         drain()
     }
