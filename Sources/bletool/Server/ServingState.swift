@@ -23,7 +23,7 @@ struct ServingState: Sendable {
         switch event {
         case .advertisingStarted: log.advertising(packed)
         case .advertisingStopped: break
-        case .advertisingRoom(let room): log.console.note(room.description)
+        case .advertisingRoom(let room): tell(room)
         case .connected(let link): log.connected(link)
         case .mtuChanged(let link, let mtu): log.mtu(mtu, link)
         case .disconnected(let link, let reason): log.disconnected(link, reason)
@@ -32,6 +32,13 @@ struct ServingState: Sendable {
         case .securityChanged(let link, let security): log.security(security, link)
         case .bondNotKept(let error): log.console.note(error.description)
         }
+    }
+
+    private func tell(_ room: AdvertisingRoom) {
+        var parts = room.hiddenServices.map(\.description)
+        if room.hidesName { parts.append("the name") }
+        guard !parts.isEmpty else { return log.console.note("everything that is advertised has room now") }
+        log.console.note("no room beside what other users advertise for " + parts.joined(separator: ", "))
     }
 
     private mutating func receive(_ event: GATTServerEvent) async {
