@@ -102,14 +102,15 @@ def app_turns_the_overflow_area_off(lab):
     check(lines[-1]['data'].startswith('020106') and not lines[-1]['data'].replace('020106', ''), f'more than flags: {lines[-1]}')
     finds_nothing(lab, BATTERY)
     kill(app)
-    app = offer(lab, '--background', BATTERY, JELLING_OVERFLOW=OWN, restores=True)
+    # Launched again in the background, it goes on with what the variable says now.
+    app = offer(lab, BATTERY, restores=True, JELLING_OVERFLOW=OWN, CB_LAUNCH_PERIPHERALS='offer')
     same('bits', heard(lab, [BATTERY], company=OWN)['bits'], 1)
     same('under Apple\'s', [line['bits'] for line in scanner(lab, '--seconds', '2', '--services', BATTERY).lines if line.get('bits')], [])
     kill(app)
     # Without the variable, the manifest.
     revive(lab)
-    app = lab.app('hidden-service', 'offer', BATTERY, JELLING_MANIFEST=manifest(lab, overflow=OWN, initialState='background'))
-    same('bits', heard(lab, [BATTERY], company=OWN)['bits'], 1)
+    app = lab.app('hidden-service', 'offer', BATTERY, JELLING_MANIFEST=manifest(lab, overflow='0x1234', initialState='background'))
+    same('bits', heard(lab, [BATTERY], company='0x1234')['bits'], 1)
 
 
 @case(kinds=ANSWERING_KINDS, peer=False, endpoints=3)
