@@ -235,7 +235,7 @@ public final class Daemon {
             apps.setOverflow(shared, at: now)
         }
         readInstalledApps()
-        if shared != before { installed.all.forEach { warnOfOverflow($0) } }
+        if shared != before { for app in installed.all { warnOfOverflow(app) } }
     }
 
     /// Each connection is checked; the file only decides who can ask.
