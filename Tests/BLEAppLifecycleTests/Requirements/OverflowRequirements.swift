@@ -116,14 +116,13 @@ struct OverflowRequirements {
         advertise(app.peripheral(), [Profiles.lock])
         app.enterBackground()
         #expect(heard(remote).overflowArea != nil)
-        let now = world.now
-        station.apps { $0.setOverflow(.off, at: now) }
+        station.apps { $0.setOverflow(.off, at: world.now) }
         _ = heard(remote)
         #expect(remote.discoveries.last?.advertisement == [2, 1, 6])
-        station.apps { $0.setOverflow(.company(0xFFFF), at: now) }
+        station.apps { $0.setOverflow(.company(0xFFFF), at: world.now) }
         _ = heard(remote)
         #expect(remote.discoveries.last?.advertisement.prefix(8) == [2, 1, 6, 20, 0xFF, 0xFF, 0xFF, 1])
-        station.apps { $0.setOverflow(.on, at: now) }
+        station.apps { $0.setOverflow(.on, at: world.now) }
         #expect(heard(remote).overflowArea == OverflowArea(hashing: [Profiles.lock]))
     }
 
