@@ -235,7 +235,8 @@ public struct AppSession {
         let isKnown = span == nil && !isLimited
         isLimited = span != nil
         guard !isKnown else { return }
-        send { $0.appNotice.remaining = span.map { UInt32(clamping: min($0.rawValue / 1000, .max - 1)) } ?? .max }
+        let milliseconds = span.map { min($0.rawValue / 1000, Int64(UInt32.max) - 1) }
+        send { $0.appNotice.remaining = milliseconds.map { UInt32(clamping: $0) } ?? .max }
     }
 
     /// Tells the app that the controller can be used, with or without extended commands.
