@@ -101,7 +101,7 @@ public struct AppSession {
         case .appReturned(let returned): handled(Int(returned.events), by: ManagerID(rawValue: returned.manager))
         case .appMove(let move):
             if move.hasTasks { outputs.append(.tasks(Int(move.tasks))) }
-            outputs.append(.move(move.to))
+            if move.to != .unspecified { outputs.append(.move(move.to)) }
         case .appPairing(let pairing): try receive(pairing)
         case .appAnswer(let answer): try receive(answer)
         case .hello, .request, .operatorRequest: throw .unexpectedMessage

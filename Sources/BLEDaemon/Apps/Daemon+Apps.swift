@@ -261,6 +261,8 @@ extension Daemon {
 
     /// Tells an app how long it may still run.
     func tellTime(of app: AppID) {
+        // One that is suspended is told when it is resumed.
+        guard lifecycle.apps.place(of: app) != .suspended else { return }
         let span = lifecycle.apps.remainingTime(of: app, at: now)
         withApp(app) { $0.tellTime(span) }
     }
