@@ -76,7 +76,8 @@ struct LinkSecurityTests {
     func pairs() {
         let bench = Bench()
         bench.link.pair(
-            nil, operation: operation, &bench.pairings, &bench.links, at: bench.now, into: &bench.effects)
+            nil, operation: operation, client: .local, &bench.pairings, &bench.links, at: bench.now,
+            into: &bench.effects)
         #expect(bench.link.security.isPairing && bench.link.queue.isEmpty)
         let wishes = bench.wishes()
         #expect(wishes == ["continuePairing"])
@@ -94,7 +95,8 @@ struct LinkSecurityTests {
         let bench = Bench()
         bench.link.security.isBlocked = true
         bench.link.pair(
-            nil, operation: operation, &bench.pairings, &bench.links, at: bench.now, into: &bench.effects)
+            nil, operation: operation, client: .local, &bench.pairings, &bench.links, at: bench.now,
+            into: &bench.effects)
         let events = bench.events()
         #expect(events == [.completed(operation, .failure(.security(.timedOut)))])
         let wishes = bench.wishes()
