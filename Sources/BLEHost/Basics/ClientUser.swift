@@ -23,6 +23,9 @@ struct ClientUsers {
     /// In ascending order of the clients.
     private var entries: [(client: ClientID, user: ClientUser)] = []
 
+    /// Whether no client's user is known.
+    var isEmpty: Bool { entries.isEmpty }
+
     subscript(client: ClientID) -> ClientUser? {
         guard BuiltIn.users else { return nil }
         let place = place(of: client)

@@ -7,8 +7,9 @@ import BLEPackets
 /// another command.
 ///
 /// What links, pairing and the ends of links need comes first: a peer waits for it, and gives up. Then comes what the
-/// engine needs of the radio, which is never more than a few commands. Last come the commands that clients ask for one
-/// by one, in turns (`CommandTurns`).
+/// engine needs of the radio, which is never more than a few commands; a few of them may be sent before an urgent one,
+/// in the order in which both came. Last come the commands that clients ask for one by one, in turns (`CommandTurns`).
+/// Where nothing is known of the owners of clients, there is one, and they come in order with those of the engine.
 ///
 ///     urgent ──▶ ┐
 ///     engine ──▶ ├──credit──▶ in flight ──answer, or time over──▶ done
@@ -16,6 +17,8 @@ import BLEPackets
 struct CommandQueue {
     /// How long the controller may take to answer.
     static let timeout: Microseconds = .seconds(2)
+    /// An urgent command overtakes no fewer than so many.
+    private static let leastCrowd = 4
 
     struct Waiting {
         var opcode: HCIOpcode
@@ -60,12 +63,16 @@ struct CommandQueue {
     @inline(never)
     private mutating func add(_ packet: [UInt8], opcode: HCIOpcode, purpose: CommandPurpose) {
         let command = Waiting(opcode: opcode, packet: packet, purpose: purpose)
-        if purpose.isUrgent { urgent.append(command) } else { waiting.append(command) }
+        if purpose.isUrgent, waiting.count >= Self.leastCrowd {
+            urgent.append(command)
+        } else {
+            waiting.append(command)
+        }
     }
 
     @inline(never)
     private mutating func add(_ packet: [UInt8], opcode: HCIOpcode, purpose: CommandPurpose, of client: ClientID?) {
-        guard BuiltIn.users, let client else { return add(packet, opcode: opcode, purpose: purpose) }
+        guard BuiltIn.users, !users.isEmpty, let client else { return add(packet, opcode: opcode, purpose: purpose) }
         clients.append(Waiting(opcode: opcode, packet: packet, purpose: purpose), of: client, users[client] ?? .common)
     }
 
@@ -136,8 +143,10 @@ struct CommandQueue {
     /// Drops a command that waits for its turn and that one operation is all about.
     /// - Returns: whether there was one.
     mutating func cancel(_ operation: OperationID) -> Bool {
-        guard BuiltIn.users else { return false }
-        var isFound = false
+        let before = waiting.count
+        waiting.keep { $0.purpose != .client(operation) }
+        var isFound = waiting.count < before
+        guard BuiltIn.users else { return isFound }
         clients.keep { command in
             guard command.purpose.operation == operation else { return true }
             isFound = true

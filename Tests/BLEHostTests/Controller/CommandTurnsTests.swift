@@ -43,7 +43,7 @@ struct CommandTurnsTests {
     func linksComeFirst() {
         var commands = crowded()
         let link = LinkID(handle: ConnectionHandle(rawValue: 0x40), generation: 1)
-        commands.append(LESetScanEnable(isEnabled: true, filtersDuplicates: false), purpose: .scan)
+        for _ in 0..<4 { commands.append(LESetScanEnable(isEnabled: true, filtersDuplicates: false), purpose: .scan) }
         commands.append(
             Disconnect(connectionHandle: ConnectionHandle(rawValue: 0x41)),
             purpose: .unattendedOnLink(ConnectionHandle(rawValue: 0x41)))
@@ -51,8 +51,9 @@ struct CommandTurnsTests {
             LELongTermKeyRequestReply(connectionHandle: link.handle, longTermKey: Key128(rawValue: 1)),
             purpose: .link(link, .replyWithKey))
         #expect(
-            next(3, &commands) == [
-                .unattendedOnLink(ConnectionHandle(rawValue: 0x41)), .link(link, .replyWithKey), .scan,
+            next(6, &commands) == [
+                .unattendedOnLink(ConnectionHandle(rawValue: 0x41)), .link(link, .replyWithKey), .scan, .scan, .scan,
+                .scan,
             ])
     }
 
@@ -91,7 +92,7 @@ struct CommandTurnsTests {
         #expect(next(1, &commands) == [.client(operation)])
     }
 
-    @Test("clients without a share take turns with each other")
+    @Test("where nothing is known of owners, commands are sent in the order in which they came, but for what is urgent")
     func withoutShares() {
         var commands = CommandQueue()
         var outbox = Outbox()
@@ -102,8 +103,28 @@ struct CommandTurnsTests {
                     purpose: .client(OperationID(rawValue: UInt64(10 * number + count))), of: client(number))
             }
         }
+        commands.append(LESetScanEnable(isEnabled: true, filtersDuplicates: false), purpose: .scan)
+        let link = LinkID(handle: ConnectionHandle(rawValue: 0x40), generation: 1)
+        commands.append(Disconnect(connectionHandle: link.handle), purpose: .link(link, .disconnect))
         commands.flush(into: &outbox, at: now)
-        #expect(next(5, &commands).compactMap { $0.operation?.rawValue } == [10, 1, 11, 2, 12])
+        #expect(
+            [commands.inFlight?.purpose].compactMap { $0 } + next(7, &commands) == [
+                .link(link, .disconnect), .client(OperationID(rawValue: 0)), .client(OperationID(rawValue: 1)),
+                .client(OperationID(rawValue: 2)), .client(OperationID(rawValue: 10)),
+                .client(OperationID(rawValue: 11)), .client(OperationID(rawValue: 12)), .scan,
+            ])
+    }
+
+    @Test("a few commands of the engine and an urgent one are sent in the order in which they came")
+    func fewCommands() {
+        var commands = CommandQueue()
+        var outbox = Outbox()
+        let link = LinkID(handle: ConnectionHandle(rawValue: 0x40), generation: 1)
+        for _ in 0..<2 { commands.append(LESetScanEnable(isEnabled: true, filtersDuplicates: false), purpose: .scan) }
+        commands.append(Disconnect(connectionHandle: link.handle), purpose: .link(link, .disconnect))
+        commands.append(LESetScanEnable(isEnabled: true, filtersDuplicates: false), purpose: .scan)
+        commands.flush(into: &outbox, at: now)
+        #expect(next(3, &commands) == [.scan, .link(link, .disconnect), .scan])
     }
 
     @Test("what a client that leaves has asked the controller and nobody has sent ends at once")
