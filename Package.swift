@@ -291,7 +291,7 @@ let package = Package(
             name: "CoreBluetoothTests",
             dependencies: [
                 "CoreBluetooth", "ForeignDelegates", "OptimizedDelegates", "ScannedDelegates", "BLE", "BLEAppLifecycle",
-                "BLEAppState", "BLESecurity", "BLESimulator", "BLEVirtualTransports",
+                "BLEAppState", "BLEDaemon", "BLESecurity", "BLESimulator", "BLEVirtualTransports",
             ],
             swiftSettings: strict, plugins: ["DelegateMethods"]),
         .testTarget(

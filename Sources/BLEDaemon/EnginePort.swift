@@ -18,6 +18,8 @@ final class EnginePort: LifecycleHost {
     var nextDeadline: Instant? { nil }
     func advance(to now: Instant) {}
 
+    var hasTransport: Bool { runner.hasTransport }
+
     func take(_ command: HostCommand, from client: ClientID, at now: Instant) -> OperationID? {
         let operation = runner.submit(command, from: client)
         ledger.note(command, as: operation, from: client)

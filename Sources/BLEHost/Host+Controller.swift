@@ -153,16 +153,20 @@ extension Host {
     mutating func recover(at now: Instant) {
         if case .stopping = phase { return finishStopping(at: now) }
         guard let step = session.fall(at: now) else { return }
+        // Clients hear of the recovery before what it ends.
+        switch step {
+        case .reset: effects.events.append(.recovering(.reset))
+        case .reopenTransport: effects.events.append(.recovering(.reopenTransport))
+        case .giveUp: break
+        }
         loseController(at: now)
         switch step {
         case .reset:
             effects.counters.controllerResets &+= 1
-            effects.events.append(.recovering(.reset))
             startController(at: now)
         case .reopenTransport:
             effects.counters.transportReopenings &+= 1
             session.phase = .awaitingTransport
-            effects.events.append(.recovering(.reopenTransport))
             effects.events.append(.reopenTransport)
         case .giveUp:
             session.phase = .failed

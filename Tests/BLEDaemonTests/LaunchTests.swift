@@ -63,6 +63,47 @@ struct LaunchTests {
         #expect(try client.operate(.quit("slow")).error.isEmpty)
         #expect(try comesTrue { try process() == 0 })
     }
+
+    @Test(
+        "where an app stands is written down when it changes, and not changed by an event before it has come back (SPEC 5.4)"
+    )
+    func places() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("apps-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("slow.json")
+        let manifest = #"{"BundleIdentifier": "slow", "command": ["/bin/sleep", "1000"], "user": "\#(geteuid())"}"#
+        try Data(manifest.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+        let list = folder.appendingPathComponent("processes").path
+        func lines() throws -> [String] {
+            try String(contentsOfFile: list, encoding: .utf8).split(separator: "\n").map(String.init)
+        }
+        let slow = AppID(rawValue: "slow")
+        let begin = {
+            try DaemonStage {
+                $0.appsFolder = folder.path
+                $0.processesPath = list
+            }
+        }
+        var stage: DaemonStage? = try begin()
+        let client = try stage!.connect()
+        try client.becomeOperator()
+        #expect(try client.operate(.foreground("slow")).error.isEmpty)
+        #expect(try lines().count == 1 && lines()[0].hasSuffix(" foreground slow"))
+        // As at the end of its last daemon: the process goes on.
+        stage = nil
+        stage = try begin()
+        let isInFront = stage!.withDaemon { daemon in
+            daemon.carryOut(.relaunch(LaunchOptions(centrals: ["c"])), slow)
+            return daemon.places[slow]
+        }
+        #expect(isInFront == true)
+        #expect(try lines()[0].hasSuffix(" foreground slow"))
+        let other = try stage!.connect()
+        try other.becomeOperator()
+        #expect(try other.operate(.quit("slow")).error.isEmpty)
+    }
 }
 
 @Suite("The cgroup of an app")

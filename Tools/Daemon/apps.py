@@ -23,7 +23,7 @@ def two_apps():
 
 @case
 def app_outlives_bled():
-    "bled is killed again and again under an app: it hears resetting, then poweredOn, and goes on without a restart"
+    "bled is killed again and again under an app: it hears resetting, the end of its link, then poweredOn, and goes on"
     with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as app:
         for round in range(1, 6):
             app.wait_for('state', round, state='poweredOn')
@@ -35,8 +35,9 @@ def app_outlives_bled():
         beats = len(app.events('beat'))
         app.wait_for('beat', beats + 2)
         assert app.process.poll() is None
-        states = [line['state'] for line in app.events('state')]
-        assert states == ['poweredOn'] + 5 * ['resetting', 'poweredOn'], states
+        told = [line.get('state') or line['event'] for line in app.lines if line['event'] in ('state', 'disconnected', 'connected')]
+        again = ['resetting', 'disconnected', 'poweredOn', 'connected']
+        assert told == ['poweredOn', 'connected'] + 5 * again, told
 
 
 @case
@@ -83,6 +84,40 @@ def life_of_a_process():
         daemon.wait_for('it is gone', lambda: state_of(process) == 'Z')
         time.sleep(3)
         assert daemon.process_of(RELAY) == 0, daemon.said()[-2000:]
+
+
+@case
+def place_outlives_bled():
+    "an app that an operator has launched into the foreground is there after bled was ended or killed, and so is one in the background"
+    with Daemon(apps=[relay_manifest()]) as daemon:
+        beats = lambda: len(daemon.told('beat'))
+
+        def place():
+            status, out, said = bletool(f'bled:{daemon.path}', '--json', 'app', 'list')
+            assert status == 0, said
+            return json.loads(out)['place']
+
+        def ends(by):
+            daemon.process.send_signal(by)
+            assert daemon.process.wait(LIMIT) == (0 if by == signal.SIGTERM else -by)
+            daemon.start()
+            before = beats()
+            # An app that is not in front is stopped two seconds after it has come back.
+            daemon.wait_for('beats go on', lambda: beats() > before + 4)
+
+        daemon.operate({2: RELAY.encode()})
+        daemon.wait_for('two beats in the foreground', lambda: beats() >= 2)
+        process = daemon.process_of(RELAY)
+        for by in signal.SIGKILL, signal.SIGTERM, signal.SIGKILL:
+            ends(by)
+            assert (place(), daemon.process_of(RELAY)) == ('foreground', process), (by, place(), daemon.said()[-1500:])
+        daemon.operate({3: RELAY.encode()})
+        for by in signal.SIGKILL, signal.SIGTERM:
+            ends(by)
+            assert place() in ('background', 'woken', 'suspended') and daemon.process_of(RELAY) == process, (by, place())
+        daemon.operate({2: RELAY.encode()})
+        ends(signal.SIGKILL)
+        assert (place(), daemon.process_of(RELAY)) == ('foreground', process), (place(), daemon.said()[-1500:])
 
 
 @case

@@ -63,6 +63,8 @@ public final class HostRunner {
     public var information: ControllerInformation { host.controllerInformation }
     /// Counters of errors and recoveries.
     public var counters: HostCounters { host.counters }
+    /// Whether a transport is open.
+    public var hasTransport: Bool { transport != nil }
     /// Whether a transport is open or about to be opened again, or its end has not been reported yet.
     public var isOpen: Bool { transport != nil || isReopening || pendingEnd != nil }
     /// The engine's clock.

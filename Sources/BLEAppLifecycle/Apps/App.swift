@@ -53,7 +53,7 @@ struct App {
     /// Whether an event waits for `wakeNotBefore`.
     private var wantsWake = false
     /// Bluetooth was turned off or on while the app did not run: only the user may launch it (SPEC SPR-30).
-    private var mayNotRelaunch = false
+    private(set) var onlyUserMayLaunch = false
     private(set) var launchOptions = LaunchOptions()
     /// How many tasks it has begun and not ended.
     private(set) var tasks = 0
@@ -113,7 +113,7 @@ struct App {
     /// - Parameter foreground: its number in the order of apps in the foreground; `nil` if it is in the background.
     mutating func launched(foreground: UInt64?, at now: Instant) {
         if case .relaunching = state {} else { launchOptions = LaunchOptions() }
-        mayNotRelaunch = false
+        onlyUserMayLaunch = false
         wantsWake = false
         tasks = 0
         if let foreground {
@@ -191,7 +191,7 @@ struct App {
 
     /// Bluetooth was turned off or on.
     mutating func powerSwitched() {
-        if !hasProcess { mayNotRelaunch = true }
+        if !hasProcess { onlyUserMayLaunch = true }
     }
 
     // MARK: Waking
@@ -208,7 +208,7 @@ struct App {
     /// - Parameter options: the launch options; empty if nothing is preserved.
     /// - Returns: whether to launch it now.
     mutating func relaunch(_ options: LaunchOptions, at now: Instant, _ settings: LifecycleSettings) -> Bool {
-        guard state == .notRunning, !mayNotRelaunch, mayWake(at: now), !options.isEmpty else { return false }
+        guard state == .notRunning, !onlyUserMayLaunch, mayWake(at: now), !options.isEmpty else { return false }
         launchOptions = options
         state = .relaunching(deadline: now.advanced(by: settings.relaunchTimeout))
         return true

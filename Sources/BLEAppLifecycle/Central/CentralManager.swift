@@ -68,10 +68,10 @@ struct CentralManager {
     /// Restores the state of an earlier process.
     mutating func restore(_ kept: PreservedManager) {
         scan = kept.scan
-        for peripheral in kept.peripherals where peripherals[peripheral.identifier] == nil {
+        for peripheral in kept.peripherals where peripheral.isOver != true && peripherals[peripheral.identifier] == nil
+        {
             peripherals[peripheral.identifier] = PeripheralSession(
-                peripheral.identifier, at: peripheral.address, client: client, app: app, options: peripheral.options,
-                hiddenServices: hiddenServices)
+                peripheral, client: client, app: app, hiddenServices: hiddenServices)
         }
     }
 
@@ -247,10 +247,12 @@ struct CentralManager {
             effects.submit(.link(information.id, .disconnect), from: client)
             return
         }
-        peripherals[identifier]?.connected(information.id, attMTU: information.attMTU)
+        // The next process of the app finds this link in the place of the one that it had.
+        let isQuiet = standing.isPreserved && peripherals[identifier]?.resumes == true
+        peripherals[identifier]?.connected(information.id, attMTU: information.attMTU, into: &effects)
         effects.needsJournal = true
         if !standing.isPreserved { effects.alert(.connection, at: address) }
-        tellConnected(identifier, name: name, into: &effects)
+        if !isQuiet { tellConnected(identifier, name: name, into: &effects) }
     }
 
     /// The app connects to a device by its second identifier for it, while this manager is already connected to the
@@ -263,7 +265,7 @@ struct CentralManager {
         guard let session = peripherals[identifier], case .connecting(token, _) = session.state,
             shared.address == session.address
         else { return }
-        peripherals[identifier]?.connected(link, attMTU: shared.attMTU)
+        peripherals[identifier]?.connected(link, attMTU: shared.attMTU, into: &effects)
         effects.needsJournal = true
         tellConnected(identifier, name: name, into: &effects)
     }
@@ -293,7 +295,16 @@ struct CentralManager {
     private mutating func cancelConnection(
         _ identifier: PeerIdentifier, at now: Instant, into effects: inout ManagerEffects
     ) {
-        guard let session = peripherals.remove(identifier) else { return }
+        guard leave(identifier, into: &effects) else { return }
+        effects.tell(
+            .disconnected(identifier, nil, microseconds: now.microseconds, isReconnecting: false), to: client)
+    }
+
+    /// Ends a connection or a connection attempt without a word to the app.
+    /// - Returns: whether there was one.
+    @discardableResult
+    mutating func leave(_ identifier: PeerIdentifier, into effects: inout ManagerEffects) -> Bool {
+        guard let session = peripherals.remove(identifier) else { return false }
         found.remove(identifier)
         switch session.state {
         case .connecting(let token?, _): effects.cancel(token)
@@ -304,8 +315,7 @@ struct CentralManager {
         }
         effects.commands.forget(client, on: identifier)
         effects.needsJournal = true
-        effects.tell(
-            .disconnected(identifier, nil, microseconds: now.microseconds, isReconnecting: false), to: client)
+        return true
     }
 
     /// A link has ended: removes the oldest session on it.
@@ -319,7 +329,7 @@ struct CentralManager {
         effects.commands.forget(client, on: identifier)
         effects.needsJournal = true
         if reason == .controllerLost, standing.isPreserved {
-            peripherals[identifier]?.wait()
+            peripherals[identifier]?.resume()
             return converge(standing, at: now, into: &effects)
         }
         // Without the keys, the next link would end in the same way.
@@ -338,21 +348,51 @@ struct CentralManager {
         converge(standing, at: now, into: &effects)
     }
 
-    /// Handles the losses below `poweredOn` (SPEC 2.3). Connection attempts continue.
-    mutating func fall(into effects: inout ManagerEffects) {
-        scan = nil
-        for link in peripherals.compactMap(\.link) { effects.submit(.link(link, .disconnect), from: client) }
-        effects.commands.forget(client)
-        peripherals.removeAll { $0.link != nil }
+    /// A link that ended because the controller is being reset.
+    struct LostLink: Equatable {
+        let peripheral: PeerIdentifier
+        let isReconnecting: Bool
     }
 
-    /// Handles lost links of a preserved manager, which connects again.
-    mutating func loseLinks(into effects: inout ManagerEffects) {
-        for session in peripherals {
+    /// Handles the losses below `poweredOn` (SPEC 2.3). Connection attempts continue.
+    /// - Returns: the links that the app must be told of, after the state: those that a reset ended. When Bluetooth is
+    ///   off, the state says it all.
+    mutating func fall(to state: ManagerState, into effects: inout ManagerEffects) -> [LostLink] {
+        scan = nil
+        effects.commands.forget(client)
+        var lost: [LostLink] = []
+        for identifier in peripherals.keys {
+            guard let session = peripherals[identifier] else { continue }
+            // The app has been told that what it knew of the peripheral is no longer valid.
+            peripherals[identifier]?.forgetDatabase()
             guard let link = session.link else { continue }
-            effects.submit(.link(link, .disconnect), from: client)
-            peripherals[session.identifier]?.wait()
+            // After a reset there is no link any more.
+            if state != .resetting { effects.submit(.link(link, .disconnect), from: client) }
+            let isReconnecting = state == .resetting && session.options.reconnectsAutomatically
+            if isReconnecting { peripherals[identifier]?.wait() } else { peripherals[identifier] = nil }
+            guard state == .resetting else { continue }
+            lost.append(LostLink(peripheral: identifier, isReconnecting: isReconnecting))
         }
+        return lost
+    }
+
+    /// The devices to which this manager is connected, or whose link it waits to resume.
+    var held: [PeerIdentifier] { peripherals.filter { $0.link != nil || $0.resumes }.map(\.identifier) }
+
+    /// A preserved manager has lost a link, and connects again.
+    /// - Parameter resumes: whether the app had the link when it ended.
+    mutating func loseLink(of identifier: PeerIdentifier, resumes: Bool, into effects: inout ManagerEffects) {
+        // An attempt to resume an earlier one goes on.
+        guard let link = peripherals[identifier]?.link else { return }
+        effects.submit(.link(link, .disconnect), from: client)
+        effects.commands.forget(client, on: identifier)
+        if resumes { peripherals[identifier]?.resume() } else { peripherals[identifier]?.wait() }
+    }
+
+    /// The process of an earlier connection continues. It knows that its scan and its links have ended.
+    mutating func continueProcess(without links: [PeerIdentifier], into effects: inout ManagerEffects) {
+        scan = nil
+        for identifier in links { leave(identifier, into: &effects) }
     }
 
     /// Ends all activities of the manager.
@@ -418,8 +458,8 @@ struct CentralManager {
         kept.scan = scan
         kept.peripherals = peripherals.map {
             PreservedManager.Peripheral(
-                identifier: $0.identifier, address: $0.address, options: $0.options, isConnected: $0.link != nil,
-                services: $0.database.services)
+                identifier: $0.identifier, address: $0.address, options: $0.options,
+                isConnected: $0.link != nil || $0.resumes, services: $0.database.services)
         }
     }
 
@@ -427,13 +467,21 @@ struct CentralManager {
     func restored(_ kept: PreservedManager, name: (DeviceAddress) -> String?) -> RestoredCentral {
         let restored = kept.peripherals.map { peripheral in
             let mtu = peripherals[peripheral.identifier]?.attMTU ?? 23
+            let state = state(of: peripheral)
+            var services = peripheral.services
+            if state == .disconnected { services = services?.map(\.withoutSubscriptions) }
             return RestoredRemotePeripheral(
                 description: PeripheralDescription(
-                    identifier: peripheral.identifier, name: name(peripheral.address),
-                    state: peripheral.isConnected ? .connected : .connecting),
-                services: peripheral.services,
-                writeLimits: WriteLimits(withResponse: 512, withoutResponse: mtu - 3))
+                    identifier: peripheral.identifier, name: name(peripheral.address), state: state),
+                services: services, writeLimits: WriteLimits(withResponse: 512, withoutResponse: mtu - 3))
         }
         return RestoredCentral(peripherals: restored, scan: kept.scan)
+    }
+
+    /// The state at the end of the process, unless the system has lost the link since. What peers have done since
+    /// follows as events.
+    private func state(of kept: PreservedManager.Peripheral) -> PeripheralState {
+        if kept.isOver == true { return .disconnected }
+        return kept.isConnected && peripherals[kept.identifier]?.resumes != true ? .connected : .connecting
     }
 }

@@ -8,14 +8,17 @@ import BLEPackets
 ///        └──────────────────────────────────────┴───────────────────────────────────────┘
 ///     from anywhere: removed by its manager, when the app cancels, the connection fails or the link is lost
 ///
-/// Notifications of one characteristic are turned on and off by one call at a time, oldest first:
+/// A link that the system itself has lost while the app did not run is made again as it was (`resumes`): what was
+/// discovered is confirmed, and what was subscribed is subscribed again (`PeripheralSession+Confirming`).
+///
+/// Notifications of one characteristic are turned on and off by one call at a time:
 ///
 ///     call ──changes nothing──▶ answered
 ///       └──▶ descriptors are discovered, if needed ──▶ configuration is written ──▶ answered
 ///
 /// The peripheral sees the requests in the app's order. The engine keeps the order of requests with responses. But
-/// writes without response would overtake them, and other requests could come between the two steps of a
-/// subscription, so these wait here:
+/// writes without response would overtake them, other requests could come between the two steps of a subscription, and
+/// what turns notifications off again depends on how turning them on ends, so these wait here:
 ///
 ///     request ──nothing waits, nothing to overtake──▶ engine ──ended──▶ those that waited for it go to the engine
 ///        └──▶ waits ──────────────────────────────────────────────────────────────────────────────────┘
@@ -28,21 +31,18 @@ struct PeripheralSession {
         case connected(LinkID)
     }
 
-    private struct NotifyCall {
-        var characteristic: RemoteAttributeID
-        var isOn: Bool
-    }
-
     let client: ClientID
     let app: AppID
     let identifier: PeerIdentifier
     var address: DeviceAddress
     var options: ConnectOptions
     var state: State
-    private(set) var database = RemoteDatabase()
-    /// Calls of `setNotify` that have not ended, oldest first; the first of each characteristic is being carried out.
-    private var notifyCalls: [NotifyCall] = []
-    private static let notifyCallLimit = 1024
+    var database = RemoteDatabase()
+    /// Whether the link was the app's when the system lost it or ended: the next link takes its place, with what was
+    /// discovered and subscribed.
+    private(set) var resumes = false
+    /// The characteristics whose notifications are being turned on or off.
+    private var changing: [RemoteAttributeID] = []
     private(set) var attMTU = 23
     /// Services of the peripheral that the app does not see.
     var hiddenServices: [BluetoothUUID]
@@ -61,8 +61,19 @@ struct PeripheralSession {
         state = .connecting(nil, notBefore: notBefore)
     }
 
+    /// Restores the session of an earlier process.
+    init(_ kept: PreservedManager.Peripheral, client: ClientID, app: AppID, hiddenServices: [BluetoothUUID]) {
+        self.init(
+            kept.identifier, at: kept.address, client: client, app: app, options: kept.options,
+            hiddenServices: hiddenServices)
+        guard kept.isConnected else { return }
+        database.services = kept.services
+        resumes = true
+    }
+
     /// The octets of the requests that have not been submitted to the engine.
     var waitingOctets: Int { order.waitingOctets }
+
     /// The channels that are being opened.
     var openingCount: Int { order.openings }
 
@@ -90,18 +101,29 @@ struct PeripheralSession {
         }
     }
 
-    mutating func connected(_ link: LinkID, attMTU: Int) {
+    mutating func connected(_ link: LinkID, attMTU: Int, into effects: inout ManagerEffects) {
         state = .connected(link)
         self.attMTU = attMTU
-        forgetDatabase()
+        guard resumes else { return forgetDatabase() }
+        resumes = false
+        confirmDatabase(on: link, &effects)
     }
 
     /// Waits for the link again, without submitting the connection to the engine yet.
     mutating func wait(until notBefore: Instant? = nil) { state = .connecting(nil, notBefore: notBefore) }
 
+    /// Waits for the link again, which was the app's and is to be as it was. Requests have ended with it.
+    mutating func resume() {
+        wait()
+        resumes = true
+        changing = []
+        order = RequestOrder()
+    }
+
     mutating func forgetDatabase() {
         database = RemoteDatabase()
-        notifyCalls = []
+        resumes = false
+        changing = []
         order = RequestOrder()
     }
 
@@ -115,7 +137,7 @@ struct PeripheralSession {
     /// The peer's services have changed (SPEC 2.3 didModifyServices).
     mutating func servicesChanged(from first: UInt16, to last: UInt16, into effects: inout ManagerEffects) {
         let gone = database.invalidate(from: first, to: last)
-        notifyCalls.removeAll { first <= $0.characteristic.rawValue && $0.characteristic.rawValue <= last }
+        changing.removeAll { first <= $0.rawValue && $0.rawValue <= last }
         effects.needsJournal = true
         tell(.servicesModified(invalidated: gone), &effects)
     }
@@ -125,7 +147,7 @@ struct PeripheralSession {
     /// Carries out a request of the app to a connected peripheral (SPEC CEN-11 to CEN-21).
     mutating func perform(_ request: PeripheralRequest, on link: LinkID, into effects: inout ManagerEffects) {
         guard order.hasRoom(for: request) else { return refuse(request, into: &effects) }
-        guard order.mustWait(request) else { return begin(request, on: link, into: &effects) }
+        guard order.mustWait(request) || isHeldUp(request) else { return begin(request, on: link, into: &effects) }
         switch order.hold(request) {
         case .held: break
         case .lastHeld: tell(.writeWithoutResponseAvailable(false), &effects)
@@ -139,9 +161,16 @@ struct PeripheralSession {
         if let task = task(of: request) { failed(task, .coreBluetooth(.outOfSpace), &effects) }
     }
 
+    /// Whether the request waits for an earlier one to the same characteristic.
+    private func isHeldUp(_ request: PeripheralRequest) -> Bool {
+        if case .setNotify(_, let id) = request { changing.contains(id) } else { false }
+    }
+
     /// Submits the requests that waited for a completed one.
     private mutating func release(on link: LinkID, _ effects: inout ManagerEffects) {
-        while let request = order.next() { begin(request, on: link, into: &effects) }
+        while let first = order.first, !isHeldUp(first), let request = order.next() {
+            begin(request, on: link, into: &effects)
+        }
         if order.takeRoom() { tell(.writeWithoutResponseAvailable(true), &effects) }
     }
 
@@ -210,11 +239,11 @@ struct PeripheralSession {
         }
     }
 
-    private func tell(_ event: PeripheralEvent, _ effects: inout ManagerEffects) {
+    func tell(_ event: PeripheralEvent, _ effects: inout ManagerEffects) {
         effects.tell(.peripheral(identifier, event), to: client)
     }
 
-    private mutating func ask(
+    mutating func ask(
         _ operation: GATTOperation, _ link: LinkID, _ task: PeripheralTask, _ effects: inout ManagerEffects
     ) {
         order.began(task)
@@ -222,7 +251,7 @@ struct PeripheralSession {
     }
 
     /// Rejects a request for an attribute that does not exist, or no longer exists.
-    private func refuse(_ task: PeripheralTask, _ effects: inout ManagerEffects) {
+    private mutating func refuse(_ task: PeripheralTask, _ effects: inout ManagerEffects) {
         effects.log(.unknownAttribute, of: app)
         failed(task, .coreBluetooth(.invalidHandle), &effects)
     }
@@ -251,35 +280,17 @@ struct PeripheralSession {
         guard characteristic.mode != nil else {
             return failed(.subscribe(characteristic: id), .att(.requestNotSupported), &effects)
         }
-        guard notifyCalls.count < Self.notifyCallLimit else {
-            return failed(.subscribe(characteristic: id), .coreBluetooth(.outOfSpace), &effects)
+        guard isOn != characteristic.isNotifying else {
+            return tell(.notificationStateUpdated(characteristic: id, isNotifying: isOn, nil), &effects)
         }
-        let isFirst = !notifyCalls.contains { $0.characteristic == id }
-        notifyCalls.append(NotifyCall(characteristic: id, isOn: isOn))
-        if isFirst { beginNotifyCall(of: id, link, &effects) }
+        changing.append(id)
+        if isOn { return subscribe(to: characteristic, link, &effects) }
+        let handle = AttributeHandle(rawValue: characteristic.valueHandle)
+        ask(.unsubscribe(handle), link, .unsubscribe(characteristic: id), &effects)
     }
 
-    /// Begins the oldest call of a characteristic; calls that change nothing are answered at once.
-    private mutating func beginNotifyCall(of id: RemoteAttributeID, _ link: LinkID, _ effects: inout ManagerEffects) {
-        guard let characteristic = database.characteristic(id) else { return }
-        while let place = notifyCalls.firstIndex(where: { $0.characteristic == id }) {
-            let isOn = notifyCalls[place].isOn
-            if isOn != characteristic.isNotifying {
-                if isOn { return subscribe(to: characteristic, link, &effects) }
-                let handle = AttributeHandle(rawValue: characteristic.valueHandle)
-                return ask(.unsubscribe(handle), link, .unsubscribe(characteristic: id), &effects)
-            }
-            notifyCalls.remove(at: place)
-            tell(.notificationStateUpdated(characteristic: id, isNotifying: isOn, nil), &effects)
-        }
-    }
-
-    /// A call has been answered; begins the next one.
-    private mutating func notifyCallEnded(of id: RemoteAttributeID, _ link: LinkID, _ effects: inout ManagerEffects) {
-        guard let place = notifyCalls.firstIndex(where: { $0.characteristic == id }) else { return }
-        notifyCalls.remove(at: place)
-        beginNotifyCall(of: id, link, &effects)
-    }
+    /// A call has been answered.
+    private mutating func changed(_ id: RemoteAttributeID) { changing.removeAll { $0 == id } }
 
     private mutating func subscribe(
         to characteristic: RemoteCharacteristic, _ link: LinkID, _ effects: inout ManagerEffects
@@ -297,11 +308,11 @@ struct PeripheralSession {
     }
 
     private mutating func setNotifying(
-        _ isNotifying: Bool, _ id: RemoteAttributeID, _ link: LinkID, _ effects: inout ManagerEffects
+        _ isNotifying: Bool, _ id: RemoteAttributeID, _ effects: inout ManagerEffects
     ) {
         database.changeCharacteristic(id) { $0.isNotifying = isNotifying }
         tell(.notificationStateUpdated(characteristic: id, isNotifying: isNotifying, nil), &effects)
-        notifyCallEnded(of: id, link, &effects)
+        changed(id)
     }
 
     /// The peer has sent a value in a notification or an indication.
@@ -331,7 +342,7 @@ struct PeripheralSession {
             return
         case .failure(let failure):
             failed(task, failure.clientError, &effects)
-            if let id = task.notifyingCharacteristic { notifyCallEnded(of: id, link, &effects) }
+            if let id = task.notifyingCharacteristic { changed(id) }
         case .success(let result): succeeded(task, result, link, &effects)
         }
         order.ended(task)
@@ -376,8 +387,14 @@ struct PeripheralSession {
         case .readRSSI: HostAnswer.rssi.pass(result) { tell(.rssiRead(rssi: $0, nil), &effects) }
         case .write(let id): tell(.valueWritten(characteristic: id, nil), &effects)
         case .writeDescriptor(let id): tell(.descriptorWritten(id, nil), &effects)
-        case .subscribe(let id): setNotifying(true, id, link, &effects)
-        case .unsubscribe(let id): setNotifying(false, id, link, &effects)
+        case .subscribe(let id): setNotifying(true, id, &effects)
+        case .unsubscribe(let id): setNotifying(false, id, &effects)
+        case .confirmServices: HostAnswer.services.pass(result) { confirm($0, on: link, &effects) }
+        case .confirmCharacteristics(let id):
+            HostAnswer.characteristics.pass(result) { confirm($0, of: id, on: link, &effects) }
+        case .confirmConfiguration(let id):
+            HostAnswer.descriptors.pass(result) { subscribeAgain(to: id, configuredAmong: $0, on: link, &effects) }
+        case .subscribeAgain: break
         // The app is not told of a write without response, and the manager takes an open channel.
         case .writeWithoutResponse, .openChannel: break
         }
@@ -389,14 +406,14 @@ struct PeripheralSession {
     ) {
         guard let configuration = found.first(where: { $0.uuid == .clientCharacteristicConfiguration }) else {
             failed(.subscribe(characteristic: id), .att(.requestNotSupported), &effects)
-            return notifyCallEnded(of: id, link, &effects)
+            return changed(id)
         }
         database.changeCharacteristic(id) { $0.configuration = configuration.handle.rawValue }
         guard let characteristic = database.characteristic(id) else { return }
         subscribe(to: characteristic, link, &effects)
     }
 
-    private func failed(_ task: PeripheralTask, _ error: ClientError, _ effects: inout ManagerEffects) {
+    private mutating func failed(_ task: PeripheralTask, _ error: ClientError, _ effects: inout ManagerEffects) {
         switch task {
         case .discoverServices: tell(.servicesDiscovered(database.services ?? [], error), &effects)
         case .discoverIncludedServices(_, let id):
@@ -415,6 +432,9 @@ struct PeripheralSession {
             tell(.notificationStateUpdated(characteristic: id, isNotifying: isNotifying, error), &effects)
         case .readRSSI: tell(.rssiRead(rssi: 127, error), &effects)
         case .openChannel(let psm): tell(.channelOpened(nil, psm: psm, error), &effects)
+        case .confirmServices: invalidate(database.services ?? [], &effects)
+        case .confirmCharacteristics(let id): invalidate(database.service(id).map { [$0] } ?? [], &effects)
+        case .confirmConfiguration(let id), .subscribeAgain(let id): lostSubscription(to: id, error, &effects)
         }
     }
 }

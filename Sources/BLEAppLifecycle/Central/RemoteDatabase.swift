@@ -141,6 +141,13 @@ struct RemoteDatabase: Equatable {
 }
 
 extension RemoteService {
+    /// The same service after the end of the link.
+    var withoutSubscriptions: RemoteService {
+        var service = self
+        for place in service.characteristics?.indices ?? 0..<0 { service.characteristics?[place].isNotifying = false }
+        return service
+    }
+
     var range: AttributeHandleRange {
         AttributeHandleRange(id.handle, AttributeHandle(rawValue: endHandle))
     }

@@ -27,7 +27,7 @@ struct RequestOrder {
     private(set) var waitingOctets = 0
     /// The number of requests in the engine to which the peripheral responds.
     private var running = 0
-    /// How many of them are the first steps of subscriptions: the second step comes before anything else.
+    /// How many of them are first steps, as of subscriptions: the next step comes before anything else.
     private var runningFirstSteps = 0
     /// The requests under way that have no place in the order.
     private var runningOthers = 0
@@ -43,6 +43,9 @@ struct RequestOrder {
         guard request.isOrdered else { return false }
         return !waiting.isEmpty || runningFirstSteps > 0 || request.isWriteWithoutResponse && running > 0
     }
+
+    /// The oldest waiting request.
+    var first: PeripheralRequest? { waiting.first }
 
     mutating func hold(_ request: PeripheralRequest) -> Outcome {
         if request.isWriteWithoutResponse {
@@ -83,7 +86,7 @@ struct RequestOrder {
             openings += 1
         default: if task.isOrdered { running += 1 }
         }
-        if case .findConfiguration = task { runningFirstSteps += 1 }
+        if task.isFirstStep { runningFirstSteps += 1 }
     }
 
     mutating func ended(_ task: PeripheralTask) {
@@ -94,7 +97,7 @@ struct RequestOrder {
             openings = max(0, openings - 1)
         default: if task.isOrdered { running = max(0, running - 1) }
         }
-        if case .findConfiguration = task { runningFirstSteps = max(0, runningFirstSteps - 1) }
+        if task.isFirstStep { runningFirstSteps = max(0, runningFirstSteps - 1) }
     }
 }
 
@@ -131,7 +134,8 @@ extension PeripheralTask {
         switch self {
         case .writeWithoutResponse, .readRSSI, .openChannel: false
         case .discoverServices, .discoverIncludedServices, .discoverCharacteristics, .discoverDescriptors,
-            .findConfiguration, .read, .readDescriptor, .write, .writeDescriptor, .subscribe, .unsubscribe:
+            .findConfiguration, .read, .readDescriptor, .write, .writeDescriptor, .subscribe, .unsubscribe,
+            .confirmServices, .confirmCharacteristics, .confirmConfiguration, .subscribeAgain:
             true
         }
     }

@@ -9,6 +9,9 @@ public protocol LifecycleHost: ~Copyable {
     mutating func take(_ command: HostCommand, from client: ClientID, at now: Instant) -> OperationID?
     /// The next event of the engine; `nil` if there is none.
     mutating func nextEvent() -> HostEvent?
+    /// Whether the engine has a transport, as far as it has reported that the controller is ready. The loss itself is no
+    /// event: what it ends is.
+    var hasTransport: Bool { get }
     /// When to call `advance(to:)`; `nil` if the engine has its own timer.
     var nextDeadline: Instant? { get }
     /// Reports that time has passed.
@@ -16,6 +19,9 @@ public protocol LifecycleHost: ~Copyable {
 }
 
 extension Host: LifecycleHost {
+    /// While the controller is not ready, apps have no more of it than without a transport.
+    public var hasTransport: Bool { isReady }
+
     public mutating func take(_ command: HostCommand, from client: ClientID, at now: Instant) -> OperationID? {
         submit(command, from: client, at: now)
     }
@@ -87,6 +93,8 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
         carryOut(at: now)
         guard let event = host.nextEvent() else { return false }
         keep(event)
+        // Apps hear of the loss before what it ends.
+        if !host.hasTransport { apps.transportClosed(at: now) }
         apps.receive(event, at: now)
         carryOut(at: now)
         return true

@@ -123,7 +123,7 @@ extension AppLifecycle {
         managers[client]?.id = id
         managers[client]?.options = options
         if kept != nil {
-            if options.continues { managers[client]?.continueProcess() } else { announceRestoration(client) }
+            if options.continues { continueProcess(client) } else { announceRestoration(client) }
         }
         tellState(client)
         if options.showsPowerAlert, managers[client]?.toldState == .poweredOff { raise(.powerOff, app) }
@@ -209,12 +209,33 @@ extension AppLifecycle {
         for client in managers.keys {
             guard let app = managers[client]?.app else { continue }
             let state = state(app)
-            if state != .unknown, state < .poweredOn { managers[client]?.fall(to: state, into: &effects) }
+            var lost: [CentralManager.LostLink] = []
+            if state != .unknown, state < .poweredOn {
+                if state == .resetting { alertOfLinks(client) }
+                let isByUser = state == .unauthorized || state == .poweredOff && apps[app].onlyUserMayLaunch
+                lost = managers[client]?.fall(to: state, isByUser: isByUser, into: &effects) ?? []
+            }
             settle()
             converge(client)
             tellState(client)
+            for link in lost { tell(link, to: client) }
         }
         effects.needsJournal = true
+    }
+
+    /// The links of a manager end with a reset.
+    private mutating func alertOfLinks(_ client: ClientID) {
+        guard let manager = managers[client], manager.id != nil, let central = manager.central else { return }
+        for session in central.peripherals where session.link != nil { raiseAlert(.disconnection, session.address) }
+    }
+
+    /// A reset has ended a link: the app is told once it knows of the reset (SPEC 2.3
+    /// didDisconnectPeripheral).
+    private mutating func tell(_ lost: CentralManager.LostLink, to client: ClientID) {
+        deliver(
+            .disconnected(
+                lost.peripheral, DisconnectionReason.controllerLost.clientError, microseconds: now.microseconds,
+                isReconnecting: lost.isReconnecting), to: client)
     }
 
     /// Bluetooth was turned off or on. While it is off, the owner may release the controller; it is on when the

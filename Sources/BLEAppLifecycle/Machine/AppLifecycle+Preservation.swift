@@ -29,13 +29,25 @@ extension AppLifecycle {
         guard let app = managers[client]?.app,
             let restoration = managers[client]?.takeRestoration(name: { directory.name(of: $0) })
         else { return }
-        var first = [restoration]
-        let state = state(app)
-        if state != .unknown {
-            managers[client]?.toldState = state
-            first.append(.stateChanged(state, apps[app].manifest.authorization))
-        }
+        let first = [restoration] + firstState(of: client, app)
         managers[client]?.queue.prepend(first)
+    }
+
+    /// The process that had this manager goes on: it is told the state before everything that has happened since.
+    mutating func continueProcess(_ client: ClientID) {
+        guard let app = managers[client]?.app else { return }
+        managers[client]?.continueProcess(into: &effects)
+        settle()
+        let first = firstState(of: client, app)
+        managers[client]?.queue.prepend(first)
+    }
+
+    /// The state to tell a manager before everything that waits; nothing as long as it is unknown.
+    private mutating func firstState(of client: ClientID, _ app: Int) -> [ClientEvent] {
+        let state = state(app)
+        guard state != .unknown else { return [] }
+        managers[client]?.toldState = state
+        return [.stateChanged(state, apps[app].manifest.authorization)]
     }
 
     // MARK: The journal

@@ -228,6 +228,10 @@ extension ClientEvent {
         return false
     }
 
+    func isConnection(of identifier: PeerIdentifier) -> Bool {
+        if case .connected(let peripheral, _) = self { peripheral.identifier == identifier } else { false }
+    }
+
     func isDisconnection(of identifier: PeerIdentifier) -> Bool {
         if case .disconnected(identifier, _, _, _) = self { true } else { false }
     }

@@ -125,17 +125,42 @@ struct Manager {
     // MARK: Losing Bluetooth
 
     /// Handles the losses below `poweredOn` (SPEC 2.3, 2.4).
-    mutating func fall(to state: ManagerState, into effects: inout ManagerEffects) {
+    /// - Parameter isByUser: whether the user has taken Bluetooth away from the app.
+    /// - Returns: the links of which the app must be told after the state.
+    mutating func fall(
+        to state: ManagerState, isByUser: Bool, into effects: inout ManagerEffects
+    ) -> [CentralManager.LostLink] {
         guard id != nil else {
-            central?.loseLinks(into: &effects)
-            return
+            loseLinks(forGood: isByUser, into: &effects)
+            return []
         }
-        central?.fall(into: &effects)
+        let lost = central?.fall(to: state, into: &effects) ?? []
         effects.commands.forget(client)
         queue.removeDiscoveries()
-        guard state < .poweredOff else { return }
+        guard state < .poweredOff else { return lost }
         peripheral?.fall(into: &effects)
         channels?.closeAll(into: &effects)
+        return lost
+    }
+
+    /// The links of a manager without a process end. One that the app had is made again without a word, as if it had
+    /// lasted, unless the user has ended it: what nobody asked for is not told (SPEC 5.5 rule 6).
+    private mutating func loseLinks(forGood isForGood: Bool, into effects: inout ManagerEffects) {
+        for identifier in central?.held ?? [] {
+            guard let place = snapshot?.peripherals.firstIndex(where: { $0.identifier == identifier && $0.isConnected })
+            else {
+                // The app still waits for this connection.
+                queue.removeAll { $0.isConnection(of: identifier) }
+                central?.loseLink(of: identifier, resumes: false, into: &effects)
+                continue
+            }
+            if isForGood {
+                snapshot?.peripherals[place].isOver = true
+                central?.leave(identifier, into: &effects)
+            } else {
+                central?.loseLink(of: identifier, resumes: true, into: &effects)
+            }
+        }
     }
 
     /// Ends all activities of the manager.
@@ -186,11 +211,7 @@ struct Manager {
     /// Restores the state of an earlier process.
     mutating func restore(_ kept: PreservedManager) {
         var snapshot = kept
-        for place in snapshot.peripherals.indices {
-            // The link ended with the process.
-            snapshot.peripherals[place].isConnected = false
-            snapshot.peripherals[place].services = nil
-        }
+        // The links of centrals ended with the process.
         snapshot.subscriptions = []
         self.snapshot = snapshot
         journaled = kept
@@ -209,15 +230,19 @@ struct Manager {
     }
 
     /// The process that had this manager still runs: it knows what would be restored, and requests again what a reset
-    /// of Bluetooth ends.
-    mutating func continueProcess() {
+    /// of Bluetooth ends. It has been told that its links have ended; its connection attempts continue.
+    mutating func continueProcess(into effects: inout ManagerEffects) {
+        let links = snapshot?.peripherals.filter(\.isConnected).map(\.identifier) ?? []
         snapshot = nil
         queue.removeAll { event in
             switch event {
-            case .subscribed, .unsubscribed: true
+            case .subscribed, .unsubscribed, .discovered: true
+            case .disconnected(let peer, _, _, _), .peripheral(let peer, _): links.contains(peer)
+            case .connected(let peripheral, _): links.contains(peripheral.identifier)
             default: false
             }
         }
+        central?.continueProcess(without: links, into: &effects)
         peripheral?.continueProcess()
     }
 
@@ -246,7 +271,7 @@ extension PeripheralManager {
 }
 
 extension PreservedManager {
-    /// Removes peripherals that the manager no longer wants, so that they stay removed after a restart.
+    /// What else the manager does now, so that it does the same after a restart.
     fileprivate func updated(by now: PreservedManager) -> PreservedManager {
         var kept = self
         kept.scan = now.scan

@@ -9,7 +9,7 @@ public enum ClientEvent: Hashable, Codable, Sendable {
     /// The first event of a restored peripheral manager (SPEC SPR-10, SPR-12).
     case willRestorePeripheral(RestoredPeripheral)
     /// The manager's state. Below `poweredOn` a central's peripherals are disconnected and its scan has ended, without
-    /// further events; below `poweredOff` its peripherals are no longer valid, and a peripheral manager's services and
+    /// further events unless it is `resetting`; below `poweredOff` its peripherals are no longer valid, and a peripheral manager's services and
     /// advertising are gone (SPEC 2.3, 2.4).
     case stateChanged(ManagerState, ManagerAuthorization)
     /// Bluetooth was in this state while the app could not receive events, and is in a higher one now. What such a

@@ -15,6 +15,8 @@ public struct PreservedManager: Hashable, Codable, Sendable {
         public var isConnected: Bool
         /// The discovered services; `nil` before discovery.
         public var services: [RemoteService]?
+        /// `true` if the link has ended since, because the user turned Bluetooth off: it is not made again.
+        public var isOver: Bool?
     }
 
     /// The app of the manager.
@@ -43,7 +45,9 @@ public struct PreservedManager: Hashable, Codable, Sendable {
     }
 
     /// Whether the system has anything to continue for the manager (SPEC SPR-7, SPR-31).
-    public var hasTasks: Bool { scan != nil || !peripherals.isEmpty || !services.isEmpty || advertisement != nil }
+    public var hasTasks: Bool {
+        scan != nil || peripherals.contains { $0.isOver != true } || !services.isEmpty || advertisement != nil
+    }
 
     func isSame(_ app: AppID, _ role: ManagerRole, _ identifier: String) -> Bool {
         self.app == app && self.role == role && restoreIdentifier == identifier

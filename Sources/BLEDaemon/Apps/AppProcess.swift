@@ -104,6 +104,8 @@ final class AppProcess {
     /// - Returns: whether it stopped; not if it belongs to a user whom this daemon must not signal.
     func stop() -> Bool {
         if isStopped { return true }
+        // Nobody could resume this process; an app in it is a test's.
+        guard number != getpid() else { return false }
         guard group?.setFrozen(true) ?? false || signal(SIGSTOP) else { return false }
         stoppedAt = EventLoop.nowMicroseconds
         return true

@@ -246,7 +246,16 @@ extension Daemon {
     /// Records whether an app is in the foreground, for the next start of the daemon.
     func notePlace(of id: AppID) {
         guard processes[id] != nil else { return }
-        let isInForeground = lifecycle.apps.place(of: id) == .foreground
+        switch lifecycle.apps.place(of: id) {
+        case .foreground: keepPlace(of: id, isInForeground: true)
+        case .background, .woken, .suspended: keepPlace(of: id, isInForeground: false)
+        // Its process has not connected yet, or not again: it stays where it was.
+        case .notRunning, .relaunching: break
+        }
+    }
+
+    /// Writes a change at once: the daemon may be killed at any moment.
+    private func keepPlace(of id: AppID, isInForeground: Bool) {
         guard places[id] != isInForeground else { return }
         places[id] = isInForeground
         saveProcesses()
@@ -299,7 +308,7 @@ extension Daemon {
             guard place == .foreground else { return "‘\(name)’ does not run; ‘app launch’ starts it" }
             if let problem = launch(id, LaunchOptions()) { return problem }
             // Also if the system has launched it for an event, and it has not greeted yet.
-            places[id] = true
+            keepPlace(of: id, isInForeground: true)
             return nil
         }
         move(id, to: place)

@@ -10,8 +10,8 @@ import Foundation
 /// method, the log says so (<doc:ComingFromApple>).
 public protocol CBCentralManagerDelegate: NSObjectProtocol {
     /// The manager's state changed; the first call comes soon after the manager was created.
-    /// Below `.poweredOn` the scan and all connections have ended, without further calls; below `.poweredOff` the app
-    /// has to discover or retrieve all peripherals again (SPEC 2.3).
+    /// Below `.poweredOn` the scan and all connections have ended, without further calls unless it is `.resetting`; below
+    /// `.poweredOff` the app has to discover or retrieve all peripherals again (SPEC 2.3).
     func centralManagerDidUpdateState(_ central: CBCentralManager)
 
     /// The first call of all, when a preserved manager is restored (SPEC SPR-10).
@@ -32,7 +32,7 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
     ///
     /// Follows `connect(_:options:)`, however long that takes, and at once if the connection exists already. It also
     /// follows a lost connection that the system has established again by itself. Attributes that were discovered over
-    /// an earlier connection are no longer valid.
+    /// an earlier connection are no longer valid, except those of a peripheral that was restored as connecting.
     func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral)
 
     /// The connection attempt failed. A device that is merely away never causes this (SPEC CEN-9, REC-5).
@@ -42,8 +42,8 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
     func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?)
 
     /// This manager's connection ended, or the app cancelled its connection attempt (SPEC CEN-24). Pending requests to
-    /// the peripheral end with it: its delegate receives no call for them. Not called when Bluetooth is turned off:
-    /// then the state changes.
+    /// the peripheral end with it: its delegate receives no call for them. After `.resetting` it is called for each
+    /// connection that was lost. Not called when Bluetooth is turned off: then the state changes.
     /// - Parameter error: `nil` if the app itself ended the connection.
     func centralManager(
         _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?)

@@ -26,6 +26,8 @@ open class CBPeripheral: CBPeer {
         var invalidated: [RemoteAttributeID: CBAttribute] = [:]
         var limits = WriteLimits()
         var takesWritesWithoutResponse = false
+        /// Whether the attributes are those of an earlier process, and the system makes their link again.
+        var isRestored = false
         /// Whether the system may have, or try to establish, a link for this object.
         var mayHaveLink = false
         /// Calls of `connect` since the previous link was established or cancelled, for which the delegate has not been
@@ -278,11 +280,14 @@ extension CBPeripheral {
         }
     }
 
-    /// Attributes that were discovered over an earlier link are not valid on a new one.
+    /// Attributes that were discovered over an earlier link are not valid on a new one, unless the system has made it in
+    /// place of one that ended with the process: then it confirms them.
     func connected(_ description: PeripheralDescription, _ limits: WriteLimits) {
         // Code that follows `states` saw no end of the earlier link.
-        if state != .connected { linkLost(isReconnecting: state == .connecting, isKnown: false) }
+        let isRestored = content.with { $0.isRestored }
+        if state != .connected, !isRestored { linkLost(isReconnecting: state == .connecting, isKnown: false) }
         content.with {
+            $0.isRestored = false
             // The delegate is called again because the app called `connect` again.
             if $0.state == .connected { $0.earlyConnects = max(0, $0.earlyConnects - 1) }
             $0.mayHaveLink = true
@@ -315,6 +320,7 @@ extension CBPeripheral {
         let attributes = content.with { state in
             state.state = isReconnecting ? .connecting : .disconnected
             state.takesWritesWithoutResponse = false
+            state.isRestored = false
             let attributes = state.attributes
             state.invalidated = [:]
             if !isKnown {
@@ -336,6 +342,7 @@ extension CBPeripheral {
             $0.mayHaveLink = true
             $0.limits = restored.writeLimits
             $0.takesWritesWithoutResponse = state == .connected
+            $0.isRestored = state == .connecting && restored.services != nil
         }
         if let services = restored.services { take(services) }
     }

@@ -11,13 +11,13 @@ extension DaemonSystem {
         case .retrieved(let query, _), .updateQueued(let query, _): answer(query, with: event)
         // This process never ended, so its manager already knows what is restored.
         case .willRestoreCentral, .willRestorePeripheral:
-            if isMadeAgain(manager) { skip(manager) } else { tell(event, to: manager) }
+            if !isMadeAgain(manager), note(event, for: manager) { tell(event, to: manager) } else { skip(manager) }
         case .stateChanged, .statePassed, .eventsLost, .discovered, .connected, .connectionFailed, .disconnected,
             .connectionEvent, .peripheral, .serviceAdded, .advertisingStarted, .readRequest, .writeRequests,
             .subscribed,
             .unsubscribed, .readyToUpdateSubscribers, .channelPublished, .channelUnpublished, .channelAccepted,
             .channel:
-            tell(event, to: manager)
+            if note(event, for: manager) { tell(event, to: manager) } else { skip(manager) }
         }
     }
 

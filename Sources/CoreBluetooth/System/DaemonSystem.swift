@@ -86,6 +86,8 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
     private var made: [(manager: ManagerID, request: ClientRequest)] = []
     /// Managers that an earlier connection has created.
     private var madeBefore: Set<ManagerID> = []
+    /// What each central manager has of the daemon. Only for lookup, never iterated.
+    private var books: [ManagerID: ConnectionBook] = [:]
     private var lastNumber: UInt64 = 0
     private var waiting: [UInt64: () -> Void] = [:]
     private var queries: [QueryID: (ClientEvent?) -> Void] = [:]
@@ -254,12 +256,15 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         switch request {
         case .createCentral, .createPeripheral:
             made.append((manager, request))
+            if case .createCentral = request { books[manager] = ConnectionBook() }
             if stream == nil { tellAway(manager) }
         case .release:
             made.removeAll { $0.manager == manager }
             madeBefore.remove(manager)
             toldAway.remove(manager)
-        case .central, .peripheral, .channel: break
+            books[manager] = nil
+        case .central(let request): books[manager]?.note(request, isAway: stream == nil)
+        case .peripheral, .channel: break
         }
         guard stream != nil else {
             waiting.removeValue(forKey: number)?()
@@ -340,6 +345,22 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
     private func tellAway(_ manager: ManagerID) {
         guard toldAway.insert(manager).inserted else { return }
         tell(.stateChanged(stateWhileAway, authorization), to: manager, over: 0)
+        let ended = books[manager]?.lose(microseconds: Int64(loop.nowMicroseconds)) ?? []
+        for event in ended { tell(event, to: manager, over: 0) }
+    }
+
+    /// Notes what a manager has of the daemon, and asks again for what it had of an earlier one.
+    /// - Returns: whether the manager is to be told.
+    func note(_ event: ClientEvent, for manager: ManagerID) -> Bool {
+        guard books[manager]?.note(event) != false else { return false }
+        if case .stateChanged(let state, _) = event {
+            for request in books[manager]?.requests(in: state) ?? [] {
+                var message = WireFromClient()
+                message.appRequest = WireAppRequest(.central(request), from: manager)
+                send(message)
+            }
+        }
+        return true
     }
 
     private func receive(_ bytes: RawSpan) {
@@ -379,6 +400,18 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
             .parametersChanged, .channel, .bondChanged, .bondRemoved, .packet, .alert, .advertisingSet, .train,
             .physChanged, .dataLengthChanged, .subrateChanged, .linkReport, .cleartextRefused, nil:
             break
+        }
+    }
+
+    /// Ends like a killed process, without any event or message. Tests have many processes in one.
+    func kill() {
+        loop.run {
+            self.sinks.with { $0.managers.removeAll() }
+            self.made = []
+            self.retry?.cancel()
+            self.retry = nil
+            self.stream?.close()
+            self.loop.runLater { self.loop.stop() }
         }
     }
 

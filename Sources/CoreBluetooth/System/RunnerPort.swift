@@ -17,4 +17,5 @@ final class RunnerPort: LifecycleHost {
     }
 
     func nextEvent() -> HostEvent? { runner?.nextEvent() }
+    var hasTransport: Bool { runner?.hasTransport ?? false }
 }

@@ -25,7 +25,7 @@ struct PeripheralSessionTests {
 
     /// A service 10–20 with a characteristic 11 that notifies.
     private mutating func explore() {
-        session.connected(Alone.link, attMTU: 100)
+        session.connected(Alone.link, attMTU: 100, into: &alone.effects)
         let range = AttributeHandleRange(AttributeHandle(rawValue: 10), AttributeHandle(rawValue: 20))
         _ = answer(
             .discoverServices, .services([DiscoveredService(uuid: Profiles.heartRate, range: range, isPrimary: true)]))
@@ -143,6 +143,137 @@ struct PeripheralSessionTests {
         #expect(commands() == [gatt(.writeCommand(handle, value: [3]))])
     }
 
+    @Test("two changes of one subscription keep their place among reads, also when the first one fails (SPEC CEN-15)")
+    mutating func changes() {
+        explore()
+        let handle = AttributeHandle(rawValue: 12)
+        ask(.readValue(characteristic: value))
+        ask(.setNotify(true, characteristic: value))
+        ask(.setNotify(false, characteristic: value))
+        ask(.readValue(characteristic: value))
+        ask(.setNotify(true, characteristic: value))
+        ask(.readValue(characteristic: value))
+        #expect(commands().count == 2)
+        let configuration = DiscoveredDescriptor(
+            handle: AttributeHandle(rawValue: 13), uuid: .clientCharacteristicConfiguration)
+        let subscribe = gatt(.subscribe(handle, configuration: configuration.handle, mode: .notifications))
+        session.ended(.read(characteristic: value), .success(.gatt(.value([1]))), into: &alone.effects)
+        session.ended(
+            .findConfiguration(characteristic: value), .success(.gatt(.descriptors([configuration]))),
+            into: &alone.effects)
+        #expect(commands() == [subscribe])
+        session.ended(.subscribe(characteristic: value), .success(.gatt(.subscribed)), into: &alone.effects)
+        // The engine keeps the order of these two; the next change waits for the end of this one.
+        #expect(commands() == [gatt(.unsubscribe(handle)), gatt(.read(handle))])
+        session.ended(
+            .unsubscribe(characteristic: value), .failure(.gatt(.transactionTimeout)), into: &alone.effects)
+        let wanted = alone.wanted()
+        #expect(wanted.commands == [gatt(.read(handle))])
+        // It is still on: turning it on changes nothing.
+        let isOn = PeripheralEvent.notificationStateUpdated(characteristic: value, isNotifying: true, nil)
+        #expect(wanted.events.last == .peripheral(Alone.peer, isOn))
+    }
+
+    /// A session whose link the system has lost, with the service and its subscription.
+    private mutating func subscribed() {
+        explore()
+        ask(.setNotify(true, characteristic: value))
+        session.ended(
+            .findConfiguration(characteristic: value), .success(.gatt(.descriptors([configuration]))),
+            into: &alone.effects)
+        session.ended(.subscribe(characteristic: value), .success(.gatt(.subscribed)), into: &alone.effects)
+        session.resume()
+        _ = alone.wanted()
+        session.connected(Alone.link, attMTU: 100, into: &alone.effects)
+    }
+
+    private var configuration: DiscoveredDescriptor {
+        DiscoveredDescriptor(handle: AttributeHandle(rawValue: 14), uuid: .clientCharacteristicConfiguration)
+    }
+
+    private func heart(last: UInt16 = 20) -> DiscoveredService {
+        DiscoveredService(
+            uuid: Profiles.heartRate,
+            range: AttributeHandleRange(AttributeHandle(rawValue: 10), AttributeHandle(rawValue: last)), isPrimary: true
+        )
+    }
+
+    private func pulse(_ properties: CharacteristicProperties = [.notify, .read]) -> DiscoveredCharacteristic {
+        DiscoveredCharacteristic(
+            handle: AttributeHandle(rawValue: 11), valueHandle: AttributeHandle(rawValue: 12),
+            endHandle: AttributeHandle(rawValue: 20), properties: properties, uuid: Profiles.lockState)
+    }
+
+    @Test(
+        "a link in the place of a lost one is confirmed and subscribed again, without a word, before what the app asks")
+    mutating func resumed() {
+        subscribed()
+        ask(.readValue(characteristic: value))
+        #expect(commands() == [gatt(.discoverServices(uuids: []))])
+        let battery = DiscoveredService(
+            uuid: Profiles.battery,
+            range: AttributeHandleRange(AttributeHandle(rawValue: 30), AttributeHandle(rawValue: 40)), isPrimary: true)
+        #expect(answer(.confirmServices, .services([heart(), battery])).isEmpty)
+        subscribed()
+        _ = alone.wanted()
+        session.ended(.confirmServices, .success(.gatt(.services([heart(), battery]))), into: &alone.effects)
+        #expect(commands() == [gatt(.discoverCharacteristics(heart().range, uuids: []))])
+        let service = RemoteAttributeID(rawValue: 10)
+        session.ended(
+            .confirmCharacteristics(service: service), .success(.gatt(.characteristics([pulse()]))),
+            into: &alone.effects)
+        #expect(commands().count == 1)
+        ask(.readValue(characteristic: value))
+        session.ended(
+            .confirmConfiguration(characteristic: value), .success(.gatt(.descriptors([configuration]))),
+            into: &alone.effects)
+        let handle = AttributeHandle(rawValue: 12)
+        #expect(commands() == [gatt(.subscribe(handle, configuration: configuration.handle, mode: .notifications))])
+        session.ended(.subscribeAgain(characteristic: value), .success(.gatt(.subscribed)), into: &alone.effects)
+        let wanted = alone.wanted()
+        #expect(wanted.events.isEmpty && wanted.commands == [gatt(.read(handle))])
+        #expect(session.database.services?.map(\.uuid) == [Profiles.heartRate])
+    }
+
+    @Test("what is no longer as it was is told: services that changed, a subscription that is refused")
+    mutating func resumedInVain() {
+        let service = RemoteAttributeID(rawValue: 10)
+        let gone = PeripheralEvent.servicesModified(invalidated: [service])
+        for found in [[], [heart(last: 21)]] {
+            subscribed()
+            _ = alone.wanted()
+            #expect(answer(.confirmServices, .services(found)) == [gone])
+            #expect(session.database.characteristic(value) == nil)
+        }
+        subscribed()
+        _ = alone.wanted()
+        #expect(answer(.confirmServices, .services([heart()])).isEmpty)
+        #expect(answer(.confirmCharacteristics(service: service), .characteristics([pulse(.read)])) == [gone])
+        subscribed()
+        _ = alone.wanted()
+        session.ended(
+            .confirmServices, .failure(.gatt(.att(.unlikelyError, handle: AttributeHandle(rawValue: 1)))),
+            into: &alone.effects)
+        #expect(events() == [gone])
+        for (task, result): (PeripheralTask, Result<HostResult, HostFailure>) in [
+            (.confirmConfiguration(characteristic: value), .success(.gatt(.descriptors([])))),
+            (
+                .subscribeAgain(characteristic: value),
+                .failure(.gatt(.att(.insufficientAuthentication, handle: AttributeHandle(rawValue: 14))))
+            ),
+        ] {
+            subscribed()
+            _ = alone.wanted()
+            session.ended(task, result, into: &alone.effects)
+            let told = events()
+            guard case .notificationStateUpdated(value, false, _?)? = told.first, told.count == 1 else {
+                Issue.record("told \(told)")
+                continue
+            }
+            #expect(session.database.characteristic(value)?.isNotifying == false)
+        }
+    }
+
     @Test(
         "as many writes wait as the engine would queue; the app learns when there is no room, and when there is again")
     mutating func room() {
@@ -173,7 +304,7 @@ struct PeripheralSessionTests {
         for hidden in [LifecycleSettings().hiddenServices, []] {
             session = PeripheralSession(
                 Alone.peer, at: Alone.address, client: Alone.client, app: Alone.app, hiddenServices: hidden)
-            session.connected(Alone.link, attMTU: 100)
+            session.connected(Alone.link, attMTU: 100, into: &alone.effects)
             guard case .servicesDiscovered(let told, nil)? = answer(.discoverServices, .services(found)).first else {
                 Issue.record("nothing was told")
                 return

@@ -10,6 +10,7 @@ struct LifecycleEngineTests {
     private struct Teller: LifecycleHost {
         var events: [HostEvent]
         var nextDeadline: Instant? { nil }
+        var hasTransport: Bool { true }
 
         mutating func take(_ command: HostCommand, from client: ClientID, at now: Instant) -> OperationID? { nil }
         mutating func nextEvent() -> HostEvent? { events.isEmpty ? nil : events.removeFirst() }

@@ -18,7 +18,7 @@ final class Stage: @unchecked Sendable {
     private var deadline: EventLoop.Deadline?
     private let epoch: UInt64
     private var isDeliveryPlanned = false
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("jelling-\(UUID())").path
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("jelling-\(UUID())").path
 
     init(_ populate: @escaping @Sendable (SimulatedAir) -> Void = { $0.addPeripheral(.jellingHeart) }) throws {
         loop = try EventLoop(name: "stage")
@@ -68,6 +68,9 @@ final class Stage: @unchecked Sendable {
     }
 
     func journalPath(_ name: String = "org.example.app") -> String { StateFolder(path: folder).journalPath(of: name) }
+
+    /// A controller of its own on this air.
+    func makeTransport() -> any HCITransport { StageTransport(stage: self) }
 
     /// Changes what is on the air.
     func onAir<Result: Sendable>(_ body: @escaping @Sendable (SimulatedAir) -> Result) async -> Result {

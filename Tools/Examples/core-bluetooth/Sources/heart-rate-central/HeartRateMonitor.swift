@@ -85,6 +85,8 @@ extension HeartRateMonitor: @preconcurrency CBCentralManagerDelegate {
 
     func centralManager(_ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: Error?) {
         report([("event", "disconnected"), ("error", error?.localizedDescription ?? "none")])
+        // Bluetooth is being reset: with the next state the search begins again.
+        guard central.state == .poweredOn else { return }
         exit(error == nil && beats >= beatsWanted ? 0 : 1)
     }
 }
