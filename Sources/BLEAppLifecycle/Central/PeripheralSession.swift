@@ -157,7 +157,7 @@ struct PeripheralSession {
 
     /// Answers a request for which there is no room. A write without response is dropped silently, as in the engine when
     /// its queue is full (SPEC CEN-20).
-    func refuse(_ request: PeripheralRequest, into effects: inout ManagerEffects) {
+    mutating func refuse(_ request: PeripheralRequest, into effects: inout ManagerEffects) {
         if let task = task(of: request) { failed(task, .coreBluetooth(.outOfSpace), &effects) }
     }
 
