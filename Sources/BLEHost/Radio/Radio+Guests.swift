@@ -32,7 +32,8 @@ extension Radio {
         for user in advertiser.guests where !guests.contains(where: { $0.user == user }) {
             admit(user, into: &effects)
         }
-        for handle in guests.map { $0.handle } { converge(handle, at: now, into: &effects) }
+        let handles = guests.map { $0.handle }
+        for handle in handles { converge(handle, at: now, into: &effects) }
     }
 
     /// Gives a guest a set, if there is one.
@@ -202,7 +203,8 @@ extension Radio {
     /// A central's link has ended: it may be possible to advertise again.
     mutating func proceedWithGuests(into effects: inout Effects) {
         guard BuiltIn.users else { return }
-        for handle in guests.map { $0.handle } {
+        let handles = guests.map { $0.handle }
+        for handle in handles {
             guard let index = index(ofGuest: handle) else { continue }
             perform(guests[index].machine.proceed(), onGuest: handle, into: &effects)
         }
@@ -215,7 +217,8 @@ extension Radio {
 
     mutating func advanceGuests(to now: Instant, into effects: inout Effects) {
         guard BuiltIn.users else { return }
-        for handle in guests.map { $0.handle } {
+        let handles = guests.map { $0.handle }
+        for handle in handles {
             guard let index = index(ofGuest: handle) else { continue }
             perform(guests[index].machine.advance(to: now), onGuest: handle, into: &effects)
             guard let index = self.index(ofGuest: handle), let deadline = guests[index].callDeadline, deadline <= now
