@@ -97,9 +97,9 @@ struct CentralManager {
     var waitingOctets: Int { peripherals.reduce(0) { $0 + $1.waitingOctets } }
 
     /// Answers a request to a peripheral for which there is no room.
-    func refuse(_ request: PeripheralRequest, to peer: PeerIdentifier, into effects: inout ManagerEffects) {
-        guard let session = peripherals[peer], session.link != nil else { return }
-        session.refuse(request, into: &effects)
+    mutating func refuse(_ request: PeripheralRequest, to peer: PeerIdentifier, into effects: inout ManagerEffects) {
+        guard peripherals[peer]?.link != nil else { return }
+        peripherals[peer]?.refuse(request, into: &effects)
     }
 
     /// When to call `converge`.
