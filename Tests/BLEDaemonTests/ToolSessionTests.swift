@@ -107,6 +107,7 @@ struct ToolSessionTests {
     func othersPairings() {
         var stage = ToolStage()
         stage.session.hear(Self.connected, waiting: 0)
+        stage.pump()
         let count = stage.sent.count
         let question = PairingQuestion(id: PairingQuestionID(rawValue: 3), kind: .compare(1))
         for event in [PairingEvent.started, .displayPasskey(1), .question(question), .failed(.timedOut)] {
