@@ -397,7 +397,8 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         case .welcome, .completed, .discovered, .connected, .disconnected, .notification, .mtuChanged,
             .subscriptionsForgotten, .writeRoom, .recovering, .ready, .lost, .pairing, .encryptionChanged,
             .operatorAnswer, .server, .centralConnected, .centralDisconnected, .advertisingChanged,
-            .parametersChanged, .channel, .bondChanged, .bondRemoved, .packet, .alert, .advertisingSet, .train,
+            .parametersChanged, .channel, .bondChanged, .bondRemoved, .packet, .alert, .advertisingSet,
+            .advertisingRoom, .train,
             .physChanged, .dataLengthChanged, .subrateChanged, .linkReport, .cleartextRefused, nil:
             break
         }

@@ -331,13 +331,15 @@ struct LinkSecurityMachineTests {
         var effects = Effects()
         var attempts = attempts()
         var machine = machine()
-        #expect(machine.refusal(toBegin: PairingOptions(), isClosing: false, bonds(nil), attempts, at: .zero) == nil)
+        #expect(
+            machine.refusal(toBegin: PairingOptions(), isClosing: false, bonds(nil), attempts, of: nil, at: .zero)
+                == nil)
         machine.begin(
             .initiator, .init(options: PairingOptions(), needsConsent: true, passkeyEntriesUnderWay: 0), bonds(nil),
             &attempts, at: .zero, into: &effects)
         #expect(effects.events.popFirst() == .pairing(machine.id, .started))
         #expect(
-            machine.refusal(toBegin: PairingOptions(), isClosing: false, bonds(nil), attempts, at: .zero)
+            machine.refusal(toBegin: PairingOptions(), isClosing: false, bonds(nil), attempts, of: nil, at: .zero)
                 == .alreadyPairing)
         machine.continuePairing { $0.start(at: .zero) }
         let task = machine.nextPairingTask(&attempts, into: &effects)
@@ -372,7 +374,8 @@ struct LinkSecurityMachineTests {
         var machine = machine()
         machine.pairingEnded(with: .timedOut, &attempts, at: .zero, into: &effects)
         #expect(
-            machine.refusal(toBegin: PairingOptions(), isClosing: false, bonds(nil), attempts, at: .zero) == .timedOut)
+            machine.refusal(toBegin: PairingOptions(), isClosing: false, bonds(nil), attempts, of: nil, at: .zero)
+                == .timedOut)
     }
 
     @Test("A security request is met by a key as strong as requested")
