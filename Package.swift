@@ -221,7 +221,8 @@ let package = Package(
             swiftSettings: strict),
         // Offers services from the background, and finds them.
         .executableTarget(
-            name: "hidden-service", dependencies: ["CoreBluetooth"], path: "Tests/HiddenService",
+            name: "hidden-service", dependencies: ["CoreBluetooth"],
+            path: "Tools/Examples/core-bluetooth/Sources/hidden-service",
             swiftSettings: strict),
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         .target(

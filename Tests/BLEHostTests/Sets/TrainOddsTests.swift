@@ -280,7 +280,7 @@ struct TrainOddsTests {
         for client in greedy { rig.apply(.user(ClientUser(1000), client)) }
         rig.apply(.user(ClientUser(1001), modest))
         for (number, client) in greedy.enumerated() {
-            _ = rig.submit(.radio(.followTrain(request(UInt8(number + 1)))), from: client)
+            _ = rig.submit(.radio(.followTrain(request(number + 1))), from: client)
         }
         _ = rig.submit(.radio(.followTrain(request(9))), from: modest)
         var cancelled = established(0, handle: 0)

@@ -22,6 +22,10 @@ let package = Package(
             dependencies: [.product(name: "CoreBluetooth", package: "jelling")],
             swiftSettings: [.swiftLanguageMode(.v6), .strictMemorySafety()]),
         .executableTarget(
+            name: "hidden-service",
+            dependencies: [.product(name: "CoreBluetooth", package: "jelling")],
+            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .strictMemorySafety()]),
+        .executableTarget(
             name: "transfer-peripheral",
             dependencies: [.product(name: "CoreBluetooth", package: "jelling")],
             swiftSettings: [.swiftLanguageMode(.v5), .strictMemorySafety()]),

@@ -50,13 +50,13 @@ extension Search: @preconcurrency CBCentralManagerDelegate {
         peripheral.discoverServices(services)
     }
 
-    func centralManager(_ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: Error?) {
+    func centralManager(_ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?) {
         report("disconnected", ["error": error?.localizedDescription ?? "none"])
     }
 }
 
 extension Search: @preconcurrency CBPeripheralDelegate {
-    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: Error?) {
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
         report("services", ["uuids": (peripheral.services ?? []).map(\.uuid.uuidString).joined(separator: ",")])
         manager.cancelPeripheralConnection(peripheral)
     }

@@ -49,7 +49,7 @@ extension Offer: @preconcurrency CBPeripheralManagerDelegate {
         ])
     }
 
-    func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: Error?) {
+    func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
         report("advertising", ["error": error?.localizedDescription ?? "none"])
         if goesBehind { CBApplication.shared.enterBackground() }
     }
