@@ -103,6 +103,8 @@ struct LaunchTests {
         let other = try stage!.connect()
         try other.becomeOperator()
         #expect(try other.operate(.quit("slow")).error.isEmpty)
+        // A child that nobody waits for would hold up the exit tests of this process.
+        #expect(try comesTrue { try other.operate(.list(WireNothing())).apps.first?.process == 0 })
     }
 }
 

@@ -137,6 +137,10 @@ final class SharedEngine: LifeOwner, @unchecked Sendable {
             }
         }
         try await onLoop { try $0.begin() }
+        guard system != nil else { return }
+        try await waitUntil("the app is back") {
+            try await onLoop { $0.daemon?.connection(of: Self.app) != nil }
+        }
     }
 
     func setPower(_ isOn: Bool) async throws {

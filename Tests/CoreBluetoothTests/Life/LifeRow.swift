@@ -37,6 +37,8 @@ struct LifeRow: CustomTestStringConvertible, Sendable {
         case otherServices
         /// The app connects to the sensor; turns notifications on and off and reads, without waiting between.
         case connect, changeAndRead
+        /// The app reads a value: requests wait until the system has confirmed and subscribed what was restored.
+        case read
         /// The app publishes its service and advertises it, as at the beginning.
         case serve
     }

@@ -15,6 +15,7 @@ enum LifeTable {
             "a subscribed app is killed", .subscribed,
             .then(.kill),
             .then(.launch, own: [coming, "state poweredOn", "connected"], bled: [here, "state poweredOn"]),
+            .then(.read, "value 2A38 01"),
             .then(.beat(81), "value 2A37 0051")),
         LifeRow(
             "the sensor leaves, and the app connects again", .subscribed,
@@ -26,6 +27,7 @@ enum LifeTable {
                 .launch, own: [coming, "state poweredOn"],
                 bled: [here, "state poweredOn", "disconnected CBErrorDomain 6"]),
             .then(.back, own: ["connected"], bled: []),
+            .then(.read, own: ["value 2A38 01"], bled: []),
             .then(.beat(82), own: ["value 2A37 0052"], bled: [])),
         LifeRow(
             "an app is killed twice, and the system with it", .subscribed,
@@ -33,6 +35,7 @@ enum LifeTable {
             .then(.launch, own: [coming, "state poweredOn", "connected"], bled: [here, "state poweredOn"]),
             .then(.kill), .then(.restart),
             .then(.launch, own: [coming, "state poweredOn", "connected"], bled: [here, "state poweredOn"]),
+            .then(.read, "value 2A38 01"),
             .then(.beat(83), "value 2A37 0053")),
         LifeRow(
             "the sensor has other services when the app is back", .subscribed,
@@ -83,6 +86,7 @@ enum LifeTable {
             "Bluetooth is turned off and on while a subscribed app does not run", .subscribed,
             .then(.kill), .then(.off), .then(.on), .then(.beat(86)),
             .then(.launch, own: [coming, "state poweredOn", "connected"], bled: [over, "state poweredOn"]),
+            .then(.read, own: ["value 2A38 01"], bled: []),
             .then(.beat(87), own: ["value 2A37 0057"], bled: [])),
         LifeRow(
             "Bluetooth is turned off and on while an app that waits does not run", .waiting,
@@ -101,6 +105,7 @@ enum LifeTable {
             "a suspended app is killed", .subscribed,
             .then(.suspend), .then(.kill), .then(.restart),
             .then(.launch, own: [coming, "state poweredOn", "connected"], bled: [here, "state poweredOn"]),
+            .then(.read, "value 2A38 01"),
             .then(.beat(89), "value 2A37 0059")),
         LifeRow(
             "an app without a mode is suspended: it hears everything in the foreground", .subscribed,

@@ -121,6 +121,11 @@ final class LifePlay: @unchecked Sendable {
                 sensor.setNotifyValue(true, for: rate)
                 sensor.readValue(for: place)
             }
+        case .read:
+            await with { app in
+                guard let place = app.characteristic("2A38") else { return }
+                app.peripheral?.readValue(for: place)
+            }
         case .serve: await with { $0.serve() }
         }
     }
