@@ -11,7 +11,8 @@ import Testing
 @Suite("Octets in requests that wait")
 struct WaitingOctetsTests {
     private func operation(_ number: UInt64) -> OperationID { OperationID(rawValue: number) }
-    private let (one, two) = (ClientID(rawValue: 0x8000_0001), ClientID(rawValue: 0x8000_0002))
+    private let one = ClientID(rawValue: 0x8000_0001)
+    private let two = ClientID(rawValue: 0x8000_0002)
 
     @Test("they count for the tool and for its user until the request has ended, once")
     func count() {
