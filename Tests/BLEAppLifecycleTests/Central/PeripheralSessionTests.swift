@@ -68,10 +68,11 @@ struct PeripheralSessionTests {
         ask(.writeWithoutResponse([1, 2, 3], characteristic: value))
         #expect(session.waitingOctets == 303)
         session.ended(
-            .findConfiguration(characteristic: value), .failure(.gatt(.att(.attributeNotFound))), into: &alone.effects)
+            .findConfiguration(characteristic: value),
+            .failure(.gatt(.att(.attributeNotFound, handle: AttributeHandle(rawValue: 12)))), into: &alone.effects)
         #expect(session.waitingOctets == 3)
         _ = alone.wanted()
-        session.connected(Alone.link, attMTU: 100)
+        session.connected(Alone.link, attMTU: 100, into: &alone.effects)
         #expect(session.waitingOctets == 0)
         explore()
         for _ in 0..<2000 { ask(.setNotify(true, characteristic: value)) }

@@ -142,7 +142,7 @@ final class AppStation: Station {
         switch input {
         case .advance: engine.advance(to: now)
         case .transportClosed: engine.transportClosed(at: now)
-        case .transportOpened, .packet, .command, .share, .toolbox:
+        case .transportOpened, .packet, .command, .user, .toolbox:
             _ = engine.withHost(at: now) { $0.apply(input, at: now) }
         }
         drain()
