@@ -154,9 +154,10 @@ open class CBCentralManager: CBManager {
     // MARK: Connecting
 
     /// Waits for the device without a timeout and connects (SPEC CEN-8, CEN-9). Keep the peripheral: the connection
-    /// ends when its last reference goes.
+    /// ends when its last reference goes. While the state is `.resetting`, the connection waits for the controller: so
+    /// `didDisconnectPeripheral` for a link that was lost with it can connect again.
     open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
-        guard isPoweredOn else { return channel.log(.notPoweredOn(.central)) }
+        guard isPoweredOn || state == .resetting else { return channel.log(.notPoweredOn(.central)) }
         let options = options ?? [:]
         let delay = (options[CBConnectPeripheralOptionStartDelayKey] as? NSNumber)?.doubleValue ?? 0
         peripheral.beginConnecting()

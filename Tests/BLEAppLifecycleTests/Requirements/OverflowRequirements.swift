@@ -67,9 +67,9 @@ struct OverflowRequirements {
     /// What is advertised in the end.
     private func heard(_ remote: HostStation) -> AdvertisingData {
         world.run(for: .seconds(3))
-        let last = remote.discoveries.last
-        return AdvertisingData(
-            advertisement: (last?.advertisement ?? []).span.bytes, scanResponse: (last?.scanResponse ?? []).span.bytes)
+        let advertisement = remote.discoveries.last?.advertisement ?? []
+        let scanResponse = remote.discoveries.last?.scanResponse ?? []
+        return AdvertisingData(advertisement: advertisement.span.bytes, scanResponse: scanResponse.span.bytes)
     }
 
     private func advertise(_ manager: TestManager, _ services: [BluetoothUUID]) {
