@@ -99,7 +99,10 @@ struct DelegateSymbolTests {
         let methods = try #require(ClassSymbols(LateRecorder.self)).methods
         let names = DelegateMethodName.central + DelegateMethodName.peripheral + DelegateMethodName.peripheralManager
         #expect(names.count == 33)
-        for name in names { #expect(methods[name.signature].map { $0 != .removed } == true, "\(name.signature)") }
+        // Of the two calls for the signal strength, the recorder has the newer one.
+        for name in names where name.text != "peripheralDidUpdateRSSI(_:error:)" {
+            #expect(methods[name.signature].map { $0 != .removed } == true, "\(name.signature)")
+        }
     }
 }
 

@@ -87,6 +87,8 @@ struct OverflowRequirements {
         let station = AppStation(world)
         let remote = scanner()
         let services = [Profiles.lock, Profiles.battery, Profiles.heartRate]
+        // As in `bled`, whose owner chooses the company for all.
+        station.apps { $0.setOverflow(.company(OverflowArea.company), at: world.now) }
         let apps = services.indices.map { TestApp(station, "org.example.app\($0)", modes: .peripheral) }
         let managers = apps.map { $0.peripheral() }
         for (manager, service) in zip(managers, services) { advertise(manager, [service]) }
