@@ -50,7 +50,9 @@ extension Search: @preconcurrency CBCentralManagerDelegate {
         peripheral.discoverServices(services)
     }
 
-    func centralManager(_ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?) {
+    func centralManager(
+        _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
+    ) {
         report("disconnected", ["error": error?.localizedDescription ?? "none"])
     }
 }
