@@ -253,7 +253,6 @@ def main():
             elif 5 in notice:
                 # The greatest number: nothing limits it.
                 is_behind = notice[5][0] != 0xFFFFFFFF
-                say('time', milliseconds=notice[5][0])
         if 2 in message:
             say('refusal', reason=decode(message[2][0])[1][0])
 

@@ -376,9 +376,11 @@ def state_of_another_user():
 
         launch(daemon, name)
         wait_for(daemon, name, 'value', 2)
+        before = len(told(daemon, name, 'value'))
         restart()
         daemon.wait_for('an event launches it', lambda: told(daemon, name, 'willRestore'))
-        wait_for(daemon, name, 'connected', 2)
+        # Its link was made again, and is told by `willRestoreState`.
+        wait_for(daemon, name, 'value', before + 1)
         restart(user=str(NOBODY))
         code, out, said = bletool(f'bled:{daemon.path}', '--json', 'app', 'show', name)
         shown = json.loads(out)
