@@ -1,7 +1,7 @@
 """Cases of the time that a woken app has: for what it has begun, until it says that it is done, and of what waits for it.
 
 Part of Tools/Daemon/run."""
-import json
+import json, time
 
 from __main__ import LIMIT, Daemon, case, state_of
 from client import Client, Fixed64, decode
@@ -146,8 +146,9 @@ def lost_events():
                 leave(daemon, ONE)
                 stopped(daemon)
                 before = len(told(daemon, ONE))
-                # The next one finds no room, and comes sooner than the app is back, if not always.
                 daemon.wait_for('the queue is full', lambda: waiting(daemon, ONE) >= room - 1)
+                # The next one finds no room; where the peer is slow, a later round waits long enough for it.
+                time.sleep(0.05 * 2 ** rounds)
                 launch(daemon, ONE)
                 wait_for(daemon, ONE, 'value', len(told(daemon, ONE, 'value')) + room // 2)
                 rounds += 1
