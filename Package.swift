@@ -358,3 +358,17 @@ if hasServices {
             swiftSettings: strict)
     ]
 }
+
+// Tests reach what is internal also where the optimizer has been: `Tools/release --tests` sets JELLING_TESTABLE. The tests
+// themselves are not what is tested, but for the delegates in one target; without optimisation they compile sooner.
+if Context.environment["JELLING_TESTABLE"] == "1" {
+    for target in package.targets {
+        switch target.type {
+        case .regular, .executable:
+            target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-enable-testing"])]
+        case .test where target.name != "CoreBluetoothTests":
+            target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone"])]
+        default: break
+        }
+    }
+}

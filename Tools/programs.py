@@ -24,5 +24,6 @@ def remedy(name):
 
 SAMPLES = os.environ.get('EXAMPLES') or FOLDER
 BLETOOL, BLED, GATEWAY, CONTROLLERS = (path(name) for name in SINGLE)
-# The modules, which documentation and the programs in it are compiled against: only a debug build keeps them together.
-MODULES = os.path.join(ROOT, '.build', 'debug', 'Modules')
+# The modules, which documentation and the programs in it are compiled against: of the build for tests, which has them all.
+MODULES = next((folder for build in ('static/release', 'debug') if os.path.exists(os.path.join(
+    folder := os.path.join(ROOT, '.build', build, 'Modules'), 'CoreBluetoothTestKit.swiftmodule'))), folder)

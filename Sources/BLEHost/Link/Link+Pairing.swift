@@ -14,7 +14,6 @@ extension Link {
         let options = terms(for: claim, &pairings).options
         claim.stated = options
         if !security.isBusy { security.turn = client }
-        noteCause(client, pairings)
         switch security.step(toPairWith: options, pairings.bonds, pairings.attempts) {
         case .none:
             let summary = PairingSummary(security.summary(pairings.bonds))
@@ -83,10 +82,10 @@ extension Link {
 
     // MARK: Whose bond it becomes
 
-    /// An operation of a client may make a pairing necessary.
-    private func noteCause(_ client: ClientID, _ pairings: borrowing Pairings) {
+    /// The client that makes the next pairing necessary; `nil`: none does.
+    private func noteOwner(_ client: ClientID?, _ pairings: borrowing Pairings) {
         guard BuiltIn.users, !security.isBusy else { return }
-        security.causingUser = pairings.users[client]
+        if let client { security.causingUser = pairings.users[client] } else { security.causingUser = nil }
     }
 
     /// Whose bond the pairing makes: of the user whose operation caused it; if the peer began, of the one who serves
@@ -114,6 +113,7 @@ extension Link {
         _ options: PairingOptions, _ claim: PairingClaim, _ pairings: inout Pairings,
         _ links: inout LinkTable, at now: Instant, into effects: inout Effects
     ) -> SecurityFailure? {
+        noteOwner(claim.owner, pairings)
         let refusal = security.refusal(
             toBegin: options, isClosing: isClosing, pairings.bonds, pairings.attempts, of: security.causingUser, at: now
         )
@@ -176,7 +176,6 @@ extension Link {
     ) {
         guard BuiltIn.pairing else { return }
         if !security.isBusy { security.turn = client }
-        noteCause(client, pairings)
         let claim = PairingClaim(owner: client)
         let settings = settings(for: claim, &pairings)
         switch security.step(onDemandOf: error, for: client, settings, pairings.bonds) {
@@ -234,11 +233,11 @@ extension Link {
         }
         let request = security.request
         security.request = nil
-        if request == nil { security.causingUser = nil }
         var terms = PairingTerms(
             options: request?.options ?? pairings.settings.pairing,
             needsConsent: request == nil && pairings.settings.pairing.asksConsent)
         if pairings.clients != nil { terms = self.terms(requested: request, &pairings) }
+        noteOwner(terms.parties?.owner ?? request?.claim.owner, pairings)
         let options = terms.options
         // AuthReq (Core 5.4, Vol 3, Part H, 3.5.1).
         let wishes = AuthenticationRequirements(rawValue: pdu.byte(at: 3) ?? 0)

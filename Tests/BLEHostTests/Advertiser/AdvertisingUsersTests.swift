@@ -204,7 +204,7 @@ struct AdvertisingUsersTests {
 extension Discovery {
     /// Whether these octets are in the advertisement or in the scan response.
     fileprivate func shows(_ octets: [UInt8]) -> Bool {
-        [advertisement, scanResponse ?? []].contains { data in
+        [advertisement, scanResponse].contains { data in
             data.indices.contains { data[$0...].starts(with: octets) }
         }
     }
