@@ -25,5 +25,5 @@ def remedy(name):
 SAMPLES = os.environ.get('EXAMPLES') or FOLDER
 BLETOOL, BLED, GATEWAY, CONTROLLERS = (path(name) for name in SINGLE)
 # The modules, which documentation and the programs in it are compiled against: of the build for tests, which has them all.
-MODULES = next((folder for build in ('static/release', 'debug') if os.path.exists(os.path.join(
-    folder := os.path.join(ROOT, '.build', build, 'Modules'), 'CoreBluetoothTestKit.swiftmodule'))), folder)
+BUILDS = [os.path.join(ROOT, '.build', build, 'Modules') for build in ('static/release', 'debug')]
+MODULES = next((build for build in BUILDS if os.path.exists(os.path.join(build, 'CoreBluetoothTestKit.swiftmodule'))), BUILDS[0])
