@@ -69,7 +69,8 @@ extension Daemon {
         let connection = Connection(
             stream, peer, isOperator: isOperator, isOfAllowedUser: isAllowed,
             ToolSession(
-                client: ClientID(rawValue: lastTool), isOperator: isOperator, mayBeTool: isAllowed, limits: limits),
+                client: ClientID(rawValue: lastTool), user: peer.user, isOperator: isOperator, mayBeTool: isAllowed,
+                limits: limits),
             greetingDeadline: loop.nowMicroseconds + UInt64(limits.greetingMicroseconds), limits: limits)
         do throws(TransportError) {
             try stream.start(

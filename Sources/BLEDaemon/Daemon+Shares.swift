@@ -9,7 +9,11 @@ extension Daemon {
     /// already.
     func exceedsShare(_ command: HostCommand, of connection: Connection) -> Bool {
         // Operators may end what others have anyhow.
-        guard !connection.isOperator, let part = UserShare.Part(of: command) else { return false }
+        guard !connection.isOperator else { return false }
+        if case .security(.nameBond) = command {
+            return !namings.spend(of: connection.peer.user, at: loop.nowMicroseconds)
+        }
+        guard let part = UserShare.Part(of: command) else { return false }
         let own = share(of: connection)
         if own.exceeds(configuration.limits, in: part) { return true }
         guard part == .set else { return false }

@@ -93,6 +93,7 @@ public final class Daemon {
     /// For whom the engine knows its clients to work. Only for lookup.
     var users: [ClientID: ClientUser] = [:]
     var outOfBandUses: [OutOfBandUse] = []
+    var namings = NamingLimit()
     /// How many advertising sets the controller has, and the operation that asks for it.
     var advertisingSetCount: Int?
     var setCountRequest: OperationID?

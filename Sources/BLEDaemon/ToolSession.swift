@@ -52,6 +52,8 @@ public struct ToolSession {
     /// The client's identifier in the engine.
     public let client: ClientID
     let isOperator: Bool
+    /// The number of its user in the system; `nil`: not known.
+    private let user: UInt32?
     private let mayBeTool: Bool
     let limits: ClientLimits
     /// How the daemon's engine was started.
@@ -80,15 +82,22 @@ public struct ToolSession {
     private var pairings: [(number: OperationID, link: LinkID)] = []
     /// The open questions of pairings that the client was asked.
     var questions = PairingQuestions()
+    /// The devices of the bonds that the client knows because they are its user's; an operator knows all. Only for
+    /// lookup, never iterated.
+    private var ownBonds: Set<DeviceAddress> = []
     /// Whether it requires something of pairings that holds only for its own.
     var requiresOfOwnPairings = false
     private(set) var lostDiscoveries: UInt32 = 0
 
     /// - Parameters:
+    ///   - user: the number of its user, whose bonds it knows and names; `nil`: it knows none.
     ///   - isOperator: whether the client may replace bonds, which all clients share.
     ///   - mayBeTool: whether the client may use the engine's own operations; otherwise it can only be an app.
-    public init(client: ClientID, isOperator: Bool = false, mayBeTool: Bool = true, limits: ClientLimits) {
+    public init(
+        client: ClientID, user: UInt32? = nil, isOperator: Bool = false, mayBeTool: Bool = true, limits: ClientLimits
+    ) {
         self.client = client
+        self.user = user
         self.isOperator = isOperator
         self.mayBeTool = mayBeTool
         self.limits = limits
@@ -213,8 +222,14 @@ public struct ToolSession {
         case .security(.setOutOfBandData(let peer, let data)):
             complete(number, outOfBand.set(data, for: peer).map { .failure($0) } ?? .success(.done))
         // Unlocking after each failure would reveal the passkey, also another client's.
-        case .security(.removeBond), .security(.nameBond), .security(.unlockPasskey):
+        case .security(.removeBond), .security(.unlockPasskey):
             guard isOperator else { return complete(number, .failure(.invalidRequest(.notPermitted))) }
+            submit(command, number)
+        // A bond of another user is refused as one that does not exist.
+        case .security(.nameBond(let identity, _)):
+            guard isOperator || ownBonds.contains(identity.withoutIdentityMark) else {
+                return complete(number, .failure(.invalidRequest(.notPermitted)))
+            }
             submit(command, number)
         case .link(let link, .procedure):
             guard holds(link) else { return complete(number, .failure(.notConnected)) }
@@ -289,11 +304,12 @@ public struct ToolSession {
     // MARK: From the engine
 
     /// The controller is ready: a client that has sent its greeting can begin.
-    /// - Parameter bonds: what an operator is told about bonds.
+    /// - Parameter bonds: all bonds, of which the client is told those that it may know.
     public mutating func controllerIsReady(_ information: ControllerInformation, bonds: [Bond] = []) {
         switch phase {
         case .waiting:
             phase = .open
+            let told = bonds.compactMap { known($0) }
             let (limits, isOperator, settings) = (limits, isOperator, settings)
             send {
                 $0.welcome.version = BledProtocol.version
@@ -310,11 +326,23 @@ public struct ToolSession {
                 $0.welcome.acceptsEnhancedBearers = settings.acceptsEnhancedBearers
                 $0.welcome.tellsAddressResolution = settings.tellsAddressResolution
                 $0.welcome.isOperator = isOperator
-                if isOperator { $0.welcome.bonds = bonds.map { WireBond($0) } }
+                $0.welcome.bonds = told.map { WireBond($0) }
             }
         case .open: send { $0.ready = WireController(information) }
         case .greeting, .ended, .handedOver: break
         }
+    }
+
+    /// What the client knows of a bond: an operator of all, others of those of their user, so that a name means the
+    /// device that was paired under it.
+    private mutating func known(_ bond: Bond) -> Bond? {
+        if isOperator { return bond }
+        guard let user, bond.user?.number == user else { return nil }
+        ownBonds.insert(bond.identity)
+        var bond = bond
+        // It counts what all users do.
+        bond.lastUse = 0
+        return bond
     }
 
     /// Like `controllerIsReady`, but only for a client that has just sent its greeting.
@@ -387,7 +415,9 @@ public struct ToolSession {
             let isSlow = waiting >= limits.waitingDiscoveryOctets
             if serving.hears(asked, client: client, isSlow: isSlow) { pass(event) }
         case .channel(let happened): if serving.hears(happened, client: client) { pass(event) }
-        case .bondChanged, .bondRemoved: if isOperator { pass(event) }
+        case .bondChanged(let bond): if let bond = known(bond) { pass(.bondChanged(bond)) }
+        case .bondRemoved(let identity):
+            if ownBonds.remove(identity.withoutIdentityMark) != nil || isOperator { pass(event) }
         case .ready, .recovering: pass(event)
         case .connected, .disconnected, .advertisingSet, .advertisingRoom, .train: break
         // This version of the protocol does not carry these.

@@ -103,6 +103,68 @@ struct ToolSessionTests {
         #expect(stage.failures[late] == .notPermitted)
     }
 
+    private static func bond(_ number: UInt64, of user: UInt32?) -> Bond {
+        var bond = Bond(
+            identity: DeviceAddress(value: number, kind: .public), localKey: LongTermKey(key: Key128(rawValue: 1)))
+        bond.user = user.map { ClientUser($0) }
+        bond.lastUse = number
+        return bond
+    }
+
+    @Test("a tool knows and names the bonds of its user and no others; an operator knows all")
+    func bonds() {
+        let bonds = [Self.bond(1, of: 1001), Self.bond(2, of: 1002), Self.bond(3, of: nil)]
+        let name = { (bond: Bond) in
+            { (request: inout WireRequest) in
+                request.nameBond.identity = WireAddress(bond.identity)
+                request.nameBond.name = "Lock"
+            }
+        }
+        for (isOperator, known) in [(false, [1]), (true, [1, 2, 3])] as [(Bool, [UInt64])] {
+            var stage = ToolStage(isOperator: isOperator, user: 1001, bonds: bonds)
+            guard case .welcome(let welcome)? = stage.sent.first else {
+                Issue.record("not welcome: \(stage.sent)")
+                continue
+            }
+            #expect(welcome.bonds.map(\.identity.value) == known)
+            #expect(welcome.bonds.map(\.lastUse) == (isOperator ? known : [0]))
+            var refused: [UInt64] = []
+            for bond in bonds {
+                let request = stage.request(name(bond))
+                if stage.failures[request] == .notPermitted { refused.append(bond.identity.value) }
+            }
+            #expect(refused == bonds.map(\.identity.value).filter { !known.contains($0) })
+            #expect(stage.submitted.count == known.count)
+            // What changes later is told in the same way; a bond that has been removed can no longer be named.
+            stage.sent = []
+            for bond in bonds { stage.session.hear(.bondChanged(bond), waiting: 0) }
+            for bond in bonds { stage.session.hear(.bondRemoved(bond.identity), waiting: 0) }
+            stage.pump()
+            #expect(stage.sent.count == 2 * known.count)
+            let late = stage.request(name(bonds[0]))
+            #expect((stage.failures[late] == .notPermitted) == !isOperator)
+        }
+        // Without a user there are no own bonds.
+        let stage = ToolStage(bonds: bonds)
+        guard case .welcome(let welcome)? = stage.sent.first else { return #expect(Bool(false), "not welcome") }
+        #expect(welcome.bonds.isEmpty)
+    }
+
+    @Test("each user may name a few bonds at once, and later one in a second")
+    func namings() {
+        var limit = NamingLimit()
+        for _ in 0..<NamingLimit.burst {
+            let isFree = limit.spend(of: 1001, at: 5)
+            #expect(isFree)
+        }
+        let answers = [
+            limit.spend(of: 1001, at: 5), limit.spend(of: 1002, at: 5),
+            limit.spend(of: 1001, at: 4 + NamingLimit.interval), limit.spend(of: 1001, at: 5 + NamingLimit.interval),
+            limit.spend(of: 1001, at: 5 + NamingLimit.interval),
+        ]
+        #expect(answers == [false, true, false, true, false])
+    }
+
     @Test("a tool is told of nobody else's pairing on its link")
     func othersPairings() {
         var stage = ToolStage()

@@ -15,15 +15,15 @@ struct ToolStage {
     var submits = true
     private var number: UInt64 = 0
 
-    init(isOperator: Bool = false) {
-        session = ToolSession(client: Self.client, isOperator: isOperator, limits: ClientLimits())
+    init(isOperator: Bool = false, user: UInt32? = nil, bonds: [Bond] = []) {
+        session = ToolSession(client: Self.client, user: user, isOperator: isOperator, limits: ClientLimits())
         session.receive(
             WireFromClient.with {
                 $0.hello.version = 1
                 $0.hello.session = .tool
             }.framed().span.bytes)
         _ = session.nextOutput()
-        session.controllerIsReady(ControllerInformation())
+        session.controllerIsReady(ControllerInformation(), bonds: bonds)
         pump()
     }
 

@@ -24,9 +24,13 @@ struct PeerNameTests {
         return bond
     }
 
-    private func run(bonds: [Bond], _ arguments: String...) async throws -> ToolRun {
+    private static let lock = """
+        {"devices":[{"name":"Lock","address":"C0:DE:00:00:00:31/random","interval":0.1,"connectable":true}]}
+        """
+
+    private func run(bonds: [Bond], among devices: String = locks, _ arguments: String...) async throws -> ToolRun {
         let folder = try TestFolder()
-        let file = try folder.write(Self.locks, to: "locks.json")
+        let file = try folder.write(devices, to: "locks.json")
         let store = FileBondStore(path: folder.path + "/security")
         for bond in bonds { try store.save(bond) }
         return try await ToolRun(
@@ -99,6 +103,30 @@ struct PeerNameTests {
             bonds: [Self.bond(0x77, name: "Door"), Self.bond(0x32, name: "Door")], "Door", "discover",
             "--connect-timeout", "3")
         #expect(one.errors.contains("‘Door’ is C0:DE:00:00:00:32/random, which is bonded"))
+    }
+
+    @Test("a name that another user of bled gave chooses no device, and no other device is taken for that one")
+    func anotherUsers() async throws {
+        func bond(_ number: UInt64, of user: ClientUser) -> Bond {
+            var bond = Self.bond(number, name: "Lock")
+            bond.user = user
+            return bond
+        }
+        let stranger = ClientUser(geteuid() + 1)
+        // It names a device that is not there: what is heard under that name is not taken for it.
+        let run = try await run(bonds: [bond(0x77, of: stranger)], among: Self.lock, "Lock", "discover")
+        #expect(run.status == 1)
+        #expect(try run.events("error").first?["code"] as? String == "ambiguousName")
+        let its = try await self.run(bonds: [bond(0x31, of: stranger)], among: Self.lock, "Lock", "discover")
+        #expect(its.errors.contains("‘Lock’ is C0:DE:00:00:00:31/random, which is bonded"))
+        // Its name sends this user nowhere, who has paired another device under it.
+        for own in [ClientUser(geteuid()), ClientUser(0, isOperator: true)] {
+            let run = try await self.run(
+                bonds: [bond(0x32, of: stranger), bond(0x77, of: own)], "Lock", "read", "2A19", "--connect-timeout", "2"
+            )
+            #expect(run.status == 1 && run.errors.contains("C0:DE:00:00:00:77/random"))
+            #expect(try run.events("value").isEmpty)
+        }
     }
 
     @Test("bonds are listed with their names, and forgotten by them; a name of two bonds is refused")

@@ -60,6 +60,7 @@ class Program(Client):
         self.changed = threading.Condition()
         answer = self.greet()
         assert 1 in answer, f'not welcome: {answer}'
+        self.welcome = decode(answer[1][0])
         threading.Thread(target=self.hear, daemon=True).start()
         if pairing:
             self.done({20: pairing})

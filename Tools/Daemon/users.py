@@ -6,6 +6,7 @@ import json, os, subprocess, tempfile, threading
 from __main__ import BLETOOL, LIMIT, bletool, case
 from client import decode
 from operators import NOBODY, Open, as_user, operator
+from pairing import NOT_PERMITTED, OTHER, Program
 from sharing import Peer, share_client, started_as
 
 import kills  # finds the bench of the interop cases
@@ -138,6 +139,56 @@ def bonds_of_users():
             code, out, said = bletool(transport, '--json', 'unpair', '--user', 'nobody')
             assert code == 0 and json.loads(out)['identity'] == bond['identity'], (out, said)
             assert bletool(transport, '--json', 'bonds')[:2] == (0, '')
+    finally:
+        lab.close()
+
+
+@case
+def names_of_bonds():
+    "a name means the device that its user paired, never an impostor; another user neither knows nor names that bond"
+    if os.geteuid():
+        return NEEDS_ROOT
+    lab = bench.Lab('bumble', 2).open(peer=False)
+    lab.every_link_ends_by_us = False
+    try:
+        with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \
+                tempfile.TemporaryDirectory() as homes:
+            os.chmod(homes, 0o755)
+
+            def tool(user, *words):
+                home = os.path.join(homes, str(user))
+                if not os.path.exists(home):
+                    os.mkdir(home, 0o700)
+                    os.chown(home, user, user)
+                return as_user(user, [], 'env', f'HOME={home}', BLETOOL, '-t', f'bled:{daemon.path}', '--json', *words)
+
+            lock = Peer(lab, 0x21, '--name', 'Lock')
+            done = tool(NOBODY, 'pair', 'Lock', '--yes')
+            assert done.returncode == 0 and 'also mean' not in done.stderr, done
+            done = tool(NOBODY, 'gatt', 'Lock', 'write', '2A39', '01')
+            assert done.returncode == 0 and f'‘Lock’ is {lock.address}/random, which is bonded' in done.stderr, done
+            # It may use the bond, but the name is not its own.
+            done = tool(OTHER, 'pair', 'Lock', '--yes')
+            assert done.returncode == 0 and 'may also mean other devices' in done.stderr, done
+            lock.child.end()
+            impostor = Peer(lab, 0x66, '--name', 'Lock')
+            done = tool(NOBODY, 'gatt', 'Lock', 'write', '2A39', '01', '--connect-timeout', '3')
+            assert done.returncode == 1 and lock.address in done.stderr and impostor.address not in done.stderr, done
+            # An operator, who has not paired it, is told of both.
+            code, _, said = bletool(f'bled:{daemon.path}', 'gatt', 'Lock', 'write', '2A39', '01')
+            assert code == 1 and lock.address in said and impostor.address in said, said
+            assert not [line for line in impostor.child.lines if line.get('ev') in ('connected', 'write')], impostor.child.lines
+
+            own, other = Program(daemon, NOBODY), Program(daemon, OTHER)
+            named = lambda text: {22: {1: lock.wire, 2: text}}
+            bond, = map(decode, own.welcome[5])
+            # Nothing of it is a key.
+            assert bond[6] == [b'Lock'] and bond[8] == [NOBODY] and set(bond) <= set(range(1, 10)), bond
+            assert 5 not in other.welcome and other.reason(named(b'Mine')) == NOT_PERMITTED
+            assert own.reason(named(b'Door')) is None
+            assert json.loads(bletool(f'bled:{daemon.path}', '--json', 'bonds')[1])['name'] == 'Door'
+            own.leave()
+            other.leave()
     finally:
         lab.close()
 

@@ -406,7 +406,8 @@ public actor Adapter {
 
     // MARK: Pairing and bonds
 
-    /// The bonded devices, one entry for each identity.
+    /// The bonded devices, one entry for each identity. Through `bled` they are without keys, and those of the user's own
+    /// programs only, unless the user is an operator.
     public var bonds: [Bond] { runner.bonds }
 
     /// The key with which bonded devices resolve this device's private addresses; `nil` without a bond store.

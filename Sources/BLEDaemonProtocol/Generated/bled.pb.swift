@@ -404,7 +404,7 @@ public nonisolated struct WireFromDaemon: Sendable {
     set {message = .channel(newValue)}
   }
 
-  /// To tools of operators.
+  /// To tools of operators; of others, about the bonds of their user.
   public var bondChanged: WireBond {
     get {
       if case .bondChanged(let v)? = message {return v}
@@ -544,7 +544,7 @@ public nonisolated struct WireFromDaemon: Sendable {
     case advertisingChanged(Bool)
     case parametersChanged(WireParametersChanged)
     case channel(WireChannelEvent)
-    /// To tools of operators.
+    /// To tools of operators; of others, about the bonds of their user.
     case bondChanged(WireBond)
     case bondRemoved(WireAddress)
     /// Of `capture`.
@@ -624,7 +624,7 @@ public nonisolated struct WireWelcome: Sendable {
   /// Whether the client may do what only operators may: root, the daemon's own user, and a group.
   public var isOperator: Bool = false
 
-  /// Of operators alone.
+  /// For operators all, for others those of their user.
   public var bonds: [WireBond] = []
 
   /// Which additions to this version the daemon knows: what a later one has added, an earlier daemon does not take.
@@ -1103,6 +1103,7 @@ public nonisolated struct WireRequest: Sendable {
     set {command = .removeBond(newValue)}
   }
 
+  /// Of operators; others name the bonds of their user.
   public var nameBond: WireNameBond {
     get {
       if case .nameBond(let v)? = command {return v}
@@ -1333,6 +1334,7 @@ public nonisolated struct WireRequest: Sendable {
     case servePairing(WirePairingOptions)
     /// Of operators alone. Completes with `accepted`: whether there was such a bond.
     case removeBond(WireAddress)
+    /// Of operators; others name the bonds of their user.
     case nameBond(WireNameBond)
     /// Of operators alone: whether `packet` shows what crosses HCI from now on, without keys.
     case capture(Bool)

@@ -1,5 +1,6 @@
 import BLE
 import BLEText
+import Glibc
 import Synchronization
 
 /// Finds the address of the device that the user named.
@@ -58,12 +59,15 @@ struct PeerResolver: Sendable {
     }
 
     private func resolve(name: String) async throws -> DeviceAddress {
-        let named = bonds.named(name).map(\.identity)
+        let named = bonds.filter { !$0.isOfAnotherUser }.named(name).map(\.identity)
         if named.count == 1 {
             console.note("\(name.quoted()) is \(named[0]), which is bonded")
             return named[0]
         }
-        let heard = try await listen(for: name, among: named)
+        var heard = try await listen(for: name, among: named)
+        // A name that another user of bled gave sends an operator nowhere; but no other device is taken for that one.
+        let others = named.isEmpty ? bonds.filter(\.isOfAnotherUser).named(name).map(\.identity) : []
+        if !heard.contains(where: others.contains) { heard += others }
         guard heard.count == 1 || search.takesFirst else { throw Failure.severalDevices(of: name, heard, bonds) }
         let isBonded = bonds.contains { $0.identity == heard[0] }
         console.note("\(name.quoted()) is \(heard[0])\(isBonded ? ", which is bonded" : "")")
@@ -149,6 +153,11 @@ final class HeardDevices: Sendable {
 extension String {
     /// Whether both are the same name; case does not matter.
     func isSameName(as other: String) -> Bool { self == other || lowercased() == other.lowercased() }
+}
+
+extension Bond {
+    /// Whether an ordinary user other than this one paired the device through `bled`; only operators know such bonds.
+    var isOfAnotherUser: Bool { user.map { !$0.isOperator && $0.number != geteuid() } ?? false }
 }
 
 extension [Bond] {
@@ -263,7 +272,15 @@ extension Session {
     ) async {
         guard rawAdapter == nil else { return }
         let identity = await peripheral.security?.identity ?? peripheral.address
-        guard let bond = await adapter.bonds.first(where: { $0.identity == identity }) else { return }
+        guard let bond = await adapter.bonds.first(where: { $0.identity == identity }) else {
+            // Another user of bled may have paired the device first; and some devices keep no bond.
+            if isNew, case .name = peer {
+                console.note(
+                    "this user has no bond with \(identity), so \(peer.text) may also mean other devices: give the address "
+                        + "instead")
+            }
+            return
+        }
         var name: String?
         if case .name(let given) = peer {
             if isNew || bond.name == nil { name = given }

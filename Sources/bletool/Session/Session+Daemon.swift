@@ -50,7 +50,7 @@ extension Session {
         return try await operate(.bonds, at: daemonSocket).bonds
     }
 
-    /// The bonds by which devices are recognised on an adapter; an ordinary user knows none of a daemon.
+    /// The bonds by which devices are recognised on an adapter; an ordinary user knows only its own of a daemon.
     func bonds(of adapter: Adapter) async -> [Bond] {
         if case .daemon = adapter.address { return await adapter.bonds }
         return (try? bondStore.bonds()) ?? []
