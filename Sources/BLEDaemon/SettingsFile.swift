@@ -10,11 +10,13 @@ enum SettingsFile {
 
     /// - Parameters:
     ///   - keys: the keys of the outermost object. Another one is an error: a key with a mistake in it would have no
-    ///     effect. Keys that begin with a capital letter, as those of Apple's manifests do, are left alone.
+    ///     effect.
     ///   - inner: the keys of objects within it, by the object's key.
+    ///   - isManifest: whether Apple's keys may stand in the outermost object, see `ManifestNames`.
     /// - Throws: `Problem`.
     static func decode<Value: Decodable>(
-        _ type: Value.Type, from data: Data, keys: [String], within inner: [String: [String]] = [:]
+        _ type: Value.Type, from data: Data, keys: [String], within inner: [String: [String]] = [:],
+        isManifest: Bool = false
     ) throws -> Value {
         let value: JSONValue
         do throws(JSONProblem) { value = try JSONReader.value(in: [UInt8](data)) } catch {
@@ -23,7 +25,13 @@ enum SettingsFile {
         guard case .object(let members) = value else {
             throw Problem(description: "it is not an object in braces")
         }
-        try check(members, keys, in: "")
+        if isManifest {
+            if let problem = ManifestNames.problem(ofKeys: members.map(\.key), known: keys) {
+                throw Problem(description: problem)
+            }
+        } else {
+            try check(members, keys, in: "")
+        }
         for member in members {
             guard let keys = inner[member.key], case .object(let members) = member.value else { continue }
             try check(members, keys, in: member.key + ".")
@@ -38,7 +46,7 @@ enum SettingsFile {
     /// - Parameter place: what comes before the keys in messages.
     /// - Throws: `Problem` with the first key that is unknown.
     private static func check(_ members: [JSONValue.Member], _ keys: [String], in place: String) throws {
-        for key in members.map(\.key) where !keys.contains(key) && !(key.first?.isUppercase ?? false) {
+        for key in members.map(\.key) where !keys.contains(key) {
             let others = keys.sorted().map { "‘\($0)’" }.joined(separator: ", ")
             throw Problem(description: "there is no key ‘\(place)\(key)’; the keys are \(others)")
         }

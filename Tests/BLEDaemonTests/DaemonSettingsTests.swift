@@ -45,6 +45,7 @@ struct DaemonSettingsTests {
             ("{\n\n oops }", "line 3"), ("[]", "not an object in braces"), ("{\"adapter\": []}", "no key ‘adapter’"),
             ("{\"limits\": {\"clients\": 0}}", "‘limits.clients’ is 1 to 10000, not 0"),
             ("{\"limits\": {\"waitingOctets\": 1048576}}", "‘limits.waitingOctets’ is 65536 to 786432"),
+            ("{\"Users\": []}", "no key ‘Users’"), ("{\"limits\": {\"Clients\": 1}}", "no key ‘limits.Clients’"),
             ("{\"limits\": {\"all\": 1}}", "no key ‘limits.all’"), ("{\"limits\": []}", "‘limits’ is not an object"),
             ("{\"users\": [true]}", "‘users.1’"),
             ("{\"users\": [-1]}", "‘users.1’"), ("{\"users\": [\"no one of this name\"]}", "no one of this name"),

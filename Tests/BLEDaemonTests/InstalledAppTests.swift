@@ -66,6 +66,18 @@ struct InstalledAppTests {
         #expect(usual.manifest.overflow == .on)
     }
 
+    @Test("a key or a background mode with a mistake in it is refused; Apple's own may stand there")
+    func mistakes() throws {
+        let key = try Self.problem(["BundleIdentifier": "a", "MayPair": false])
+        #expect(try #require(key).contains("write ‘mayPair’"))
+        let mode = try Self.problem(["BundleIdentifier": "a", "UIBackgroundModes": ["bluetooth-perpheral"]])
+        #expect(try #require(mode).contains("‘bluetooth-peripheral’"))
+        #expect(
+            try Self.problem([
+                "BundleIdentifier": "a", "UIBackgroundModes": ["audio", "bluetooth-central"], "CFBundleName": "A",
+            ]) == nil)
+    }
+
     @Test("many threads that look up users at once get the users that they asked for")
     func usersOnThreads() {
         let wrong = Mutex<[String]>([])

@@ -44,7 +44,7 @@ public struct BackgroundModes: OptionSet, Hashable, Codable, Sendable {
     /// The mode that covers a role.
     public init(_ role: ManagerRole) { self = role == .central ? .central : .peripheral }
 
-    /// Creates the modes from the names in a manifest; unknown names are ignored.
+    /// Creates the modes from the names in a manifest; other names are ignored, see `ManifestNames`.
     public init(names: [String]) {
         self = []
         if names.contains("bluetooth-central") { insert(.central) }

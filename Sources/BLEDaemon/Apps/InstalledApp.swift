@@ -75,7 +75,11 @@ struct InstalledApp: Equatable {
 
     /// - Throws: `Problem` with what is wrong.
     init(file data: Data) throws {
-        let file = try SettingsFile.decode(File.self, from: data, keys: File.CodingKeys.allCases.map(\.rawValue))
+        let file = try SettingsFile.decode(
+            File.self, from: data, keys: File.CodingKeys.allCases.map(\.rawValue), isManifest: true)
+        if let problem = ManifestNames.problem(ofBackgroundModes: file.backgroundModes ?? []) {
+            throw Problem(description: problem)
+        }
         let identifier = file.bundleIdentifier
         // It becomes a file name, and part of a line in a file.
         let isPrintable = identifier.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && $0 != "/" }
