@@ -248,6 +248,37 @@ struct RestorationTests {
         #expect(AppEnvironment([:]).manifest.backgroundModes == [])
     }
 
+    @Test(
+        "a manifest with a mistake says so with its key and what is right, and its app is not authorized (SPEC 5.3)",
+        arguments: [
+            (#"{"authorization": "no"}"#, "‘authorization’ is ‘allowed’, ‘denied’ or ‘restricted’, not ‘no’"),
+            (#"{"Authorization": "denied"}"#, "write ‘authorization’"),
+            (#"{"initialState": 1}"#, "‘initialState’ is a text in quotation marks, not 1"),
+            (#"{"initialState": "back"}"#, "‘initialState’ is ‘foreground’ or ‘background’, not ‘back’"),
+            (#"{"UIBackgroundModes": "bluetooth-central"}"#, "‘UIBackgroundModes’ is a list of texts"),
+            (#"{"UIBackgroundModes": ["bluetooth-perpheral"]}"#, "‘UIBackgroundModes’ has no ‘bluetooth-perpheral’"),
+            (#"{"mayPair": false}"#, "‘mayPair’ is for installed apps"),
+            (#"{"launchOptions": {"central": []}}"#, "‘launchOptions’: there is no key ‘central’; write ‘centrals’"),
+            (#"{"overflow": "none"}"#, "‘overflow’ is ‘off’, ‘on’ or"), ("{", "not JSON"), ("[]", "braces"),
+        ])
+    func mistakes(manifest: String, words: String) throws {
+        var environment = AppEnvironment([:])
+        do {
+            try environment.take(manifest: Data(manifest.utf8))
+            Issue.record("it is accepted")
+        } catch {
+            #expect("\(error)".contains(words) && !"\(error)".contains("\n"), "\(error)")
+        }
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("manifest-\(UUID()).json").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(manifest.utf8).write(to: URL(fileURLWithPath: path))
+        let wrong = AppEnvironment(["JELLING_MANIFEST": path])
+        #expect(wrong.manifest.authorization == .denied && wrong.overflow == .off)
+        #expect(wrong.identifier == AppEnvironment([:]).identifier)
+        // A path with a mistake in it is no other.
+        #expect(AppEnvironment(["JELLING_MANIFEST": path + "x"]).authorization == .denied)
+    }
+
     @Test("the environment, else the manifest, says whether the overflow area is sent; without both it is (SPEC 3.6)")
     func overflow() throws {
         #expect(AppEnvironment([:]).overflow == nil && AppEnvironment([:]).manifest.overflow == .on)

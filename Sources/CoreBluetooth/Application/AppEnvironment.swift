@@ -46,7 +46,7 @@ struct AppEnvironment: Sendable {
         transport = variables["JELLING_TRANSPORT"].flatMap { $0.isEmpty ? nil : $0 }
         stateDirectory = Self.stateDirectory(variables)
         identifier = ProcessInfo.processInfo.processName
-        if let path = variables["JELLING_MANIFEST"], !path.isEmpty { read(manifest: path) }
+        if let path = variables["JELLING_MANIFEST"], !path.isEmpty { readManifest(path) }
         // The name under which the daemon launched this app.
         if let name = variables["JELLING_APP"], !name.isEmpty { identifier = name }
         if let text = variables["JELLING_OVERFLOW"], !text.isEmpty {
@@ -81,52 +81,5 @@ struct AppEnvironment: Sendable {
 
     private static func names(_ list: String?) -> [String] {
         (list ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-    }
-
-    /// The properties of a manifest; missing ones keep their defaults.
-    private struct Manifest: Decodable {
-        var BundleIdentifier: String?
-        var UIBackgroundModes: [String]?
-        /// `foreground` or `background`.
-        var initialState: String?
-        /// `allowed`, `denied` or `restricted`.
-        var authorization: String?
-        var launchOptions: Launch?
-        /// `terminal` or `none`: where the user is asked during pairing.
-        var pairing: String?
-        /// `hidden` or `shown`: Generic Access and other services that Apple's system hides.
-        var systemServices: String?
-        /// `off`, `on` or a company identifier: whether advertisements send the overflow area.
-        var overflow: String?
-
-        struct Launch: Decodable {
-            var centrals: [String]?
-            var peripherals: [String]?
-        }
-    }
-
-    private mutating func read(manifest path: String) {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            return MisuseLog.write("the manifest '\(path)' cannot be read; the app has no background modes")
-        }
-        let manifest: Manifest
-        do {
-            manifest = try JSONDecoder().decode(Manifest.self, from: data)
-        } catch {
-            return MisuseLog.write("the manifest '\(path)' is invalid: \(error)")
-        }
-        if let name = manifest.BundleIdentifier { identifier = name }
-        modeNames = manifest.UIBackgroundModes ?? []
-        startsInForeground = manifest.initialState != "background"
-        asksAtTerminal = manifest.pairing != "none"
-        showsSystemServices = manifest.systemServices == "shown"
-        overflow = manifest.overflow.map { Self.overflow($0, in: "‘overflow’ of the manifest '\(path)'") }
-        switch manifest.authorization {
-        case "denied": authorization = .denied
-        case "restricted": authorization = .restricted
-        default: break
-        }
-        launchOptions.centrals += manifest.launchOptions?.centrals ?? []
-        launchOptions.peripherals += manifest.launchOptions?.peripherals ?? []
     }
 }
