@@ -80,6 +80,8 @@ extension Daemon {
         public var isLogged: @Sendable (DaemonSettings.LogLevel) -> Bool = { $0 >= .info }
 
         var log: @Sendable (String) -> Void { { [logged] in logged(.info, $0) } }
+        /// For what people may have to look after.
+        var notice: @Sendable (String) -> Void { { [logged] in logged(.notice, $0) } }
         /// For what does not work.
         var warn: @Sendable (String) -> Void { { [logged] in logged(.warning, $0) } }
         /// For what will be lost.

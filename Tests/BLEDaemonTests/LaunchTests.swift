@@ -108,6 +108,65 @@ struct LaunchTests {
     }
 }
 
+@Suite("The ends of apps")
+struct AppEndTests {
+    @Test(
+        "the log says how an app ended that nobody had ended",
+        arguments: [("exit 3", "ended with status 3"), ("kill -SEGV $$", "was ended by signal 11")])
+    func endings(script: String, words: String) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("apps-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("dies.json")
+        let manifest =
+            #"{"BundleIdentifier": "dies", "command": ["/bin/sh", "-c", "\#(script)"], "user": "\#(geteuid())"}"#
+        try Data(manifest.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+        let noted = Noted()
+        let stage = try DaemonStage {
+            $0.appsFolder = folder.path
+            $0.logged = { level, line in if level == .notice { noted.add(line) } }
+        }
+        let client = try stage.connect()
+        try client.becomeOperator()
+        #expect(try client.operate(.foreground("dies")).error.isEmpty)
+        #expect(comesTrue { noted.lines.contains { $0.hasPrefix("‘dies’ (process ") && $0.hasSuffix(words) } })
+        #expect(noted.lines.count == 1, "\(noted.lines)")
+    }
+
+    /// What a daemon has logged.
+    private final class Noted: Sendable {
+        private let kept = Mutex<[String]>([])
+        var lines: [String] { kept.withLock { $0 } }
+        func add(_ line: String) { kept.withLock { $0.append(line) } }
+    }
+}
+
+@Suite("Programs that are not installed")
+struct UninstalledAppTests {
+    @Test("one with background modes is told that they need an installed app; others are not")
+    func backgroundModes() throws {
+        let stage = try DaemonStage()
+        for (modes, isTold) in [(["audio", "bluetooth-central"], true), (["audio"], false)] {
+            let client = try stage.connect()
+            client.send {
+                $0.hello.version = BledProtocol.version
+                $0.hello.session = .app
+                $0.hello.app.identifier = "org.example.relay"
+                $0.hello.app.backgroundModes = modes
+            }
+            // Every app is told next how long it may run, and which features there are.
+            var told: [String] = []
+            while let message = try client.next() {
+                guard case .appNotice(let notice) = message else { continue }
+                if case .log(let line) = notice.notice { told.append(line) }
+                if case .extended = notice.notice { break }
+            }
+            #expect(told.contains { $0.contains("bletool app install") } == isTold, "\(told)")
+        }
+    }
+}
+
 @Suite("The cgroup of an app")
 struct AppGroupTests {
     /// A folder with the files of a group, to which nobody belongs.

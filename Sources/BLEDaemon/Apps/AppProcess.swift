@@ -69,8 +69,10 @@ final class AppProcess {
     enum Ending: Equatable {
         /// By itself, with this status.
         case exited(Int32)
-        /// It was killed, or it is no child of this process, which gets no status then.
-        case killed
+        /// By a signal of this number.
+        case signalled(Int32)
+        /// It is no child of this process, which gets no status then.
+        case unknown
         /// Its program could not be started, for this errno value.
         case notStarted(Int32)
 
@@ -87,8 +89,9 @@ final class AppProcess {
             let failure = answer < 0 ? 0 : clinux_launch_failure(answer)
             answer = -1
             if failure != 0 { return ended(.notStarted(failure)) }
-            // A process that is not our child leaves no status; it counts as killed, so that its operations continue.
-            ended(isOurs && status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed)
+            guard isOurs else { return ended(.unknown) }
+            let signal = status & 0x7F
+            ended(signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal))
         }
     }
 
@@ -99,6 +102,8 @@ final class AppProcess {
     }
 
     var isStopped: Bool { stoppedAt != nil }
+    /// Whether this daemon has ended it.
+    private(set) var isKilled = false
 
     /// Stops the process until `resume`.
     /// - Returns: whether it stopped; not if it belongs to a user whom this daemon must not signal.
@@ -120,6 +125,7 @@ final class AppProcess {
     /// - Returns: whether it ends; not if it belongs to a user whom this daemon must not signal.
     @discardableResult
     func kill() -> Bool {
+        isKilled = true
         let isGroupEnded = group?.kill() ?? false
         return signal(SIGKILL) || isGroupEnded || errno == ESRCH
     }

@@ -59,6 +59,12 @@ extension Daemon {
         nameUser(of: id)
         session.welcome(lifecycle.apps.launchOptions(of: id), manifest.authorization)
         session.tellTime(lifecycle.apps.remainingTime(of: id, at: now))
+        if app == nil, !BackgroundModes(names: hello.backgroundModes).isEmpty {
+            session.note(
+                "background modes need an installed app (‘bletool app install FILE’): this one is in the foreground while "
+                    + "it runs, and what it asks for ends with it")
+            configuration.debug("\(id.rawValue) has background modes, but is not installed")
+        }
         if isReady { session.controllerIsReady(isExtended: runner.information.usesExtendedCommands) }
     }
 

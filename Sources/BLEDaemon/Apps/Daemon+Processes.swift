@@ -86,7 +86,7 @@ extension Daemon {
                     configuration.warn(
                         "systemd does not start \(unit): systemctl ended with status \(status); ‘systemctl start \(unit)’, as "
                             + "the user of bled, says why")
-                case .killed: configuration.warn("the request to systemd for \(unit) was interrupted")
+                case .signalled, .unknown: configuration.warn("the request to systemd for \(unit) was interrupted")
                 case .notStarted(let code):
                     let reason = unsafe String(cString: strerror(code))
                     configuration.warn("\(unit) was not started: ‘\(configuration.systemctlPath)’: \(reason)")
@@ -113,7 +113,7 @@ extension Daemon {
 
     private func processEnded(_ id: AppID, _ ending: AppProcess.Ending) {
         let hasExited = ending.hasExited
-        if case .notStarted(let code) = ending, let app = installed[id] { configuration.warn(launchProblem(app, code)) }
+        log(ending, of: id)
         processes[id]?.removeGroup()
         processes[id] = nil
         places[id] = nil
@@ -130,6 +130,21 @@ extension Daemon {
         }
         if let options = wantedLaunches.removeValue(forKey: id) { launch(id, options) }
         pump()
+    }
+
+    /// An app that dies at its launch leaves no other trace.
+    private func log(_ ending: AppProcess.Ending, of id: AppID) {
+        guard let process = processes[id] else { return }
+        let name = "‘\(id.rawValue)’ (process \(process.number))"
+        switch ending {
+        case .exited(0): configuration.log("\(name) ended")
+        case .exited(let status): configuration.notice("\(name) ended with status \(status)")
+        case .signalled where process.isKilled: configuration.debug("\(name) was ended by this daemon")
+        case .signalled(let number): configuration.notice("\(name) was ended by signal \(number)")
+        // Without a status: somebody else had started it. It counts as crashed, so that its operations continue.
+        case .unknown: configuration.debug("\(name) ended")
+        case .notStarted(let code): if let app = installed[id] { configuration.warn(launchProblem(app, code)) }
+        }
     }
 
     /// The connection of an installed app has ended; its process has ended, too, or will.
