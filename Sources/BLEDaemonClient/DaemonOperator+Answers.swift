@@ -92,6 +92,7 @@ extension DaemonOperator.Answer {
         alerts = wire.alerts.map { DaemonOperator.Alert($0) }
         for bond in wire.bonds { bonds.append(try Bond(bond)) }
         if wire.hasRemoved { removed = DaemonOperator.RemovedApp(wire.removed) }
+        ignoredFiles = Int(wire.ignoredFiles)
     }
 }
 

@@ -57,6 +57,8 @@ public enum DaemonOperator {
         public var bonds: [Bond] = []
         /// Of `remove`.
         public var removed: RemovedApp?
+        /// Of `reload`: how many files of the folder of apps were ignored; the log of `bled` says why.
+        public var ignoredFiles = 0
     }
 
     /// What an operator watches.

@@ -124,4 +124,26 @@ struct InstalledAppsTests {
         try FileManager.default.removeItem(at: folder)
         #expect(InstalledApps(folder: folder.path, before: after) { _ in }.all == after.all)
     }
+
+    @Test("of two files of one app, the one from which it was installed stays; the other is ignored, and says why")
+    func duplicates() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try write(#"{"BundleIdentifier": "relay"}"#, to: "relay.json")
+        let before = InstalledApps(folder: folder.path) { _ in }
+        try write(#"{"BundleIdentifier": "relay", "directory": "/other"}"#, to: "a.json")
+        var said: [String] = []
+        let after = InstalledApps(folder: folder.path, before: before) { said.append($0) }
+        #expect(after.all == before.all && after.ignoredFiles == 1 && !after.areComplete)
+        #expect(said.count == 1 && said[0].contains("/a.json’ is ignored: ‘\(folder.path)/relay.json’"), "\(said)")
+        #expect(!said[0].contains("stays as it was"))
+        // Without an earlier one, the first by name.
+        #expect(InstalledApps(folder: folder.path) { _ in }.all.map(\.folder) == ["/other"])
+        // A file that takes another app's name loses its own app no less than one with an error.
+        try write(#"{"BundleIdentifier": "second"}"#, to: "a.json")
+        let two = InstalledApps(folder: folder.path, before: after) { _ in }
+        #expect(two.areComplete && two.ignoredFiles == 0 && two.all.count == 2)
+        try write(#"{"BundleIdentifier": "relay"}"#, to: "a.json")
+        let last = InstalledApps(folder: folder.path, before: two) { said.append($0) }
+        #expect(last.all == two.all && said.last?.contains("‘second’ stays as it was") == true)
+    }
 }

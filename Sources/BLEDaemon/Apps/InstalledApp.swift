@@ -36,7 +36,7 @@ struct InstalledApp: Equatable {
         }
     }
 
-    /// The contents of a file in the folder of apps; the keys are those of a program's own manifest.
+    /// The contents of a file in the folder of apps. A program's own manifest (`JELLING_MANIFEST`) has some of its keys.
     private struct File: Decodable {
         var bundleIdentifier: String
         var backgroundModes: [String]?
@@ -190,6 +190,8 @@ struct InstalledApps {
     private(set) var elsewhere: [InstalledApp] = []
     /// Whether the folder and all its files could be read.
     private(set) var areComplete = true
+    /// How many of its files were ignored.
+    private(set) var ignoredFiles = 0
 
     /// In the order of their names.
     var all: [InstalledApp] { apps.values.sorted { $0.id < $1.id } }
@@ -213,23 +215,35 @@ struct InstalledApps {
             return
         }
         let former = before.all + before.elsewhere
-        var broken: [String] = []
+        var ignored: [(path: String, reason: String)] = []
+        var read: [(app: InstalledApp, path: String)] = []
         for name in names.sorted() where Self.isManifest(name) {
             let path = folder + "/" + name
             do {
                 var app = try InstalledApp(file: SettingsFile.read(path))
                 app.path = path
-                guard apps[app.id] == nil else { throw InstalledApp.Problem(description: "another file has its app") }
-                apps[app.id] = app
+                read.append((app, path))
             } catch {
-                areComplete = false
-                broken.append(path)
-                let known = former.first { $0.path == path }
-                let rest = known.map { "; ‘\($0.id.rawValue)’ stays as it was" } ?? ""
-                log("‘\(path)’ is ignored: \(error)\(rest)")
+                ignored.append((path, "\(error)"))
             }
         }
-        for app in former where apps[app.id] == nil && app.path.map(broken.contains) ?? false { apps[app.id] = app }
+        // Of several files of one app, the one from which it was installed stays, else the first by name.
+        let isFormer = { (app: InstalledApp) in former.contains { $0.id == app.id && $0.path == app.path } }
+        for (app, path) in read.filter({ isFormer($0.app) }) + read.filter({ !isFormer($0.app) }) {
+            if let other = apps[app.id]?.path {
+                ignored.append(
+                    (path, "‘\(other)’ is the manifest of ‘\(app.id.rawValue)’, too; delete one of the two files"))
+            } else {
+                apps[app.id] = app
+            }
+        }
+        for (path, reason) in ignored {
+            let known = former.first { $0.path == path && apps[$0.id] == nil }
+            if let known { apps[known.id] = known }
+            log("‘\(path)’ is ignored: \(reason)\(known.map { "; ‘\($0.id.rawValue)’ stays as it was" } ?? "")")
+        }
+        ignoredFiles = ignored.count
+        areComplete = ignored.isEmpty
     }
 
     /// Every manifest of a folder, also several of one app, and the files that are none.

@@ -19,6 +19,7 @@ extension Daemon {
         case .reload:
             readInstalledApps()
             answer.apps = installed.all.map { describe($0) }
+            answer.ignoredFiles = UInt32(clamping: installed.ignoredFiles)
         case .foreground(let name): answer.error = move(name, to: .foreground) ?? ""
         case .background(let name): answer.error = move(name, to: .background) ?? ""
         case .suspend(let name): answer.error = move(name, to: .suspended) ?? ""

@@ -8491,6 +8491,9 @@ public nonisolated struct WireOperatorAnswer: Sendable {
   /// Clears the value of `removed`. Subsequent reads from it will return its default value.
   public mutating func clearRemoved() {self._removed = nil}
 
+  /// Of `reload`: how many files of the folder of apps were ignored; the log says why.
+  public var ignoredFiles: UInt32 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -22990,7 +22993,7 @@ nonisolated extension WireAnswerAlert: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireOperatorAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperatorAnswer"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}error\0\u{1}apps\0\u{1}status\0\u{1}alerts\0\u{1}bonds\0\u{1}adapter\0\u{1}removed\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}error\0\u{1}apps\0\u{1}status\0\u{1}alerts\0\u{1}bonds\0\u{1}adapter\0\u{1}removed\0\u{3}ignored_files\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -23005,6 +23008,7 @@ nonisolated extension WireOperatorAnswer: SwiftProtobuf.Message, SwiftProtobuf._
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.bonds) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.adapter) }()
       case 7: try { try decoder.decodeSingularMessageField(value: &self._removed) }()
+      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.ignoredFiles) }()
       default: break
       }
     }
@@ -23036,6 +23040,9 @@ nonisolated extension WireOperatorAnswer: SwiftProtobuf.Message, SwiftProtobuf._
     try { if let v = self._removed {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
     } }()
+    if self.ignoredFiles != 0 {
+      try visitor.visitSingularUInt32Field(value: self.ignoredFiles, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -23047,6 +23054,7 @@ nonisolated extension WireOperatorAnswer: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.bonds != rhs.bonds {return false}
     if lhs.adapter != rhs.adapter {return false}
     if lhs._removed != rhs._removed {return false}
+    if lhs.ignoredFiles != rhs.ignoredFiles {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

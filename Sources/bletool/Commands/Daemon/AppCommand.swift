@@ -28,12 +28,17 @@ struct AppCommand: CommandGroupHelp {
 extension Session {
     /// Prints the apps of every adapter, as they are after a request.
     fileprivate func printApps(_ request: DaemonOperator.Request) async throws {
-        var count = 0
+        var (count, ignored) = (0, 0)
         try await operateAll(request) { answer, suffix in
             count += answer.apps.count
+            // Every adapter reads the same folder.
+            ignored = max(ignored, answer.ignoredFiles)
             printApps(answer.apps, suffix)
         }
         if count == 0 { console.note("no app is installed") }
+        if ignored > 0 {
+            console.note("\(ignored) manifest\(ignored == 1 ? " was" : "s were") ignored; the log of bled says why")
+        }
     }
 
     private func printApps(_ apps: [DaemonOperator.App], _ suffix: String) {
