@@ -1,3 +1,4 @@
+import BLEText
 import Foundation
 import Testing
 
@@ -63,6 +64,30 @@ struct StalledTests {
         let line = String(repeating: "a line of a hundred characters ", count: 3)
         for _ in 0..<10_000 where !console.outputHasEnded { console.printHelp(line) }
         #expect(console.outputFailure?.message == "the reader of standard output stopped reading")
+    }
+
+    @Test("a note begins a line of its own when a peer's octets on the terminal have ended within one")
+    func noteAfterPeer() throws {
+        var (terminal, device): (Int32, Int32) = (-1, -1)
+        try #require(unsafe openpty(&terminal, &device, nil, nil, nil) == 0)
+        defer { for descriptor in [terminal, device] { close(descriptor) } }
+        let console = Console(isJSON: false, output: device, errors: device)
+        var sieve = OctetSieve()
+        for octets in ["whole\n", "half"] {
+            console.writeForeign(Array(octets.utf8), through: &sieve)
+            console.note("closed")
+        }
+        console.note("again")
+        let expected = "whole\r\nbletool: closed\r\nhalf\r\nbletool: closed\r\nbletool: again\r\n"
+        var shown: [UInt8] = []
+        while shown.count < expected.utf8.count {
+            // A terminal gives what has come, not all that will.
+            var buffer = [UInt8](repeating: 0, count: 1000)
+            let count = unsafe read(terminal, &buffer, buffer.count)
+            try #require(count > 0)
+            shown += buffer.prefix(count)
+        }
+        #expect(String(decoding: shown, as: UTF8.self) == expected)
     }
 
     @Test("a slow reader gets everything, in order, while nothing tells the program to end")

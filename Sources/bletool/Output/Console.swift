@@ -34,6 +34,8 @@ final class Console: Sendable {
         var heldNotes: [String] = []
         /// Why standard output takes nothing more.
         var outputError: Int32?
+        /// Whether the last octets of a peer left the terminal within a line.
+        var isWithinLine = false
     }
 
     /// - Parameter interruption: requested when standard output is closed on its other side or cannot be written;
@@ -55,14 +57,19 @@ final class Console: Sendable {
     /// - Parameter sieve: what is known of the octets before these.
     func writeForeign(_ octets: [UInt8], through sieve: inout OctetSieve) {
         guard isTerminal else { return write(octets.span.bytes) }
-        let text = Array(sieve.text(of: octets).utf8)
-        write(text.span.bytes)
+        showForeign(sieve.text(of: octets))
     }
 
     /// Prints the rest of what a peer has sent, when no more follows.
     func endForeign(through sieve: inout OctetSieve) {
-        let text = Array(sieve.end().utf8)
-        write(text.span.bytes)
+        showForeign(sieve.end())
+    }
+
+    private func showForeign(_ text: String) {
+        let octets = Array(text.utf8)
+        write(octets.span.bytes)
+        guard let last = octets.last, isTerminal else { return }
+        state.withLock { $0.isWithinLine = last != UInt8(ascii: "\n") }
     }
 
     /// Prints octets that are lines already, or draw on the terminal.
@@ -184,7 +191,10 @@ final class Console: Sendable {
                 if state.heldNotes.count > 8 { state.heldNotes.removeFirst() }
                 return
             }
-            _ = write(errors, (state.progress.isEmpty ? "" : "\r\u{1B}[K") + text + state.progress)
+            // What this program says must not continue a line of a peer's.
+            let start = state.isWithinLine && errorsAreOnTerminal ? "\n" : ""
+            state.isWithinLine = false
+            _ = write(errors, start + (state.progress.isEmpty ? "" : "\r\u{1B}[K") + text + state.progress)
         }
     }
 

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// ^C, SIGTERM and the end of the terminal: the first ends the work cleanly, a later one ends the program at once.
+/// ^C, ^\, SIGTERM and the end of the terminal: the first ends the work cleanly, a later one ends the program at once.
 ///
 /// One wish to end may come as several signals: `timeout` sends its own to the program and to the program's group, and
 /// a terminal that closes sends SIGHUP beside what its shell sends. What follows within a moment counts as the same.
@@ -57,7 +57,7 @@ final class Interruption: Sendable {
     private static var signals: sigset_t {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
-        for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { unsafe sigaddset(&signals, number) }
+        for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] where !isIgnored(number) { unsafe sigaddset(&signals, number) }
         return signals
     }
 
