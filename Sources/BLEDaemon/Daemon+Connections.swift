@@ -104,7 +104,10 @@ extension Daemon {
         nameUser(of: connection)
         if !isAllowed, !installed.users.contains(peer.user) {
             logRefusal(of: peer)
-            connection.tool.refuse(.notAllowed, "user \(peer.user) may not use this daemon")
+            connection.tool.refuse(
+                .notAllowed,
+                "user \(peer.user) may not use this daemon; its operator lets users in with ‘bled --allow \(peer.user)’, or "
+                    + "‘users’ in the configuration")
         } else if isFull {
             connection.tool.refuse(.tooManyClients, "too many programs are connected")
         } else {

@@ -155,7 +155,7 @@ static void asked(struct beacon *beacon, const jelling_event *event) {
     if (event->pairing_question.kind == JELLING_QUESTION_COMPARE)
         digits(beacon, "comparison", "number", event->pairing_question.number, event->link);
     if (event->pairing_question.kind == JELLING_QUESTION_PASSKEY) {
-        fprintf(stderr, "ble-beacon: the other device displays a passkey; give it with --passkey\n");
+        fprintf(stderr, "ble-beacon: the other device displays a passkey; give it with --passkey-file FILE\n");
         jelling_answer_cancel(beacon->engine, question, now, NULL);
     } else {
         int is_yes = beacon->confirms && event->pairing_question.kind != JELLING_QUESTION_REPLACE_BOND;

@@ -310,7 +310,7 @@ def users_without_apps():
             done = as_user(NOBODY, groups, BLETOOL, '-t', f'bled:{daemon.path}', verb)
             assert done.returncode == 0, (options, done)
             refused = as_user(NOBODY - 1, [], BLETOOL, '-t', f'bled:{daemon.path}', verb)
-            assert refused.returncode != 0 and 'may not use this daemon' in refused.stderr, (options, refused)
+            assert refused.returncode != 0 and 'may not use this daemon' in refused.stderr and '--allow' in refused.stderr, (options, refused)
     with Appless() as daemon:
         done = as_user(NOBODY, [], BLETOOL, '-t', f'bled:{daemon.path}', 'info')
         assert done.returncode != 0, done

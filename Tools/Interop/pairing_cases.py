@@ -3,7 +3,7 @@ import collections, json, os, random, signal, stat, subprocess, time
 
 import lab as bench
 from cases import case, check, same
-from gatt_cases import ENCRYPTED, SERVICE
+from gatt_cases import AUTHENTICATED, ENCRYPTED, SERVICE
 from lab import Failure
 from serve_cases import NAME, characteristic, event, passed, profile, steps, stop, verdict
 
@@ -123,6 +123,14 @@ def pair_as_peripheral(model):
     test.__name__ = 'serve_paired_' + model
     test.__doc__ = f'`serve` is paired with by a central: {sentence}; after both restarted the bond encrypts'
     return case(PAIRING_KINDS, peer=False)(test)
+
+
+@case(PAIRING_KINDS, peer=False)
+def a_pairing_that_is_too_weak(lab):
+    """a value for which the pairing of `gatt` itself is too weak is an error that names `bletool pair`"""
+    lab.start_peer()
+    error, = lab.gatt('read', AUTHENTICATED, status=1).events('error')
+    check('bletool pair' in error['message'], error['message'])
 
 
 for name in MODELS:

@@ -29,7 +29,8 @@ final class TerminalAgent: PairingAgent {
 
     func enterPasskey(for peer: PairingPeer) async -> UInt32? {
         guard hasTerminal else {
-            console.note("\(peer.address) displays a passkey; give it with --passkey")
+            console.note(
+                "\(peer.address) displays a passkey; give it with --passkey-file FILE, or - for standard input")
             return nil
         }
         return await desk.turn { [self] in

@@ -78,9 +78,14 @@ extension Session {
     /// Adds what helps where the kernel's own stack, and a daemon above it, speak on the same link as we do.
     fileprivate func explaining(_ error: any Error) -> Failure {
         var failure = Failure(error)
-        guard rawAdapter != nil, let cause = error as? BLEError else { return failure }
+        guard let cause = error as? BLEError else { return failure }
         switch cause {
+        // The stack pairs when a device refuses a value for this.
+        case .att(.insufficientAuthentication, _), .att(.insufficientEncryption, _):
+            guard rawAdapter == nil else { break }
+            failure.message += "; pairing failed, or is too weak for it: ‘bletool pair PEER’ says why"
         case .invalidResponse, .linkLost:
+            guard rawAdapter != nil else { break }
             failure.message +=
                 "; with raw:, this system's Bluetooth service may use the same link; use user:N instead"
         default: break
