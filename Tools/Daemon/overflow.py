@@ -134,6 +134,15 @@ def overflow_area_in_the_file():
 
 
 @case
+def wrong_words_of_a_sample():
+    "the sample hidden-service prints its usage and ends with 2 when its words are wrong"
+    for words in [], ['offer'], ['offer', 'battery'], ['find', '12'], ['seek', '180F']:
+        done = subprocess.run([os.path.join(EXAMPLES, 'hidden-service'), *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=LIMIT)
+        assert done.returncode == 2 and done.stdout.startswith('usage: '), done
+
+
+@case
 def overflow_area_in_front():
     "an app of any user in the foreground, with too many services for the advertisement, is found by the last one, through bled"
     lab = bench.Lab('bumble-answers', 3).open(peer=False)

@@ -21,11 +21,16 @@ if let place = words.firstIndex(of: "--name"), place + 1 < words.count {
     name = words[place + 1]
     words.removeSubrange(place...place + 1)
 }
-let services = words.map { CBUUID(string: $0) }
+/// `CBUUID` ends the program if the text is no UUID.
+func isUUID(_ word: String) -> Bool {
+    let isShort = [4, 8].contains(word.utf8.count)
+    return isShort && word.allSatisfy { $0.isASCII && $0.isHexDigit } || UUID(uuidString: word) != nil
+}
+let services = words.allSatisfy(isUUID) ? words.map { CBUUID(string: $0) } : []
 var app: NSObject?
 switch verb {
-case "offer": app = Offer(services, name: name, goesBehind: isBehind)
-case "find": app = Search(services, connects: connects)
+case "offer" where !services.isEmpty: app = Offer(services, name: name, goesBehind: isBehind)
+case "find" where !services.isEmpty: app = Search(services, connects: connects)
 default:
     print("usage: hidden-service offer [--background] [--name NAME] SERVICE… | find [--connect] SERVICE…")
     exit(2)
