@@ -88,9 +88,9 @@ final class Connection {
         return refused <= heardOctets && unread.isHeard(taken: stream.takenByteCount, refused: refused)
     }
 
-    /// Its requests have been carried out.
-    func hasAsked(_ cost: Int, of programs: Int, at now: UInt64) {
-        share.spend(cost, of: programs, at: now)
+    /// Its requests have been carried out, see `TurnShare`.
+    func hasAsked(_ cost: Int, of programs: Int, _ users: Int, at now: UInt64) {
+        share.spend(cost, of: programs, users, at: now)
         unread.spend(cost, taken: stream.takenByteCount, refused: stream.refusedByteCount)
     }
 

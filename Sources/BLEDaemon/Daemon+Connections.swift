@@ -241,6 +241,10 @@ extension Daemon {
         while let output = connection.tool.nextOutput() {
             switch output {
             case .submit(let wanted, let number):
+                guard !isAtOthersExpense(wanted, of: connection) else {
+                    connection.tool.notSubmitted(number, .invalidRequest(.notPermitted))
+                    break
+                }
                 let size = wanted.waitingOctets
                 guard !exceedsOctets(size, of: connection), !exceedsShare(wanted, of: connection),
                     let command = shared(wanted, from: connection.tool.client)

@@ -9,7 +9,7 @@ extension Daemon {
         guard !connection.isInLine, connection.hasRequest else { return connection.readIfEmpty() }
         connection.isInLine = true
         let now = loop.nowMicroseconds
-        line.append(connection.tool.client, isBusy: connection.share.isBusy(at: now))
+        line.append(connection.tool.client, of: connection.peer.user, isBusy: connection.share.isBusy(at: now))
         planTurns(at: now)
     }
 
@@ -36,8 +36,9 @@ extension Daemon {
             let connection = tools[turn.client]
             left -= connection.map(takeTurn) ?? 1
             now = loop.nowMicroseconds
-            if turn.isBusy { line.ended(turn.client, began: began, at: now) }
-            if let connection { lineUpAgain(connection) }
+            guard let connection else { continue }
+            if turn.isBusy { line.ended(turn.client, of: connection.peer.user, began: began, at: now) }
+            lineUpAgain(connection)
         }
         planTurns(at: now)
     }
@@ -54,7 +55,8 @@ extension Daemon {
         let cost = max(1, TurnLine.turn - connection.allowance)
         connection.allowance = 0
         let asked = cost - (connection.app?.takeAcknowledgements() ?? 0)
-        connection.hasAsked(asked, of: connections.count, at: loop.nowMicroseconds)
+        connection.hasAsked(
+            asked, of: programs[connection.peer.user, default: 1], programs.count, at: loop.nowMicroseconds)
         return cost
     }
 

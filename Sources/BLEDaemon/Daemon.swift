@@ -28,7 +28,11 @@ public final class Daemon {
     let listener: UnixListener
     var registration: EventLoop.Registration?
     /// In the order in which they came.
-    var connections: [Connection] = []
+    var connections: [Connection] = [] {
+        didSet { programs = connections.reduce(into: [:]) { $0[$1.peer.user, default: 0] += 1 } }
+    }
+    /// How many connections each user has.
+    private(set) var programs: [UInt32: Int] = [:]
     /// The connections by their client numbers as tools, and those of apps by name. Only for lookup.
     var tools: [ClientID: Connection] = [:]
     var running: [AppID: Connection] = [:] { didSet { latestTold = [] } }

@@ -254,7 +254,9 @@ public struct ToolSession {
                 return complete(number, .success(.accepted(false)))
             }
             submit(.security(.answerPairing(question, answer)), number)
-        case .security(.createOutOfBandData): submit(command, number)
+        case .security(.createOutOfBandData):
+            allowance -= TurnLine.keyPair
+            submit(command, number)
         // The protocol does not carry these: they are the daemon's own.
         case .security(.setSecurity), .security(.restoreBonds), .holdIndications, .stop:
             complete(number, .failure(.invalidRequest(.notAvailableOnSharedController)))
@@ -283,10 +285,10 @@ public struct ToolSession {
         numbers[operation] = number
     }
 
-    /// The owner did not submit the command with this number: it would be too much for all clients, or for those of one
-    /// user.
-    mutating func notSubmitted(_ number: OperationID) {
-        let failure = Result<HostResult, HostFailure>.failure(.limitReached)
+    /// The owner did not submit the command with this number: by default since it would be too much for all clients, or
+    /// for those of one user.
+    mutating func notSubmitted(_ number: OperationID, _ reason: HostFailure = .limitReached) {
+        let failure = Result<HostResult, HostFailure>.failure(reason)
         _ = ended(number, failure)
         complete(number, failure)
     }

@@ -28,4 +28,20 @@ struct FrameReaderTests {
         reader.append(octets.span.bytes)
         #expect(throws: WireError.messageTooLong(octets: 301)) { try reader.next() }
     }
+
+    @Test("what was returned is not held, also if the beginning of the next frame always comes with a frame")
+    func returned() throws {
+        let frame = FrameReader.frame(Array(repeating: 7, count: 8200))
+        for ahead in 1...5 {
+            var reader = FrameReader(limit: 65_536)
+            reader.append(Array(frame.prefix(ahead)).span.bytes)
+            for _ in 0..<1000 {
+                reader.append(Array(frame[ahead...] + frame[..<ahead]).span.bytes)
+                #expect(reader.hasNext)
+                #expect(try reader.next()?.count == 8200)
+                #expect(!reader.hasNext)
+                #expect(reader.heldOctets <= 2 * frame.count)
+            }
+        }
+    }
 }

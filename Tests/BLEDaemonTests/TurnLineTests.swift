@@ -14,10 +14,10 @@ struct TurnLineTests {
     mutating func lone() {
         var now: UInt64 = 1_000_000
         for _ in 0..<1000 {
-            line.append(first, isBusy: true)
+            line.append(first, of: 1, isBusy: true)
             #expect(line.nextTurn(at: now) == now)
             #expect(line.next(at: now)?.client == first)
-            line.ended(first, began: now, at: now + 80)
+            line.ended(first, of: 1, began: now, at: now + 80)
             now += 80
         }
     }
@@ -27,18 +27,18 @@ struct TurnLineTests {
         let began: UInt64 = 1_000_000
         var now = began
         var turns: [ClientID: Int] = [:]
-        line.append(first, isBusy: true)
-        line.append(second, isBusy: true)
+        line.append(first, of: 1, isBusy: true)
+        line.append(second, of: 1, isBusy: true)
         while now < began + 1_000_000 {
             let next = line.next(at: now)
             let turn = try #require(next)
             #expect(turn.isBusy)
-            line.ended(turn.client, began: now, at: now + 100)
+            line.ended(turn.client, of: 1, began: now, at: now + 100)
             now += 100
             turns[turn.client, default: 0] += 1
-            line.append(turn.client, isBusy: true)
+            line.append(turn.client, of: 1, isBusy: true)
             #expect(line.next(at: now) == nil)
-            line.append(calm, isBusy: false)
+            line.append(calm, of: 1, isBusy: false)
             #expect(line.nextTurn(at: now) == now)
             #expect(line.next(at: now)?.client == calm)
             now = try #require(line.nextTurn(at: now))
@@ -48,16 +48,16 @@ struct TurnLineTests {
 
     @Test("a busy program gets its turn although the requests of others never end, and they wait for no more than that")
     mutating func neverEnding() throws {
-        line.append(first, isBusy: true)
+        line.append(first, of: 1, isBusy: true)
         var turns: [Bool] = []
         for _ in 0..<(3 * (TurnLine.patience + 1)) {
-            line.append(calm, isBusy: false)
+            line.append(calm, of: 1, isBusy: false)
             let next = line.next(at: 1000)
             let turn = try #require(next)
             turns.append(turn.isBusy)
             guard turn.isBusy else { continue }
-            line.ended(first, began: 1000, at: 1000)
-            line.append(first, isBusy: true)
+            line.ended(first, of: 1, began: 1000, at: 1000)
+            line.append(first, of: 1, isBusy: true)
         }
         let once = Array(repeating: false, count: TurnLine.patience) + [true]
         #expect(turns == once + once + once)
@@ -65,31 +65,31 @@ struct TurnLineTests {
 
     @Test("turns of others while a busy program has to wait anyhow do not bring its own nearer")
     mutating func pausing() {
-        line.append(first, isBusy: true)
-        line.append(second, isBusy: true)
+        line.append(first, of: 1, isBusy: true)
+        line.append(second, of: 1, isBusy: true)
         #expect(line.next(at: 1000)?.client == first)
-        line.ended(first, began: 1000, at: 1100)
+        line.ended(first, of: 1, began: 1000, at: 1100)
         for _ in 0..<(2 * TurnLine.patience) {
-            line.append(calm, isBusy: false)
+            line.append(calm, of: 1, isBusy: false)
             #expect(line.next(at: 1100)?.client == calm)
         }
         for _ in 0..<TurnLine.patience {
-            line.append(calm, isBusy: false)
+            line.append(calm, of: 1, isBusy: false)
             #expect(line.next(at: 1800)?.client == calm)
         }
-        line.append(calm, isBusy: false)
+        line.append(calm, of: 1, isBusy: false)
         #expect(line.next(at: 1800)?.client == second)
     }
 
     @Test("programs count as several also when they never wait at the same time")
     mutating func turnAbout() {
-        line.append(first, isBusy: true)
+        line.append(first, of: 1, isBusy: true)
         #expect(line.next(at: 1000)?.client == first)
-        line.ended(first, began: 1000, at: 1100)
-        line.append(second, isBusy: true)
+        line.ended(first, of: 1, began: 1000, at: 1100)
+        line.append(second, of: 1, isBusy: true)
         #expect(line.next(at: 1100)?.client == second)
-        line.ended(second, began: 1100, at: 1200)
-        line.append(first, isBusy: true)
+        line.ended(second, of: 1, began: 1100, at: 1200)
+        line.append(first, of: 1, isBusy: true)
         #expect(line.next(at: 1200) == nil)
         #expect(line.nextTurn(at: 1200) == 1900)
         #expect(line.next(at: 1900)?.client == first)
@@ -97,50 +97,81 @@ struct TurnLineTests {
 
     @Test("after the others have ended, the last busy program waits no more")
     mutating func lastOne() {
-        line.append(first, isBusy: true)
-        line.append(second, isBusy: true)
+        line.append(first, of: 1, isBusy: true)
+        line.append(second, of: 1, isBusy: true)
         #expect(line.next(at: 1000)?.client == first)
-        line.ended(first, began: 1000, at: 1100)
+        line.ended(first, of: 1, began: 1000, at: 1100)
         var now: UInt64 = 1800
         #expect(line.next(at: now)?.client == second)
-        line.ended(second, began: now, at: now + 100)
+        line.ended(second, of: 1, began: now, at: now + 100)
         while now < 1800 + 2 * TurnShare.window {
-            line.append(second, isBusy: true)
+            line.append(second, of: 1, isBusy: true)
             now = line.nextTurn(at: now) ?? 0
             #expect(line.next(at: now)?.client == second)
-            line.ended(second, began: now, at: now + 100)
+            line.ended(second, of: 1, began: now, at: now + 100)
             now += 100
         }
-        line.append(second, isBusy: true)
+        line.append(second, of: 1, isBusy: true)
         #expect(line.nextTurn(at: now) == now)
     }
 
     @Test("a turn that the machine held up for a second pauses others for no more than 20 ms")
     mutating func heldUp() {
-        line.append(first, isBusy: true)
-        line.append(second, isBusy: true)
+        line.append(first, of: 1, isBusy: true)
+        line.append(second, of: 1, isBusy: true)
         #expect(line.next(at: 1000)?.client == first)
-        line.ended(first, began: 1000, at: 1_001_000)
+        line.ended(first, of: 1, began: 1000, at: 1_001_000)
         #expect(line.nextTurn(at: 1_001_000) == 1_021_000)
+    }
+
+    @Test("thirty busy programs of one user make one of another user wait for no longer than one of their turns lasts")
+    mutating func users() throws {
+        for number: UInt32 in 10..<40 { line.append(ClientID(rawValue: number), of: 1, isBusy: true) }
+        var now: UInt64 = 1000
+        var waits: [UInt64] = []
+        for _ in 0..<100 {
+            line.append(calm, of: 2, isBusy: true)
+            let began = now
+            while true {
+                let next = line.next(at: now)
+                guard let turn = next else {
+                    now = try #require(line.nextTurn(at: now))
+                    continue
+                }
+                let (user, duration): (UInt32, UInt64) = turn.client == calm ? (2, 100) : (1, 5000)
+                line.ended(turn.client, of: user, began: now, at: now + duration)
+                now += duration
+                if user == 2 { break }
+                line.append(turn.client, of: user, isBusy: true)
+            }
+            waits.append(now - began)
+        }
+        // A turn of the others, the pause after it, and its own.
+        #expect(try #require(waits.max()) <= 2 * 5000 + 100)
+        #expect(waits.reduce(0, +) < 100 * 1000)
     }
 
     @Test("a program is busy when it exceeds its part of what all may ask for, and then for a while")
     func share() {
         var share = TurnShare()
-        share.spend(TurnShare.ofAll / 4, of: 4, at: 1000)
+        share.spend(TurnShare.ofAll / 4, of: 4, 1, at: 1000)
         #expect(!share.isBusy(at: 1000))
-        share.spend(1, of: 4, at: 1001)
+        share.spend(1, of: 4, 1, at: 1001)
         #expect(share.isBusy(at: 1001))
         #expect(share.isBusy(at: 1000 + TurnShare.window))
         #expect(!share.isBusy(at: 1001 + TurnShare.window))
         // Slowly, it may ask for as much as it likes.
         for number in 2...1000 {
-            share.spend(TurnShare.ofAll / 4, of: 4, at: UInt64(number) * TurnShare.window + 1001)
+            share.spend(TurnShare.ofAll / 4, of: 4, 1, at: UInt64(number) * TurnShare.window + 1001)
             #expect(!share.isBusy(at: UInt64(number) * TurnShare.window + 1001))
         }
+        // What another user's programs are does not matter.
+        share = TurnShare()
+        share.spend(TurnShare.ofAll / 2, of: 1, 2, at: 1000)
+        #expect(!share.isBusy(at: 1000))
         // However many there are, one request is not too much.
         share = TurnShare()
-        share.spend(1, of: 1000, at: 1000)
+        share.spend(1, of: 1000, 1, at: 1000)
         #expect(!share.isBusy(at: 1000))
     }
 }

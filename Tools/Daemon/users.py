@@ -3,8 +3,8 @@
 Part of Tools/Daemon/run."""
 import json, os, subprocess, tempfile, threading
 
-from __main__ import BLETOOL, LIMIT, bletool, case
-from client import decode
+from __main__ import BLETOOL, HEART, LIMIT, bletool, case
+from client import Fixed64, decode
 from operators import NOBODY, Open, as_user, operator
 from pairing import NOT_PERMITTED, OTHER, Program
 from sharing import Peer, share_client, started_as
@@ -49,6 +49,30 @@ def configurations_of_users():
             guard.cancel()
             reader.kill()
             reader.wait()
+
+
+def parameters(interval, timeout):
+    """Intervals of 1.25 ms, and a supervision timeout of 10 ms each."""
+    return {1: interval, 2: interval, 3: 0, 4: timeout}
+
+
+@case
+def link_of_users():
+    "a user does not slow down a link that another user has, too, nor make it end sooner; it may make it faster, and alone do both"
+    if os.geteuid():
+        return NEEDS_ROOT
+    with Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
+        first, second = Program(daemon, 65533), Program(daemon, NOBODY)
+        links = [program.done({4: {1: HEART, 2: 5}})[4][0] for program in (first, second)]
+        changes = {'slow': {19: {1: Fixed64(links[1]), 2: parameters(3200, 3200)}},
+                   'hasty': {19: {1: Fixed64(links[1]), 2: parameters(6, 10)}},
+                   'PHY': {39: {1: Fixed64(links[1]), 6: {1: 4, 2: 4}}}, 'octets': {39: {1: Fixed64(links[1]), 4: {1: 27, 2: 328}}}}
+        refused = {name: second.reason(change) for name, change in changes.items()}
+        assert None not in refused.values() and len(set(refused.values())) == 1, refused
+        second.done({19: {1: Fixed64(links[1]), 2: parameters(6, 3200)}})
+        first.done({6: {1: Fixed64(links[0])}})
+        for name in 'slow', 'hasty':
+            second.done(changes[name])
 
 
 RUDE = """

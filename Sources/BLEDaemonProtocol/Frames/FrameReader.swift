@@ -1,7 +1,7 @@
 /// Splits a stream of octets into frames: four octets of length, least significant first, then a message.
 ///
-/// It holds at most one frame and the octets that were read after it, and never allocates memory for a length before
-/// the octets arrive.
+/// It holds the octets that wait, and at most as many that were already returned; it never allocates memory for a length
+/// before the octets arrive.
 public struct FrameReader: Sendable {
     /// The maximum length of a message, in octets.
     public let limit: Int
@@ -15,10 +15,9 @@ public struct FrameReader: Sendable {
 
     /// Adds what was read.
     public mutating func append(_ bytes: RawSpan) {
-        if head == octets.count {
-            octets.removeAll(keepingCapacity: true)
-            head = 0
-        }
+        // A peer that always sends the beginning of the next frame must not make the array grow for ever. Each octet
+        // that moves makes room for another one, so an octet moves once on average.
+        if head >= waitingOctets { dropReturned() }
         unsafe bytes.withUnsafeBytes { unsafe octets.append(contentsOf: $0) }
     }
 
@@ -41,21 +40,19 @@ public struct FrameReader: Sendable {
     public mutating func next() throws(WireError) -> ArraySlice<UInt8>? {
         guard let length = nextLength else { return nil }
         guard length <= limit else { throw .messageTooLong(octets: length) }
-        guard waitingOctets >= Self.headerOctets + length else {
-            dropRead()
-            return nil
-        }
+        guard waitingOctets >= Self.headerOctets + length else { return nil }
         let start = head + Self.headerOctets
         head = start + length
         return octets[start..<head]
     }
 
-    /// Removes the octets that were already returned before the array grows.
-    private mutating func dropRead() {
-        guard head > 0 else { return }
+    private mutating func dropReturned() {
         octets.removeFirst(head)
         head = 0
     }
+
+    /// Octets that it holds, waiting or not.
+    package var heldOctets: Int { octets.count }
 
     /// Octets before each message.
     public static let headerOctets = 4

@@ -70,8 +70,13 @@ extension Pairings {
         var needsConsent = !claim.isCommanded && (options.asksConsent || settings.pairing.asksConsent)
         if !claim.isCommanded, !wishes.isEmpty, parties.asked != nil { needsConsent = true }
         // What an operator has to agree to, no other user can agree to in its place.
-        if let operating = wishes.last(where: { $0.isOperator }), !isOperator(parties.asked ?? claim.owner) {
-            parties.consenting = operating.client
+        let operating = wishes.last { $0.isOperator }
+        // Nor does one user's command agree for the servers of another, to which the central gets access, too. Of several
+        // the first is asked: none can push itself before the others by coming last.
+        let serving = wishes.first { $0.isServing && $0.user != owner?.user }
+        let consenting = operating ?? (claim.isCommanded && role == .peripheral ? serving : nil)
+        if let consenting, !isOperator(parties.asked ?? claim.owner) {
+            parties.consenting = consenting.client
             needsConsent = true
         }
         return PairingTerms(options: options, needsConsent: needsConsent, parties: parties)

@@ -437,6 +437,28 @@ import Testing
         }
     }
 
+    @Test("Consent that a user's server wants is needed for a pairing that another ordinary user commands")
+    func consentOfAnotherUsersServer() throws {
+        for (commanding, asked) in [(Self.second, [Self.first]), (Self.first, []), (Self.operating, [])] {
+            let two = Self.stage(
+                .peripheral,
+                [
+                    Self.ordinary(Self.first, isServing: true, asksConsent: true),
+                    Self.ordinary(Self.second, isServing: true), Self.operating(),
+                ]
+            ) { $0.central.pairing = PairingOptions() }
+            two.forget()
+            two.answer = { side, kind in side == .peripheral && kind == .consent ? .confirm(false) : .confirm(true) }
+            let link = try #require(two.link(.peripheral))
+            let weakest = PairingOptions(minimumKeySize: 7, maximumKeySize: 7)
+            two.engine(.peripheral).submit(.security(.pair(link, weakest)), from: commanding)
+            two.run(for: .seconds(5))
+            #expect(Self.asked(two, .peripheral) == asked, "\(commanding)")
+            #expect(Self.questions(two, .peripheral).allSatisfy { $0.kind == .consent })
+            #expect(two.bonds(.peripheral).isEmpty == !asked.isEmpty)
+        }
+    }
+
     @Test("An engine that is not shared says nothing about clients")
     func unshared() {
         let two = TwoHosts()
