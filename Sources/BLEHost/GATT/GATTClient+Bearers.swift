@@ -45,8 +45,8 @@ extension GATTClient {
                 running = nil
                 waiting.putBack(
                     Waiting(
-                        id: id, client: ended.client, work: .operation(operation), isRetry: ended.isRetry,
-                        isRerun: true))
+                        id: id, client: ended.client, user: ended.user, work: .operation(operation),
+                        isRetry: ended.isRetry, isRerun: true))
             } else {
                 apply(.failed(.bearerClosed), now)
             }

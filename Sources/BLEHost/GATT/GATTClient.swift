@@ -14,9 +14,12 @@ struct GATTClient {
     struct Waiting {
         var id: OperationID?
         var client: ClientID
+        /// The number of the client's user.
+        var user = ClientUser.common.number
         var work: Work
         /// See `OperationLine`.
         var round: UInt64 = 0
+        var ownRound: UInt64 = 0
         /// Whether this is the second attempt, after the first was refused for insufficient security.
         var isRetry = false
         /// Whether the bearer on which it ran was closed.
@@ -40,6 +43,7 @@ struct GATTClient {
         /// `nil` if the operation has already ended, or belongs to no client.
         var id: OperationID?
         var client: ClientID
+        var user = ClientUser.common.number
         var procedure: GATTProcedure
         /// Whether the result is no longer wanted: the answer in progress ends the operation.
         var isAbandoned = false
@@ -128,16 +132,17 @@ struct GATTClient {
     // MARK: Inputs
 
     /// The PDU of a write command, which is sent at once with the tag `.command(id)`, before the actions.
+    /// - Parameter user: the number of the client's user.
     /// - Returns: `nil` for every other operation, and for a command that cannot be sent: `start` takes these.
     mutating func takeWriteCommand(
-        _ operation: GATTOperation, id: OperationID, client: ClientID, at now: Instant
+        _ operation: GATTOperation, id: OperationID, client: ClientID, user: UInt32, at now: Instant
     ) -> [UInt8]? {
         guard case .writeCommand(let handle, let value) = operation else { return nil }
         advance(to: now)
-        guard end == nil, value.count <= commandLimit, commands.hasRoom(for: client),
+        guard end == nil, value.count <= commandLimit, commands.hasRoom(for: client, user),
             !subscriptions.isConfiguration(handle)
         else { return nil }
-        if commands.append(id, client) { emit(.writeCommandsFull) }
+        if commands.append(id, client, user) { emit(.writeCommandsFull) }
         return octets.write { ATTWriteCommand(handle: handle, value: value.span.bytes).encode(into: &$0) }
     }
 
@@ -145,7 +150,9 @@ struct GATTClient {
     private var commandLimit: Int { min(Int(mtu) - 3, maximumAttributeLength) }
 
     /// Starts an operation; a write command is one that `takeWriteCommand` did not take.
-    mutating func start(_ operation: GATTOperation, id: OperationID, client: ClientID, at now: Instant) {
+    mutating func start(
+        _ operation: GATTOperation, id: OperationID, client: ClientID, user: UInt32, at now: Instant
+    ) {
         advance(to: now)
         if let end { return complete(id, .failure(end)) }
         if case .writeCommand(let handle, let value) = operation {
@@ -155,10 +162,10 @@ struct GATTClient {
             // One that clients share keeps its place among the other requests.
             guard subscriptions.isConfiguration(handle) else { return complete(id, .failure(.queueFull)) }
         }
-        guard waiting.hasRoom(for: client, limit: settings.operationLimit) else {
+        guard waiting.hasRoom(for: client, user, limit: settings.operationLimit) else {
             return complete(id, .failure(.queueFull))
         }
-        waiting.append(Waiting(id: id, client: client, work: .operation(operation)))
+        waiting.append(Waiting(id: id, client: client, user: user, work: .operation(operation)))
         pump(now)
     }
 
@@ -298,14 +305,14 @@ struct GATTClient {
     // MARK: Operations
 
     /// Sends a complete Signed Write Command, which counts as a write command.
-    mutating func startSigned(_ pdu: [UInt8], id: OperationID, client: ClientID, at now: Instant) {
+    mutating func startSigned(_ pdu: [UInt8], id: OperationID, client: ClientID, user: UInt32, at now: Instant) {
         advance(to: now)
         if let end { return complete(id, .failure(end)) }
         guard pdu.count <= Int(mtu) else {
             return complete(id, .failure(.valueTooLong(limit: max(0, Int(mtu) - Self.signedOverhead))))
         }
-        guard commands.hasRoom(for: client) else { return complete(id, .failure(.queueFull)) }
-        let isLast = commands.append(id, client)
+        guard commands.hasRoom(for: client, user) else { return complete(id, .failure(.queueFull)) }
+        let isLast = commands.append(id, client, user)
         actions.append(.send(pdu, tag: .command(id)))
         if isLast { emit(.writeCommandsFull) }
     }
@@ -328,8 +335,8 @@ struct GATTClient {
     mutating func begin(_ next: Waiting, _ now: Instant) {
         guard let procedure = prepare(next) else { return }
         running = Running(
-            id: next.id, client: next.client, procedure: procedure, isRetry: next.isRetry, isRerun: next.isRerun,
-            start: now)
+            id: next.id, client: next.client, user: next.user, procedure: procedure, isRetry: next.isRetry,
+            isRerun: next.isRerun, start: now)
         if case .operation(let operation) = next.work {
             running?.operation = operation
             let configurations = configurations(in: operation, of: next.client)
@@ -439,7 +446,7 @@ struct GATTClient {
             subscriptions.settle(value)
         }
         var repeated = Waiting(
-            id: ended.id, client: ended.client, work: .operation(operation), isRerun: ended.isRerun)
+            id: ended.id, client: ended.client, user: ended.user, work: .operation(operation), isRerun: ended.isRerun)
         guard suspended == nil else {
             // Another bearer already waits for security: this one tries again afterwards.
             waiting.putBack(repeated)

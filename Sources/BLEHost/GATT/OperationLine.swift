@@ -1,33 +1,87 @@
 /// The operations that wait for a bearer, in the order in which they start.
 ///
-/// Clients take turns, so that one that starts as many operations as it can delays another by one operation for each of
-/// the other's, and not by everything that it has started. Each client's operations keep their order. Every operation
-/// has the number of a round, and a round has one operation of each client, in the order in which they came.
+/// Users take turns, and so do the clients of each, so that one who starts as many operations as it can, with however
+/// many clients, delays another user by one operation for each of the other's, and not by everything that it has
+/// started. Each client's operations keep their order.
+///
+/// Every operation has the number of a round, and a round has one operation of each user, in the order in which they
+/// came. Which of the user's operations that is, the user's own rounds say, which have one operation of each of its
+/// clients. Clients for which no user was named count as those of one user.
 struct OperationLine {
-    /// The part of the places that no other client can take from a client.
+    /// A client that has had its turn in the present round of its user.
+    private struct Served {
+        let user: UInt32
+        let client: ClientID
+    }
+
+    /// The part of the places that no other user can take from a user.
     private static let guaranteedPart = 16
 
     private(set) var operations: [GATTClient.Waiting] = []
-    /// The round of the operations that start now, and the clients that have had theirs.
+    /// The round of the operations that start now, and the users that have had theirs, the common one apart.
     private var round: UInt64 = 0
-    private var served: [ClientID] = []
+    private var servedUsers: [UInt32] = []
+    private var isCommonServed = false
+    /// The same within each user that has started an operation.
+    private var ownRounds: [(user: UInt32, round: UInt64)] = []
+    private var commonRound: UInt64 = 0
+    private var servedClients: [Served] = []
 
     var isEmpty: Bool { operations.isEmpty }
 
-    /// Whether an operation of a client may wait.
-    /// - Parameter limit: how many operations may wait if no client has less than its part.
-    func hasRoom(for client: ClientID, limit: Int) -> Bool {
-        operations.count < limit || operations.count { $0.client == client } < limit / Self.guaranteedPart
+    /// Whether an operation of a client may wait. Clients that have the common user count one by one.
+    /// - Parameter limit: how many operations may wait if no user has less than its part.
+    func hasRoom(for client: ClientID, _ user: UInt32, limit: Int) -> Bool {
+        if operations.count < limit { return true }
+        let own = operations.count { isCommon(user) ? $0.client == client : $0.user == user }
+        return own < limit / Self.guaranteedPart
     }
 
     mutating func append(_ operation: GATTClient.Waiting) {
         var next = operation
-        next.round = served.contains(next.client) ? round + 1 : round
-        if let last = operations.last(where: { $0.client == next.client }) {
-            next.round = max(next.round, last.round + 1)
+        let (user, client) = (next.user, next.client)
+        let ownRound = ownRound(of: user)
+        let isServed = servedClients.contains { $0.client == client && $0.user == user }
+        next.ownRound = isServed ? ownRound + 1 : ownRound
+        next.round = hasHadTurn(user) ? round + 1 : round
+        // An operation of the same client stays before this one, and the user has one more turn, its last.
+        let last = operations.lastIndex { $0.client == client } ?? -1
+        if last >= 0 { next.ownRound = max(next.ownRound, operations[last].ownRound + 1) }
+        if let turn = operations.lastIndex(where: { $0.user == user }) {
+            next.round = max(next.round, operations[turn].round + 1)
         }
-        let place = operations.lastIndex { $0.round <= next.round }
-        operations.insert(next, at: place.map { $0 + 1 } ?? 0)
+        var place = (operations.lastIndex { $0.round <= next.round } ?? -1) + 1
+        operations.insert(next, at: place)
+        // The user's turns go to its operations in the order of its own rounds.
+        var index = place - 1
+        while index > last {
+            if operations[index].user == user, operations[index].id != nil {
+                guard operations[index].ownRound > next.ownRound else { break }
+                exchange(index, place)
+                place = index
+            }
+            index -= 1
+        }
+    }
+
+    @inline(__always)
+    private func isCommon(_ user: UInt32) -> Bool { !BuiltIn.users || user == ClientUser.common.number }
+
+    private func ownRound(of user: UInt32) -> UInt64 {
+        if isCommon(user) { return commonRound }
+        return ownRounds.first { $0.user == user }?.round ?? 0
+    }
+
+    private func hasHadTurn(_ user: UInt32) -> Bool {
+        isCommon(user) ? isCommonServed : servedUsers.contains(user)
+    }
+
+    /// Two operations of a user exchange their turns.
+    private mutating func exchange(_ one: Int, _ other: Int) {
+        operations.swapAt(one, other)
+        let turn = operations[one].round
+        operations[one].round = operations[other].round
+        operations[other].round = turn
     }
 
     /// Adds an operation for which no client waits.
@@ -42,13 +96,44 @@ struct OperationLine {
 
     /// Removes an operation that starts now.
     mutating func start(at index: Int) -> GATTClient.Waiting {
-        let next = operations.remove(at: index)
+        let user = operations[index].user
+        var place = index
+        // One that overtakes others of its user, because they are held up, has the first turn of these.
+        if index > 0, operations[index].id != nil {
+            for earlier in (0..<index).reversed()
+            where operations[earlier].user == user && operations[earlier].id != nil {
+                exchange(earlier, place)
+                place = earlier
+            }
+        }
+        let next = operations.remove(at: place)
         if next.round > round {
             round = next.round
-            served.removeAll(keepingCapacity: true)
+            servedUsers.removeAll(keepingCapacity: true)
+            isCommonServed = false
         }
-        if !served.contains(next.client) { served.append(next.client) }
+        if isCommon(user) {
+            isCommonServed = true
+        } else if !servedUsers.contains(user) {
+            servedUsers.append(user)
+        }
+        noteTurn(of: next.client, user, next.ownRound)
         return next
+    }
+
+    private mutating func noteTurn(of client: ClientID, _ user: UInt32, _ ownRound: UInt64) {
+        if ownRound > self.ownRound(of: user) {
+            servedClients.removeAll { $0.user == user }
+            if isCommon(user) {
+                commonRound = ownRound
+            } else {
+                ownRounds.removeAll { $0.user == user }
+                ownRounds.append((user, ownRound))
+            }
+        }
+        if !servedClients.contains(where: { $0.client == client }) {
+            servedClients.append(Served(user: user, client: client))
+        }
     }
 
     /// - Returns: whether the operation was waiting.
@@ -58,12 +143,23 @@ struct OperationLine {
         return true
     }
 
-    /// Removes all operations that a client waits for.
+    /// Removes all operations that a client waits for, because it has left.
     /// - Returns: their identifiers, in order.
     mutating func removeAll(of client: ClientID) -> [OperationID] {
         let removed = operations.compactMap { $0.client == client ? $0.id : nil }
         operations.removeAll { $0.client == client && $0.id != nil }
+        forget(client)
         return removed
+    }
+
+    /// A client that has left is not remembered, nor is its user without another one.
+    private mutating func forget(_ client: ClientID) {
+        guard let place = servedClients.firstIndex(where: { $0.client == client }) else { return }
+        let user = servedClients.remove(at: place).user
+        if servedClients.contains(where: { $0.user == user }) || operations.contains(where: { $0.user == user }) {
+            return
+        }
+        ownRounds.removeAll { $0.user == user }
     }
 
     /// Removes all operations.

@@ -5,6 +5,8 @@ struct WriteCommandQueue {
     struct Command: Equatable {
         let id: OperationID
         let client: ClientID
+        /// The number of the client's user.
+        let user: UInt32
         /// Whether its operation ended before the PDU was sent.
         var isAbandoned = false
     }
@@ -18,17 +20,19 @@ struct WriteCommandQueue {
 
     var isFull: Bool { commands.count >= limit }
 
-    /// Whether a client may add a command: one that has none in the queue may whatever the others have, as long as those
-    /// that have come and gone have not left too many.
-    func hasRoom(for client: ClientID) -> Bool {
-        !isFull || commands.count < Self.most && !commands.contains { $0.client == client }
+    /// Whether a client may add a command: one whose user has none in the queue may whatever the others have. Clients
+    /// that have the common user count one by one, as long as those that have come and gone have not left too many.
+    func hasRoom(for client: ClientID, _ user: UInt32) -> Bool {
+        if !isFull { return true }
+        let isCommon = !BuiltIn.users || user == ClientUser.common.number
+        return commands.count < Self.most && !commands.contains { isCommon ? $0.client == client : $0.user == user }
     }
 
     private static let most = 256
 
     /// Adds a command; true if it fills the queue.
-    mutating func append(_ id: OperationID, _ client: ClientID) -> Bool {
-        commands.append(Command(id: id, client: client))
+    mutating func append(_ id: OperationID, _ client: ClientID, _ user: UInt32) -> Bool {
+        commands.append(Command(id: id, client: client, user: user))
         guard isFull, !isBlocked else { return false }
         isBlocked = true
         return true

@@ -28,10 +28,11 @@ extension Link {
         _ request: GATTOperation, operation: OperationID, client: ClientID, at now: Instant,
         into effects: inout Effects
     ) {
-        if let pdu = gatt.takeWriteCommand(request, id: operation, client: client, at: now) {
+        let user = effects.commands.users.number(of: client)
+        if let pdu = gatt.takeWriteCommand(request, id: operation, client: client, user: user, at: now) {
             send(pdu, on: .attributeProtocol, tag: .command(operation), into: &effects)
         } else {
-            gatt.start(request, id: operation, client: client, at: now)
+            gatt.start(request, id: operation, client: client, user: user, at: now)
         }
         takeClientActions(into: &effects)
     }

@@ -88,6 +88,13 @@ extension Link {
         if let client { security.causingUser = pairings.users[client] } else { security.causingUser = nil }
     }
 
+    /// The number of the user for whom a failure of the next pairing counts: of the one who causes it. A central chooses
+    /// its peers, but any stranger may pair with a peripheral.
+    private func countedUser(isCommanded: Bool) -> UInt32? {
+        guard BuiltIn.users, role == .central || isCommanded else { return nil }
+        return security.causingUser?.number
+    }
+
     /// Whose bond the pairing makes: of the user whose operation caused it; if the peer began, of the one who serves
     /// it, or who has connected to it.
     private func bondUser(_ pairings: borrowing Pairings, _ server: borrowing GATTServer) -> ClientUser? {
@@ -115,8 +122,8 @@ extension Link {
     ) -> SecurityFailure? {
         noteOwner(claim.owner, pairings)
         let refusal = security.refusal(
-            toBegin: options, isClosing: isClosing, pairings.bonds, pairings.attempts, of: security.causingUser, at: now
-        )
+            toBegin: options, isClosing: isClosing, pairings.bonds, pairings.attempts, of: security.causingUser,
+            countedUser: countedUser(isCommanded: claim.isCommanded), at: now)
         if let refusal { return refusal }
         if let wait = pause(of: claim.owner, &pairings, at: now) { return .repeatedAttempts(retryAfter: wait) }
         guard role == .central else {
@@ -139,11 +146,15 @@ extension Link {
         into effects: inout Effects,
         _ change: (inout LinkSecurityMachine.Beginning) -> Void
     ) {
-        let others = links.count { $0 !== self && $0.role == role && $0.security.mayEnterPasskey }
-        var beginning = LinkSecurityMachine.Beginning(
-            options: pairings.settings.pairing, passkeyEntriesUnderWay: others)
+        var beginning = LinkSecurityMachine.Beginning(options: pairings.settings.pairing, passkeyEntriesUnderWay: 0)
         beginning.localIdentity = pairings.localIdentity
         change(&beginning)
+        let user = countedUser(isCommanded: beginning.isCommanded)
+        beginning.countedUser = user
+        beginning.passkeyEntriesUnderWay = links.count {
+            $0 !== self && $0.role == role && $0.security.mayEnterPasskey
+                && ($0.security.countedUser == nil || $0.security.countedUser == user)
+        }
         security.turn = beginning.parties?.owner
         security.begin(side, beginning, pairings.bonds, &pairings.attempts, at: now, into: &effects)
     }
@@ -228,10 +239,12 @@ extension Link {
             return send(.pairingFailed(.pairingNotSupported), into: &effects)
         }
         guard role == .peripheral else { return send(.pairingFailed(.commandNotSupported), into: &effects) }
-        guard security.wait(pairings.attempts, at: now) == nil else {
+        let request = security.request
+        let isCommanded = request != nil && !security.pairOperations.isEmpty
+        let user = isCommanded ? request?.claim.owner.flatMap { pairings.users[$0]?.number } : nil
+        guard security.wait(of: user, pairings.attempts, at: now) == nil else {
             return send(.pairingFailed(.repeatedAttempts), into: &effects)
         }
-        let request = security.request
         security.request = nil
         var terms = PairingTerms(
             options: request?.options ?? pairings.settings.pairing,
@@ -248,7 +261,6 @@ extension Link {
             send(.pairingFailed(.pairingNotSupported), into: &effects)
             return pairingFailed(.tooManyBonds, &pairings, at: now, into: &effects)
         }
-        let isCommanded = request != nil && !security.pairOperations.isEmpty
         begin(.responder, &pairings, &links, at: now, into: &effects) {
             $0.options = options
             $0.needsConsent = terms.needsConsent

@@ -44,7 +44,8 @@ extension Link {
                 return start(command, operation: operation, client: client, at: now, into: &effects)
             }
         }
-        gatt.startSigned(pdu, id: operation, client: client, at: now)
+        let user = effects.commands.users.number(of: client)
+        gatt.startSigned(pdu, id: operation, client: client, user: user, at: now)
         takeClientActions(into: &effects)
     }
 

@@ -288,7 +288,15 @@ struct Radio {
 
     @inline(never)
     private mutating func want(_ plan: Initiator.Plan?, at now: Instant, into effects: inout Effects) {
-        perform(initiator.want(plan, at: now), at: now, into: &effects)
+        perform(
+            initiator.want(plan, isAwaited: plan == nil && isAttemptAwaited, at: now), at: now, into: &effects)
+    }
+
+    /// Whether clients wait for a device that the controller tries to connect to. An attempt may have to make way for
+    /// a scan, but not as often as a client begins and ends one.
+    private var isAttemptAwaited: Bool {
+        guard !isPaused, !connector.isEmpty, let plan = initiator.attempt else { return false }
+        return connector.pending.contains { plan.includes($0.request.peer) }
     }
 
     /// How to scan for the clients, for devices that the host has to find itself, and for trains; `nil`: not at all.

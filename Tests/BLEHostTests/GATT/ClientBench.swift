@@ -37,14 +37,16 @@ struct ClientBench {
     }
 
     @discardableResult
-    mutating func start(_ operation: GATTOperation, client owner: ClientID = .local) -> OperationID {
+    mutating func start(
+        _ operation: GATTOperation, client owner: ClientID = .local, user: UInt32 = ClientUser.common.number
+    ) -> OperationID {
         lastID += 1
         let id = OperationID(rawValue: lastID)
-        if let command = client.takeWriteCommand(operation, id: id, client: owner, at: now) {
+        if let command = client.takeWriteCommand(operation, id: id, client: owner, user: user, at: now) {
             sent.append(hex(command))
             tags.append(.command(id))
         } else {
-            client.start(operation, id: id, client: owner, at: now)
+            client.start(operation, id: id, client: owner, user: user, at: now)
         }
         drain()
         return id

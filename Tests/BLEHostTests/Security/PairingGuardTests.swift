@@ -16,6 +16,11 @@ import Testing
         PairingGuard.PasskeyEntry(role: role, fixed: fixed, waitsForOthers: waits, underWay: underWay)
     }
 
+    private func entry(of user: UInt32, _ role: LinkRole = .central, fixed: UInt32? = nil) -> PairingGuard.PasskeyEntry
+    {
+        PairingGuard.PasskeyEntry(role: role, fixed: fixed, waitsForOthers: true, underWay: 0, user: user)
+    }
+
     private func seconds(_ refusal: SecurityFailure?) -> Int64? {
         guard case .repeatedAttempts(let wait)? = refusal else { return nil }
         return wait.rawValue / 1_000_000
@@ -85,6 +90,83 @@ import Testing
         let isLocked = pairingGuard.failed(stranger(1), failed, at: .zero)
         #expect(isLocked)
         #expect(pairingGuard.refusal(of: entry(.central, fixed: 1), at: .zero) == .passkeyLocked)
+    }
+
+    @Test(
+        "Failures in pairings that a user causes delay and lock nothing for others",
+        arguments: [LinkRole.central, .peripheral])
+    func ofUser(role: LinkRole) {
+        var pairingGuard = PairingGuard()
+        for number in 0..<12 as Range<UInt64> {
+            let peer = PairingGuard.Peer(address: stranger(number).address, isProven: false, user: 1000)
+            _ = pairingGuard.failed(peer, .init(role: role, fixed: 1, user: 1000), at: .zero)
+        }
+        #expect(seconds(pairingGuard.refusal(of: entry(of: 1000, role), at: .zero)) == 2048)
+        #expect(pairingGuard.refusal(of: entry(of: 1000, role, fixed: 1), at: .zero) == .passkeyLocked)
+        #expect(pairingGuard.refusal(of: entry(of: 1001, role, fixed: 1), at: .zero) == nil)
+        #expect(pairingGuard.refusal(of: entry(role, fixed: 1), at: .zero) == nil)
+        // Nor do others wait for these devices.
+        #expect(pairingGuard.wait(of: stranger(3), at: .zero) == nil)
+        var peer = PairingGuard.Peer(address: stranger(3).address, isProven: false, user: 1000)
+        #expect(pairingGuard.wait(of: peer, at: .zero) == .seconds(1))
+        peer.user = 1001
+        #expect(pairingGuard.wait(of: peer, at: .zero) == nil)
+        // A success with another user changes nothing for this one.
+        pairingGuard.succeeded(stranger(3).address, of: 1001)
+        peer.user = 1000
+        #expect(pairingGuard.wait(of: peer, at: .zero) == .seconds(1))
+        pairingGuard.succeeded(stranger(3).address, of: 1000)
+        #expect(pairingGuard.wait(of: peer, at: .zero) == nil)
+    }
+
+    @Test("What strangers have failed at counts for users, too, together with their own failures")
+    func strangersAndUsers() {
+        var pairingGuard = PairingGuard()
+        for number in 0..<2 as Range<UInt64> {
+            _ = pairingGuard.failed(stranger(number), .init(role: .peripheral, fixed: 1), at: .zero)
+        }
+        #expect(seconds(pairingGuard.refusal(of: entry(of: 1000, .peripheral), at: .zero)) == 2)
+        let peer = PairingGuard.Peer(address: stranger(9).address, isProven: false, user: 1000)
+        _ = pairingGuard.failed(peer, .init(role: .peripheral, fixed: 1, user: 1000), at: .zero)
+        let later = Instant.zero.advanced(by: .seconds(100))
+        #expect(pairingGuard.refusal(of: entry(of: 1000, .peripheral, fixed: 1), at: later) == .passkeyLocked)
+        #expect(pairingGuard.refusal(of: entry(of: 1001, .peripheral, fixed: 1), at: later) == nil)
+        #expect(pairingGuard.refusal(of: entry(fixed: 1), at: later) == nil)
+        _ = pairingGuard.failed(stranger(2), .init(role: .peripheral, fixed: 1), at: later)
+        for entry in [entry(of: 1001, .peripheral, fixed: 1), entry(fixed: 1)] {
+            #expect(pairingGuard.refusal(of: entry, at: later) == .passkeyLocked)
+        }
+        // A device that strangers' failures are counted for waits whoever pairs with it.
+        var same = stranger(2)
+        same.user = 1001
+        #expect(pairingGuard.wait(of: same, at: later) == .seconds(1))
+    }
+
+    @Test("Any number of users takes no more memory, and a user cannot clear its own failures by failing")
+    func boundedUsers() {
+        var pairingGuard = PairingGuard()
+        func fail(_ user: UInt32, _ fixed: UInt32, _ role: LinkRole = .central) {
+            let peer = PairingGuard.Peer(address: stranger(UInt64(fixed)).address, isProven: false, user: user)
+            _ = pairingGuard.failed(peer, .init(role: role, fixed: fixed, user: user), at: .zero)
+        }
+        for _ in 0..<3 { fail(1000, 1) }
+        for number in 2..<1000 as Range<UInt32> {
+            fail(1000, number)
+            fail(1000, number, .peripheral)
+            fail(1001 + number % 60, 1)
+        }
+        #expect(pairingGuard.refusal(of: entry(of: 1000, fixed: 1), at: .zero) == .passkeyLocked)
+        #expect(seconds(pairingGuard.refusal(of: entry(of: 1000), at: .zero)) == 2048)
+        for user in 5000..<6000 as Range<UInt32> { fail(user, 1) }
+        #expect(pairingGuard.remembered <= 64 + 64 + 64 * 16)
+        // Those that no longer count make room first.
+        let later = Instant.zero.advanced(by: .seconds(10_000_000))
+        pairingGuard.reset()
+        for user in 0..<64 as Range<UInt32> {
+            _ = pairingGuard.failed(stranger(1), .init(role: .central, user: user), at: .zero)
+        }
+        _ = pairingGuard.failed(stranger(1), .init(role: .central, user: 99), at: later)
+        #expect(pairingGuard.remembered == 2)
     }
 
     @Test("Any number of strangers and passkeys takes no more memory, and unlocks nothing")

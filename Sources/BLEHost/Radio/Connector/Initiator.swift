@@ -11,7 +11,9 @@ import BLEPackets
 /// cancellation.
 ///
 /// Wishes may change faster than the controller should follow (`ChangeLimit`). Then an attempt goes on as it is for a
-/// moment, unless nothing is wanted any more, and a new one waits.
+/// moment, unless nothing is wanted any more, and one in place of an attempt that was given up waits. What counts is
+/// that an attempt begins: so each of them has the radio until the next change is free, with all devices that were
+/// wanted when it began, and only the time between two attempts is lost.
 struct Initiator {
     /// How a link begins.
     struct Offer: Equatable {
@@ -58,8 +60,13 @@ struct Initiator {
     private static let attempts = 3
     /// Whether a conflicting attempt can only be ours; we do not cancel another owner's.
     private let isExclusive: Bool
-    /// The attempts that were cancelled, because other ones were wanted.
+    /// The attempts that began in place of others that were given up.
     private var limit = ChangeLimit()
+    /// Whether the last attempt was given up because of the wishes: the next one is a change. One that led to a link is
+    /// followed by the next one at once.
+    private var hasGivenUp = false
+    /// Whether clients wait for devices of the attempt although none is wanted at the moment.
+    private var isAwaited = false
     /// Until when a change of the wish waits.
     private var heldUntil: Instant?
 
@@ -73,6 +80,11 @@ struct Initiator {
         }
     }
 
+    /// The plan that the controller follows or is about to follow.
+    var attempt: Plan? {
+        if case .preparing(let plan, _) = state { plan } else { planInForce }
+    }
+
     var isIdle: Bool {
         if case .idle = state { true } else { false }
     }
@@ -80,8 +92,12 @@ struct Initiator {
     /// Whether the controller looks for a peer now or is about to.
     var isBusy: Bool { !isIdle }
 
-    mutating func want(_ plan: Plan?, at now: Instant) -> Action {
+    /// Changes the wish.
+    /// - Parameter isAwaited: whether clients wait for devices of the attempt although no plan is wanted: then it need
+    ///   not end at once.
+    mutating func want(_ plan: Plan?, isAwaited: Bool = false, at now: Instant) -> Action {
         wanted = plan
+        self.isAwaited = isAwaited
         return converge(at: now)
     }
 
@@ -92,8 +108,8 @@ struct Initiator {
             guard status.isSuccess else { return refused(plan, status, isList: true) }
             guard let next = remaining.popLast() else {
                 // The wish may have changed while the list was written; then there is nothing to cancel yet.
-                guard plan == wanted || wanted != nil && limit.opens(after: now) != nil else {
-                    limit.spend(at: now)
+                guard plan == wanted || mayLinger && limit.opens(after: now) != nil else {
+                    hasGivenUp = true
                     state = .idle
                     return converge(at: now)
                 }
@@ -141,6 +157,7 @@ struct Initiator {
         state = .idle
         heldUntil = nil
         failures = 0
+        hasGivenUp = false
     }
 
     var nextDeadline: Instant? {
@@ -171,7 +188,11 @@ struct Initiator {
         heldUntil = nil
         switch (state, wanted) {
         case (.idle, let plan?):
-            if mustWait(at: now) { return .none }
+            if hasGivenUp {
+                if mustWait(at: now) { return .none }
+                limit.spend(at: now)
+                hasGivenUp = false
+            }
             guard case .acceptList(let peers, _) = plan else {
                 state = .starting(plan, isComplete: false)
                 return .create(plan)
@@ -179,14 +200,17 @@ struct Initiator {
             state = .preparing(plan, remaining: peers.reversed())
             return .clearAcceptList
         case (.waiting(let current), let wish) where current != wish:
-            if wish != nil, mustWait(at: now) { return .none }
-            limit.spend(at: now)
+            if mayLinger, mustWait(at: now) { return .none }
+            hasGivenUp = true
             state = .cancelling(current, isComplete: false, isForgotten: false)
             return .cancel
         case (.idle, nil), (.waiting, _), (.preparing, _), (.starting, _), (.cancelling, _), (.ending, _):
             return .none
         }
     }
+
+    /// Whether an attempt that is not wanted as it is may go on for a moment.
+    private var mayLinger: Bool { wanted != nil || isAwaited }
 
     private mutating func mustWait(at now: Instant) -> Bool {
         heldUntil = limit.opens(after: now)

@@ -30,8 +30,11 @@ extension LinkSecurityMachine {
         var mayBond = true
         /// The identity that the peer gets; `nil` if the identity is not distributed.
         var localIdentity: LocalIdentity?
-        /// Pairings in the same role on other links that are in passkey entry or may reach it.
+        /// Pairings in the same role on other links that are in passkey entry or may reach it, except those that other
+        /// users cause.
         var passkeyEntriesUnderWay: Int
+        /// The number of the user for whom a failure counts; `nil`: none causes the pairing.
+        var countedUser: UInt32?
     }
 
     // MARK: Questions
@@ -67,11 +70,14 @@ extension LinkSecurityMachine {
     }
 
     /// The peer in the form for which failures are counted.
-    private var guarded: PairingGuard.Peer { PairingGuard.Peer(address: identity, isProven: isProven) }
+    private func guarded(_ user: UInt32?) -> PairingGuard.Peer {
+        PairingGuard.Peer(address: identity, isProven: isProven, user: user)
+    }
 
     /// How long the peer must wait because earlier attempts failed.
-    func wait(_ attempts: PairingAttempts, at now: Instant) -> Microseconds? {
-        attempts.failures.wait(of: guarded, at: now)
+    /// - Parameter user: the number of the user who causes the pairing; `nil`: none does.
+    func wait(of user: UInt32?, _ attempts: PairingAttempts, at now: Instant) -> Microseconds? {
+        attempts.failures.wait(of: guarded(user), at: now)
     }
 
     // MARK: Requests for security
@@ -227,15 +233,18 @@ extension LinkSecurityMachine {
     // MARK: Beginning
 
     /// Why this side cannot begin a pairing.
+    /// - Parameters:
+    ///   - user: whose bond it would make.
+    ///   - countedUser: the number of the user for whom a failure counts.
     func refusal(
         toBegin options: PairingOptions, isClosing: Bool, _ bonds: Bonds, _ attempts: PairingAttempts,
-        of user: ClientUser?, at now: Instant
+        of user: ClientUser?, countedUser: UInt32? = nil, at now: Instant
     ) -> SecurityFailure? {
         guard attempts.areAvailable else { return .notAvailable }
         guard !isClosing else { return .linkLost }
         guard !isBlocked else { return .timedOut }
         guard !isBusy else { return .alreadyPairing }
-        if let wait = wait(attempts, at: now) { return .repeatedAttempts(retryAfter: wait) }
+        if let wait = wait(of: countedUser, attempts, at: now) { return .repeatedAttempts(retryAfter: wait) }
         return options.isBonding && !bonds.hasRoom(for: identity, of: user) ? .tooManyBonds : nil
     }
 
@@ -255,7 +264,7 @@ extension LinkSecurityMachine {
         let isTrusted = isProven && keyInUse?.isAuthenticated == true || beginning.isCommanded && role == .central
         let entry = PairingGuard.PasskeyEntry(
             role: role, fixed: options.passkey, waitsForOthers: !isTrusted,
-            underWay: beginning.passkeyEntriesUnderWay)
+            underWay: beginning.passkeyEntriesUnderWay, user: beginning.countedUser)
         let machine = PairingMachine(
             PairingMachine.Setup(
                 role: side, options: options, initiatorAddress: side == .initiator ? localAddress : peerAddress,
@@ -267,6 +276,7 @@ extension LinkSecurityMachine {
                 passkeyRefusal: attempts.failures.refusal(of: entry, at: now), isShared: beginning.parties != nil))
         pairing = .running(machine, number: attempts.nextNumber(), question: nil)
         parties = beginning.parties
+        countedUser = beginning.countedUser
         began = now
         if let asked = parties?.asked ?? parties?.owner { effects.events.append(.pairing(id, .belongs(to: asked))) }
         effects.events.append(.pairing(id, .started))
@@ -361,8 +371,8 @@ extension LinkSecurityMachine {
         lastKeys = .queued
         // In pairing without a question to the user, any device succeeds.
         guard outcome.isAuthenticated else { return }
-        attempts.failures.succeeded(peer.withoutIdentityMark)
-        attempts.failures.succeeded(identity)
+        attempts.failures.succeeded(peer.withoutIdentityMark, of: countedUser)
+        attempts.failures.succeeded(identity, of: countedUser)
     }
 
     /// Pairing failed, or ended with its link.
@@ -392,11 +402,16 @@ extension LinkSecurityMachine {
         into effects: inout Effects
     ) {
         guard failure.isSuspicious || machine?.hasShownValue ?? false else { return }
+        // Without a pairing, no user has caused one.
+        let user = machine == nil ? nil : countedUser
         var entry: PairingGuard.FailedEntry?
         if let machine, machine.model?.isPasskey == true {
             entry = PairingGuard.FailedEntry(
-                role: role, fixed: machine.setup.options.passkey, isDisclosed: machine.hasDisclosedPasskey)
+                role: role, fixed: machine.setup.options.passkey, isDisclosed: machine.hasDisclosedPasskey,
+                user: user)
         }
-        if attempts.failures.failed(guarded, entry, at: now) { effects.events.append(.pairing(id, .passkeyLocked)) }
+        if attempts.failures.failed(guarded(user), entry, at: now) {
+            effects.events.append(.pairing(id, .passkeyLocked))
+        }
     }
 }

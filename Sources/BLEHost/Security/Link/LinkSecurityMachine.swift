@@ -159,6 +159,8 @@ struct LinkSecurityMachine {
 
     /// The user whose operation made the latest pairing necessary; `nil` if the peer began it, or no user is known.
     var causingUser: ClientUser?
+    /// The number of the user for whom a failure of the pairing counts; `nil`: none has caused it.
+    var countedUser: UInt32?
 
     var channelOpenings: [ChannelOpening] = []
     /// Operations that end with pairing.

@@ -6,12 +6,17 @@ import BLEPackets
 /// each attempt, so failures of passkey entry also count for the whole host. They count separately for the two roles:
 /// strangers that fail as centrals must not delay what this device does as a central. A fixed passkey reveals about two
 /// bits with each attempt; after a few failures it is locked until the app unlocks it.
+///
+/// Where users share the host, failures in pairings that one of them causes count for this user: nobody else waits for
+/// them. Those that peers begin by themselves count together, for all.
 struct PairingGuard {
     /// A peer for which failures count. A stranger may use any address: its failures do not delay the device whose
     /// bond's key has encrypted the link.
     struct Peer: Equatable {
         var address: DeviceAddress
         var isProven: Bool
+        /// The number of the user who causes the pairings; `nil`: none does.
+        var user: UInt32?
     }
 
     /// A passkey entry that is about to begin.
@@ -21,8 +26,11 @@ struct PairingGuard {
         var fixed: UInt32?
         /// Whether it must wait because of failures of others.
         var waitsForOthers: Bool
-        /// Pairings in this role that are in passkey entry or may reach it: their results are not known yet.
+        /// Pairings in this role that are in passkey entry or may reach it: their results are not known yet. Those that
+        /// other users cause do not count.
         var underWay: Int
+        /// The number of the user who causes the pairing; `nil`: none does.
+        var user: UInt32?
     }
 
     /// What is recorded about a failed passkey entry.
@@ -31,6 +39,8 @@ struct PairingGuard {
         var fixed: UInt32?
         /// Whether the peer knows enough to compute the passkey.
         var isDisclosed = false
+        /// The number of the user who caused the pairing; `nil`: none did.
+        var user: UInt32?
     }
 
     /// Failures, and the waiting time that they cause.
@@ -73,6 +83,16 @@ struct PairingGuard {
         var fixed: [FixedPasskey] = []
 
         func failures(of number: UInt32) -> UInt8 { fixed.first { $0.number == number }?.failures ?? 0 }
+
+        /// Whether nothing waits or is locked because of it.
+        func isOver(at now: Instant) -> Bool { fixed.isEmpty && entries.failures(at: now) == 0 }
+    }
+
+    /// The failures in one role that a user has caused.
+    private struct UserTally {
+        let user: UInt32
+        let role: LinkRole
+        var tally: Tally
     }
 
     /// The number of failures that lock a fixed passkey. Three attempts find one with a probability of 0.02 %, five
@@ -82,34 +102,48 @@ struct PairingGuard {
     private static let limit = 64
     /// How many fixed passkeys are remembered.
     private static let fixedLimit = 16
+    /// How many tallies of users are remembered; each user has two at most.
+    private static let userLimit = 64
     /// The wait for pairings that come while another is in progress.
     private static let turn = Microseconds.seconds(1)
 
     /// Ordered by their last failure, the latest last.
     private var peers: [(peer: Peer, tries: Tries)] = []
+    /// The failures that no user has caused.
     private var central = Tally()
     private var peripheral = Tally()
+    /// Ordered by their last failure, the latest last.
+    private var users: [UserTally] = []
 
     /// How long a peer must still wait; `nil` if it need not wait.
     func wait(of peer: Peer, at now: Instant) -> Microseconds? {
-        peers.first { $0.peer == peer }?.tries.wait(at: now)
+        var stranger = peer
+        stranger.user = nil
+        var longest: Microseconds?
+        for (other, tries) in peers where other == peer || other == stranger {
+            if let wait = tries.wait(at: now) { longest = max(longest ?? wait, wait) }
+        }
+        return longest
     }
 
-    /// Why passkey entry must not begin; `nil` if it may.
+    /// Why passkey entry must not begin; `nil` if it may. What strangers have done counts for all, what a user has
+    /// caused for this user.
     func refusal(of entry: PasskeyEntry, at now: Instant) -> SecurityFailure? {
-        let tally = tally(entry.role)
+        let shared = tally(entry.role)
+        let own = entry.user.flatMap { tally(entry.role, of: $0) }
         if let number = entry.fixed {
-            let failures = tally.failures(of: number)
-            if failures >= Self.fixedPasskeyTries { return .passkeyLocked }
+            let failures = Int(shared.failures(of: number)) + Int(own?.failures(of: number) ?? 0)
+            if failures >= Int(Self.fixedPasskeyTries) { return .passkeyLocked }
             // Simultaneous attempts count like consecutive ones.
-            if Int(failures) + entry.underWay >= Int(Self.fixedPasskeyTries) {
+            if failures + entry.underWay >= Int(Self.fixedPasskeyTries) {
                 return .repeatedAttempts(retryAfter: Self.turn)
             }
         }
         guard entry.waitsForOthers else { return nil }
-        if let wait = tally.entries.wait(at: now) { return .repeatedAttempts(retryAfter: wait) }
-        guard entry.underWay > 0, tally.entries.failures(at: now) > 0 else { return nil }
-        return .repeatedAttempts(retryAfter: Self.turn)
+        let waits = [shared.entries.wait(at: now), own?.entries.wait(at: now)].compactMap { $0 }
+        if let wait = waits.max() { return .repeatedAttempts(retryAfter: wait) }
+        let hasFailed = shared.entries.failures(at: now) > 0 || own?.entries.failures(at: now) ?? 0 > 0
+        return entry.underWay > 0 && hasFailed ? .repeatedAttempts(retryAfter: Self.turn) : nil
     }
 
     /// Records a failed pairing.
@@ -123,8 +157,8 @@ struct PairingGuard {
         if peers.count >= Self.limit { peers.removeFirst() }
         peers.append((peer, tries))
         guard let entry else { return false }
-        var tally = tally(entry.role)
-        defer { setTally(tally, of: entry.role) }
+        var tally = entry.user.map { self.tally(entry.role, of: $0) ?? Tally() } ?? tally(entry.role)
+        defer { setTally(tally, of: entry, at: now) }
         tally.entries.fail(at: now)
         guard let number = entry.fixed else { return false }
         let before = tally.failures(of: number)
@@ -138,18 +172,38 @@ struct PairingGuard {
         return before < Self.fixedPasskeyTries && failures >= Self.fixedPasskeyTries
     }
 
-    mutating func succeeded(_ address: DeviceAddress) { peers.removeAll { $0.peer.address == address } }
+    /// A pairing with a device has succeeded that this user caused; `nil`: none did. What it has failed at with other
+    /// users stays.
+    mutating func succeeded(_ address: DeviceAddress, of user: UInt32? = nil) {
+        peers.removeAll { $0.peer.address == address && ($0.peer.user == nil || $0.peer.user == user) }
+    }
 
     /// Forgets all failures, because an operator says so.
     mutating func reset() { self = PairingGuard() }
 
-    /// The number of peers and passkeys that are remembered.
-    var remembered: Int { peers.count + central.fixed.count + peripheral.fixed.count }
+    /// The number of peers, users and passkeys that are remembered.
+    var remembered: Int {
+        let own = users.reduce(users.count) { $0 + $1.tally.fixed.count }
+        return peers.count + central.fixed.count + peripheral.fixed.count + own
+    }
 
     private func tally(_ role: LinkRole) -> Tally { role == .central ? central : peripheral }
 
-    private mutating func setTally(_ tally: Tally, of role: LinkRole) {
-        if role == .central { central = tally } else { peripheral = tally }
+    private func tally(_ role: LinkRole, of user: UInt32) -> Tally? {
+        guard BuiltIn.users else { return nil }
+        return users.first { $0.user == user && $0.role == role }?.tally
+    }
+
+    private mutating func setTally(_ tally: Tally, of entry: FailedEntry, at now: Instant) {
+        if BuiltIn.users, let user = entry.user {
+            users.removeAll { $0.user == user && $0.role == entry.role || $0.tally.isOver(at: now) }
+            if users.count >= Self.userLimit { users.removeFirst() }
+            users.append(UserTally(user: user, role: entry.role, tally: tally))
+        } else if entry.role == .central {
+            central = tally
+        } else {
+            peripheral = tally
+        }
     }
 }
 
