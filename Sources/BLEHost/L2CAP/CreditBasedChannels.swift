@@ -406,6 +406,11 @@ struct CreditBasedChannels {
         }
     }
 
+    /// Whether a request of ours with this identifier waits for its response.
+    func awaitsAnswer(_ identifier: UInt8) -> Bool {
+        awaiting(identifier) != nil || reconfigurations.contains { $0.identifier == identifier }
+    }
+
     func awaiting(_ identifier: UInt8) -> CreditBasedChannel? {
         channels.first { $0.isAwaitingAnswer(identifier) }
     }
