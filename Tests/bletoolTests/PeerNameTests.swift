@@ -53,6 +53,20 @@ struct PeerNameTests {
         #expect(scan.output.contains("C0:DE:00:00:00:43"))
     }
 
+    @Test("spaces and zeros that fill the field of a name do not count")
+    func padding() async throws {
+        let folder = try TestFolder()
+        let file = try folder.write(
+            #"{"devices":[{"name":"Lamp    ","address":"C0:DE:00:00:00:44/random","interval":0.1,"connectable":true}]}"#,
+            to: "padded.json")
+        let run = try await ToolRun("-t", "sim:\(file)", "gatt", "lamp", "discover")
+        #expect(run.status == 0 && run.errors.contains("C0:DE:00:00:00:44/random"))
+        let scan = try await ToolRun("-t", "sim:\(file)", "lescan", "--name", "Lamp", "--count", "1")
+        #expect(scan.output.contains("C0:DE:00:00:00:44"))
+        for other in ["Lamp", "Lamp  ", "LAMP\0\0", "lamp \0"] { #expect(other.isSameName(as: "Lamp")) }
+        for other in ["Lam", " Lamp", "Lamp 2", ""] { #expect(!other.isSameName(as: "Lamp")) }
+    }
+
     @Test(
         "a device that is heard but accepts no connections is reported as such",
         arguments: ["Beacon", "C0:DE:00:00:00:51"])
