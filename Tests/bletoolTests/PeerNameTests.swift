@@ -53,6 +53,18 @@ struct PeerNameTests {
         #expect(scan.output.contains("C0:DE:00:00:00:43"))
     }
 
+    @Test("a mistyped address is refused at once; name: takes a name that looks like one")
+    func mistypedAddress() async throws {
+        let folder = try TestFolder()
+        let file = try folder.write(
+            #"{"devices":[{"name":"11:22:33:44","address":"C0:DE:00:00:00:45/random","interval":0.1,"connectable":true}]}"#,
+            to: "odd.json")
+        let wrong = try await ToolRun("-t", "sim:\(file)", "gatt", "11:22:33:44", "discover")
+        #expect(wrong.status == 2 && wrong.errors.contains("six pairs of hexadecimal digits, not 4"), "\(wrong.errors)")
+        let named = try await ToolRun("-t", "sim:\(file)", "gatt", "name:11:22:33:44", "discover")
+        #expect(named.status == 0 && named.errors.contains("C0:DE:00:00:00:45/random"), "\(named.errors)")
+    }
+
     @Test("spaces and zeros that fill the field of a name do not count")
     func padding() async throws {
         let folder = try TestFolder()
