@@ -23,7 +23,8 @@ public struct HostCounters: Hashable, Sendable {
     public var forgottenDevices: UInt64 = 0
     /// ACL packets that came before the Connection Complete of their link and were kept (pain 11).
     public var parkedPackets: UInt64 = 0
-    /// ACL packets for handles that belong to no link.
+    /// ACL packets for handles that belong to no link, frames for channels that do not exist, and responses of the
+    /// signalling channel that answer no request.
     public var strayPackets: UInt64 = 0
     /// L2CAP frames that were too long or incomplete, and fragments that continue no frame.
     public var oversizedFrames: UInt64 = 0
@@ -51,7 +52,7 @@ public struct HostCounters: Hashable, Sendable {
     public var missedUpdates: UInt64 = 0
     /// Malformed ATT PDUs of links that have ended.
     public var malformedATTPDUs: UInt64 = 0
-    /// ATT responses to no request, of links that have ended.
+    /// ATT responses that did not answer the request in progress, or came without one, of links that have ended.
     public var unexpectedATTResponses: UInt64 = 0
     /// Values that came before a client subscribed and were too many to keep, of links that have ended (pain 12).
     public var droppedEarlyNotifications: UInt64 = 0

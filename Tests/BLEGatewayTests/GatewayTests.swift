@@ -171,6 +171,13 @@ struct GatewayTests {
         #expect(!NamePattern("?").matches(""))
     }
 
+    @Test("spaces that fill the field of a name do not count")
+    func paddedNames() {
+        #expect(NamePattern("Lamp").matches("Lamp   ") && NamePattern("L?mp").matches("Lamp "))
+        #expect(NamePattern("Lamp ").matches("Lamp ") && !NamePattern("Lamp ").matches("Lamp"))
+        #expect(!NamePattern("Lamp").matches(" Lamp") && NamePattern("").matches("  "))
+    }
+
     @Test("private addresses are dropped, or merged by the key of their identity")
     func identities() throws {
         // Core 5.4, Vol 3, Part H, D.7: IRK ec0234a3…, prand 708194, hash 0dfbaa.

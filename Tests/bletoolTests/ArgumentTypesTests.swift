@@ -12,7 +12,10 @@ struct ArgumentTypesTests {
         let untyped = try #require(DeviceAddress("c1:22:33:44:55:66"))
         #expect(PeerArgument(argument: "c1:22:33:44:55:66") == .untypedAddress(untyped))
         #expect(PeerArgument(argument: "Thermometer 7") == .name("Thermometer 7"))
-        #expect(PeerArgument(argument: "C1:22:33:44:55") == .name("C1:22:33:44:55"))
+        #expect(PeerArgument(argument: "name:C1:22:33:44:55") == .name("C1:22:33:44:55"))
+        #expect(PeerArgument(argument: "name:C1:22:33:44:55:66") == .name("C1:22:33:44:55:66"))
+        #expect(PeerArgument(argument: "name:name:Lamp") == .name("name:Lamp"))
+        #expect(PeerArgument(argument: "name:") == nil)
         #expect(PeerArgument(argument: "") == nil)
         #expect(PeerArgument(argument: "c1:22:33:44:55:66")?.asRandom(true) == .address(random))
     }
@@ -21,11 +24,15 @@ struct ArgumentTypesTests {
     func mistypedAddresses() {
         for wrong in [
             "C0:DE:00:00:00:ZZ", "CO:DE:00:00:00:01", "C0:DE:0:0:0:1", "AA:BB:CC:DD:EE:FF/foo", "AA:BB:CC:DD:EE:FF/",
-            "C0:DE:00:00:00:ZZ/random",
+            "C0:DE:00:00:00:ZZ/random", "11:22:33:44:55", "11:22:33:44:55:GG", "11:22:33:44:55:66/pubic",
+            "11:22:33:44:55/random", "11:22:33:44:55:66:77", "11:22:33:44:55:667", "11:22:33:44:55:", "AA::CC:DD:EE:FF",
+            "11:22:33:44", ":11:22:33:44:55:66",
         ] {
             #expect(PeerArgument(argument: wrong) == nil, "\(wrong)")
         }
-        for name in ["Lamp: A:B", "a/b", "12:30", "C1:22:33:44:55", "AA::CC:DD:EE:FF", "living:room:lamp:on:the:left"] {
+        for name in [
+            "Lamp: A:B", "a/b", "12:30", "12:30:45", "living:room:lamp:on:the:left", "Lamp AA:BB:CC", "x:y:z:1",
+        ] {
             #expect(PeerArgument(argument: name) == .name(name))
         }
     }

@@ -36,4 +36,24 @@ struct LinkRunTests {
         #expect([1, 3].contains(run.status))
         #expect(try run.events("error").first?["code"] as? String == "transportLost", "\(run.errors)")
     }
+
+    @Test("an event that never comes does not hold up link: what it would say is left out")
+    func silentController() async throws {
+        // LE Transmit Power Reporting, with which a controller answers LE Read Remote Transmit Power Level.
+        let air = try ToolAir(controllers: 2) { $0.count > 3 && $0[0] == 0x04 && $0[1] == 0x3E && $0[3] == 0x21 }
+        let adapter = try await Adapter.open(air.transports[1])
+        let advertising = Task {
+            try await adapter.advertise(AdvertiseRequest(.packed(localName: "Lamp", serviceUUIDs: [])))
+        }
+        defer { advertising.cancel() }
+        let begin = ContinuousClock.now
+        let run = try await ToolRun(
+            "-t", air.transports[0], "--json", "link", "Lamp", "--connect-timeout", "0", "--duration", "1")
+        // The engine waits 40 s for the event.
+        #expect(begin.duration(to: .now) < .seconds(38))
+        #expect(run.status == 0, "\(run.errors)")
+        let radio = try #require(try run.events("radio").first)
+        #expect(radio["peersPower"] is NSNull && radio["rssi"] is Int)
+        await adapter.close()
+    }
 }

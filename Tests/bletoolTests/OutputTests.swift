@@ -20,13 +20,58 @@ struct OutputTests {
     @Test("ad decode gives the keys of the contract, numbers as integers")
     func advertisingData() throws {
         let bytes = try #require(Hexadecimal.bytes("020106 03030d18 020af4 05ff4c000102 0b0942756d626c6550656572"))
-        let data = AdvertisingData(advertisement: bytes.span.bytes)
-        let output = AdvertisingDataOutput(data, scanFor: []).json
+        let output = AdvertisingDataOutput(advertisement: bytes, scanFor: []).json
         #expect(
             output.text
                 == #"{"event":"advertisingData","flags":6,"localName":"BumblePeer","nameComplete":true,"txPower":-12,"appearance":null,"#
                 + #""serviceUUIDs":["180D"],"solicitedServiceUUIDs":[],"hashedServiceUUIDs":[],"#
-                + #""manufacturerData":[{"company":76,"data":"0102"}],"serviceData":[],"errors":[]}"#)
+                + #""manufacturerData":[{"company":76,"data":"0102"}],"serviceData":[],"structures":["#
+                + #"{"packet":"advertisement","type":1,"name":"Flags","data":"06"},"#
+                + #"{"packet":"advertisement","type":3,"name":"Complete Service UUIDs (16 bits)","data":"0d18"},"#
+                + #"{"packet":"advertisement","type":10,"name":"TX Power Level","data":"f4"},"#
+                + #"{"packet":"advertisement","type":255,"name":"Manufacturer Data","data":"4c000102"},"#
+                + #"{"packet":"advertisement","type":9,"name":"Complete Local Name","data":"42756d626c6550656572"}"#
+                + #"],"errors":[]}"#)
+    }
+
+    @Test("ad decode shows each structure of advertising data: types without a line of their own with their octets")
+    func everyStructure() throws {
+        // Types with a line of their own, and no other line.
+        let known = try #require(Hexadecimal.bytes("020106 03030d18 020af4 03194103 05ff4c000102 0416 0d18 01 020941"))
+        let plain = AdvertisingDataOutput(advertisement: known, scanFor: [])
+        #expect(plain.structures.count == 7 && plain.structures.allSatisfy(\.isCovered))
+        #expect(!plain.text.contains("other"))
+        let shown: Set<UInt8> = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0x0A, 0x14, 0x15, 0x16, 0x19, 0x1F, 0x20, 0x21, 0xFF]
+        for type in 0...255 as ClosedRange<UInt8> where !shown.contains(type) {
+            let output = AdvertisingDataOutput(advertisement: [4, type, 0xAB, 0xCD, 0xEF], scanFor: [])
+            let number = Hexadecimal.number(type, digits: 2)
+            let line = output.text.split(separator: "\n").first
+            #expect(line?.hasPrefix("other         \(number)") == true && line?.hasSuffix(":abcdef") == true)
+            #expect(output.structures.map(\.data) == [[0xAB, 0xCD, 0xEF]])
+        }
+        let mesh = AdvertisingDataOutput(advertisement: [3, 0x2A, 0x01, 0x02, 2, 0x77, 0x03], scanFor: [])
+        #expect(mesh.text == "other         0x2a Mesh Message:0102\nother         0x77:03")
+    }
+
+    @Test("ad decode also shows structures that are repeated, malformed or cut off")
+    func remainingStructures() throws {
+        // Two flags, TX power of two octets, a shortened name beside the complete one, a half UUID, a cut-off name.
+        let octets = try #require(
+            Hexadecimal.bytes("020106 020104 030a0c0d 03084142 0409414243 04030d1801 0909446566"))
+        let output = AdvertisingDataOutput(advertisement: octets, scanFor: [])
+        let others = output.structures.filter { !$0.isCovered }.map(\.text)
+        #expect(
+            others == [
+                "0x01 Flags:04", "0x0a TX Power Level:0c0d", "0x08 Shortened Local Name:4142",
+                "0x03 Complete Service UUIDs (16 bits):0d1801", "0x09 Complete Local Name:446566 (cut off)",
+            ])
+        #expect(output.json.text.contains(#""data":"446566","cutOff":true}]"#))
+        let response = AdvertisingDataOutput(advertisement: [], scanResponse: [2, 0x77, 1, 0, 0], scanFor: [])
+        #expect(
+            response.structures.map(\.json.text) == [
+                #"{"packet":"scanResponse","type":119,"name":null,"data":"01"}"#
+            ])
+        #expect(AdvertisingDataOutput(advertisement: [0, 0], scanFor: []).text == "nothing")
     }
 
     @Test("an ATT error is shown with its code and handle")

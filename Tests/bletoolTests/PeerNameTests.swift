@@ -57,6 +57,32 @@ struct PeerNameTests {
         #expect(scan.output.contains("C0:DE:00:00:00:43"))
     }
 
+    @Test("a mistyped address is refused at once; name: takes a name that looks like one")
+    func mistypedAddress() async throws {
+        let folder = try TestFolder()
+        let file = try folder.write(
+            #"{"devices":[{"name":"11:22:33:44","address":"C0:DE:00:00:00:45/random","interval":0.1,"connectable":true}]}"#,
+            to: "odd.json")
+        let wrong = try await ToolRun("-t", "sim:\(file)", "gatt", "11:22:33:44", "discover")
+        #expect(wrong.status == 2 && wrong.errors.contains("six pairs of hexadecimal digits, not 4"), "\(wrong.errors)")
+        let named = try await ToolRun("-t", "sim:\(file)", "gatt", "name:11:22:33:44", "discover")
+        #expect(named.status == 0 && named.errors.contains("C0:DE:00:00:00:45/random"), "\(named.errors)")
+    }
+
+    @Test("spaces and zeros that fill the field of a name do not count")
+    func padding() async throws {
+        let folder = try TestFolder()
+        let file = try folder.write(
+            #"{"devices":[{"name":"Lamp    ","address":"C0:DE:00:00:00:44/random","interval":0.1,"connectable":true}]}"#,
+            to: "padded.json")
+        let run = try await ToolRun("-t", "sim:\(file)", "gatt", "lamp", "discover")
+        #expect(run.status == 0 && run.errors.contains("C0:DE:00:00:00:44/random"))
+        let scan = try await ToolRun("-t", "sim:\(file)", "lescan", "--name", "Lamp", "--count", "1")
+        #expect(scan.output.contains("C0:DE:00:00:00:44"))
+        for other in ["Lamp", "Lamp  ", "LAMP\0\0", "lamp \0"] { #expect(other.isSameName(as: "Lamp")) }
+        for other in ["Lam", " Lamp", "Lamp 2", ""] { #expect(!other.isSameName(as: "Lamp")) }
+    }
+
     @Test(
         "a device that is heard but accepts no connections is reported as such",
         arguments: ["Beacon", "C0:DE:00:00:00:51"])

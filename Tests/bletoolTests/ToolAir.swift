@@ -12,11 +12,12 @@ final class ToolAir: @unchecked Sendable {
     private let loop: EventLoop
     private let stage: AirStage
 
-    init(controllers count: Int) throws {
+    /// - Parameter losing: packets of controllers that their hosts never get.
+    init(controllers count: Int, losing: @escaping @Sendable ([UInt8]) -> Bool = { _ in false }) throws {
         let names = (0..<count).map { _ in "@jelling-\(UUID())" }
         transports = names.map { "unix:\($0)" }
         loop = try EventLoop(name: "tool air")
-        stage = try AirStage(names, on: loop)
+        stage = try AirStage(names, on: loop, losing)
         try loop.start()
     }
 
@@ -45,9 +46,11 @@ private final class AirStage {
     private let epoch: UInt64
     private var ports: [Port] = []
     private var deadline: EventLoop.Deadline?
+    private let losing: @Sendable ([UInt8]) -> Bool
 
-    init(_ names: [String], on loop: EventLoop) throws {
+    init(_ names: [String], on loop: EventLoop, _ losing: @escaping @Sendable ([UInt8]) -> Bool) throws {
         self.loop = loop
+        self.losing = losing
         epoch = loop.nowMicroseconds
         for (index, name) in names.enumerated() {
             let address = DeviceAddress(value: 0x00AA_0200_0001 + UInt64(index), kind: .public)
@@ -103,7 +106,9 @@ private final class AirStage {
     /// Delivers what the controllers have sent so far, and sets the timer for the next packet.
     private func deliver() {
         for port in ports {
-            air.drainPackets(of: port.controller) { port.host?.send($0) }
+            air.drainPackets(of: port.controller) { packet in
+                if !losing(packet.copied()) { port.host?.send(packet) }
+            }
         }
         if let next = air.nextDeadlineMicroseconds {
             deadline?.set(atMicroseconds: epoch + UInt64(max(0, next)))

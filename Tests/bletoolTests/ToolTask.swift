@@ -36,6 +36,9 @@ final class ToolTask: Sendable {
 
     deinit { interruption.request() }
 
+    /// Presses ^C.
+    func interrupt() { interruption.request() }
+
     /// The exit status, when the run has ended.
     var status: Int32 { get async { await task.value } }
 

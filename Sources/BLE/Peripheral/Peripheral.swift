@@ -296,7 +296,7 @@ public final class Peripheral: Sendable {
     /// Subscribes and returns the values as a sequence; uses notifications if the characteristic offers both ways (SPEC
     /// CEN-15, 2.3).
     /// - Throws: `BLEError.notSubscribable` if the characteristic offers neither, `notFound` if it has no Client
-    ///   Characteristic Configuration, or the device's error.
+    ///   Characteristic Configuration, or the device's error. The other function subscribes to what such a device sends.
     public func notifications(of characteristic: Characteristic) async throws -> Notifications {
         guard let mode = characteristic.properties.subscriptionMode else {
             throw BLEError.notSubscribable(characteristic.uuid)
@@ -310,6 +310,9 @@ public final class Peripheral: Sendable {
     }
 
     /// Subscribes with known handles.
+    ///
+    /// Some devices send values although the characteristic has no Client Characteristic Configuration, or one that
+    /// cannot be written. With `AttributeHandle.none` as the configuration nothing is written, and these values arrive.
     /// - Throws: the device's error.
     public func notifications(
         of handle: AttributeHandle, configuration: AttributeHandle, mode: SubscriptionMode

@@ -46,12 +46,12 @@ extension DecodedOutput {
         if isJSON {
             begin("Type", "type")
             buffer.append(decimal: UInt64(type))
-            if let name = Self.structureName(type) {
+            if let name = AdvertisingStructureName.text(type) {
                 begin("Name", "name")
                 word(name)
             }
             begin("Value", "value")
-        } else if let name = Self.structureName(type) {
+        } else if let name = AdvertisingStructureName.text(type) {
             begin(name, "value")
         } else {
             begin("Type", "type")
@@ -156,62 +156,6 @@ extension DecodedOutput {
             uuid(value.part(0, width))
             buffer.append(UInt8(ascii: " "))
             bytes(value.rest(width))
-        }
-    }
-
-    private static func structureName(_ type: UInt8) -> StaticString? {
-        switch type {
-        case 0x01: "Flags"
-        case 0x02: "Incomplete Service UUIDs (16 bits)"
-        case 0x03: "Complete Service UUIDs (16 bits)"
-        case 0x04: "Incomplete Service UUIDs (32 bits)"
-        case 0x05: "Complete Service UUIDs (32 bits)"
-        case 0x06: "Incomplete Service UUIDs (128 bits)"
-        case 0x07: "Complete Service UUIDs (128 bits)"
-        case 0x08: "Shortened Local Name"
-        case 0x09: "Complete Local Name"
-        case 0x0A: "TX Power Level"
-        case 0x0D: "Class of Device"
-        case 0x0E: "Simple Pairing Hash C-192"
-        case 0x0F: "Simple Pairing Randomizer R-192"
-        case 0x10: "Device ID or Security Manager TK"
-        case 0x11: "Security Manager Out of Band Flags"
-        case 0x12: "Peripheral Connection Interval Range"
-        case 0x14: "Solicited Service UUIDs (16 bits)"
-        case 0x15: "Solicited Service UUIDs (128 bits)"
-        case 0x16: "Service Data"
-        case 0x17: "Public Target Address"
-        case 0x18: "Random Target Address"
-        case 0x19: "Appearance"
-        case 0x1A: "Advertising Interval"
-        case 0x1B: "LE Bluetooth Device Address"
-        case 0x1C: "LE Role"
-        case 0x1D: "Simple Pairing Hash C-256"
-        case 0x1E: "Simple Pairing Randomizer R-256"
-        case 0x1F: "Solicited Service UUIDs (32 bits)"
-        case 0x20: "Service Data (32-bit UUID)"
-        case 0x21: "Service Data (128-bit UUID)"
-        case 0x22: "LE Secure Connections Confirmation Value"
-        case 0x23: "LE Secure Connections Random Value"
-        case 0x24: "URI"
-        case 0x25: "Indoor Positioning"
-        case 0x26: "Transport Discovery Data"
-        case 0x27: "LE Supported Features"
-        case 0x28: "Channel Map Update Indication"
-        case 0x29: "PB-ADV"
-        case 0x2A: "Mesh Message"
-        case 0x2B: "Mesh Beacon"
-        case 0x2C: "BIGInfo"
-        case 0x2D: "Broadcast Code"
-        case 0x2E: "Resolvable Set Identifier"
-        case 0x2F: "Advertising Interval (long)"
-        case 0x30: "Broadcast Name"
-        case 0x31: "Encrypted Advertising Data"
-        case 0x32: "Periodic Advertising Response Timing"
-        case 0x34: "Electronic Shelf Label"
-        case 0x3D: "3D Information"
-        case 0xFF: "Manufacturer Data"
-        default: nil
         }
     }
 }

@@ -131,9 +131,17 @@ public struct NamePattern: Equatable, Sendable {
 
     public init(_ text: String) { pattern = Array(text) }
 
-    /// Whether the pattern matches the whole name. The time is at most proportional to the product of both lengths.
+    /// Whether the pattern matches the whole name, with or without the spaces at its end with which some devices fill a
+    /// fixed field. The time is at most proportional to the product of both lengths.
     public func matches(_ name: String) -> Bool {
-        let name = Array(name)
+        var characters = Array(name)
+        if matches(characters) { return true }
+        guard characters.last == " " else { return false }
+        while characters.last == " " { characters.removeLast() }
+        return matches(characters)
+    }
+
+    private func matches(_ name: [Character]) -> Bool {
         var place = 0
         var position = 0
         // Where to continue if the text after the last `*` does not match.

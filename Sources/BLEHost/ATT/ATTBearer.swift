@@ -7,9 +7,10 @@ import BLEPackets
 ///                       ▼
 ///                     dead ── nothing more is sent or received
 ///
-/// At most one request of ours waits for its answer; requests of the peer's client are answered meanwhile. The first
-/// response ends a transaction, even one of the wrong kind: a server sends one answer to each request, so the next
-/// request is paired with its own answer again, and one bad answer costs one operation, not the link.
+/// At most one request of ours waits for its answer; requests of the peer's client are answered meanwhile. The request
+/// ends with the response of its own method or with an Error Response that names it (Core 5.4, Vol 3, Part F, 3.4.9).
+/// Every other response is late, repeated or stray: it is counted and ignored, and only the time of the request ends
+/// the bearer (3.3.3). An answer with invalid content costs one operation, not the link.
 struct ATTBearer {
     /// ATT_MTU in octets until the exchange (Core 5.4, Vol 3, Part G, 5.2.1).
     static let defaultMTU: UInt16 = 23
@@ -25,7 +26,7 @@ struct ATTBearer {
         /// A response to our request, of the expected kind.
         case response
         case refusal(ATTError, AttributeHandle)
-        /// A PDU that is not a valid response to our request.
+        /// The answer to our request, but with invalid content.
         case invalidResponse(ATTInvalidResponse)
         case notification
         case multipleNotification
@@ -105,29 +106,27 @@ struct ATTBearer {
     }
 
     private mutating func classifyResponse(_ pdu: RawSpan, _ opcode: ATTOpcode) -> Arrival {
-        guard case .awaiting(let request, _) = state else {
-            counters.unexpectedResponses &+= 1
-            return .ignored
-        }
+        guard case .awaiting(let request, _) = state else { return unexpected() }
         guard opcode == .errorResponse else {
+            guard opcode == request.response else { return unexpected() }
             state = .idle
-            return opcode == request.response ? .response : .invalidResponse(.wrongOpcode(opcode))
+            return .response
         }
+        // Some servers send an Error Response for a Write Command, too. One that is cut short before it names its
+        // request answers none.
+        guard pdu.byte(at: 1) == request.rawValue else { return unexpected() }
+        state = .idle
         do throws(DecodingError) {
             let response = try ATTErrorResponse(pdu)
-            guard response.request.kind == .request else {
-                // A response to a PDU that has none; some servers send one for Write Commands. The response to our
-                // request is yet to come.
-                counters.unexpectedResponses &+= 1
-                return .ignored
-            }
-            state = .idle
-            guard response.request == request else { return .invalidResponse(.wrongRequestInError(response.request)) }
             return .refusal(response.error, response.handle)
         } catch {
-            state = .idle
             return .invalidResponse(.malformed(error))
         }
+    }
+
+    private mutating func unexpected() -> Arrival {
+        counters.unexpectedResponses &+= 1
+        return .ignored
     }
 
     private mutating func malformed() -> Arrival {

@@ -1,6 +1,6 @@
 /// Counts traffic of a bearer that belongs to no operation.
 public struct ATTCounters: Equatable, Sendable {
-    /// Responses without a request.
+    /// Responses that do not answer the request in progress, or come without one.
     public var unexpectedResponses: UInt64 = 0
     /// PDUs whose format does not match their opcode, except responses: those end their operation.
     public var malformedPDUs: UInt64 = 0

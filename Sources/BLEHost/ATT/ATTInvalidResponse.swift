@@ -4,9 +4,9 @@ import BLEPackets
 public enum ATTInvalidResponse: Equatable, Sendable {
     /// The PDU cannot be decoded.
     case malformed(DecodingError)
-    /// The response belongs to another request.
+    /// The response belongs to another request. Not reported any more: such a response is counted and ignored.
     case wrongOpcode(ATTOpcode)
-    /// The error response names another request.
+    /// The error response names another request. Not reported any more, either.
     case wrongRequestInError(ATTOpcode)
     /// A handle lies outside the requested range, or a range ends before it begins.
     case handleOutOfRange(AttributeHandle)

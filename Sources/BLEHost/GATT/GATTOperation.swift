@@ -63,6 +63,9 @@ public enum GATTOperation: Equatable, Sendable {
     /// `unsubscribe` or until the client releases the link (SPEC 5.5 rule 5). Ends with `subscribed`; values that
     /// arrived before follow it. The subscription ends if the peer invalidates the value by Service Changed, provided
     /// that a client has discovered that characteristic.
+    ///
+    /// Some devices notify without a configuration, or with one that cannot be written. The configuration
+    /// `AttributeHandle.none` subscribes to what such a device sends: nothing is written.
     case subscribe(AttributeHandle, configuration: AttributeHandle, mode: SubscriptionMode)
     /// Undoes one `subscribe` of this client; the peer's configuration is written when the last client unsubscribes.
     /// Ends with `unsubscribed`.

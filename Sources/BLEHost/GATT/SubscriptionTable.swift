@@ -4,7 +4,8 @@ import BLEPackets
 /// 5).
 ///
 /// A characteristic has one configuration for each link: the union of the modes that its holders want. A client names
-/// both handles itself, so several values may have one configuration: then it is the union of what all of them need.
+/// both handles itself, so several values may have one configuration: then it is the union of what all of them need. A
+/// value without a configuration has the handle zero in its place, and nothing is written for it.
 struct SubscriptionTable {
     struct Holder: Equatable {
         var client: ClientID
@@ -55,7 +56,7 @@ struct SubscriptionTable {
     }
 
     /// A client is about to subscribe to `valueHandle`: returns the bits that the configuration then needs; `nil` if it
-    /// already has them.
+    /// already has them, or if there is none.
     ///
     /// Another configuration than the entry's is not taken over before it has been written: a client that names a wrong
     /// one has no effect on the holders.
@@ -67,6 +68,7 @@ struct SubscriptionTable {
             entries.insert(entry, at: place)
         }
         entries[place].isClaimed = true
+        guard configuration != .none else { return nil }
         let isKnown = entries[place].configuration == configuration
         let target = wanted(of: configuration, besides: nil) | (isKnown ? 0 : entries[place].wanted) | bits
         return isKnown && target == entries[place].written ? nil : target
@@ -84,6 +86,7 @@ struct SubscriptionTable {
 
     /// Whether the attribute is the configuration of a value that a client holds or is about to hold.
     func isConfiguration(_ handle: AttributeHandle) -> Bool {
+        guard handle != .none else { return false }
         for index in entries.indices where entries[index].configuration == handle { return true }
         return false
     }
@@ -104,7 +107,7 @@ struct SubscriptionTable {
 
     /// Whether the peer's configuration of a value is not what its holders need, and what they need.
     func change(for valueHandle: AttributeHandle) -> (configuration: AttributeHandle, bits: UInt16)? {
-        guard let entry = self[valueHandle] else { return nil }
+        guard let entry = self[valueHandle], entry.configuration != .none else { return nil }
         let bits = wanted(of: entry.configuration, besides: nil)
         return bits == entry.written ? nil : (entry.configuration, bits)
     }

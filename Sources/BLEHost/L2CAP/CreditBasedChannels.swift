@@ -165,12 +165,22 @@ struct CreditBasedChannels {
         }
     }
 
-    /// Cancels an attempt to open a channel; if the peer accepts it afterwards, the channel is closed at once.
+    /// Cancels an attempt to open a channel; if the peer accepts it afterwards, the channel is closed at once. Who waits
+    /// for the end of a channel waits no longer; the channel goes on closing.
     mutating func cancel(_ operation: OperationID) -> Bool {
         var isFound = false
         for index in channels.indices {
-            guard case .opening(operation, let identifier, let deadline) = channels[index].state else { continue }
-            channels[index].state = .opening(operation: nil, identifier: identifier, deadline: deadline)
+            switch channels[index].state {
+            case .opening(operation, let identifier, let deadline):
+                channels[index].state = .opening(operation: nil, identifier: identifier, deadline: deadline)
+            case .draining(var operations, let deadline) where operations.contains(operation):
+                operations.removeAll { $0 == operation }
+                channels[index].state = .draining(operations: operations, deadline: deadline)
+            case .closing(var operations, let identifier, let deadline) where operations.contains(operation):
+                operations.removeAll { $0 == operation }
+                channels[index].state = .closing(operations: operations, identifier: identifier, deadline: deadline)
+            case .opening, .draining, .closing, .open: continue
+            }
             isFound = true
         }
         if isFound { actions.append(.completed(operation, .failure(.notOpen))) }
@@ -404,6 +414,11 @@ struct CreditBasedChannels {
             $0.isClosing
                 && ($0.remote == first && $0.local == second || $0.local == first && $0.remote == second)
         }
+    }
+
+    /// Whether a request of ours with this identifier waits for its response.
+    func awaitsAnswer(_ identifier: UInt8) -> Bool {
+        awaiting(identifier) != nil || reconfigurations.contains { $0.identifier == identifier }
     }
 
     func awaiting(_ identifier: UInt8) -> CreditBasedChannel? {

@@ -10,10 +10,14 @@ struct SignallingChannel {
     /// The credit-based channels, which signalling opens and closes.
     private var channels = CreditBasedChannels()
     private var pending: (identifier: UInt8, deadline: Instant)?
+    /// The last request of ours that was not answered in time: its response may still come.
+    private var late: UInt8?
 
     /// What to do about a received packet.
     enum Reaction: Equatable {
         case none
+        /// A response that answers no request of ours (Core 5.4, Vol 3, Part A, 4): counted and ignored.
+        case stray
         case reply(LESignallingCommand, identifier: UInt8)
         /// A peripheral requests parameters that the specification allows: accept them, then update the link.
         case accept(ConnectionParameterRequest, identifier: UInt8)
@@ -38,7 +42,8 @@ struct SignallingChannel {
     /// - Returns: whether our request for parameters timed out.
     mutating func advance(to now: Instant) -> Bool {
         if BuiltIn.channels { channels.advance(to: now, identifiers: &identifiers) }
-        guard let deadline = pending?.deadline, deadline <= now else { return false }
+        guard let overdue = pending, overdue.deadline <= now else { return false }
+        late = overdue.identifier
         pending = nil
         return true
     }
@@ -56,19 +61,26 @@ struct SignallingChannel {
             }
             return .accept(wished, identifier: identifier)
         case .connectionParameterUpdateResponse(let response):
-            // Only one request is pending, and some peers answer it with an identifier of their own.
-            guard pending != nil else { return .none }
-            pending = nil
+            // Only one request is pending, and some peers answer it with an identifier of their own. Only the late
+            // response to the request before is known to be another's.
+            guard let pending, pending.identifier == identifier || late != identifier else {
+                late = nil
+                return .stray
+            }
+            self.pending = nil
             return .parametersAnswered(isAccepted: response.result == .accepted)
         case .commandReject:
             guard pending?.identifier == identifier else {
-                return BuiltIn.channels ? .channels(command, identifier: identifier) : .none
+                let isAwaited = BuiltIn.channels && channels.awaitsAnswer(identifier)
+                return isAwaited ? .channels(command, identifier: identifier) : .stray
             }
             pending = nil
             return .parametersAnswered(isAccepted: false)
-        case .leCreditBasedConnectionRequest, .leCreditBasedConnectionResponse, .flowControlCreditIndication,
-            .disconnectionRequest, .disconnectionResponse, .creditBasedConnectionRequest,
-            .creditBasedConnectionResponse, .creditBasedReconfigureRequest, .creditBasedReconfigureResponse:
+        case .leCreditBasedConnectionResponse, .creditBasedConnectionResponse, .creditBasedReconfigureResponse:
+            let isAwaited = BuiltIn.channels && channels.awaitsAnswer(identifier)
+            return isAwaited ? .channels(command, identifier: identifier) : .stray
+        case .leCreditBasedConnectionRequest, .flowControlCreditIndication, .disconnectionRequest,
+            .disconnectionResponse, .creditBasedConnectionRequest, .creditBasedReconfigureRequest:
             guard BuiltIn.channels else { fallthrough }
             return .channels(command, identifier: identifier)
         case .other:

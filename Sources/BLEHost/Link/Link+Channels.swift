@@ -104,6 +104,7 @@ extension Link {
         }
         switch reaction {
         case .none: break
+        case .stray: effects.counters.strayPackets &+= 1
         case .reply(let command, let identifier): send(command, identifier: identifier, into: &effects)
         case .accept(let wished, let identifier):
             // While our own update runs, the peer's request is rejected; the peer may ask again.

@@ -70,7 +70,7 @@ extension SimulatedAttribute {
                     characteristic.uuid, .value(number), characteristic.value, characteristic.permissions,
                     maximumLength: min(512, max(0, characteristic.maximumLength)))
                 characteristics.append(characteristic)
-                if !characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
+                if characteristic.isConfigurable {
                     add(
                         clientCharacteristicConfiguration, .configuration(number), [0, 0], [.read, .write],
                         maximumLength: 2)
@@ -90,8 +90,7 @@ extension SimulatedAttribute {
         for service in services {
             let includes = service.includedServices.count { uuid in services.contains { $0.uuid == uuid } }
             let count = service.characteristics.reduce(1 + includes) {
-                let hasConfiguration = !$1.properties.isDisjoint(with: [.notify, .indicate])
-                return $0 + 2 + (hasConfiguration ? 1 : 0) + $1.descriptors.count
+                $0 + 2 + ($1.isConfigurable ? 1 : 0) + $1.descriptors.count
             }
             let start = max(next, Int(service.startHandle ?? 0))
             guard start + count - 1 <= 0xFFFF else { break }

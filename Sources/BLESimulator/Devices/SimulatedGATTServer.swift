@@ -35,6 +35,16 @@ final class SimulatedGATTServer {
         self.maximumMTU = min(517, max(23, maximumMTU))
         configurations = Array(repeating: 0, count: characteristics.count)
         readCounts = Array(repeating: 0, count: characteristics.count)
+        startUnconfigured()
+    }
+
+    /// Characteristics without a configuration send their values to every client.
+    private func startUnconfigured() {
+        for (number, characteristic) in characteristics.enumerated()
+        where !characteristic.hasConfiguration && !characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
+            configurations[number] = characteristic.properties.contains(.notify) ? 1 : 2
+            changedConfigurations.append(number)
+        }
     }
 
     /// Clears the state of a link; values are kept.
@@ -45,6 +55,7 @@ final class SimulatedGATTServer {
         waitsForConfirmation = false
         waitingIndications.removeAll()
         for number in configurations.indices { configurations[number] = 0 }
+        startUnconfigured()
         for position in attributes.indices {
             if case .configuration = attributes[position].role { attributes[position].value = [0, 0] }
         }
@@ -64,6 +75,7 @@ final class SimulatedGATTServer {
         readCounts = Array(repeating: 0, count: characteristics.count)
         changedConfigurations = []
         writtenCharacteristics = []
+        startUnconfigured()
     }
 
     // MARK: Requests

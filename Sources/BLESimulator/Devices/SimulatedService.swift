@@ -81,6 +81,12 @@ public struct SimulatedCharacteristic: Sendable {
     public var maximumLength: Int
     /// The descriptors, except the client characteristic configuration, which exists if the properties require it.
     public var descriptors: [SimulatedDescriptor]
+    /// Whether there is the client characteristic configuration that the properties require. Without it the device
+    /// violates the specification, and sends values to everyone who is connected.
+    public var hasConfiguration = true
+
+    /// Whether the characteristic has a client characteristic configuration.
+    var isConfigurable: Bool { hasConfiguration && !properties.isDisjoint(with: [.notify, .indicate]) }
 
     /// Supplies the value of the first read, the second, and so on, instead of `value`.
     public var readValue: (@Sendable (_ count: Int) -> [UInt8])?

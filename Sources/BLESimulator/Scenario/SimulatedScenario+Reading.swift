@@ -129,6 +129,7 @@ extension SimulatedScenario {
     private static func service(_ object: ScenarioObject) throws(Problem) -> SimulatedService {
         let keys = [
             "uuid", "properties", "value", "notifyEvery", "descriptors", "readError", "writeError", "encrypted",
+            "configuration",
         ]
         var characteristics: [SimulatedCharacteristic] = []
         for characteristic in try object.objects("characteristics", keys: keys) {
@@ -163,6 +164,7 @@ extension SimulatedScenario {
         var characteristic = SimulatedCharacteristic(
             try object.required("uuid", try object.uuid("uuid")), properties, value: try object.octets("value") ?? [],
             descriptors: descriptors)
+        characteristic.hasConfiguration = try object.boolean("configuration") ?? true
         if let period = try object.number("notifyEvery", in: 0.001...1e6, "seconds") {
             guard !properties.isDisjoint(with: [.notify, .indicate]) else {
                 throw object.problem("notifyEvery", "needs the property notify or indicate")

@@ -734,7 +734,8 @@ jelling_status jelling_write_signed(
 
 /*
  * Asks for the values of a characteristic: JELLING_EVENT_NOTIFICATION. `configuration` is the handle of its Client
- * Characteristic Configuration (2902); `indications` not 0: with confirmation.
+ * Characteristic Configuration (2902), or 0 where there is none that can be written: what the device sends unasked then
+ * arrives. `indications` not 0: with confirmation.
  */
 jelling_status jelling_subscribe(
     jelling_engine *engine, jelling_link link, uint16_t handle, uint16_t configuration, uint32_t indications,

@@ -125,6 +125,9 @@ struct Count: ExplainedArgument, Equatable, Sendable {
 }
 
 /// A device as the user names it: `ADDRESS`, `ADDRESS/public`, `ADDRESS/random`, or its name.
+///
+/// A name may contain colons, but not look like an address: a mistyped address would be searched for until the time is
+/// over. `name:TEXT` is a name whatever it looks like.
 enum PeerArgument: ExplainedArgument, Equatable, Sendable {
     /// The type was named.
     case address(DeviceAddress)
@@ -132,8 +135,16 @@ enum PeerArgument: ExplainedArgument, Equatable, Sendable {
     case untypedAddress(DeviceAddress)
     case name(String)
 
+    private static let namePrefix = "name:"
+
     init?(argument: String) {
         guard !argument.isEmpty else { return nil }
+        if argument.hasPrefix(Self.namePrefix) {
+            let name = String(argument.dropFirst(Self.namePrefix.count))
+            guard !name.isEmpty else { return nil }
+            self = .name(name)
+            return
+        }
         guard let address = DeviceAddress(argument) else {
             guard !Self.isMistakenAddress(argument) else { return nil }
             self = .name(argument)
@@ -143,7 +154,8 @@ enum PeerArgument: ExplainedArgument, Equatable, Sendable {
     }
 
     static func mistake(in text: String) -> String {
-        text.isEmpty ? "name the device, or give its address" : DeviceAddress.mistake(in: text)
+        if text.isEmpty || text == namePrefix { return "name the device, or give its address" }
+        return DeviceAddress.mistake(in: text) + "; a name that looks like this is written \(namePrefix)NAME"
     }
 }
 
@@ -170,11 +182,15 @@ extension PeerArgument {
         return named.first
     }
 
-    /// Not a plausible name: six pairs with colons, or an address with a suffix.
+    /// Whether a text is meant as an address rather than as a name: six groups of one or two letters or digits between
+    /// colons, or at least four groups of which all but one are pairs of hexadecimal digits. What follows a slash does
+    /// not count.
     private static func isMistakenAddress(_ text: String) -> Bool {
-        let start = text.prefix { $0 != "/" }
-        let parts = start.split(separator: ":", omittingEmptySubsequences: false)
-        return parts.count == 6 && parts.allSatisfy { (1...2).contains($0.count) && $0.allSatisfy(\.isLetterOrDigit) }
+        let groups = text.prefix { $0 != "/" }.split(separator: ":", omittingEmptySubsequences: false)
+        if groups.count == 6, groups.allSatisfy({ (1...2).contains($0.count) && $0.allSatisfy(\.isLetterOrDigit) }) {
+            return true
+        }
+        return groups.count >= 4 && groups.count { $0.count == 2 && $0.allSatisfy(\.isHexDigit) } >= groups.count - 1
     }
 }
 

@@ -58,7 +58,7 @@ extension DeviceAddress {
         let wrong = pairs.first { $0.count != 2 || !$0.allSatisfy(\.isHexDigit) }
         let cause =
             if pairs.count != 6 {
-                "an address has six pairs of hexadecimal digits"
+                "an address has six pairs of hexadecimal digits" + (pairs.count > 1 ? ", not \(pairs.count)" : "")
             } else if let wrong {
                 "‘\(String(wrong).printable)’ is not a pair of hexadecimal digits"
             } else {

@@ -75,7 +75,14 @@ struct ChannelPipe: Sendable {
                 if open.all.isEmpty { return }
             case .inputEnded: tasks.append(Task { await silence(after: arrival, queue) })
             case .silent:
-                for channel in open.all { await channel.close() }
+                let channels = open.all
+                // All that was sent is on its way. A peer that does not answer the Disconnection Request is not waited
+                // for: the end of the link ends its channels.
+                try await withDeadline(after: Leaving.limit) {
+                    await withTaskGroup(of: Void.self) { group in
+                        for channel in channels { group.addTask { await channel.close() } }
+                    }
+                }
                 return
             case .failed(let error): throw error
             }

@@ -13,7 +13,7 @@ struct AdDecodeCommand: ToolCommand {
         commandName: "decode",
         abstract: "Decode advertising data.",
         discussion: """
-            Malformed structures are listed under errors; everything else is decoded.
+            Malformed structures are listed under errors; everything else is decoded, or shown with its type and octets.
 
               bletool ad decode 0201060303 0d18 0b0942756d626c6550656572
             """)
@@ -40,10 +40,9 @@ struct AdDecodeCommand: ToolCommand {
 
     func run(in session: Session) async throws {
         let bytes = advertisement.flatMap(\.bytes)
-        let response = scanResponse?.bytes ?? []
-        let data = AdvertisingData(
-            advertisement: bytes.span.bytes, scanResponse: scanResponse == nil ? nil : response.span.bytes)
-        let output = AdvertisingDataOutput(data, scanFor: scanFor, from: address?.address, keys: try keys.sensorKeys())
+        let output = AdvertisingDataOutput(
+            advertisement: bytes, scanResponse: scanResponse?.bytes ?? [], scanFor: scanFor, from: address?.address,
+            keys: try keys.sensorKeys())
         session.console.print(output.json, text: output.text)
     }
 }

@@ -8,7 +8,7 @@ struct LinkCommand: ToolCommand {
         abstract: "Watch the radio of a link: PHYs, power, path loss.",
         discussion: """
             Connects, prints how the link runs, and then what changes. Omits what a controller does not \
-            support. Runs until ^C unless --duration is given.
+            support, or does not report within 2 s. Runs until ^C unless --duration is given.
 
               bletool link Lamp --phys 1m,2m --duration 10
               bletool link Lamp --path-loss 60-80 --avoid 0-10,36
@@ -77,19 +77,37 @@ struct LinkCommand: ToolCommand {
 
     // MARK: Asking
 
+    /// How long the controller may take to report one thing. Some never send the event that belongs to a command, and
+    /// the engine waits 40 s for it.
+    private static let patience = Duration.seconds(2)
+    /// The same for what the user asked for: it takes some connection events, which may be 4 s apart.
+    private static let longPatience = Duration.seconds(15)
+
+    /// Waits for what the controller reports, but not for long.
+    @discardableResult
+    private static func within<Value: Sendable>(
+        _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withTimeout(limit, overdue: Failure(BLEError.procedureTimeout), body)
+    }
+
     /// Requests the reports; only those that the user asked for must be possible.
     private func ask(for peripheral: Peripheral, _ console: Console) async throws {
-        try? await peripheral.reportTransmitPower(local: true, remote: true)
-        if let pathLoss { try await peripheral.monitorPathLoss(zones: pathLoss.zones) }
+        try? await Self.within(Self.patience) { try await peripheral.reportTransmitPower(local: true, remote: true) }
+        if let zones = pathLoss?.zones {
+            try await Self.within(Self.longPatience) { try await peripheral.monitorPathLoss(zones: zones) }
+        }
         if let subrate, let parameters = await peripheral.information?.parameters {
-            try await peripheral.setSubrate(
-                SubrateParameters(
-                    minimumFactor: subrate, maximumFactor: subrate, continuationNumber: min(1, subrate - 1),
-                    supervisionTimeout: parameters.supervisionTimeout))
+            let wanted = SubrateParameters(
+                minimumFactor: subrate, maximumFactor: subrate, continuationNumber: min(1, subrate - 1),
+                supervisionTimeout: parameters.supervisionTimeout)
+            try await Self.within(Self.longPatience) { try await peripheral.setSubrate(wanted) }
         }
         if let ping {
-            try await peripheral.encrypt()
-            try await peripheral.setAuthenticatedPayloadTimeout(ping.duration)
+            try await Self.within(Self.longPatience) { try await peripheral.encrypt() }
+            try await Self.within(Self.longPatience) {
+                try await peripheral.setAuthenticatedPayloadTimeout(ping.duration)
+            }
         }
     }
 
@@ -97,11 +115,15 @@ struct LinkCommand: ToolCommand {
         guard let parameters = await peripheral.information?.parameters else {
             throw try await Self.end(of: peripheral)
         }
-        let rssi = try? await peripheral.readRSSI()
-        let phys = try? await peripheral.readPHY()
+        async let measured = try? Self.within(Self.patience) { try await peripheral.readRSSI() }
+        let phys = try? await Self.within(Self.patience) { try await peripheral.readPHY() }
         let phy = Self.powerPHY(phys?.transmit ?? .le1M)
-        let own = try? await peripheral.readTransmitPower(on: phy)
-        let peers = try? await peripheral.readRemoteTransmitPower(on: Self.powerPHY(phys?.receive ?? .le1M))
+        let peersPHY = Self.powerPHY(phys?.receive ?? .le1M)
+        async let remote = try? Self.within(Self.patience) {
+            try await peripheral.readRemoteTransmitPower(on: peersPHY)
+        }
+        let own = try? await Self.within(Self.patience) { try await peripheral.readTransmitPower(on: phy) }
+        let (rssi, peers) = await (measured, remote)
         let strength = rssi.flatMap { $0 == 127 ? nil : $0 }
         var lines = [
             "address          \(peripheral.address.addressText) \(peripheral.address.kindText)",
@@ -153,7 +175,9 @@ struct LinkCommand: ToolCommand {
         let reason = try await peripheral.waitForDisconnection()
         guard reason == .controllerLost else { return BLEError.linkLost(reason) }
         // Whatever is asked of an adapter that has ended is refused with the error that ended it.
-        do { _ = try await peripheral.readRSSI() } catch let error as BLEError where error != .notConnected {
+        do {
+            try await within(patience) { try await peripheral.readRSSI() }
+        } catch let error as BLEError where error != .notConnected {
             return error
         } catch {
             // The controller was reset, and only its links are lost.

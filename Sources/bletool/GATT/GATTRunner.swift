@@ -109,21 +109,42 @@ struct GATTRunner: Sendable {
 
     private func subscribe(to characteristic: Characteristic) async throws {
         // A second subscription would deliver each value twice.
+        var isUnconfigured = false
         if await !mailbox.collects(characteristic) {
-            let notifications = try await notifications(of: characteristic)
+            let notifications = try await notifications(of: characteristic, isUnconfigured: &isUnconfigured)
             await mailbox.collect(notifications, of: characteristic)
         }
+        let event = event("subscribed", characteristic.valueHandle, characteristic.uuid, nil)
         console.print(
-            event("subscribed", characteristic.valueHandle, characteristic.uuid, nil),
+            isUnconfigured ? event.adding("configured", .boolean(false)) : event,
             text: "subscribed to \(characteristic.uuid.attributeText)")
     }
 
-    private func notifications(of characteristic: Characteristic) async throws -> Notifications {
-        guard let mode = characteristic.properties.subscriptionMode,
-            let configuration = await database.configuration(of: characteristic)
-        else { return try await peripheral.notifications(of: characteristic) }
-        return try await peripheral.notifications(
-            of: characteristic.valueHandle, configuration: configuration, mode: mode)
+    /// - Parameter isUnconfigured: becomes true if the device has nothing that a subscription could write: some devices
+    ///   send their values unasked.
+    private func notifications(
+        of characteristic: Characteristic, isUnconfigured: inout Bool
+    ) async throws -> Notifications {
+        guard let mode = characteristic.properties.subscriptionMode else {
+            throw BLEError.notSubscribable(characteristic.uuid)
+        }
+        let cause: String
+        do {
+            guard let configuration = await database.configuration(of: characteristic) else {
+                return try await peripheral.notifications(of: characteristic)
+            }
+            return try await peripheral.notifications(
+                of: characteristic.valueHandle, configuration: configuration, mode: mode)
+        } catch BLEError.notFound(let uuid) where uuid == BluetoothUUID(UInt16(0x2902)) {
+            cause = "has no Client Characteristic Configuration"
+        } catch BLEError.att(let error, _) where error.isOfWrongConfiguration {
+            cause = "has a Client Characteristic Configuration that cannot be written (\(error))"
+        }
+        isUnconfigured = true
+        console.note(
+            "\(characteristic.uuid.attributeText) \(cause): there is nothing to write; what the device sends unasked is "
+                + "shown")
+        return try await peripheral.notifications(of: characteristic.valueHandle, configuration: .none, mode: mode)
     }
 
     /// Takes nothing more of what the device sends of a characteristic.
@@ -171,5 +192,15 @@ struct GATTRunner: Sendable {
             "event": .string(name), "handle": JSONValue(handle.rawValue), "uuid": JSONValue(uuid?.description),
         ]
         return value.map { event.adding("value", .string(Hexadecimal.text($0))) } ?? event
+    }
+}
+
+extension ATTError {
+    /// Whether an attribute is none that can be written, whatever is written and however secure the link is.
+    fileprivate var isOfWrongConfiguration: Bool {
+        switch self {
+        case .invalidHandle, .writeNotPermitted, .requestNotSupported, .attributeNotFound: true
+        default: false
+        }
     }
 }

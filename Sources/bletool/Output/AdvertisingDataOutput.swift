@@ -10,12 +10,18 @@ struct AdvertisingDataOutput {
     let hashed: [BluetoothUUID]
     /// The reports in known formats.
     let reports: [SensorReport]
+    /// All structures, in their order.
+    let structures: [AdvertisedStructure]
 
+    /// - Parameter scanResponse: empty if there is none.
     init(
-        _ data: AdvertisingData, scanFor services: [BluetoothUUID], from address: DeviceAddress? = nil,
-        keys: SensorKeys? = nil
+        advertisement: [UInt8], scanResponse: [UInt8] = [], scanFor services: [BluetoothUUID],
+        from address: DeviceAddress? = nil, keys: SensorKeys? = nil
     ) {
-        self.data = data
+        data = AdvertisingData(advertisement: advertisement.span.bytes, scanResponse: scanResponse.span.bytes)
+        structures =
+            AdvertisedStructure.all(in: advertisement, of: .advertisement, data)
+            + AdvertisedStructure.all(in: scanResponse, of: .scanResponse, data)
         reports = SensorReport.reports(in: data, from: address, keys: keys)
         hashed = data.hashedServiceUUIDs(scanFor: services)
     }
@@ -32,6 +38,7 @@ struct AdvertisingDataOutput {
             "hashedServiceUUIDs": JSONValue(hashed),
             "manufacturerData": .array(data.manufacturerData.map(\.json)),
             "serviceData": .array(data.serviceData.map(\.json)),
+            "structures": .array(structures.map(\.json)),
             "errors": JSONValue(data.faults.map(\.description)),
         ]
         return object.adding(reports)
@@ -53,6 +60,7 @@ struct AdvertisingDataOutput {
         lines += hashed.map { "hashed        \($0)" }
         lines += data.manufacturerData.map { "company       \($0.text)" }
         lines += data.serviceData.map { "service data  \($0.text)" }
+        lines += structures.filter { !$0.isCovered }.map { "other         \($0.text)" }
         lines += reports.map { "says          \($0.text)" }
         lines += data.faults.map { "error         \($0)" }
         return lines.isEmpty ? "nothing" : lines.joined(separator: "\n")

@@ -94,8 +94,10 @@ struct DiscoveryOutput {
 
     /// All that was heard, a line each.
     var lines: [String] {
-        AdvertisingDataOutput(data, scanFor: hashed, from: discovery.address).text.split(separator: "\n").map(
-            String.init)
+        AdvertisingDataOutput(
+            advertisement: discovery.advertisement, scanResponse: discovery.scanResponse, scanFor: hashed,
+            from: discovery.address
+        ).text.split(separator: "\n").map(String.init)
     }
 
     /// Everything but the strength: when it is the same, the device says nothing new.

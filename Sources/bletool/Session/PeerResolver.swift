@@ -93,7 +93,8 @@ struct PeerResolver: Sendable {
                         tellUnconnectable(discovery, name.quoted())
                         continue
                     }
-                    heard.add(address, isExact: !known.isEmpty || heardName == name)
+                    let isExact = !known.isEmpty || heardName.withoutPadding == name.withoutPadding
+                    heard.add(address, isExact: isExact)
                     first.yield()
                     if takesFirst || heard.all.count == Self.limit { return }
                 }
@@ -151,8 +152,17 @@ final class HeardDevices: Sendable {
 }
 
 extension String {
-    /// Whether both are the same name; case does not matter.
-    func isSameName(as other: String) -> Bool { self == other || lowercased() == other.lowercased() }
+    /// Without the spaces and zeros at the end, with which some devices fill a fixed field.
+    var withoutPadding: String {
+        var octets = Array(utf8)
+        while octets.last == 0 || octets.last == UInt8(ascii: " ") { octets.removeLast() }
+        return String(decoding: octets, as: UTF8.self)
+    }
+
+    /// Whether both are the same name; case and padding do not matter.
+    func isSameName(as other: String) -> Bool {
+        self == other || withoutPadding.lowercased() == other.withoutPadding.lowercased()
+    }
 }
 
 extension Bond {

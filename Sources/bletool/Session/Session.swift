@@ -85,9 +85,17 @@ struct Session: Sendable {
         // A controller is started once, and may be used for months.
         clinux_release_code()
         let outcome: Swift.Result<Result, any Error>
-        do { outcome = .success(try await body(adapter)) } catch { outcome = .failure(failure(error, on: address)) }
+        let leaving = Leaving(adapter)
+        do {
+            let result = try await withTaskCancellationHandler {
+                try await body(adapter)
+            } onCancel: {
+                leaving.begin()
+            }
+            outcome = .success(result)
+        } catch { outcome = .failure(failure(error, on: address)) }
         console.showProgress("")
-        await adapter.close()
+        await leaving.close()
         // The capture is completed in any case; an error of the command takes precedence over one of the capture.
         let written = Swift.Result {
             try capture?.finish()
@@ -100,6 +108,8 @@ struct Session: Sendable {
 
     /// The error of a command; what ends a daemon's connection is the end of the daemon, not of a controller.
     private func failure(_ error: any Error, on address: TransportAddress) -> Failure {
+        // Whatever still waited when the adapter was closed.
+        if Task.isCancelled, error as? BLEError == .closed { return .interrupted }
         guard case .daemon = address, error as? AdapterError == .transport(.closedByPeer) else { return Failure(error) }
         return Failure("the connection to bled is lost; start it again, and then this command", code: .transportLost)
     }

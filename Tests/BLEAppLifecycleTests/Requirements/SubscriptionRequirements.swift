@@ -38,6 +38,26 @@ struct SubscriptionRequirements {
         }
     }
 
+    @Test("a characteristic with the property and without the descriptor is refused like one without both (CEN-15)")
+    func withoutConfiguration() throws {
+        let station = AppStation(world)
+        var door = Profiles.door()
+        door.services[0].characteristics[0].properties = [.notify]
+        door.services[0].characteristics[0].hasConfiguration = false
+        air.addPeripheral(door)
+        let central = TestApp(station).central()
+        let peer = try #require(central.discover([Profiles.lock]))
+        #expect(central.connect(peer))
+        let state = try #require(central.explore(peer, Profiles.lock)[Profiles.lockState])
+        central.forget()
+        central.ask(.setNotify(true, characteristic: state.id), of: peer)
+        central.run(.seconds(3))
+        #expect(
+            central.peripheralEvents == [
+                .notificationStateUpdated(characteristic: state.id, isNotifying: false, .att(code: 6))
+            ])
+    }
+
     struct Calls: CustomTestStringConvertible, Sendable {
         var before: [Bool] = []
         var atOnce: [Bool]

@@ -333,6 +333,28 @@ struct CreditBasedChannelTests {
         #expect(pair.initiator.doubleEnds == 0)
     }
 
+    @Test("who waits for the end of a channel can stop waiting; the channel still ends", arguments: [false, true])
+    func cancelledClose(isDraining: Bool) throws {
+        let pair = try opened(accepting: ChannelSettings(credits: 1))
+        if isDraining {
+            pair.send([1])
+            pair.send([2])
+        }
+        pair.signalMutator = { command in
+            if case .disconnectionResponse = command { nil } else { command }
+        }
+        let first = pair.close()
+        let second = pair.close()
+        #expect(pair.initiator.results[first] == nil && pair.initiator.results[second] == nil)
+        pair.cancel(first)
+        #expect(pair.initiator.results[first] == .failure(.notOpen) && pair.initiator.results[second] == nil)
+        // The time to send what waits for credits, then that of the request.
+        pair.advance(by: .seconds(31))
+        pair.advance(by: .seconds(31))
+        #expect(pair.initiator.results[second] == .success(.done))
+        #expect(pair.initiator.closed == [.closedLocally] && pair.initiator.doubleEnds == 0)
+    }
+
     @Test(
         "a Disconnection Response of its own identifier ends the channel that it names (Core 5.4, Vol 3, Part A, 4.7)",
         arguments: [(0x50, 0x41), (0x41, 0x50)] as [(UInt16, UInt16)])

@@ -260,4 +260,65 @@ struct GATTSubscriptionTests {
         #expect(CharacteristicProperties([.indicate]).subscriptionMode == .indications)
         #expect(CharacteristicProperties([.read, .write]).subscriptionMode == nil)
     }
+
+    // MARK: Without a configuration
+
+    private let unconfigured = GATTOperation.subscribe(0x12, configuration: .none, mode: .notifications)
+
+    @Test("without a configuration nothing is written, and values arrive until the client unsubscribes")
+    func withoutConfiguration() {
+        var bench = ClientBench()
+        bench.receive("1b 1200 01")
+        bench.start(unconfigured, client: a)
+        #expect(bench.sent.isEmpty && bench.takeResults() == [.success(.subscribed)])
+        #expect(bench.takeEvents() == [notification([1], [a])])
+        bench.receive("1b 1200 02")
+        bench.receive("1d 1200 03")
+        #expect(bench.takeEvents() == [notification([2], [a]), notification([3], [a], isIndication: true)])
+        #expect(bench.takeSent() == ["1e"])
+        bench.start(unconfigured, client: b)
+        bench.receive("1b 1200 04")
+        #expect(bench.takeEvents() == [notification([4], [a, b])])
+        bench.start(unsubscribe, client: a)
+        bench.leave(b)
+        #expect(bench.takeResults() == [.success(.subscribed), .success(.unsubscribed)])
+        bench.receive("1b 1200 05")
+        #expect(bench.events.isEmpty && bench.sent.isEmpty)
+        bench.start(unsubscribe, client: a)
+        #expect(bench.takeResults() == [.failure(.notSubscribed)])
+    }
+
+    @Test("several values without a configuration have nothing in common, and the handle zero is no configuration")
+    func severalWithoutConfiguration() {
+        var bench = ClientBench()
+        bench.start(unconfigured, client: a)
+        bench.start(.subscribe(0x22, configuration: .none, mode: .indications), client: b)
+        #expect(bench.sent.isEmpty)
+        bench.receive("1b 1200 01")
+        #expect(bench.takeEvents() == [notification([1], [a])])
+        bench.start(.write(0, value: [0, 0]), client: a)
+        #expect(bench.takeSent() == ["1200000000"])
+        bench.receive("01 12 0000 01")
+        bench.start(.unsubscribe(0x22), client: b)
+        #expect(bench.sent.isEmpty)
+        #expect(bench.takeResults().last == .success(.unsubscribed))
+    }
+
+    @Test("a configuration that cannot be written leaves room for a subscription without one, and for the right one")
+    func wrongConfiguration() {
+        var bench = ClientBench()
+        bench.start(notify, client: a)
+        bench.play("> 12 1300 0100\n< 01 12 1300 03")
+        #expect(bench.takeResults() == [.failure(.att(.writeNotPermitted, handle: 0x13))])
+        bench.start(unconfigured, client: a)
+        bench.receive("1b 1200 01")
+        #expect(bench.takeEvents() == [notification([1], [a])])
+        bench.start(.subscribe(0x12, configuration: 0x14, mode: .notifications), client: b)
+        bench.play("> 12 1400 0100\n< 13")
+        bench.start(unsubscribe, client: a)
+        #expect(bench.sent.isEmpty)
+        bench.start(unsubscribe, client: b)
+        bench.play("> 12 1400 0000\n< 13")
+        #expect(bench.takeResults().allSatisfy { (try? $0.get()) != nil })
+    }
 }

@@ -111,6 +111,12 @@ struct ScannerTests {
         name.receive(HostRig.report(HostRig.peer(1), data: advertisement([9] + Array("Fred".utf8))))
         name.receive(HostRig.report(HostRig.peer(2), data: advertisement([9] + Array("Frederic".utf8))))
         #expect(name.discoveries.map(\.address) == [HostRig.peer(1)])
+        // Some devices fill a fixed field.
+        name.receive(HostRig.report(HostRig.peer(3), data: advertisement([9] + Array("Fred\0\0".utf8))))
+        name.receive(HostRig.report(HostRig.peer(4), data: advertisement([9] + Array("Fred  ".utf8))))
+        name.receive(HostRig.report(HostRig.peer(5), data: advertisement([9] + Array("Fred  2".utf8))))
+        name.receive(HostRig.report(HostRig.peer(6), data: advertisement([9] + Array("Fre ".utf8))))
+        #expect(name.discoveries.map(\.address) == [HostRig.peer(1), HostRig.peer(3), HostRig.peer(4)])
 
         let strength = scanning(ScanRequest(isActive: false, minimumRSSI: -60))
         strength.receive(HostRig.report(rssi: -70))

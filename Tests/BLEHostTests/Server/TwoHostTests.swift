@@ -263,6 +263,53 @@ struct TwoHostTests {
         #expect(rig.results(of: late) == [.failure(.notConnected)])
     }
 
+    @Test("the late answer to a request for parameters does not end the next one (Core 5.4, Vol 3, Part A, 4.21)")
+    func lateParameterResponse() throws {
+        let rig = HostRig()
+        rig.start()
+        rig.receive(
+            LEConnectionComplete(
+                connectionHandle: ConnectionHandle(rawValue: 0x40), role: .peripheral, peerAddress: HostRig.peer,
+                interval: .milliseconds(30), latency: 0, supervisionTimeout: .milliseconds(5000)))
+        let link = try #require(
+            rig.events.compactMap { if case .centralConnected(let information) = $0 { information.id } else { nil } }
+                .first)
+        let unanswered = rig.submit(.link(link, .procedure(.updateParameters(ConnectionLatency.high.parameters))))
+        rig.advance(by: .seconds(31))
+        #expect(rig.results(of: unanswered).count == 1)
+        let operation = rig.submit(.link(link, .procedure(.updateParameters(ConnectionLatency.high.parameters))))
+        #expect(rig.data.last?.dropFirst(6).prefix(4) == [5, 0, 0x12, 2])
+        rig.receive(frame: [0x13, 1, 2, 0, 1, 0], channel: 5, handle: 0x40)
+        #expect(rig.results(of: operation).isEmpty)
+        #expect(rig.counters.strayPackets == 1)
+        rig.receive(frame: [0x13, 2, 2, 0, 1, 0], channel: 5, handle: 0x40)
+        #expect(rig.results(of: operation) == [.failure(.rejectedByPeer)])
+    }
+
+    @Test("responses of the signalling channel that answer no request are counted and change nothing")
+    func straySignalling() throws {
+        let rig = HostRig()
+        rig.start()
+        rig.receive(
+            LEConnectionComplete(
+                connectionHandle: ConnectionHandle(rawValue: 0x40), role: .peripheral, peerAddress: HostRig.peer,
+                interval: .milliseconds(30), latency: 0, supervisionTimeout: .milliseconds(5000)))
+        let link = try #require(
+            rig.events.compactMap { if case .centralConnected(let information) = $0 { information.id } else { nil } }
+                .first)
+        let operation = rig.submit(.link(link, .procedure(.updateParameters(ConnectionLatency.high.parameters))))
+        let sent = rig.data.count
+        // A Command Reject, responses to requests for channels, and one for their sizes; none has our identifier.
+        rig.receive(frame: [0x01, 7, 2, 0, 0, 0], channel: 5, handle: 0x40)
+        rig.receive(frame: [0x15, 7, 10, 0, 0x40, 0, 23, 0, 23, 0, 1, 0, 0, 0], channel: 5, handle: 0x40)
+        rig.receive(frame: [0x18, 7, 8, 0, 64, 0, 64, 0, 1, 0, 2, 0], channel: 5, handle: 0x40)
+        rig.receive(frame: [0x1A, 7, 2, 0, 0, 0], channel: 5, handle: 0x40)
+        #expect(rig.counters.strayPackets == 4)
+        #expect(rig.data.count == sent && rig.results(of: operation).isEmpty)
+        rig.receive(frame: [0x13, 1, 2, 0, 1, 0], channel: 5, handle: 0x40)
+        #expect(rig.results(of: operation) == [.failure(.rejectedByPeer)])
+    }
+
     @Test("the answer to a request for parameters counts whatever its identifier is (Core 5.4, Vol 3, Part A, 4.21)")
     func parametersAnsweredWithAnotherIdentifier() throws {
         let rig = HostRig()

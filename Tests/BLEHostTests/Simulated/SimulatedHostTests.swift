@@ -187,7 +187,7 @@ struct SimulatedHostTests {
         ("torn error", [0x01, 0x10]),
     ]
 
-    @Test("a nonsensical answer fails that operation and nothing else (pain 16)", arguments: hostileAnswers)
+    @Test("a nonsensical answer ends its operation, one to another request none (pain 16)", arguments: hostileAnswers)
     func hostilePeer(name: String, answer: [UInt8]) throws {
         let rig = HostStation()
         rig.air.addScriptedPeer(
@@ -208,7 +208,7 @@ struct SimulatedHostTests {
             rig.run(for: .seconds(40))
             #expect(rig.results(of: submitted).count == 1, "\(name)")
             guard case .failure? = rig.results(of: submitted).first else {
-                // An answer that is right for another request of ours ends that one in peace.
+                // An answer that is right for one of the other requests ends that one in peace.
                 continue
             }
         }

@@ -36,7 +36,7 @@ struct DeviceTable {
         /// RSSI of the last packet, in dBm; 127 if it is unknown.
         var lastRSSI: Int8 = 127
         /// Extended advertising data that are still incomplete.
-        var fragments = FragmentJoiner()
+        var chain = AdvertisingChain()
         var lastHeard = Instant.zero
         fileprivate var newer = Slot.none
         fileprivate var older = Slot.none

@@ -92,11 +92,15 @@ struct ScanFilter {
         }
     }
 
+    /// Whether a name is this one; some devices fill a fixed field with zeros or spaces.
     private func isEqual(_ bytes: RawSpan, _ text: String) -> Bool {
         // By span: in Embedded Swift, iterating over a string brings tables of UTF-16.
         let octets = text.utf8.span
-        guard octets.count == bytes.byteCount else { return false }
+        guard octets.count <= bytes.byteCount else { return false }
         for index in octets.indices where bytes.byte(at: index) != octets[index] { return false }
+        for index in octets.count..<bytes.byteCount where bytes.byte(at: index) != 0 && bytes.byte(at: index) != 0x20 {
+            return false
+        }
         return true
     }
 }

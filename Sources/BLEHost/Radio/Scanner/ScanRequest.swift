@@ -11,7 +11,7 @@ public struct ScanRequest: Hashable, Sendable {
     public var serviceUUIDs: [BluetoothUUID]
     /// Devices that solicit one of these services are reported, too; `nil` for none (SPEC 2.3).
     public var solicitedServiceUUIDs: [BluetoothUUID]?
-    /// Only devices with this complete or shortened name.
+    /// Only devices with this complete or shortened name; zeros and spaces at its end do not count.
     public var name: String?
     /// Only packets with at least this RSSI, in dBm.
     public var minimumRSSI: Int8?

@@ -56,8 +56,8 @@ struct Scanner {
     private var devices: DeviceTable
     private var held = Queue<(slot: DeviceTable.Slot, key: DeviceTable.Key, until: Instant)>()
     private(set) var forgottenDevices: UInt64 = 0
-    /// The beginning of an anonymous advertisement: nothing else identifies its parts.
-    private var anonymousFragments = FragmentJoiner()
+    /// The beginning of an anonymous advertisement, which has no slot before it is whole.
+    private var anonymousChain = AdvertisingChain()
 
     init(limits: HostLimits) {
         devices = DeviceTable(capacity: limits.scannedDevices, maximumAge: limits.scannedDeviceAge)
@@ -149,7 +149,7 @@ struct Scanner {
     private mutating func forget() {
         devices.removeAll()
         held.removeAll()
-        anonymousFragments.removeAll()
+        anonymousChain.removeAll()
     }
 
     // MARK: Reports
@@ -157,7 +157,9 @@ struct Scanner {
     /// Takes one report and appends the discoveries for the clients.
     mutating func receive(_ report: Report, data: RawSpan, at now: Instant, into events: inout EventQueue) {
         guard !wishes.isEmpty else { return }
-        if report.address == nil, report.completeness == .moreToCome || !anonymousFragments.isEmpty {
+        if report.address == nil,
+            report.completeness == .moreToCome || anonymousChain.isContinued(by: report, at: now)
+        {
             return receiveAnonymous(report, data: data, at: now, into: &events)
         }
         let hash = data.contentHash()
@@ -177,7 +179,7 @@ struct Scanner {
                 wishes[index].judged[slot.number] = 0
             }
         }
-        guard take(report, data: data, hash: hash, into: slot) else { return }
+        guard take(report, data: data, hash: hash, into: slot, at: now) else { return }
         if report.isScanResponse {
             devices[slot].isHeld = false
         } else if shouldHold(slot, isNew: isNew) {
@@ -187,13 +189,13 @@ struct Scanner {
         announce(slot, rssi: report.rssi, isPacket: true, at: now, into: &events)
     }
 
-    /// A part of an anonymous advertisement; a controller reports its parts one after the other.
+    /// A part of an anonymous advertisement.
     private mutating func receiveAnonymous(
         _ report: Report, data: RawSpan, at now: Instant, into events: inout EventQueue
     ) {
-        guard anonymousFragments.add(data, isLast: report.completeness != .moreToCome) else { return }
-        let whole = anonymousFragments.octets
-        anonymousFragments.removeAll()
+        guard anonymousChain.add(data, of: report, at: now) else { return }
+        let whole = anonymousChain.octets
+        anonymousChain.removeAll()
         receive(report, data: whole.span.bytes, at: now, into: &events)
     }
 
@@ -219,17 +221,23 @@ struct Scanner {
 
     /// Writes the report into the device's slot.
     /// - Returns: whether the data are complete.
-    private mutating func take(_ report: Report, data: RawSpan, hash: UInt64, into slot: DeviceTable.Slot) -> Bool {
+    private mutating func take(
+        _ report: Report, data: RawSpan, hash: UInt64, into slot: DeviceTable.Slot, at now: Instant
+    ) -> Bool {
         var hash = hash
-        if report.completeness == .moreToCome || !devices[slot].fragments.isEmpty {
-            let isLast = report.completeness != .moreToCome
-            guard devices[slot].fragments.add(data, isLast: isLast) else { return false }
-            hash = devices[slot].fragments.octets.span.bytes.contentHash()
+        // Nothing if the report has all of the data.
+        var joined: [UInt8]?
+        if report.completeness == .moreToCome || devices[slot].chain.isContinued(by: report, at: now) {
+            guard devices[slot].chain.add(data, of: report, at: now) else { return false }
+            let whole = devices[slot].chain.octets
+            devices[slot].chain.removeAll()
+            hash = whole.span.bytes.contentHash()
+            joined = whole
         }
         devices[slot].lastRSSI = report.rssi
         if report.isScanResponse {
             if !devices[slot].hasScanResponse || devices[slot].scanResponseHash != hash {
-                devices[slot].scanResponse = wholeData(data, of: slot)
+                devices[slot].scanResponse = joined ?? data.copied()
                 devices[slot].scanResponseHash = hash
                 devices[slot].hasScanResponse = true
             }
@@ -243,16 +251,11 @@ struct Scanner {
             devices[slot].secondaryPHY = report.secondaryPHY
             devices[slot].periodicInterval = report.periodicInterval
             if devices[slot].advertisementHash != hash {
-                devices[slot].advertisement = wholeData(data, of: slot)
+                devices[slot].advertisement = joined ?? data.copied()
                 devices[slot].advertisementHash = hash
             }
         }
-        if !devices[slot].fragments.isEmpty { devices[slot].fragments.removeAll() }
         return true
-    }
-
-    private func wholeData(_ data: RawSpan, of slot: DeviceTable.Slot) -> [UInt8] {
-        devices[slot].fragments.isEmpty ? data.copied() : devices[slot].fragments.octets
     }
 
     private func shouldHold(_ slot: DeviceTable.Slot, isNew: Bool) -> Bool {

@@ -8,7 +8,9 @@ struct GATTSubscribeCommand: GATTVerb {
         discussion: """
             Prefers notifications to indications. Without --duration and --count it runs until ^C or the end of the \
             link. With both, it fails if too few values arrive in time. If the device changes its services, bletool \
-            finds the characteristic again and subscribes again.
+            finds the characteristic again and subscribes again. A characteristic without a Client Characteristic \
+            Configuration, or with one that cannot be written, is subscribed to without a write: the values that such a \
+            device sends unasked are printed.
 
               bletool gatt Thermometer subscribe 2A37 --count 3
             """)

@@ -1,0 +1,56 @@
+import BLEPackets
+
+/// The parts of one extended advertisement or scan response, as they are reported (Core 5.4, Vol 4, Part E, 7.7.65.13).
+///
+///     empty ──more to come──▶ open ──more to come──▶ open ──complete, truncated──▶ whole
+///                              │ 100 ms without a part, or more than 1,650 octets
+///                              ▼
+///                            dropped
+///
+/// Some controllers lose the end of an advertisement and do not report it as truncated. What they reported of it must
+/// not begin the next one: a part continues a chain only if address, advertising SID and PHY are the same, and soon.
+struct AdvertisingChain {
+    /// How long the next part may take. A controller reports all parts of an advertisement within a few milliseconds,
+    /// and on a slow serial line each takes 20 ms. Most sets advertise less often.
+    static let longestGap: Microseconds = .milliseconds(100)
+
+    private var joiner = FragmentJoiner()
+    private var addressOnAir: DeviceAddress?
+    private var advertisingSet: UInt8 = 0xFF
+    private var primaryPHY = PHY.le1M
+    private var secondaryPHY: PHY?
+    private var isScanResponse = false
+    private var latest = Instant.zero
+
+    /// The parts so far; all of them once `add` has returned `true`.
+    var octets: [UInt8] { joiner.octets }
+
+    /// Whether a report belongs to the parts that are there.
+    @inline(__always)
+    func isContinued(by report: Scanner.Report, at now: Instant) -> Bool {
+        joiner.isEmpty ? false : belongs(report, at: now)
+    }
+
+    @inline(never)
+    private func belongs(_ report: Scanner.Report, at now: Instant) -> Bool {
+        report.isExtended && report.advertisingSet == advertisingSet && report.addressOnAir == addressOnAir
+            && report.primaryPHY == primaryPHY && report.secondaryPHY == secondaryPHY
+            && report.isScanResponse == isScanResponse && now < latest.advanced(by: Self.longestGap)
+    }
+
+    /// Takes the next part. One that does not continue the chain begins a new one.
+    /// - Returns: whether it was the last one, and the whole has a permitted length.
+    mutating func add(_ part: RawSpan, of report: Scanner.Report, at now: Instant) -> Bool {
+        if !isContinued(by: report, at: now) {
+            self = AdvertisingChain()
+            addressOnAir = report.addressOnAir
+            advertisingSet = report.advertisingSet
+            (primaryPHY, secondaryPHY) = (report.primaryPHY, report.secondaryPHY)
+            isScanResponse = report.isScanResponse
+        }
+        latest = now
+        return joiner.add(part, isLast: report.completeness != .moreToCome)
+    }
+
+    mutating func removeAll() { self = AdvertisingChain() }
+}
