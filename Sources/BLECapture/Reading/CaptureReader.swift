@@ -48,6 +48,7 @@ public struct CaptureReader: ~Copyable {
         case pcap(PcapHeader)
         case pcapng
         case packetLogger(bigEndian: Bool)
+        case hcidump
     }
 
     /// A record by its place in the buffer.
@@ -125,7 +126,7 @@ public struct CaptureReader: ~Copyable {
                 failure = error
                 damagedRecordCount += 1
             }
-        case .packetLogger, .btsnoop: break
+        case .packetLogger, .hcidump, .btsnoop: break
         }
     }
 
@@ -158,6 +159,7 @@ public struct CaptureReader: ~Copyable {
                 case .pcap(let header): try nextPcap(header)
                 case .pcapng: try nextPcapNG()
                 case .packetLogger(let bigEndian): try nextPacketLogger(bigEndian: bigEndian)
+                case .hcidump: try nextHCIDump()
                 }
             if found != nil { recordCount += 1 }
             return found
