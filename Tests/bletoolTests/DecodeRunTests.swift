@@ -48,6 +48,22 @@ struct DecodeRunTests {
         #expect(try await ToolRun("summary", "/nonexistent").status == 2)
     }
 
+    @Test("a connection of BR/EDR has no ATT_MTU")
+    func classic() async throws {
+        let folder = try TestFolder()
+        let file = folder.path + "/classic.pklg"
+        // Connection Complete, under PacketLogger's header: the length behind it, seconds, microseconds, an event.
+        let event: [UInt8] = [3, 11, 0, 0x0B, 0, 6, 5, 4, 3, 2, 1, 1, 0]
+        let record: [UInt8] = [0, 0, 0, 9 + UInt8(event.count), 0x65, 0, 0, 0, 0, 0, 0, 0, 1]
+        try Data(record + event).write(to: URL(filePath: file))
+        let run = try await ToolRun("--json", "summary", file)
+        #expect(run.status == 0)
+        let link = try #require(try run.objects.first)
+        #expect(link["mtu"] is NSNull)
+        let text = try await ToolRun("summary", file)
+        #expect(text.output.contains("BR/EDR, not encrypted") && !text.output.contains("MTU"))
+    }
+
     @Test("each packet is an object of JSON, without colours in what is piped")
     func packets() async throws {
         let run = try await ToolRun("--json", "decode", session)
