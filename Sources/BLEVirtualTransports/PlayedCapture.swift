@@ -18,6 +18,8 @@ struct PlayedCapture {
     private(set) var sessions: [PlayedSession] = []
     /// Links to devices beyond those that are played.
     private var omitted = 0
+    /// What the file has besides HCI, in words.
+    private var omission: String?
 
     /// `FILE@RATE` plays RATE times faster, unless a file has exactly that name.
     /// - Throws: `TransportError.unusableFile` if what follows the last `@` is no such rate. An `@` in the name of a
@@ -84,6 +86,7 @@ struct PlayedCapture {
         }
         sessions = collector.finish()
         omitted = collector.omitted
+        omission = reader.omission
     }
 
     private static func event(_ packet: RawSpan) -> HCIEventPacket? {
@@ -167,6 +170,7 @@ struct PlayedCapture {
             }
             session.join(air, pace, tell: tell)
         }
+        if let omission { tell("of the capture, \(omission)") }
         if omitted > 0 {
             tell(
                 "of the devices with GATT sessions, the first \(sessions.count) are played: \(omitted) links are left "

@@ -126,6 +126,7 @@ struct ForeignFormatTests {
         var file = FileBuilder(bigEndian: false)
         file.section()
         file.interface(link: 1)
+        file.interface(link: 201)
         for _ in 0..<5 { file.enhancedPacket(ticks: 1, [1, 2, 3]) }
         var reader = try CaptureReader(bytes: file.bytes)
         let isOver = try reader.next() == nil

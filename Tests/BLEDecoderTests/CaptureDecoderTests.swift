@@ -35,6 +35,25 @@ struct CaptureDecoderTests {
         #expect(lines[2...].contains("      Own Address Type: random (0x01)"))
     }
 
+    @Test("a controller's log is its vendor's, not a connection's, and its octets are withheld")
+    func traces() throws {
+        let log: [UInt8] = [2, 0xDC, 0x2E, 7, 0, 3, 0, 4, 0, 0x0A, 3, 0]
+        let text = try lines([log], received: [0])
+        #expect(text[1] == "> 22:13:20.000000 #1 acl     Vendor diagnostics")
+        #expect(
+            text[2...] == [
+                "      Handle: 0x0edc", "      Vendor: Qualcomm, log", "      Length: 7", "      Data: (withheld)",
+            ])
+        let json = try lines([log], received: [0], style: .json)
+        #expect(json[0].contains(#""name":"Vendor diagnostics""#))
+        #expect(json[0].contains(#""vendor":"Qualcomm, log","length":7,"data":"(withheld)""#))
+        // Sent by a host it is data, as is what a connection with the handle receives.
+        #expect(try lines([log])[1].contains("0x0edc ATT Read Request"))
+        var connected = Self.connected
+        (connected[5], connected[6]) = (0xDC, 0x0E)
+        #expect(try lines([connected, log], received: [1]).contains { $0.contains("ATT Read Request") })
+    }
+
     @Test("every time that a file can state is shown, as a distinct date")
     func times() throws {
         let dates: [(UInt64, String)] = [

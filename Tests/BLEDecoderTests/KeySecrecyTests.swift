@@ -65,6 +65,10 @@ struct KeySecrecyTests {
             Packet(octets: [2, 0x4A, 0x10, 99, 0] + key),
             // A controller's own traces, and fixed channels that are not known.
             Packet(octets: acl(0x2EDC, key)), Packet(octets: acl(0x2EDC, key), held: 15),
+            Packet(octets: acl(0x2EDC, key), isReceived: true), Packet(octets: acl(0x2EDD, Array(key.prefix(9)))),
+            Packet(octets: acl(0x05FF, Array(key.prefix(9))), isReceived: true),
+            Packet(octets: acl(0xFC6F, frame(4, [0x1B, 3, 0] + key)), isReceived: true),
+            Packet(octets: acl(0x2F00, Array(key.prefix(9))), isReceived: true),
             Packet(octets: acl(0x204B, frame(0x003E, key))),
             Packet(octets: acl(0x204B, frame(0x0009, Array(key.prefix(9))))),
             Packet(octets: acl(0x204B, frame(0x0008, key)), held: 19),

@@ -100,6 +100,44 @@ struct LinkSummaryTests {
         }
     }
 
+    @Test("logs and dumps of controllers make no connection, unless one has their handle")
+    func traces() throws {
+        func data(_ field: UInt16) -> [UInt8] {
+            [2, UInt8(field & 0xFF), UInt8(field >> 8), 7, 0, 3, 0, 4, 0, 0x0A, 3, 0]
+        }
+        let fields: [UInt16] = [0x2EDC, 0x2EDD, 0x05FE, 0x05FF, 0xFC6F]
+        var summary = CaptureSummary()
+        var reader = try CaptureReader(bytes: CaptureBytes.btsnoop(fields.map(data)) { _ in true })
+        while let record = try reader.next() { summary.count(record) }
+        #expect(summary.links.isEmpty)
+        #expect(summary.aclPackets == 5 && summary.malformed == 0)
+        #expect(summary.attByOpcode.isEmpty && summary.l2capByChannel.isEmpty)
+        // Data of hosts, other flags, and a connection with this handle.
+        #expect(try self.summary(fields.map(data)).count == 5)
+        #expect(try self.summary([data(0x25FF), data(0x25FE)], received: [0, 1]).map(\.handle) == [0x5FF, 0x5FE])
+        var begun = complete(handle: 0xDC)
+        begun[6] = 0x0E
+        let links = try self.summary([begun, data(0x2EDC)], received: [1])
+        #expect(links.map(\.handle) == [0xEDC])
+        #expect(links.first?.requests == 1)
+    }
+
+    @Test("a connection of BR/EDR is one by its event, or by its channels if it began before the capture")
+    func classic() throws {
+        let begun: [UInt8] = [4, 3, 11, 0, 0x0B, 0] + Self.address + [1, 0]
+        func data(_ channel: UInt8, _ payload: [UInt8]) -> [UInt8] {
+            [2, 0x0B, 0x20, UInt8(payload.count + 4), 0, UInt8(payload.count), 0, channel, 0] + payload
+        }
+        let signalling = data(1, [0x0A, 1, 2, 0, 2, 0])
+        #expect(try summary([begun, data(4, [0x0A, 3, 0])]).map(\.isClassic) == [true])
+        #expect(try summary([signalling]).map(\.isClassic) == [true])
+        #expect(try summary([data(4, [0x0A, 3, 0]), data(7, [1, 3, 0, 1, 16, 1, 1])]).map(\.isClassic) == [true])
+        #expect(try summary([data(4, [0x0A, 3, 0])]).map(\.isClassic) == [false])
+        #expect(try summary([data(5, [0x12, 1, 8, 0, 24, 0, 24, 0, 0, 0, 42, 0])]).map(\.isClassic) == [false])
+        // What an event has said stays.
+        #expect(try summary([complete(handle: 0x0B), signalling]).map(\.isClassic) == [false])
+    }
+
     @Test("many connections are counted in bounded memory")
     func many() throws {
         var summary = CaptureSummary()

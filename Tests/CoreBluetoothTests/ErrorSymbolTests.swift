@@ -102,8 +102,22 @@ private struct Symbols: DeprecatedSymbols {
     @available(*, deprecated)
     func use() {
         let state: CBCentralManagerState = .poweredOn
-        let other: CBPeripheralManagerState = state
-        #expect(other.rawValue == 5)
+        let other: CBPeripheralManagerState = .poweredOn
+        let now = CBManagerState.poweredOn
+        let same = [now == state, state == now, now == other, other == now, now == CBCentralManagerState.poweredOn]
+        #expect(same.allSatisfy { $0 } && state == .poweredOn && now == .poweredOn && now.rawValue == other.rawValue)
+        let differs = [now != state, state != now, now != other, now == CBPeripheralManagerState.poweredOff]
+        #expect(!differs.contains(true))
+        #expect(CBCentralManagerState(rawValue: now.rawValue) == state && CBCentralManagerState(rawValue: 6) == nil)
+        // Types of their own: these are three functions.
+        func name(_ state: CBManagerState) -> Int { 0 }
+        func name(_ state: CBCentralManagerState) -> Int { 1 }
+        func name(_ state: CBPeripheralManagerState) -> Int { 2 }
+        #expect(name(now) == 0 && name(state) == 1 && name(other) == 2)
+        switch state {
+        case .unknown, .resetting, .unsupported, .unauthorized, .poweredOff: Issue.record("another state")
+        case .poweredOn: break
+        }
         let _: () -> CBPeripheralManagerAuthorizationStatus = CBPeripheralManager.authorizationStatus
         let statuses: [CBPeripheralManagerAuthorizationStatus] = [.notDetermined, .restricted, .denied, .authorized]
         #expect(statuses.map(\.rawValue) == Array(0...3))

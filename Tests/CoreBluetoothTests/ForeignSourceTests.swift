@@ -74,6 +74,9 @@ struct ForeignSourceTests {
         let text = "71DA3FD1-7E10-41C1-B16F-4430B506CDE7"
         #expect(CFUUIDCreateFromString(nil, text).map { CBUUID(cfuuid: $0) } == CBUUID(string: text))
         #expect(CFUUIDCreateFromString(nil, "x") == nil && CFUUIDCreate(nil) != nil)
+        #expect(CBUUID(cfuuid: CFUUIDCreate(nil)) != CBUUID(cfuuid: CFUUIDCreate(nil)))
+        let queue: dispatch_queue_t? = DispatchQueue(label: "older")
+        #expect(queue?.label == "older")
     }
 
     @Test(
@@ -104,6 +107,28 @@ struct ForeignSourceTests {
         #expect((peripheral.value(forKey: "mtuLength") as! NSNumber).intValue == 23)
         #expect(peripheral.value(forKey: "nonsense") == nil)
         #expect(manager.value(forKey: "isScanning") as? Bool == false)
+    }
+
+    @Test("services and descriptors have properties by name")
+    func keysOfAttributes() {
+        let service = CBMutableService(type: CBUUID(string: "180D"), primary: true)
+        let included = CBMutableService(type: CBUUID(string: "180F"), primary: false)
+        let characteristic = CBMutableCharacteristic(
+            type: CBUUID(string: "2A37"), properties: .notify, value: nil, permissions: .readable)
+        let descriptor = CBMutableDescriptor(type: CBUUID(string: "2901"), value: "pulse")
+        characteristic.descriptors = [descriptor]
+        #expect(service.value(forKey: "characteristics") == nil && service.value(forKey: "peripheral") == nil)
+        service.characteristics = [characteristic]
+        service.includedServices = [included]
+        #expect(service.value(forKey: "UUID") as? CBUUID == CBUUID(string: "180D"))
+        #expect(service.value(forKey: "isPrimary") as? Bool == true)
+        #expect(included.value(forKey: "primary") as? Bool == false)
+        #expect((service.value(forKey: "characteristics") as? [CBCharacteristic])?.first === characteristic)
+        #expect((service.value(forKey: "includedServices") as? [CBService])?.first === included)
+        #expect(descriptor.value(forKey: "UUID") as? CBUUID == CBUUID(string: "2901"))
+        #expect(descriptor.value(forKey: "value") as? String == "pulse")
+        #expect(descriptor.value(forKey: "characteristic") as? CBCharacteristic === characteristic)
+        #expect(descriptor.value(forKey: "nonsense") == nil && service.value(forKey: "nonsense") == nil)
     }
 
     @Test("a peripheral's state can be followed without key-value observing, and its RSSI by the older method")

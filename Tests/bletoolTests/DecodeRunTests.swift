@@ -48,6 +48,22 @@ struct DecodeRunTests {
         #expect(try await ToolRun("summary", "/nonexistent").status == 2)
     }
 
+    @Test("a connection of BR/EDR has no ATT_MTU")
+    func classic() async throws {
+        let folder = try TestFolder()
+        let file = folder.path + "/classic.pklg"
+        // Connection Complete, under PacketLogger's header: the length behind it, seconds, microseconds, an event.
+        let event: [UInt8] = [3, 11, 0, 0x0B, 0, 6, 5, 4, 3, 2, 1, 1, 0]
+        let record: [UInt8] = [0, 0, 0, 9 + UInt8(event.count), 0x65, 0, 0, 0, 0, 0, 0, 0, 1]
+        try Data(record + event).write(to: URL(filePath: file))
+        let run = try await ToolRun("--json", "summary", file)
+        #expect(run.status == 0)
+        let link = try #require(try run.objects.first)
+        #expect(link["mtu"] is NSNull)
+        let text = try await ToolRun("summary", file)
+        #expect(text.output.contains("BR/EDR, not encrypted") && !text.output.contains("MTU"))
+    }
+
     @Test("each packet is an object of JSON, without colours in what is piped")
     func packets() async throws {
         let run = try await ToolRun("--json", "decode", session)
@@ -83,6 +99,45 @@ struct DecodeRunTests {
         #expect(converted.status == 1)
         #expect(try await ToolRun("decode", folder.path + "/cut.pcapng").status == 0)
         #expect(try await ToolRun("decode", folder.path + "/none").status == 2)
+    }
+
+    /// A pcapng file whose interfaces have these link types, with a packet of each: an HCI Reset.
+    private static func pcapng(links: [UInt8]) -> Data {
+        var file: [UInt8] = [0x0A, 0x0D, 0x0D, 0x0A, 28, 0, 0, 0, 0x4D, 0x3C, 0x2B, 0x1A, 1, 0, 0, 0]
+        file += [UInt8](repeating: 0xFF, count: 8) + [28, 0, 0, 0]
+        for link in links { file += [1, 0, 0, 0, 20, 0, 0, 0, link, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0] }
+        for number in links.indices {
+            file += [6, 0, 0, 0, 40, 0, 0, 0, UInt8(number), 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0, 0]
+            file += [0, 0, 0, 0, 1, 3, 12, 0, 40, 0, 0, 0]
+        }
+        return Data(file)
+    }
+
+    @Test("a capture without HCI is refused by its kind, and no file is written; a mixed one says what it lacks")
+    func foreignInterfaces() async throws {
+        let folder = try TestFolder()
+        let (file, output) = (folder.path + "/sniffer.pcapng", folder.path + "/out.btsnoop")
+        try Self.pcapng(links: [251]).write(to: URL(filePath: file))
+        let commands = [
+            ["decode", file], ["decode", file, "--summary"], ["summary", file], ["convert", file, output],
+        ]
+        for arguments in commands {
+            let run = try await ToolRun(list: arguments)
+            #expect(run.status == 1)
+            #expect(run.errors.contains("link type 251 (the link layer of Bluetooth LE, as sniffers record it)"))
+        }
+        #expect(!FileManager.default.fileExists(atPath: output))
+        let replay = try await ToolRun("-t", "replay:" + file, "lescan", "--duration", "1")
+        #expect(replay.status == 2 && replay.errors.contains("carries no HCI packets"))
+
+        try Self.pcapng(links: [1, 201, 1]).write(to: URL(filePath: file))
+        let decoded = try await ToolRun("decode", file)
+        #expect(decoded.status == 0 && decoded.output.contains("Reset"))
+        #expect(decoded.errors.contains("2 records were left out: link type 1 (Ethernet) carries no HCI packets"))
+        let converted = try await ToolRun("--json", "convert", file, output)
+        #expect(converted.status == 0 && converted.errors.contains("2 records were left out"))
+        #expect(try converted.objects.first?["records"] as? Int == 1)
+        #expect(try converted.objects.first?["leftOut"] as? Int == 2)
     }
 
     @Test("a capture from a pipe is read once, from its beginning to its end")

@@ -20,6 +20,8 @@ public struct CaptureReader: ~Copyable {
     /// How many records of pcapng files were skipped: packets of interfaces that do not carry HCI, journal entries, and
     /// custom blocks.
     public internal(set) var foreignRecordCount: UInt64 = 0
+    /// The link types of pcapng interfaces that do not carry HCI, in their order; at most eight.
+    public internal(set) var foreignLinkTypes: [CaptureLinkType] = []
     /// The last count of lost packets that the capture program wrote beside a record (btsnoop, obsolete pcapng blocks).
     public internal(set) var droppedPacketCount: UInt32 = 0
 
@@ -35,6 +37,8 @@ public struct CaptureReader: ~Copyable {
     var lastDataDirection = CaptureDirection.controllerToHost
     /// The current section of a pcapng file.
     var section = PcapNGSection(isBigEndian: false)
+    /// Whether an interface of the pcapng file carries HCI.
+    var hasHCIInterface = false
     private let decoder: Decoder
     private var failure: CaptureError?
 
@@ -44,6 +48,7 @@ public struct CaptureReader: ~Copyable {
         case pcap(PcapHeader)
         case pcapng
         case packetLogger(bigEndian: Bool)
+        case hcidump
     }
 
     /// A record by its place in the buffer.
@@ -58,7 +63,7 @@ public struct CaptureReader: ~Copyable {
     /// Opens a file and reads its header.
     /// - Parameter isCancelled: called several times a second while a pipe is empty; if it returns `true`, reading ends
     ///   with `ECANCELED`. Without it such a wait has no end.
-    /// - Throws: `CaptureError` when it cannot be opened or is not a capture.
+    /// - Throws: `CaptureError` when it cannot be opened, is not a capture, or has no interface that carries HCI.
     public init(path: String, isCancelled: (@Sendable () -> Bool)? = nil) throws(CaptureError) {
         let file: InputFile
         do { file = try InputFile(path: path, isCancelled: isCancelled) } catch {
@@ -70,7 +75,7 @@ public struct CaptureReader: ~Copyable {
     /// Reads from an open descriptor, which may be a pipe, and closes it in the end.
     /// - Parameter isCancelled: called several times a second while a pipe is empty; if it returns `true`, reading ends
     ///   with `ECANCELED`. Without it such a wait has no end.
-    /// - Throws: `CaptureError` when it cannot be read or is not a capture.
+    /// - Throws: `CaptureError` when it cannot be read, is not a capture, or has no interface that carries HCI.
     public init(fileDescriptor: Int32, isCancelled: (@Sendable () -> Bool)? = nil) throws(CaptureError) {
         try self.init(InputFile(descriptor: fileDescriptor, isCancelled: isCancelled))
     }
@@ -81,19 +86,56 @@ public struct CaptureReader: ~Copyable {
     }
 
     init(_ file: consuming InputFile) throws(CaptureError) {
-        buffer = InputBuffer(file)
-        (format, decoder) = try Self.recognise(&buffer)
+        // What throws is elsewhere: the compiler refuses errors from a value that cannot be copied and is complete.
+        let opened = try Self.open(file)
+        format = opened.format
+        decoder = opened.decoder
+        holdsMonitorRecords = opened.holdsMonitorRecords
+        hasHCIInterface = opened.hasHCIInterface
+        foreignLinkTypes = opened.foreignLinkTypes
+        foreignRecordCount = opened.foreignRecordCount
+        damagedRecordCount = opened.damagedRecordCount
+        section = opened.section
+        failure = opened.failure
+        buffer = opened.buffer
+    }
+
+    private init(_ buffer: consuming InputBuffer, _ format: CaptureFormat, _ decoder: Decoder) {
+        self.buffer = buffer
+        self.format = format
+        self.decoder = decoder
+    }
+
+    private static func open(_ file: consuming InputFile) throws(CaptureError) -> CaptureReader {
+        var buffer = InputBuffer(file)
+        let (format, decoder) = try recognise(&buffer)
+        var reader = CaptureReader(buffer, format, decoder)
+        try reader.readAhead()
+        return reader
+    }
+
+    /// Learns what is known before the first record.
+    private mutating func readAhead() throws(CaptureError) {
         switch decoder {
         case .btsnoop(.monitor): holdsMonitorRecords = true
         case .pcap(let header): holdsMonitorRecords = header.link == .linuxMonitor
         case .pcapng:
-            do { _ = try readDescriptions() } catch {
+            do { try findHCIInterface() } catch {
+                if case .unsupportedLinkType = error.reason { throw error }
                 // The first call of `next` throws it.
                 failure = error
                 damagedRecordCount += 1
             }
-        case .packetLogger, .btsnoop: break
+        case .packetLogger, .hcidump, .btsnoop: break
         }
+    }
+
+    /// Which records have been skipped because they carry no HCI, in words; `nil` if there were none.
+    public var omission: String? {
+        guard foreignRecordCount > 0 else { return nil }
+        let count = foreignRecordCount == 1 ? "1 record was left out" : "\(foreignRecordCount) records were left out"
+        guard !foreignLinkTypes.isEmpty else { return count + ": not packets, but entries of other kinds" }
+        return count + ": " + foreignLinkTypes.map(\.explanation).joined(separator: "; ")
     }
 
     /// The next record; `nil` after the last.
@@ -117,6 +159,7 @@ public struct CaptureReader: ~Copyable {
                 case .pcap(let header): try nextPcap(header)
                 case .pcapng: try nextPcapNG()
                 case .packetLogger(let bigEndian): try nextPacketLogger(bigEndian: bigEndian)
+                case .hcidump: try nextHCIDump()
                 }
             if found != nil { recordCount += 1 }
             return found

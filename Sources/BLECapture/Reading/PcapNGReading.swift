@@ -11,12 +11,34 @@ extension CaptureReader {
                 }
                 try fillBlock(total)
                 if let found = try takePacketBlock(type, Int(total)) { return found }
-            default:
-                try skipBlock(total)
-                if PcapNG.foreignRecordBlocks.contains(type) { foreignRecordCount += 1 }
+            default: try skipForeign(type, total)
             }
         }
         return nil
+    }
+
+    /// Skips a block that holds no HCI packet, and counts it if it is a record.
+    private mutating func skipForeign(_ type: UInt32, _ total: UInt32) throws(CaptureError) {
+        try skipBlock(total)
+        if PcapNG.isPacketBlock(type) || PcapNG.foreignRecordBlocks.contains(type) { foreignRecordCount += 1 }
+    }
+
+    /// Reads the descriptions at the start of a file, and past the packets of other interfaces, to the first interface
+    /// that carries HCI: the interface of a sniffer may stand before it.
+    /// - Throws: `unsupportedLinkType` if the file has interfaces and none carries HCI.
+    mutating func findHCIInterface() throws(CaptureError) {
+        do throws(CaptureError) {
+            while let (type, total) = try readDescriptions() {
+                // Packets without any interface are damage, which the reader reports.
+                if hasHCIInterface || (foreignLinkTypes.isEmpty && PcapNG.isPacketBlock(type)) { return }
+                try skipForeign(type, total)
+            }
+        } catch {
+            if hasHCIInterface || foreignLinkTypes.isEmpty { throw error }
+            if case .cannotRead = error.reason { throw error }
+        }
+        guard !hasHCIInterface, let first = foreignLinkTypes.first else { return }
+        throw CaptureError(.unsupportedLinkType(first.rawValue))
     }
 
     /// Reads section headers and interface descriptions up to the next block of another kind, which is not consumed.
@@ -92,8 +114,9 @@ extension CaptureReader {
         let number = section.interfaces.count
         guard number < PcapNGSection.maximumInterfaceCount else { return }
         guard total >= 20 else { return section.interfaces.append(PcapNGInterface()) }
+        let type = UInt32(buffer.load(at: 8, bigEndian: isBigEndian, as: UInt16.self))
         var interface = PcapNGInterface(
-            link: LinkType(rawValue: UInt32(buffer.load(at: 8, bigEndian: isBigEndian, as: UInt16.self))),
+            link: LinkType(rawValue: type),
             snapLength: buffer.load(at: 12, bigEndian: isBigEndian), adapter: UInt16(truncatingIfNeeded: number))
         forEachOption(from: 16, to: min(total - 4, held)) { buffer, code, position, count in
             switch code {
@@ -108,8 +131,17 @@ extension CaptureReader {
             default: break
             }
         }
+        note(CaptureLinkType(rawValue: type), carriesHCI: interface.link != nil)
         if interface.link == .linuxMonitor { holdsMonitorRecords = true }
         section.interfaces.append(interface)
+    }
+
+    private mutating func note(_ type: CaptureLinkType, carriesHCI: Bool) {
+        if carriesHCI {
+            hasHCIInterface = true
+        } else if foreignLinkTypes.count < PcapNGSection.maximumForeignLinkTypeCount, !foreignLinkTypes.contains(type) {
+            foreignLinkTypes.append(type)
+        }
     }
 
     /// The number at the end of a name such as `hci1` or `bluetooth1`.

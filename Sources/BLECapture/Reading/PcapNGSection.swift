@@ -15,12 +15,18 @@ enum PcapNG {
     static let timeOffset: UInt16 = 14
     /// Option of packets whose low two bits give the direction: 1 inbound, 2 outbound.
     static let packetFlags: UInt16 = 2
+
+    static func isPacketBlock(_ type: UInt32) -> Bool {
+        type == enhancedPacketBlock || type == obsoletePacketBlock || type == simplePacketBlock
+    }
 }
 
 /// A section of a pcapng file, as far as it has been read.
 struct PcapNGSection {
     /// The maximum number of interfaces: a damaged file must not fill the memory.
     static let maximumInterfaceCount = 1024
+    /// How many link types without HCI are named.
+    static let maximumForeignLinkTypeCount = 8
 
     var isBigEndian: Bool
     var interfaces: [PcapNGInterface] = []

@@ -16,6 +16,8 @@ extension CaptureReader {
             // A file can have several sections: the first is read like the others, before the first record.
             return (.pcapng, .pcapng)
         default:
+            if let archive = CaptureArchive(magic: magic) { throw CaptureError(.packed(archive)) }
+            if try HCIDump.recognise(&buffer) { return (.hcidump, .hcidump) }
             guard let isBigEndian = try PacketLogger.recognise(&buffer) else { throw CaptureError(.unknownFormat) }
             return (.packetLogger, .packetLogger(bigEndian: isBigEndian))
         }

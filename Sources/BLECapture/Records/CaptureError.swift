@@ -14,9 +14,12 @@ public struct CaptureError: Error, Hashable, Sendable {
         case empty
         /// The content has no known format.
         case unknownFormat
+        /// The file is packed.
+        case packed(CaptureArchive)
         /// The version of the format is unknown.
         case unsupportedVersion(UInt32)
-        /// The datalink (btsnoop) or link type (pcap) of the file carries no HCI packets.
+        /// The datalink (btsnoop) or link type (pcap, pcapng) of the file is not read: `CaptureLinkType` says what it is.
+        /// A pcapng file has no interface of another kind; this is the link type of the first.
         case unsupportedLinkType(UInt32)
         /// The file ends inside a header or record.
         case truncated(needed: UInt64, available: UInt64)
@@ -50,7 +53,8 @@ public struct CaptureError: Error, Hashable, Sendable {
 extension CaptureError: CustomStringConvertible {
     public var description: String {
         switch reason {
-        case .cannotOpen, .refused, .empty, .unknownFormat: "\(reason)"
+        case .cannotOpen, .refused, .empty, .unknownFormat, .packed, .unsupportedLinkType:
+            "\(reason)"
         case _ where recordNumber == 0: "\(reason), in the header of the file"
         default: "\(reason), at record \(recordNumber), offset \(byteOffset)"
         }
@@ -65,9 +69,11 @@ extension CaptureError.Reason: CustomStringConvertible {
         case .cannotRead(let error): "cannot read: \(error)"
         case .cannotWrite(let error): "cannot write: \(error)"
         case .empty: "the file is empty"
-        case .unknownFormat: "not a capture: neither btsnoop, pcap, pcapng nor PacketLogger"
+        case .unknownFormat: "not a capture: neither btsnoop, pcap, pcapng, PacketLogger nor hcidump"
+        case .packed(let archive): archive.explanation
         case .unsupportedVersion(let version): "version \(version) of the format is not known"
-        case .unsupportedLinkType(let type): "link type \(type) does not carry HCI packets"
+        case .unsupportedLinkType(let number):
+            "\(CaptureLinkType(rawValue: number).explanation): \(CaptureLinkType(rawValue: number).remedy)"
         case .truncated(let needed, let available): "the file ends early: \(needed) bytes needed, \(available) left"
         case .invalidLength(let length): "invalid length \(length)"
         case .lengthMismatch(let leading, let trailing):

@@ -12,6 +12,8 @@ public enum CaptureFormat: Hashable, Sendable {
     case pcapng
     /// PacketLogger, Apple's format.
     case packetLogger
+    /// The format of BlueZ's older hcidump: H4 packets with their direction.
+    case hcidump
 
     /// The format that `-w` writes to a file of this name; `nil` for an ending of no format.
     ///

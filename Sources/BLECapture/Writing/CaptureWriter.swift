@@ -114,7 +114,7 @@ public struct CaptureWriter: ~Copyable, Sendable {
 
     /// Appends an H4 packet: the type octet, then the packet.
     /// - Parameters:
-    ///   - timestampMicroseconds: since 1970-01-01 00:00 UTC; pcap and PacketLogger can represent the years 1970 to
+    ///   - timestampMicroseconds: since 1970-01-01 00:00 UTC; pcap, PacketLogger and hcidump can represent the years 1970 to
     ///     2105.
     ///   - adapter: its index; stored by btsnoop of the monitor and by pcapng.
     ///   - originalByteCount: the length of the packet before it was shortened, including its type octet.
@@ -215,7 +215,7 @@ extension CaptureWriter {
         case .btsnoopMonitor: writeBtsnoopHeader(.monitor)
         case .pcap: writePcapHeader()
         case .pcapng: writeSectionHeader()
-        case .packetLogger: break
+        case .packetLogger, .hcidump: break
         }
     }
 
@@ -250,6 +250,7 @@ extension CaptureWriter {
             guard let type = PacketLogger.type(of: bytes, direction) else { return false }
             writePacketLogger(bytes.extracting(droppingFirst: 1), type: type, microseconds)
         case (.packetLogger, .note(.packetLogger(let type))): writePacketLogger(bytes, type: type, microseconds)
+        case (.hcidump, .packet(let direction)): return writeHCIDump(bytes, direction, microseconds)
         case (_, .note): return false
         }
         return true

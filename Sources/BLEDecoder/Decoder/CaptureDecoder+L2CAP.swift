@@ -15,23 +15,9 @@ extension CaptureDecoder {
         let field = bytes.uint16(1)
         let handle = field & 0x0FFF
         let stated = Int(bytes.uint16(3))
-        guard handle <= Self.lastConnectionHandle else {
-            facts.note(handle: handle)
-            title("Vendor diagnostics")
-            out.beginFields()
-            out.begin("Handle", "connectionHandle")
-            out.isJSON ? out.number(UInt64(handle)) : out.hexadecimal(UInt64(handle), width: 2)
-            out.end()
-            if bytes.byteCount == 5 + stated || isShortened {
-                // Traces of controllers may contain encryption keys.
-                out.begin("Data", "data")
-                isShortened || bytes.rest(5).mayHoldKey ? out.withheld() : out.bytes(bytes.rest(5))
-                out.end()
-            } else {
-                malformed("the length in its header is not the packet's", bytes, isSecret: true)
-            }
-            out.endFields()
-            return
+        let trace = ControllerTrace(handleField: field, direction: direction)
+        if handle > Self.lastConnectionHandle || trace != nil && table.find(adapter: adapter, handle: handle) == nil {
+            return writeTrace(trace, bytes, isShortened)
         }
         let index = table.index(adapter: adapter, handle: handle)
         writeLink(index, handle)
@@ -44,6 +30,31 @@ extension CaptureDecoder {
             return
         }
         assemble(index, direction, data, stated: stated, isContinuation: field >> 12 & 3 == 1)
+    }
+
+    /// What controllers send of themselves, which may contain keys.
+    private mutating func writeTrace(_ trace: ControllerTrace?, _ bytes: RawSpan, _ isShortened: Bool) {
+        let handle = bytes.uint16(1) & 0x0FFF
+        facts.note(handle: handle)
+        title("Vendor diagnostics")
+        out.beginFields()
+        out.begin("Handle", "connectionHandle")
+        out.isJSON ? out.number(UInt64(handle)) : out.hexadecimal(UInt64(handle), width: 2)
+        out.end()
+        if let trace {
+            out.begin("Vendor", "vendor")
+            out.word(trace.name)
+            out.end()
+        }
+        if isShortened || bytes.byteCount == 5 + Int(bytes.uint16(3)) {
+            writeLength(Int(bytes.uint16(3)))
+            out.begin("Data", "data")
+            out.withheld()
+            out.end()
+        } else {
+            malformed("the length in its header is not the packet's", bytes, isSecret: true)
+        }
+        out.endFields()
     }
 
     /// Writes the connection into the headline.

@@ -42,7 +42,7 @@ extension HTMLPage {
             if(errors.length>100)o.append(make("p","and "+n(errors.length-100)+" more, in red in the list of packets"))}
           if(LINKS.length){o.append(make("h2","Connections"));
             const list=count=>table([["device"],["name","more"],["from","n hide"],["lasted","n"],["ended","wrap"],["MTU","n"],["interval","n more"],["PHY","more"],["requests","n more"],["latency, worst","n"],["ATT errors","n"],["retries","n more"],["values","n more"],["B out, in","n more"]],
-              LINKS.slice(0,count).map(l=>({link:links.has(l.c)?l.c:undefined,bad:l.bad?4:l.errors?10:l.failed?11:-1,cells:[l.address||"handle "+l.handle,l.name,seconds(l.from-firstTime),nice(l.lasted),l.end,l.mtu,
+              LINKS.slice(0,count).map(l=>({link:links.has(l.c)?l.c:undefined,bad:l.bad?4:l.errors?10:l.failed?11:-1,cells:[l.address||"handle "+l.handle,l.name,seconds(l.from-firstTime),nice(l.lasted),l.end,l.mtu||"",
                 l.interval?l.interval*1.25+" ms":"",l.phy,n(l.requests),l.answers?nice(l.mean)+", "+nice(l.worst):"",n(l.errors),n(l.failed+l.repeated),n(l.values),n(l.sent)+", "+n(l.received)]})));
             // A hundred are drawn at once.
             let shownLinks=list(100);o.append(shownLinks);

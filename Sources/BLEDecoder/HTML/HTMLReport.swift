@@ -118,7 +118,7 @@ public struct HTMLReport: ~Copyable {
     private mutating func append(_ link: LinkSummary, connection: Int) {
         let numbers: [(StaticString, Int64)] = [
             ("c", Int64(connection)), ("handle", Int64(link.handle)), ("from", link.began &- (firstTime ?? 0)),
-            ("lasted", link.duration), ("bad", link.isFailure ? 1 : 0), ("mtu", Int64(link.mtu)),
+            ("lasted", link.duration), ("bad", link.isFailure ? 1 : 0), ("mtu", link.isClassic ? 0 : Int64(link.mtu)),
             ("interval", Int64(link.interval)), ("requests", Int64(link.requests)), ("answers", Int64(link.answers)),
             ("mean", link.meanLatency ?? 0), ("worst", link.worstLatency), ("errors", Int64(link.errorCount)),
             ("failed", Int64(link.failedAttempts)), ("repeated", Int64(link.repeatedRequests)),

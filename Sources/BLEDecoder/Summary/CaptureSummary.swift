@@ -84,7 +84,7 @@ public struct CaptureSummary: ~Copyable {
         if !isWhole { malformed += 1 }
     }
 
-    /// Counts records that the reader skipped because their interface does not carry HCI.
+    /// Counts records that the reader skipped because they hold no HCI packet.
     public mutating func countForeign(_ count: Int) {
         frames += count
         others += count
@@ -150,6 +150,11 @@ public struct CaptureSummary: ~Copyable {
         guard bytes.byteCount == 5 + stated || isShortened else { return false }
         let index = adapters.index(of: adapter)
         let handle = bytes.uint16(1) & 0x0FFF
+        if ControllerTrace(handleField: bytes.uint16(1), direction: direction) != nil,
+            !connections.isOpen(adapter: index, handle: handle)
+        {
+            return true
+        }
         let outcome = fragments.receive(
             adapter: index, handleField: bytes.uint16(1), direction: direction, data: data, stated: stated)
         if handle <= CaptureDecoder.lastConnectionHandle {
@@ -163,6 +168,8 @@ public struct CaptureSummary: ~Copyable {
         case .malformed: return bytes.uint16(1) & 0x0FFF > CaptureDecoder.lastConnectionHandle
         case .frame(let frame):
             channels.add(frame.channel)
+            // Signalling, connectionless data and pairing of BR/EDR.
+            if frame.channel <= 0x0007, frame.channel != 0x0004 { connections.noteChannel(frame.channel) }
             guard frame.capturedByteCount > 0 || frame.channel >= 0x0040 else {
                 return frame.payloadByteCount > 0 || !Self.holdsCommands(frame.channel)
             }

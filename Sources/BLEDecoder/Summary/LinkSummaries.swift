@@ -281,7 +281,17 @@ struct LinkSummaries {
         return index
     }
 
+    /// Whether a connection has this handle.
+    func isOpen(adapter: Int, handle: UInt16) -> Bool { open.contains { $0.handle == handle && $0.adapter == adapter } }
+
     // MARK: Data
+
+    /// A frame of the last packet's connection on a fixed channel. Of a connection that began before the capture, the
+    /// channels of BR/EDR say what it is.
+    mutating func noteChannel(_ channel: UInt16) {
+        guard last >= 0, links[last].address == nil else { return }
+        if channel == 0x0001 || channel == 0x0002 || channel == 0x0007 { links[last].isClassic = true }
+    }
 
     /// A packet with ACL data; its connection begins here if the capture began later.
     /// - Parameter frame: the length of the frame that it completes, 0 if it completes none.

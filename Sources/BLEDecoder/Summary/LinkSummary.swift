@@ -38,7 +38,7 @@ public struct LinkSummary: Equatable, Sendable {
     public var lasted: Int64
     /// Why it ended.
     public var ending = Ending.none
-    /// The MTU of the ATT bearer; 23 octets before it is exchanged.
+    /// The MTU of the ATT bearer; 23 octets before it is exchanged. Connections of BR/EDR have no such bearer.
     public var mtu = 23
     /// The connection interval, in units of 1.25 ms; 0 if unknown.
     public var interval: UInt16 = 0

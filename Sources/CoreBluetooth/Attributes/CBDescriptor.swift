@@ -24,6 +24,15 @@ open class CBDescriptor: CBAttribute {
     /// others (SPEC 2.3).
     open var value: Any? { content.with { $0.value } }
 
+    /// A property by its name: `UUID`, `characteristic` or `value`.
+    override open func value(forKey key: String) -> Any? {
+        switch key {
+        case "characteristic": characteristic
+        case "value": value
+        default: super.value(forKey: key)
+        }
+    }
+
     override open var description: String {
         let value = content.with { $0.value }
         let text = (value as? Data).map(\.text) ?? value.map { "\($0)" } ?? "(null)"

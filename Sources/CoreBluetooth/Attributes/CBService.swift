@@ -29,6 +29,17 @@ open class CBService: CBAttribute {
     /// The characteristics; `nil` before they are discovered.
     open var characteristics: [CBCharacteristic]? { content.with { $0.characteristics } }
 
+    /// A property by its name: `UUID`, `peripheral`, `isPrimary`, `includedServices` or `characteristics`.
+    override open func value(forKey key: String) -> Any? {
+        switch key {
+        case "peripheral": peripheral
+        case "isPrimary", "primary": isPrimary
+        case "includedServices": includedServices
+        case "characteristics": characteristics
+        default: super.value(forKey: key)
+        }
+    }
+
     override open var description: String {
         "<\(reference), isPrimary = \(isPrimary.text), UUID = \(uuid)>"
     }

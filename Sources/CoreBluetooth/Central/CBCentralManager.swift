@@ -17,6 +17,7 @@ open class CBCentralManager: CBManager {
         weak var delegate: (any CBCentralManagerDelegate)?
         var isScanning = false
         var scanObservers: [AsyncStream<Bool>.Continuation] = []
+        var reported = ReportedAdvertisements()
         /// Peripherals whose connection the app cancelled. They are kept until their delegate has been told: the app
         /// may have released them by then.
         var leaving: [CBPeripheral] = []
@@ -136,6 +137,7 @@ open class CBCentralManager: CBManager {
         let solicited = options?[CBCentralManagerScanOptionSolicitedServiceUUIDsKey] as? [CBUUID]
         let allowsDuplicates = options?.flag(CBCentralManagerScanOptionAllowDuplicatesKey) ?? false
         if allowsDuplicates, channel.usesMainQueue { channel.log(.duplicatesOnMainQueue) }
+        content.with { $0.reported = ReportedAdvertisements(allowsDuplicates: allowsDuplicates) }
         if isPoweredOn { setScanning(true) }
         channel.send(
             .scan(
@@ -225,7 +227,9 @@ open class CBCentralManager: CBManager {
         switch event {
         case .willRestoreCentral(let restored): restore(restored)
         case .discovered(let description, let content, let rssi):
-            guard isScanning else { return }
+            guard isScanning, self.content.with({ $0.reported.isNews(content, of: description.identifier) }) else {
+                return
+            }
             delegate?.centralManager(
                 self, didDiscover: peripheral(description), advertisementData: content.dictionary,
                 rssi: NSNumber(value: rssi))
@@ -275,6 +279,7 @@ open class CBCentralManager: CBManager {
             }
         }
         if let scan = restored.scan {
+            content.with { $0.reported = ReportedAdvertisements(allowsDuplicates: scan.allowsDuplicates) }
             setScanning(true)
             dictionary[CBCentralManagerRestoredStateScanServicesKey] = [CBUUID](scan.services)
             var options: [String: Any] = [:]

@@ -26,14 +26,6 @@ public enum CBManagerAuthorization: Int, Sendable {
     case allowedAlways = 3
 }
 
-/// The former name of the central manager's states (SPEC CEN-3).
-@available(*, deprecated, renamed: "CBManagerState")
-public typealias CBCentralManagerState = CBManagerState
-
-/// The former name of the peripheral manager's states (SPEC CEN-3).
-@available(*, deprecated, renamed: "CBManagerState")
-public typealias CBPeripheralManagerState = CBManagerState
-
 /// The older form of `CBManagerAuthorization`.
 @available(*, deprecated, message: "use CBManagerAuthorization")
 public enum CBPeripheralManagerAuthorizationStatus: Int, Sendable {

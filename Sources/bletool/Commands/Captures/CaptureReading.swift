@@ -18,7 +18,7 @@ struct CaptureReading: ~Copyable {
     var recordCount: UInt64 { reader.recordCount }
     /// Whether the file holds records of the Linux monitor.
     var holdsMonitorRecords: Bool { reader.holdsMonitorRecords }
-    /// Records of pcapng interfaces that do not carry HCI packets.
+    /// Records of a pcapng file that hold no HCI packet.
     var foreignRecordCount: UInt64 { reader.foreignRecordCount }
 
     /// - Parameter path: `-` is standard input.
@@ -53,19 +53,19 @@ struct CaptureReading: ~Copyable {
         }
     }
 
-    /// Calls `body` with each readable record. The first errors are printed on standard error.
+    /// Calls `body` with each readable record. The first errors, and what was left out, are printed on standard error.
     mutating func readAll(_ body: (borrowing CaptureRecord) throws -> Void) throws {
         var countdown = Self.recordsBetweenLooks
         defer { console.showProgress("") }
         while true {
             var ownError: (any Error)?
             do throws(CaptureError) {
-                guard let record = try reader.next() else { return }
+                guard let record = try reader.next() else { return noteOmission() }
                 do { try body(record) } catch { ownError = error }
             } catch {
                 if case .cannotRead(SystemError(number: ECANCELED)) = error.reason { throw Failure.interrupted }
                 note(error)
-                if error.isFinal { return }
+                if error.isFinal { return noteOmission() }
             }
             if let ownError { throw ownError }
             countdown -= 1
@@ -96,6 +96,10 @@ struct CaptureReading: ~Copyable {
         } else if errorCount <= Self.maximumNoteCount {
             console.note("\(path): \(error)")
         }
+    }
+
+    private func noteOmission() {
+        if let omission = reader.omission { console.note("\(path): \(omission)") }
     }
 
     private func showProgress() {

@@ -60,12 +60,13 @@ struct ConvertCommand: ToolCommand {
         let console = session.console
         try CaptureReading.checkDiffer(input, output)
         var reading = try CaptureReading(path: input, console: console)
-        var (written, left): (UInt64, UInt64) = (0, 0)
+        var (written, left, foreign): (UInt64, UInt64, UInt64) = (0, 0, 0)
         do {
             var writer = try open(holdsMonitorRecords: reading.holdsMonitorRecords)
             try reading.readAll { try writer.append($0) }
             try writer.close()
             (written, left) = (writer.recordCount, writer.unrepresentableCount)
+            foreign = reading.foreignRecordCount
         } catch let error as CaptureError {
             throw Failure("\(output): \(error)", code: .fileNotWritten)
         }
@@ -73,7 +74,7 @@ struct ConvertCommand: ToolCommand {
         console.print(
             [
                 "event": "converted", "file": .string(output), "records": JSONValue(written),
-                "leftOut": JSONValue(left),
+                "leftOut": JSONValue(left + foreign),
             ],
             text: "\(output): \(written) records")
         try reading.end()

@@ -11,8 +11,8 @@ struct DecodeCommand: ToolCommand {
         commandName: "decode",
         abstract: "Show or count the packets of a capture, or make an HTML page of it.",
         discussion: """
-            Reads btsnoop (also from Android and the Linux monitor), pcap, pcapng and PacketLogger files, under any \
-            name. Of a damaged file, what can be read is shown and the exit status is 1. ‘<’ marks packets from the \
+            Reads btsnoop (also from Android and the Linux monitor), pcap, pcapng, PacketLogger and hcidump files, under \
+            any name. Of a damaged file, what can be read is shown and the exit status is 1. ‘<’ marks packets from the \
             host, ‘>’ packets to it. Keys and passkeys are never shown.
 
               bletool decode session.btsnoop --kind att --address AA:BB:CC:DD:EE:FF

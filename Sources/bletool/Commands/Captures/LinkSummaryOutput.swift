@@ -21,7 +21,7 @@ enum LinkSummaryOutput {
             "durationMicroseconds": JSONValue(link.duration), "ending": .string(ending(link).key),
             "reason": JSONValue(reason(link).map { Hexadecimal.number($0, digits: 2) }),
             "endingText": .string(ending(link).text),
-            "mtu": JSONValue(link.mtu),
+            "mtu": JSONValue(link.isClassic ? nil : link.mtu),
             "intervalMilliseconds": link.interval > 0 ? .number(Double(link.interval) * 1.25) : .null,
             "latency": JSONValue(link.interval > 0 ? link.latency : nil),
             "timeoutMilliseconds": JSONValue(link.timeout > 0 ? Int(link.timeout) * 10 : nil),
@@ -67,7 +67,7 @@ enum LinkSummaryOutput {
     }
 
     private static func settings(_ link: LinkSummary) -> [String] {
-        var parts = ["MTU \(link.mtu)"]
+        var parts = [link.isClassic ? "BR/EDR" : "MTU \(link.mtu)"]
         if let phy = link.phyText { parts.append("PHY \(phy)") }
         if link.interval > 0 {
             parts.append("interval \(decimal(Double(link.interval) * 1.25, digits: 2)) ms")

@@ -135,6 +135,7 @@ extension CaptureFormat {
         case .pcap: "pcap"
         case .pcapng: "pcapng"
         case .packetLogger: "PacketLogger"
+        case .hcidump: "hcidump"
         }
     }
 }

@@ -1,0 +1,38 @@
+/// A form in which captures are sent, and which has to be unpacked first.
+public enum CaptureArchive: Hashable, Sendable {
+    /// .gz
+    case gzip
+    /// .zip, as bug reports of Android
+    case zip
+    /// .xz
+    case xz
+    /// .zst
+    case zstd
+    /// .bz2
+    case bzip2
+
+    /// By the first four octets of a file, big-endian; `nil` for another one.
+    init?(magic: UInt32) {
+        switch magic {
+        case 0x1F8B_0000...0x1F8B_FFFF: self = .gzip
+        case 0x504B_0304, 0x504B_0506: self = .zip
+        case 0xFD37_7A58: self = .xz
+        case 0x28B5_2FFD: self = .zstd
+        case 0x425A_6831...0x425A_6839: self = .bzip2
+        default: return nil
+        }
+    }
+
+    /// What it is and what to do, in words.
+    var explanation: String {
+        switch self {
+        case .gzip: "a gzip file: unpack it first, with gunzip"
+        case .zip:
+            "a zip file: unpack it first, with unzip; bug reports of Android have captures in "
+                + "FS/data/misc/bluetooth/logs"
+        case .xz: "an xz file: unpack it first, with unxz"
+        case .zstd: "a zstd file: unpack it first, with unzstd"
+        case .bzip2: "a bzip2 file: unpack it first, with bunzip2"
+        }
+    }
+}
