@@ -11,13 +11,13 @@ private final class PseudoTerminal {
     let observer: Int32
 
     init() {
-        controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var locked: Int32 = 0
         _ = unsafe ioctl(controller, 0x4004_5431, &locked)  // TIOCSPTLCK, a macro that Swift does not import
         var number: Int32 = -1
         _ = unsafe ioctl(controller, 0x8004_5430, &number)  // TIOCGPTN
         device = "/dev/pts/\(number)"
-        observer = unsafe open(device, O_RDWR | O_NOCTTY)
+        observer = unsafe open(device, O_RDWR | O_NOCTTY | O_CLOEXEC)
     }
 
     deinit {
