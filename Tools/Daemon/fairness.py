@@ -242,12 +242,12 @@ def shared_link():
                     # One is on its way and 1,024 wait.
                     daemon.wait_for('a full queue', lambda: sum(requests(daemon)) >= 1025)
                     asked = victim.request({7: {1: links[-1], 8: handle}})
-                    daemon.wait_for('the read waits', lambda: requests(daemon)[-1] == 1)
+                    daemon.wait_for('the read waits', lambda: requests(daemon)[-1:] in ([1], []))
                 finally:
                     server.process.send_signal(signal.SIGCONT)
                 took = time.monotonic() - stopped
                 end = victim.end(asked)
-                if took < 20:
+                if took < 20 and end and 11 in end:
                     break
         assert took < 20, f'the device stood still for {took:.0f} s'
         assert end and 11 in end, f'the read failed: {end}'
