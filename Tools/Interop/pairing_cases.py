@@ -62,8 +62,8 @@ def paired(lines, want):
 
 
 def pairing_of(line):
-    """What an event says about a pairing, without what depends on the command and the time."""
-    return {key: value for key, value in line.items() if key not in ('event', 'time', 'adapter', 'name')}
+    """What an event says about a pairing, without what depends on the command, the time and the user."""
+    return {key: value for key, value in line.items() if key not in ('event', 'time', 'adapter', 'name', 'user')}
 
 
 def no_secret(lab, keys, *texts):
