@@ -18,8 +18,8 @@ extension Daemon {
 }
 
 extension LinkProcedure {
-    /// Whether it changes how the link works otherwise than for the better: what makes it faster, and no sooner lost,
-    /// harms nobody who shares it.
+    /// Whether it changes how the link works for the worse. Making it faster, or its loss later, harms no other
+    /// user of it.
     func isAtOthersExpense(_ now: ConnectionParameters) -> Bool {
         switch self {
         case .updateParameters(let wanted):

@@ -306,7 +306,7 @@ public struct ToolSession {
     // MARK: From the engine
 
     /// The controller is ready: a client that has sent its greeting can begin.
-    /// - Parameter bonds: all bonds, of which the client is told those that it may know.
+    /// - Parameter bonds: all bonds; the client gets those that it may know.
     public mutating func controllerIsReady(_ information: ControllerInformation, bonds: [Bond] = []) {
         switch phase {
         case .waiting:

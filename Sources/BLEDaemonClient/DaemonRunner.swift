@@ -43,8 +43,8 @@ final class DaemonRunner: EngineRunner {
 
     private(set) var information = ControllerInformation()
     private(set) var counters = HostCounters()
-    /// The daemon's bonds, without keys: for an operator all, for others those of their user. An older daemon tells only
-    /// operators.
+    /// The daemon's bonds, without keys: for an operator all, for others those of their user. An older daemon
+    /// sends them to operators only.
     private(set) var bonds: [Bond] = []
     let identityResolvingKey: Key128? = nil
 

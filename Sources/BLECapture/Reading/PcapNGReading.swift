@@ -17,7 +17,7 @@ extension CaptureReader {
         return nil
     }
 
-    /// Skips a block that holds no HCI packet, and counts it if it is a record.
+    /// Skips a block without an HCI packet, and counts it if it is a record.
     private mutating func skipForeign(_ type: UInt32, _ total: UInt32) throws(CaptureError) {
         try skipBlock(total)
         if PcapNG.isPacketBlock(type) || PcapNG.foreignRecordBlocks.contains(type) { foreignRecordCount += 1 }

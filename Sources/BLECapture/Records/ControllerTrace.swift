@@ -1,6 +1,6 @@
 /// Received ACL data that belongs to no connection: logs and memory dumps of controllers.
 ///
-/// Drivers of Linux pass them on as diagnostics (`hci_qca.c`, `btusb.c` and `btmtk.c`); other captures hold them as data.
+/// Drivers of Linux pass them on as diagnostics (`hci_qca.c`, `btusb.c` and `btmtk.c`); other captures have them as data.
 /// They may contain keys. A connection can have the same handle: what the capture knows of connections comes first.
 public enum ControllerTrace: Sendable {
     /// Qualcomm's log, under handle 0x0EDC.

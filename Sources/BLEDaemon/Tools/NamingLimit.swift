@@ -1,5 +1,5 @@
-/// How often ordinary users have bonds named. A name is on the disk before the engine's next event is reported, so one
-/// user's names would hold up what others wait for.
+/// How often ordinary users have bonds named. A name is on the disk before the engine's next event is reported, so many
+/// names of one user would delay the events of others.
 struct NamingLimit {
     /// How many names each user may give at once after a pause.
     static let burst: UInt64 = 16
