@@ -47,8 +47,10 @@ public struct ClientLimits: Hashable, Sendable {
     /// What may wait for an app that does not receive its events, in octets (SPEC 5.5 rule 2). By default a 1024th of the
     /// machine's memory, from 1 to 8 MiB.
     public var queuedOctets = ClientLimits.shareOfMemory
-    /// What may wait for all apps of one user; `nil`: four times as much.
+    /// What may wait for all apps of one user; `nil`: `factorOfUser` times as much.
     public var queuedOctetsOfUser: Int?
+    /// How many times what one program may have those of a user may have together.
+    static let factorOfUser = 4
     /// Connections of all users together.
     public var clients = 128
     /// Connections of one user.
@@ -76,6 +78,6 @@ extension LifecycleSettings {
         wakeBudget = .seconds(Int32(clamping: limits.wakeSeconds))
         idleSpan = limits.idleSeconds.map { .seconds(Int32(clamping: $0)) }
         queuedOctetLimit = limits.queuedOctets
-        queuedOctetLimitOfUser = limits.queuedOctetsOfUser ?? limits.queuedOctets * UserShare.factor
+        queuedOctetLimitOfUser = limits.queuedOctetsOfUser ?? limits.queuedOctets * ClientLimits.factorOfUser
     }
 }

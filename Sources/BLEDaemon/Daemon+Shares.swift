@@ -38,7 +38,7 @@ extension Daemon {
         for other in connections where other.peer.user == connection.peer.user {
             if let app = other.appID, installed[app] == nil { sum += lifecycle.apps.waitingOctets(of: app) }
         }
-        return sum > UserShare.factor * limit
+        return sum > ClientLimits.factorOfUser * limit
     }
 
     /// Refuses a request of an app that is not installed, if its user would have too much with it.
@@ -58,7 +58,7 @@ extension Daemon {
         guard own.exceeds(configuration.limits, in: part) else { return false }
         switch part {
         case .manager:
-            let limit = UserShare.factor * configuration.limits.managers
+            let limit = ClientLimits.factorOfUser * configuration.limits.managers
             connection.app?.refuse(
                 .tooManyManagers, "the apps of a user that are not installed have at most \(limit) managers together")
         case .scan, .advertisement, .set, .train, .service, .channel:

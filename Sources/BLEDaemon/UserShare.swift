@@ -16,9 +16,6 @@ struct UserShare: Equatable {
     var sets = 0
     var trains = 0
 
-    /// How many times what one program may have those of a user may have together.
-    static let factor = 4
-
     mutating func add(_ tool: ToolSession) {
         scans += tool.radio.scans.count
         advertisements += tool.serving.advertisements.count
@@ -78,13 +75,15 @@ struct UserShare: Equatable {
     /// devices open channels, and limits change.
     func exceeds(_ limits: ClientLimits, in part: Part) -> Bool {
         switch part {
-        case .manager: managers > Self.factor * limits.managers
-        case .scan: scans > Self.factor * limits.scans
-        case .advertisement: advertisements > Self.factor * limits.advertisements
-        case .set: sets > Self.factor * limits.sets
-        case .train: trains > Self.factor * limits.trains
-        case .service: services > Self.factor * limits.services || attributes > Self.factor * limits.attributes
-        case .channel: channels > Self.factor * limits.channels
+        case .manager: managers > ClientLimits.factorOfUser * limits.managers
+        case .scan: scans > ClientLimits.factorOfUser * limits.scans
+        case .advertisement: advertisements > ClientLimits.factorOfUser * limits.advertisements
+        case .set: sets > ClientLimits.factorOfUser * limits.sets
+        case .train: trains > ClientLimits.factorOfUser * limits.trains
+        case .service:
+            services > ClientLimits.factorOfUser * limits.services
+                || attributes > ClientLimits.factorOfUser * limits.attributes
+        case .channel: channels > ClientLimits.factorOfUser * limits.channels
         }
     }
 
