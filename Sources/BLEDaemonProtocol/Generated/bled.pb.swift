@@ -3246,6 +3246,7 @@ public nonisolated struct WireLinks: Sendable {
   public init() {}
 }
 
+/// Not for the worse while programs of several users have the link, unless an operator asks for it.
 public nonisolated struct WireUpdateParameters: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -3269,7 +3270,8 @@ public nonisolated struct WireUpdateParameters: Sendable {
   fileprivate var _parameters: WireConnectionParameters? = nil
 }
 
-/// What the link layer does on a link. What it sets holds for every client of the link; reports go to those that asked for them.
+/// What the link layer does on a link. What it sets holds for every client of the link:
+/// while programs of several users have it, what would make it slower is for operators. Reports go to those that asked for them.
 public nonisolated struct WireLinkProcedure: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
