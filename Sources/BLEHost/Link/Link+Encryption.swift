@@ -71,17 +71,17 @@ extension Link {
         if end.isInDoubt { forfeit(&pairings, &server, at: now, into: &effects) }
         tellServerOfSecurity(&server, &pairings)
         effects.events.append(.encryptionChanged(id, security.summary(pairings.bonds)))
-        if end.isGood, security.machine?.awaitsEncryption != true {
+        if end.isGood, !security.awaitsEncryption {
             if role == .central, security.isTooWeak(for: pairings.settings.pairing) {
                 security.proveWeakly()
                 refuseGate(.keyTooWeak, at: now, into: &effects)
             } else {
-                openGate(restoring: bond(&pairings)?.clientRecord, &server, at: now, into: &effects)
+                openGate(restoring: clientRecord(&pairings), &server, at: now, into: &effects)
             }
             noteUseOfBond(&pairings, &server, at: now, into: &effects)
         }
         if security.isPairing {
-            continuePairing(into: &effects) { $0.encryptionChanged(to: end.isGood, status: end.status, at: now) }
+            continuePairing(after: end, at: now, into: &effects)
         } else if end.isGood || !hasBegun && security.keyInUse != nil {
             // A controller that refused to refresh the key has said nothing against the one in use.
             if followHeldPairing(&pairings, &links, at: now, into: &effects) {
@@ -95,6 +95,18 @@ extension Link {
         if end.isInDoubt { self.end(.authenticationFailure, into: &effects) }
         effects.wishes.append((self, .releaseHeld))
         effects.wishes.append((self, .followSecurityRequest))
+    }
+
+    // Apart from their caller, whose frame stays small.
+
+    @inline(never)
+    private func clientRecord(_ pairings: inout Pairings) -> GATTClientRecord? { bond(&pairings)?.clientRecord }
+
+    @inline(never)
+    private func continuePairing(
+        after end: LinkSecurityMachine.EncryptionEnd, at now: Instant, into effects: inout Effects
+    ) {
+        continuePairing(into: &effects) { $0.encryptionChanged(to: end.isGood, status: end.status, at: now) }
     }
 
     /// The bond's key has been tried: pairs now for what the peripheral requested beyond its bond.

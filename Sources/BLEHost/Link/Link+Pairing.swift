@@ -141,6 +141,8 @@ extension Link {
         return nil
     }
 
+    /// Apart from its callers, whose frames stay small.
+    @inline(never)
     private func begin(
         _ side: PairingMachine.Role, _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant,
         into effects: inout Effects,

@@ -342,18 +342,27 @@ struct Radio {
         advertiser.hold(present)
         convergeGuests(at: now, into: &effects)
         guard !isPaused else { return perform(advertisingMachine.want(nil), into: &effects) }
-        while let target = advertiser.target, target.form == .extended, !commandSet.takesExtendedCalls {
-            endCall(
-                target,
-                .failure(
-                    .controller(.unsupportedFeatureOrParameterValue, LESetExtendedAdvertisingParameters.opcode)),
-                into: &effects)
-        }
-        let plan = advertiser.plan(
-            timing: configuration.timing, settings: configuration.advertising, ownAddressType: hostAddressType, at: now)
+        endImpossibleCalls(into: &effects)
+        let plan = advertisingPlan(at: now)
         tellRoom(into: &effects)
         paceDeadline = advertiser.nextDeadline(timing: configuration.timing, after: now)
-        perform(advertisingMachine.want(plan.map { adapted($0) }), into: &effects)
+        perform(advertisingMachine.want(plan), into: &effects)
+    }
+
+    @inline(never)
+    private mutating func advertisingPlan(at now: Instant) -> AdvertisingMachine.Plan? {
+        advertiser.plan(
+            timing: configuration.timing, settings: configuration.advertising, ownAddressType: hostAddressType, at: now
+        ).map { adapted($0) }
+    }
+
+    /// Directed advertisements that this controller cannot send.
+    @inline(never)
+    private mutating func endImpossibleCalls(into effects: inout Effects) {
+        while let target = advertiser.target, target.form == .extended, !commandSet.takesExtendedCalls {
+            let opcode = LESetExtendedAdvertisingParameters.opcode
+            endCall(target, .failure(.controller(.unsupportedFeatureOrParameterValue, opcode)), into: &effects)
+        }
     }
 
     /// What this controller can do of a plan, with the address that its target expects.

@@ -8,9 +8,8 @@ struct ScanFilterTests {
     /// Whether a request matches a device with this advertisement.
     private func matches(_ request: ScanRequest, _ advertisement: [UInt8]) -> Bool {
         var table = DeviceTable(capacity: 1, maximumAge: .seconds(60))
-        let address = HostRig.peer(1)
-        let key = DeviceTable.Key(value: address.value, kind: address.kind.rawValue, advertisingSet: 0xFF)
-        guard case .added(let slot) = table.slot(for: key, address: address, at: .zero) else { return false }
+        let key = DeviceTable.Key(HostRig.peer(1), advertisingSet: 0xFF)
+        guard case .added(let slot) = table.slot(for: key, at: .zero) else { return false }
         table[slot].advertisement = advertisement
         return ScanFilter(request).matches(table[slot])
     }

@@ -9,14 +9,32 @@ struct DeviceTable {
     /// Identifies an advertiser: address, type and advertising set. Only its content identifies an anonymous
     /// advertiser.
     struct Key: Hashable {
-        var value: UInt64
-        var kind: UInt8
-        var advertisingSet: UInt8
+        private static let anonymous: UInt8 = 0xFF
+
+        let value: UInt64
+        let kind: UInt8
+        let advertisingSet: UInt8
+
+        init(_ address: DeviceAddress, advertisingSet: UInt8) {
+            value = address.value
+            kind = address.kind.rawValue
+            self.advertisingSet = advertisingSet
+        }
+
+        init(contentHash: UInt64, advertisingSet: UInt8) {
+            value = contentHash
+            kind = Self.anonymous
+            self.advertisingSet = advertisingSet
+        }
+
+        /// `nil` for an anonymous advertiser.
+        var address: DeviceAddress? { DeviceAddress.Kind(rawValue: kind).map { DeviceAddress(value: value, kind: $0) } }
     }
 
+    /// There may be thousands: each octet here counts.
     struct Device {
-        var key: Key
-        var address: DeviceAddress?
+        let key: Key
+        var address: DeviceAddress? { key.address }
         var isConnectable = false
         var isScannable = false
         var isExtended = false
@@ -35,11 +53,32 @@ struct DeviceTable {
         var isHeld = false
         /// RSSI of the last packet, in dBm; 127 if it is unknown.
         var lastRSSI: Int8 = 127
-        /// Extended advertising data that are still incomplete.
-        var chain = AdvertisingChain()
+        /// Extended advertising data that are still incomplete: none or one. Few devices have them at a time, and the
+        /// array is smaller than what is in it.
+        private var chains: [AdvertisingChain] = []
         var lastHeard = Instant.zero
         fileprivate var newer = Slot.none
         fileprivate var older = Slot.none
+
+        fileprivate init(key: Key, lastHeard: Instant) {
+            self.key = key
+            self.lastHeard = lastHeard
+        }
+
+        /// Whether a report belongs to extended advertising data that are still incomplete.
+        func isContinued(by report: Scanner.Report, at now: Instant) -> Bool {
+            chains.first?.isContinued(by: report, at: now) ?? false
+        }
+
+        /// Takes a part of extended advertising data.
+        /// - Returns: the whole, if this was the last one.
+        mutating func join(_ part: RawSpan, of report: Scanner.Report, at now: Instant) -> [UInt8]? {
+            if chains.isEmpty { chains.append(AdvertisingChain()) }
+            guard chains[0].add(part, of: report, at: now) else { return nil }
+            let whole = chains[0].octets
+            chains = []
+            return whole
+        }
 
         /// Changes whenever the device's data change (SPEC CEN-26). Never zero.
         var contentHash: UInt64 {
@@ -53,7 +92,11 @@ struct DeviceTable {
     /// Where the table keeps a device: valid until `removeAll`, for another device if this one is forgotten.
     struct Slot: Equatable {
         /// Counts the slots from 0; what others keep about each device has the same order.
-        fileprivate(set) var number: Int
+        var number: Int { Int(index) }
+
+        private let index: Int32
+
+        fileprivate init(number: Int) { index = Int32(truncatingIfNeeded: number) }
 
         fileprivate static let none = Slot(number: -1)
     }
@@ -66,7 +109,7 @@ struct DeviceTable {
     private var oldest = Slot.none
 
     init(capacity: Int, maximumAge: Microseconds) {
-        self.capacity = max(1, capacity)
+        self.capacity = min(max(1, capacity), Int(Int32.max))
         self.maximumAge = maximumAge
     }
 
@@ -89,7 +132,7 @@ struct DeviceTable {
     }
 
     /// The slot of a device that was seen now.
-    mutating func slot(for key: Key, address: DeviceAddress?, at now: Instant) -> Place {
+    mutating func slot(for key: Key, at now: Instant) -> Place {
         if let slot = slotOfKey[key] {
             self[slot].lastHeard = now
             moveToFront(slot)
@@ -99,7 +142,7 @@ struct DeviceTable {
         let isOldestStale = oldest != .none && self[oldest].lastHeard.advanced(by: maximumAge) < now
         guard isFull || isOldestStale else {
             let slot = Slot(number: devices.count)
-            devices.append(Device(key: key, address: address, lastHeard: now))
+            devices.append(Device(key: key, lastHeard: now))
             slotOfKey[key] = slot
             pushFront(slot)
             return .added(slot)
@@ -107,7 +150,7 @@ struct DeviceTable {
         let slot = oldest
         unlink(slot)
         slotOfKey[self[slot].key] = nil
-        self[slot] = Device(key: key, address: address, lastHeard: now)
+        self[slot] = Device(key: key, lastHeard: now)
         slotOfKey[key] = slot
         pushFront(slot)
         return .replaced(slot, early: !isOldestStale)

@@ -166,7 +166,7 @@ struct Scanner {
         let key = Self.key(of: report, contentHash: hash)
         let slot: DeviceTable.Slot
         var isNew = true
-        switch devices.slot(for: key, address: report.address, at: now) {
+        switch devices.slot(for: key, at: now) {
         case .known(let known):
             slot = known
             isNew = false
@@ -213,10 +213,9 @@ struct Scanner {
 
     private static func key(of report: Report, contentHash: UInt64) -> DeviceTable.Key {
         guard let address = report.address else {
-            return DeviceTable.Key(value: contentHash, kind: 0xFF, advertisingSet: report.advertisingSet)
+            return DeviceTable.Key(contentHash: contentHash, advertisingSet: report.advertisingSet)
         }
-        return DeviceTable.Key(
-            value: address.value, kind: address.kind.rawValue, advertisingSet: report.advertisingSet)
+        return DeviceTable.Key(address, advertisingSet: report.advertisingSet)
     }
 
     /// Writes the report into the device's slot.
@@ -227,10 +226,8 @@ struct Scanner {
         var hash = hash
         // Nothing if the report has all of the data.
         var joined: [UInt8]?
-        if report.completeness == .moreToCome || devices[slot].chain.isContinued(by: report, at: now) {
-            guard devices[slot].chain.add(data, of: report, at: now) else { return false }
-            let whole = devices[slot].chain.octets
-            devices[slot].chain.removeAll()
+        if report.completeness == .moreToCome || devices[slot].isContinued(by: report, at: now) {
+            guard let whole = devices[slot].join(data, of: report, at: now) else { return false }
             hash = whole.span.bytes.contentHash()
             joined = whole
         }

@@ -56,6 +56,11 @@ extension LinkSecurityMachine {
     /// Whether this pairing uses passkey entry, or may come to use it.
     var mayEnterPasskey: Bool { machine?.mayEnterPasskey ?? false }
 
+    /// Whether the pairing in progress waits for the link to be encrypted.
+    var awaitsEncryption: Bool {
+        @inline(never) get { machine?.awaitsEncryption ?? false }
+    }
+
     var isUnsettled: Bool {
         if case .unsettled = pairing { true } else { false }
     }
