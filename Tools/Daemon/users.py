@@ -237,6 +237,64 @@ def advertisements_of_users():
             other.wait(LIMIT)
 
 
+TOGGLING = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from client import Client
+client = Client(sys.argv[2], 1000)
+assert 1 in client.greet(), 'refused'
+for number in range(10_000_000):
+    wish = client.request({12: {1: {1: b'n%d' % (number % 10)}, 3: 1, 6: 1, 5: 32 + number % 100}})
+    client.end(client.request({5: {1: wish}}))
+    if number == 100:
+        print('ready', flush=True)
+"""
+
+
+@case
+def toggled_advertisements():
+    "another user who advertises and ends it without pause takes a server's advertisement off the air a few times a second at most"
+    if os.geteuid():
+        return NEEDS_ROOT
+    with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY)) as daemon:
+        share_client(folder)
+        server = daemon.connect()
+        server.request({12: {1: {1: b'Server'}, 3: 1, 6: 1, 5: 160}})
+        while 25 not in (message := server.receive()) or message[25] != [1]:
+            pass
+        other = started_as(NOBODY, TOGGLING, folder, daemon, 1)
+        try:
+            assert other.stdout.readline() == 'ready\n'
+            watcher = operator(daemon)
+            watcher.send({8: {15: {}}})
+            assert 21 in watcher.receive()
+            ends, began = 0, time.monotonic()
+            # The last packet: the answer to a question that comes after five seconds.
+            timer = threading.Timer(5, lambda: server.request({40: {1: 0x1001}}))
+            timer.start()
+            while True:
+                octets = decode(decode_packet(watcher)[30][0])[1][0]
+                if octets[0] != 1:
+                    continue
+                opcode = int.from_bytes(octets[1:3], 'little')
+                if opcode == 0x1001:
+                    break
+                # Set Advertising Enable, and the extended one for the first set.
+                ends += opcode in (0x200A, ENABLE) and octets[4] == 0 and (opcode == 0x200A or octets[6] == 0)
+            took = time.monotonic() - began
+        finally:
+            other.kill()
+            other.wait(LIMIT)
+    assert ends <= 4 * took, f'{ends} times in {took:.1f} s'
+    return f'{ends} times in {took:.1f} s'
+
+
+def decode_packet(watcher):
+    while 30 not in (message := watcher.receive()):
+        pass
+    return message
+
+
 @case
 def bonds_of_users():
     "a bond is its user's, as ‘bonds’ says, and ‘unpair --user’ removes all of one user and none of another"
