@@ -26,6 +26,7 @@ extension Daemon {
         case .connected(let link, let client) where isLostTool(client):
             // The client left while the link was being established.
             _ = runner.submit(.link(link.id, .disconnect), from: client)
+        case .connected(let link, let client): quicken(link, for: client)
         case .channel(.opened(let channel, let client)): closeUnlessWanted(channel, of: client)
         case .bondChanged, .bondRemoved:
             if let error = runner.takeStoreError() { configuration.logError("a bond could not be saved: \(error)") }
@@ -33,7 +34,7 @@ extension Daemon {
         // Bluetooth is off.
         case .stopped: runner.close()
         case .advertisingRoom(_, let client, let room): log(room, of: client)
-        case .recovering, .discovered, .connected, .disconnected, .gatt,
+        case .recovering, .discovered, .disconnected, .gatt,
             .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
             .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
             .malformedPacket, .advertisingSet, .train, .subrateChanged, .linkReport:

@@ -1,3 +1,4 @@
+@_spi(HostRunner) import BLE
 import BLEHost
 
 /// What one user may change of a link that other users' programs use, too.
@@ -15,9 +16,51 @@ extension Daemon {
         return routes.servers.contains(where: isOther)
             || users.keys.contains { lifecycle.apps.manager($0)?.role == .peripheral && isOther($0) }
     }
+
+    /// A client has a link. Where only programs of other users had it, it becomes as fast as links usually are here: who
+    /// came first may have made it as slow as can be.
+    func quicken(_ link: LinkInformation, for client: ClientID) {
+        guard link.role == .central, let user = users[client]?.number,
+            let entry = links.entries.first(where: { $0.information.id == link.id })
+        else { return }
+        let others = entry.holders.filter { $0 != client }.compactMap { users[$0]?.number }
+        guard !others.isEmpty, !others.contains(user) else { return }
+        let timing = configuration.adapter.timing
+        var procedures = entry.hindrances.compactMap { $0.undone(timing) }
+        if let wish = entry.information.parameters.quickened(timing) { procedures.append(.updateParameters(wish)) }
+        links.forgetHindrances(of: link.id)
+        for procedure in procedures { _ = runner.submit(.link(link.id, .procedure(procedure)), from: .local) }
+    }
+}
+
+extension ConnectionParameters {
+    /// What to ask for so that a link becomes as fast as it would usually be; `nil`: it is.
+    func quickened(_ timing: Timing) -> ConnectionParameterRequest? {
+        let isSlow = interval > timing.connectionInterval.upperBound
+        guard isSlow || peripheralLatency > timing.peripheralLatency || supervisionTimeout < timing.supervisionTimeout
+        else { return nil }
+        return ConnectionParameterRequest(
+            interval: isSlow ? timing.connectionInterval : interval...interval,
+            peripheralLatency: min(peripheralLatency, timing.peripheralLatency),
+            supervisionTimeout: max(supervisionTimeout, timing.supervisionTimeout))
+    }
 }
 
 extension LinkProcedure {
+    /// What ends its effect for those who come later; `nil`: it has none, or the parameters say so.
+    func undone(_ timing: Timing) -> LinkProcedure? {
+        switch self {
+        case .setDataLength: .setDataLength(octets: 251, microseconds: 17_040)
+        case .setPHY: .setPHY(transmit: [.le1M, .le2M], receive: [.le1M, .le2M])
+        case .setSubrate:
+            .setSubrate(
+                SubrateParameters(minimumFactor: 1, maximumFactor: 1, supervisionTimeout: timing.supervisionTimeout))
+        case .updateParameters, .readRSSI, .readRemoteVersion, .readRemoteFeatures, .readPHY, .readTransmitPower,
+            .readRemoteTransmitPower, .reportTransmitPower, .monitorPathLoss, .setAuthenticatedPayloadTimeout:
+            nil
+        }
+    }
+
     /// Whether it changes how the link works for the worse. Making it faster, or its loss later, harms no other
     /// user of it.
     func isAtOthersExpense(_ now: ConnectionParameters) -> Bool {

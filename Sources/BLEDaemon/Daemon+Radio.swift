@@ -33,6 +33,7 @@ extension Daemon {
             case .link(_, .procedure(let submitted)) = submitted
         else { return }
         watches.began(asked, as: submitted, on: link, from: client, operation)
+        links.note(asked, on: link, configuration.adapter.timing)
     }
 
     /// A tool has left: nothing that it wanted of links and channels holds any more.

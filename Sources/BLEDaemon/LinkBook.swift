@@ -7,6 +7,8 @@ struct LinkBook {
         var information: LinkInformation
         var holders: [ClientID] = []
         var security: LinkSecurity?
+        /// What clients have set that could make the link slower for others, the latest of each sort.
+        var hindrances: [LinkProcedure] = []
     }
 
     /// In the order in which they were connected.
@@ -40,6 +42,17 @@ struct LinkBook {
             break
         }
     }
+
+    /// A client has asked for a procedure.
+    mutating func note(_ procedure: LinkProcedure, on link: LinkID, _ timing: Timing) {
+        guard let undone = procedure.undone(timing) else { return }
+        change(link) { entry in
+            entry.hindrances.removeAll { $0.undone(timing) == undone }
+            entry.hindrances.append(procedure)
+        }
+    }
+
+    mutating func forgetHindrances(of link: LinkID) { change(link) { $0.hindrances = [] } }
 
     private mutating func change(_ information: LinkInformation, _ body: (inout Entry) -> Void) {
         if !entries.contains(where: { $0.information.id == information.id }) {

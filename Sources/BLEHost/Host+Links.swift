@@ -106,7 +106,7 @@ extension Host {
         links.insert(link)
         if let endedSet { setEnded(endedSet, by: link, at: now) }
         if pairings.isExclusive {
-            if BuiltIn.pace {
+            if BuiltIn.pace, !link.isOfSeveralUsers(effects.commands.users) {
                 link.begin(waiting.lazy.compactMap { $0.request.pace }.first ?? configuration.timing.pace, at: now)
             }
             if BuiltIn.server {

@@ -2,7 +2,7 @@
 pairings. Bumble is at the other end.
 
 Part of Tools/Daemon/run."""
-import os, socket, subprocess, threading
+import os, socket, subprocess, threading, time
 
 from __main__ import EXAMPLES, LIMIT, case
 from client import Client, Fixed64, decode
@@ -13,8 +13,8 @@ import lab as bench
 import sharing
 
 OTHER = 65533
-NOT_PERMITTED, REFUSED_BY_US, ALREADY_PAIRING = 15, 60, 69
-DISPLAY_YES_NO, NOTHING = 1, 3
+NOT_PERMITTED, REFUSED_BY_US, ALREADY_PAIRING, REPEATED_ATTEMPTS, PASSKEY_LOCKED = 15, 60, 69, 70, 71
+DISPLAY_YES_NO, KEYBOARD, NOTHING = 1, 2, 3
 # Of Bumble's peer: needs a key that is protected against others.
 AUTHENTICATED = '6B7A0007-9D1C-4F5E-8A2B-3C4D5E6F7081'
 
@@ -275,6 +275,40 @@ def consent_of_an_operator():
             assert stage.bonds() == [], how
             assert advertising not in operator.ends
             central.end()
+
+
+@case
+def wrong_passkeys_of_users():
+    "a user whose wrong passkeys are locked does not lock them for another one, at the same device or at one that has that passkey"
+    if missing := needs_root():
+        return missing
+    wrong, right = 111_111, 123_456
+    with Stage('--io', 'display', '--mitm', '--passkey', str(right)) as stage:
+        typed = lambda passkey: options(KEYBOARD, _3=1, _11=passkey)
+        pair = lambda program, link, passkey: program.reason({9: {1: Fixed64(link), 2: typed(passkey)}})
+        guesser, failures = stage.program(NOBODY), []
+        link = guesser.connect(stage.peer)
+        # Each failure makes this user wait longer before the next attempt.
+        while PASSKEY_LOCKED not in failures:
+            failures.append(pair(guesser, link, wrong))
+            assert failures[-1] is not None and len(failures) < 60, failures
+            if failures[-1] == REPEATED_ATTEMPTS:
+                time.sleep(0.5)
+            elif failures[-1] != PASSKEY_LOCKED:
+                link = guesser.connect_again(stage.peer, link)
+        assert len(failures) > failures.count(REPEATED_ATTEMPTS) + 1, failures
+        other = stage.program(OTHER)
+        guesser.done({6: {1: Fixed64(link)}})
+        assert pair(other, other.connect(stage.peer), right) is None
+        assert stage.peer.paired()['authenticated']
+        stage.peer.child.end()
+        second = sharing.Peer(stage.lab, 0x22, '--io', 'display', '--mitm', '--passkey', str(wrong))
+        link = guesser.connect(second)
+        assert pair(guesser, link, wrong) in (PASSKEY_LOCKED, REPEATED_ATTEMPTS), 'it is not locked for the one who failed'
+        guesser.done({6: {1: Fixed64(link)}})
+        assert pair(other, other.connect(second), wrong) is None
+        tries = len(failures) - failures.count(REPEATED_ATTEMPTS) - 1
+        return f'locked after {tries} attempts'
 
 
 @case

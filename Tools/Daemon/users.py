@@ -1,11 +1,11 @@
 """Cases of what users share, each with a real second uid: what one of them has, another one's programs do not take.
 
 Part of Tools/Daemon/run."""
-import json, os, subprocess, tempfile, threading
+import json, os, subprocess, tempfile, threading, time
 
 from __main__ import BLETOOL, HEART, LIMIT, bletool, case
 from client import Fixed64, decode
-from operators import NOBODY, Open, as_user, operator
+from operators import NOBODY, Open, as_user, operator, status
 from pairing import NOT_PERMITTED, OTHER, Program
 from sharing import Peer, share_client, started_as
 
@@ -75,6 +75,102 @@ def link_of_users():
             second.done(changes[name])
 
 
+@case
+def slow_links_of_users():
+    "a user who was on a link before, with the longest interval or a pace that idles, does not make it slow for one who comes later"
+    if os.geteuid():
+        return NEEDS_ROOT
+    said = []
+    with Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
+        slow = parameters(3200, 3200)
+        for name, asked in ('interval', {3: slow}), ('pace', {5: {1: parameters(6, 3200), 2: slow, 3: 500_000}}):
+            first, second = Program(daemon, NOBODY), Program(daemon, 65533)
+            link = first.done({4: {1: HEART, 2: 5, **asked}})[4][0]
+            if name == 'pace':
+                # Idle: from now on every read takes seconds.
+                time.sleep(2)
+            link = second.done({4: {1: HEART, 2: 5}})[4][0]
+            # The change itself waits for an event of the slow link, or several.
+            daemon.wait_for('a fast link', lambda: 4 * duration(second, link) < 1)
+            time.sleep(2)
+            longest = max(duration(second, link) for _ in range(5))
+            assert longest < 1, f'{name}: a read took {longest:.1f} s'
+            said.append(f'{name}: {longest * 1000:.0f} ms at most')
+            first.leave()
+            second.leave()
+            daemon.wait_for('the end of the link', lambda: not status(daemon)['adapters'][0]['links'])
+    return ', '.join(said)
+
+
+def duration(program, link):
+    """Of a read."""
+    began = time.monotonic()
+    program.done({7: {1: Fixed64(link), 8: 3}})
+    return time.monotonic() - began
+
+
+SLOWING = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from client import Client, decode, encode
+app = Client(sys.argv[2], 1000)
+app.send({1: {1: 1, 2: 2, 3: {1: b'org.example.slowing'}}})
+assert 16 in app.receive(), 'not welcome'
+app.send({3: {1: 1, 4: {}}})
+
+
+def events():
+    while (message := app.receive()) is not None:
+        for notice in map(decode, message.get(19, [])):
+            if 1 in notice:
+                print(notice[1][0].decode(), flush=True)
+        for event in map(decode, message.get(17, [])):
+            app.send({4: {1: 1, 2: 1}})
+            yield event
+
+
+for event in events():
+    if 4 in event and decode(event[4][0])[1][0] == 5:
+        app.send({3: {1: 1, 16: encode({1: 1, 2: bytes.fromhex('180F'), 3: 1}) + encode({5: {
+            1: 2, 2: bytes.fromhex('2A19'), 3: 2, 4: 1}})}})
+    if 14 in event:
+        print('ready', flush=True)
+    if 16 in event:
+        request = decode(event[16][0])
+        # The highest latency, at the first read of its value.
+        app.send({3: {1: 1, 23: {1: decode(request[2][0])[1][0], 2: 2}}})
+        app.send({3: {1: 1, 21: {1: request[1][0], 3: b'd'}}})
+"""
+
+
+@case
+def latency_of_apps_of_users():
+    "an app that is not installed does not raise the latency of a central that another user's program serves, too"
+    if os.geteuid():
+        return NEEDS_ROOT
+    lab = bench.Lab('simulator', 2).open(peer=False)
+    try:
+        with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \
+                tempfile.TemporaryDirectory() as folder:
+            share_client(folder)
+            app = started_as(OTHER, SLOWING, folder, daemon, 1)
+            try:
+                assert app.stdout.readline() == 'ready\n'
+                server = Program(daemon, NOBODY)
+                server.done({14: {1: bytes.fromhex('180D'), 2: 1, 4: {1: bytes.fromhex('2A37'), 2: 2, 3: 1, 4: b'beat'}}})
+                server.request({12: {1: {1: b'Both'}, 3: 1, 6: 1}})
+
+                code, out, said = bletool(lab.endpoints[1], 'gatt', 'Both', 'read', '2A19')
+                assert code == 0, (out, said)
+                assert 'was not changed' in app.stdout.readline()
+            finally:
+                app.stdin.close()
+                app.kill()
+                app.wait(LIMIT)
+    finally:
+        lab.close()
+
+
 RUDE = """
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -139,6 +235,64 @@ def advertisements_of_users():
         finally:
             other.stdin.close()
             other.wait(LIMIT)
+
+
+TOGGLING = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from client import Client
+client = Client(sys.argv[2], 1000)
+assert 1 in client.greet(), 'refused'
+for number in range(10_000_000):
+    wish = client.request({12: {1: {1: b'n%d' % (number % 10)}, 3: 1, 6: 1, 5: 32 + number % 100}})
+    client.end(client.request({5: {1: wish}}))
+    if number == 100:
+        print('ready', flush=True)
+"""
+
+
+@case
+def toggled_advertisements():
+    "another user who advertises and ends it without pause takes a server's advertisement off the air a few times a second at most"
+    if os.geteuid():
+        return NEEDS_ROOT
+    with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY)) as daemon:
+        share_client(folder)
+        server = daemon.connect()
+        server.request({12: {1: {1: b'Server'}, 3: 1, 6: 1, 5: 160}})
+        while 25 not in (message := server.receive()) or message[25] != [1]:
+            pass
+        other = started_as(NOBODY, TOGGLING, folder, daemon, 1)
+        try:
+            assert other.stdout.readline() == 'ready\n'
+            watcher = operator(daemon)
+            watcher.send({8: {15: {}}})
+            assert 21 in watcher.receive()
+            ends, began = 0, time.monotonic()
+            # The last packet: the answer to a question that comes after five seconds.
+            timer = threading.Timer(5, lambda: server.request({40: {1: 0x1001}}))
+            timer.start()
+            while True:
+                octets = decode(decode_packet(watcher)[30][0])[1][0]
+                if octets[0] != 1:
+                    continue
+                opcode = int.from_bytes(octets[1:3], 'little')
+                if opcode == 0x1001:
+                    break
+                # Set Advertising Enable, and the extended one for the first set.
+                ends += opcode in (0x200A, ENABLE) and octets[4] == 0 and (opcode == 0x200A or octets[6] == 0)
+            took = time.monotonic() - began
+        finally:
+            other.kill()
+            other.wait(LIMIT)
+    assert ends <= 4 * took, f'{ends} times in {took:.1f} s'
+    return f'{ends} times in {took:.1f} s'
+
+
+def decode_packet(watcher):
+    while 30 not in (message := watcher.receive()):
+        pass
+    return message
 
 
 @case

@@ -112,6 +112,14 @@ extension AppLifecycle {
         }
     }
 
+    /// The engine's command by which an app's request would change a central's link; `nil`: none would.
+    public func parameterUpdate(of request: ClientRequest, by id: AppID) -> HostCommand? {
+        guard case .peripheral(.setConnectionLatency(let latency, let central)) = request, let app = app(id),
+            let link = links(namedIn: .setConnectionLatency(latency, central: central), app)?.first
+        else { return nil }
+        return .link(link, .procedure(.updateParameters(latency.parameters)))
+    }
+
     // MARK: Making
 
     private mutating func create(_ role: ManagerRole, _ options: ManagerOptions, _ id: ManagerID, _ app: Int) {

@@ -208,7 +208,11 @@ extension Daemon {
         let now = now
         switch output {
         case .request(let request, let manager, let number):
-            if !refuses(request, from: manager, of: connection) {
+            if let update = lifecycle.apps.parameterUpdate(of: request, by: app),
+                isAtOthersExpense(update, of: connection)
+            {
+                connection.app?.note("other users' programs serve the same central: its latency was not changed")
+            } else if !refuses(request, from: manager, of: connection) {
                 lifecycle.withApps(at: now) { $0.receive(request, from: manager, of: app, at: now) }
             }
             if request.makesManager {

@@ -8,8 +8,8 @@ import BLEPackets
 ///
 /// What links, pairing and the ends of links need comes first: a peer waits for it, and gives up. Then comes what the
 /// engine needs of the radio, which is never more than a few commands; a few of them may be sent before an urgent one,
-/// in the order in which both came. Last come the commands that clients ask for one by one, in turns (`CommandTurns`).
-/// Where nothing is known of the owners of clients, there is one, and they come in order with those of the engine.
+/// in the order in which both came. Last come the commands that clients ask for one by one, in turns (`Rotation`): those
+/// of operators before all others. Where nothing is known of the owners of clients, there is one, and they come in order with those of the engine.
 ///
 ///     urgent ──▶ ┐
 ///     engine ──▶ ├──credit──▶ in flight ──answer, or time over──▶ done
@@ -26,6 +26,9 @@ struct CommandQueue {
         var purpose: CommandPurpose
     }
 
+    /// The clients' commands, by user and client.
+    private typealias Turns = Rotation<UInt32, Rotation<ClientID, Queue<Waiting>>>
+
     struct InFlight {
         var opcode: HCIOpcode
         var purpose: CommandPurpose
@@ -34,7 +37,8 @@ struct CommandQueue {
 
     private var urgent = Queue<Waiting>()
     private var waiting = Queue<Waiting>()
-    private var clients = CommandTurns()
+    private var operators = Turns()
+    private var clients = Turns()
     /// For whom each client works.
     var users = ClientUsers()
     private(set) var inFlight: InFlight?
@@ -43,7 +47,8 @@ struct CommandQueue {
     private var creditDeadline: Instant?
 
     var isIdle: Bool { inFlight == nil && isEmpty }
-    private var isEmpty: Bool { urgent.isEmpty && waiting.isEmpty && (!BuiltIn.users || clients.isEmpty) }
+    private var isEmpty: Bool { urgent.isEmpty && waiting.isEmpty && (!BuiltIn.users || areClientsIdle) }
+    private var areClientsIdle: Bool { operators.isEmpty && clients.isEmpty }
     var nextDeadline: Instant? { inFlight?.deadline ?? creditDeadline }
 
     mutating func append<Command: HCICommand>(_ command: Command, purpose: CommandPurpose) {
@@ -73,7 +78,13 @@ struct CommandQueue {
     @inline(never)
     private mutating func add(_ packet: [UInt8], opcode: HCIOpcode, purpose: CommandPurpose, of client: ClientID?) {
         guard BuiltIn.users, !users.isEmpty, let client else { return add(packet, opcode: opcode, purpose: purpose) }
-        clients.append(Waiting(opcode: opcode, packet: packet, purpose: purpose), of: client, users[client] ?? .common)
+        let command = Waiting(opcode: opcode, packet: packet, purpose: purpose)
+        let user = users[client] ?? .common
+        if user.isOperator {
+            operators.add(to: user.number) { $0.add(to: client) { $0.append(command) } }
+        } else {
+            clients.add(to: user.number) { $0.add(to: client) { $0.append(command) } }
+        }
     }
 
     /// A client's command that the host does not interpret. The caller has refused parameters of more than 255 octets,
@@ -102,7 +113,7 @@ struct CommandQueue {
 
     private mutating func popFirst() -> Waiting? {
         if let next = urgent.popFirst() ?? waiting.popFirst() { return next }
-        return BuiltIn.users ? clients.popFirst() : nil
+        return BuiltIn.users ? operators.popFirst() ?? clients.popFirst() : nil
     }
 
     /// The controller answered `opcode` and accepts `newCredits` further commands.
@@ -145,14 +156,8 @@ struct CommandQueue {
     mutating func cancel(_ operation: OperationID) -> Bool {
         let before = waiting.count
         waiting.keep { $0.purpose != .client(operation) }
-        var isFound = waiting.count < before
-        guard BuiltIn.users else { return isFound }
-        clients.keep { command in
-            guard command.purpose.operation == operation else { return true }
-            isFound = true
-            return false
-        }
-        return isFound
+        if waiting.count < before { return true }
+        return !removeOfClients { $0.operation == operation }.isEmpty
     }
 
     private mutating func removeWaiting(where isMeant: (CommandPurpose) -> Bool) -> [CommandPurpose] {
@@ -164,7 +169,19 @@ struct CommandQueue {
         }
         urgent.keep(where: isKept)
         waiting.keep(where: isKept)
-        if BuiltIn.users { clients.keep(where: isKept) }
+        return purposes + removeOfClients(where: isMeant)
+    }
+
+    private mutating func removeOfClients(where isMeant: (CommandPurpose) -> Bool) -> [CommandPurpose] {
+        guard BuiltIn.users, !areClientsIdle else { return [] }
+        var purposes: [CommandPurpose] = []
+        func isKept(_ command: Waiting) -> Bool {
+            guard isMeant(command.purpose) else { return true }
+            purposes.append(command.purpose)
+            return false
+        }
+        operators.keep(where: isKept)
+        clients.keep(where: isKept)
         return purposes
     }
 

@@ -167,10 +167,9 @@ extension GATTClient {
     /// The first waiting operation that nothing ahead of it holds up and that the bearer at work can carry out.
     private func firstToStart() -> Int? {
         guard !waiting.isEmpty else { return nil }
-        let waiting = waiting.operations
         var ahead = others.compactMap { $0.running?.reach }
         for index in 0..<min(waiting.count, Self.lookahead) {
-            let reach = reach(of: waiting[index])
+            let reach = reach(of: waiting.operation(at: index))
             let isHeldUp = ahead.contains { $0.isBefore(reach) }
             if !isHeldUp, number == 0 || !reach.isForUnenhanced { return index }
             ahead.append(reach)

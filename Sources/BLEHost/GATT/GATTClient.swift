@@ -17,9 +17,6 @@ struct GATTClient {
         /// The number of the client's user.
         var user = ClientUser.common.number
         var work: Work
-        /// See `OperationLine`.
-        var round: UInt64 = 0
-        var ownRound: UInt64 = 0
         /// Whether this is the second attempt, after the first was refused for insufficient security.
         var isRetry = false
         /// Whether the bearer on which it ran was closed.
@@ -321,7 +318,7 @@ struct GATTClient {
     static let signedOverhead = 15
 
     mutating func reconfigure(_ handle: AttributeHandle) {
-        waiting.appendLast(Waiting(id: nil, client: .local, work: .reconfigure(handle)))
+        waiting.append(Waiting(id: nil, client: .local, work: .reconfigure(handle)))
     }
 
     /// Starts waiting operations until one is running.

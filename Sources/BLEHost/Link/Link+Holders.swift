@@ -5,9 +5,22 @@ extension Link {
     /// Adds clients that wait for the link; they get it at once if it is open.
     func join(_ pending: [Connector.Pending], _ bonds: inout Bonds, into effects: inout Effects) {
         waiting += pending
+        if BuiltIn.pace, isOfSeveralUsers(effects.commands.users) { pace = nil }
         guard state == .open else { return }
         bonds.setSigningNumbersAside(for: security.identity, into: &effects)
         announce(into: &effects)
+    }
+
+    /// Whether clients of several users have the link, or wait for it: the pace that one of them chose is not for all.
+    func isOfSeveralUsers(_ users: ClientUsers) -> Bool {
+        guard BuiltIn.users, !users.isEmpty else { return false }
+        var first: UInt32?
+        for client in holders + waiting.map(\.client) {
+            guard let number = users[client]?.number else { continue }
+            if let first, first != number { return true }
+            first = number
+        }
+        return false
     }
 
     /// How the peer's requests for other parameters are answered: as the last of those clients wants that use the link.

@@ -55,8 +55,9 @@ struct Radio {
     /// The revision of the bonds and the key from which the list was last made.
     var resolvingListBasis: (revision: UInt64, localKey: Key128)?
 
-    /// When the pace of advertising changes by itself.
+    /// When the pace of advertising changes by itself, or changes that waited are free.
     private var paceDeadline: Instant?
+    private var advertisingLimit = ChangeLimit()
     /// When high duty cycle directed advertising, which lasts 1.28 s, must have ended.
     var callDeadline: Instant?
     /// The controller refused to initiate while it scanned. From now on it only does one at a time.
@@ -346,7 +347,8 @@ struct Radio {
         let plan = advertisingPlan(at: now)
         tellRoom(into: &effects)
         paceDeadline = advertiser.nextDeadline(timing: configuration.timing, after: now)
-        perform(advertisingMachine.want(plan), into: &effects)
+        let limited = plan.map { limitedByUsers($0, effects.commands.users, at: now) }
+        perform(advertisingMachine.want(limited), into: &effects)
     }
 
     @inline(never)
@@ -363,6 +365,25 @@ struct Radio {
             let opcode = LESetExtendedAdvertisingParameters.opcode
             endCall(target, .failure(.controller(.unsupportedFeatureOrParameterValue, opcode)), into: &effects)
         }
+    }
+
+    /// Advertising ends, and begins anew, for other parameters. Where users share it, they wait while changes are
+    /// limited: what is on the air goes on with the new data.
+    private mutating func limitedByUsers(
+        _ plan: AdvertisingMachine.Plan, _ users: ClientUsers, at now: Instant
+    ) -> AdvertisingMachine.Plan {
+        guard BuiltIn.users, !users.isEmpty, let current = advertisingMachine.planInForce?.parameters,
+            current != plan.parameters, current.target == nil, plan.parameters.target == nil,
+            current.isScannable || !plan.parameters.isScannable
+        else { return plan }
+        var plan = plan
+        if let opening = advertisingLimit.opens(after: now) {
+            plan.parameters = current
+            paceDeadline = earliest(paceDeadline, opening)
+        } else if advertisingMachine.wanted?.parameters != plan.parameters {
+            advertisingLimit.spend(at: now)
+        }
+        return plan
     }
 
     /// What this controller can do of a plan, with the address that its target expects.

@@ -187,21 +187,24 @@ struct GATTTurnTests {
             ])
     }
 
-    @Test("a user that fills the queue with many clients leaves places to another one, and gets no more itself")
+    @Test("a user that fills the queue leaves places to another one, and one to each of its own clients")
     func placesOfUsers() {
         var settings = GATTClientSettings()
         settings.operationLimit = 32
         var bench = ClientBench(settings: settings)
-        for client in 1...33 {
-            let client = ClientID(rawValue: UInt32(client))
-            bench.start(read(client, 1), client: client, user: crowd)
+        for number in 0..<33 {
+            let client = ClientID(rawValue: UInt32(1 + number % 11))
+            bench.start(read(client, 1 + number / 11), client: client, user: crowd)
         }
         #expect(bench.takeResults().isEmpty)
-        bench.start(read(modest, 2), client: ClientID(rawValue: 99), user: crowd)
-        #expect(bench.takeResults() == [.failure(.queueFull)])
+        let late = ClientID(rawValue: 99)
+        bench.start(read(late, 1), client: late, user: crowd)
+        #expect(bench.takeResults().isEmpty)
+        for client in [modest, late] { bench.start(read(client, 4), client: client, user: crowd) }
+        #expect(bench.takeResults() == [.failure(.queueFull), .failure(.queueFull)])
         for number in 1...2 { bench.start(read(member, number), client: member, user: other) }
         #expect(bench.takeResults().isEmpty)
-        bench.start(read(member, 3), client: ClientID(rawValue: 201), user: other)
+        bench.start(read(member, 3), client: member, user: other)
         #expect(bench.takeResults() == [.failure(.queueFull)])
     }
 
@@ -229,6 +232,31 @@ struct GATTTurnTests {
             }
         }
         #expect(mine.count >= 4 && mine.first == 1, "\(mine)")
+    }
+
+    @Test("what a client that leaves had subscribed to is configured in turns with what others ask for")
+    func configurations() {
+        var bench = ClientBench()
+        for number in 1...8 {
+            let value = AttributeHandle(rawValue: UInt16(16 * number))
+            bench.start(
+                .subscribe(
+                    value, configuration: AttributeHandle(rawValue: UInt16(16 * number + 1)), mode: .notifications),
+                client: greedy, user: crowd)
+            _ = bench.takeSent()
+            bench.receive("13")
+        }
+        _ = bench.takeResults()
+        bench.start(read(modest, 1), client: modest, user: crowd)
+        bench.leave(greedy)
+        for number in 1...3 { bench.start(read(member, number), client: member, user: other) }
+        var sent: [UInt8] = []
+        while let request = bench.takeSent().first.map(bytes) {
+            sent.append(request[0] == 0x0A ? request[2] : 0)
+            bench.receive(request[0] == 0x0A ? "0b" : "13")
+        }
+        #expect(sent.count == 12)
+        #expect((sent.lastIndex(of: 200) ?? .max) <= 6, "\(sent)")
     }
 
     @Test("a user with a write command in the queue gets no more places for each of its clients")

@@ -197,4 +197,29 @@ struct ChangeLimitTests {
         }
         #expect(limit.opens(after: now) != nil)
     }
+
+    @Test("an advertisement that toggles takes another user's off the air twice a second at most")
+    func advertisements() {
+        let rig = started()
+        rig.apply(.user(ClientUser(1000), .local))
+        rig.apply(.user(ClientUser(1001), other))
+        func packed(_ name: String, _ interval: AdvertisingInterval) -> HostCommand {
+            .radio(.advertise(AdvertiseRequest(.packed(localName: name, serviceUUIDs: []), interval: interval)))
+        }
+        rig.submit(packed("Server", .milliseconds(100)))
+        _ = toggle(rig) { count in
+            rig.submit(
+                .cancel(rig.submit(packed("x", .milliseconds(20 + Double(count % 50))), from: other)), from: other)
+        }
+        let ends = rig.commands.count { $0.opcode == LESetAdvertisingEnable.opcode && $0.parameters.first == 0 }
+        #expect(ends <= 16 + 21, "\(ends)")
+        // What stays is wanted.
+        rig.advance(by: .seconds(1))
+        rig.forget()
+        rig.submit(packed("y", .milliseconds(30)), from: other)
+        rig.advance(by: .seconds(1))
+        let enabled = rig.commands.last { $0.opcode == LESetAdvertisingEnable.opcode }?.parameters.first
+        #expect(enabled == 1)
+        #expect(rig.commands.last { $0.opcode == LESetAdvertisingParameters.opcode }?.parameters.prefix(2) == [48, 0])
+    }
 }
