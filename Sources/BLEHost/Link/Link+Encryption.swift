@@ -81,7 +81,10 @@ extension Link {
             noteUseOfBond(&pairings, &server, at: now, into: &effects)
         }
         if security.isPairing {
-            continuePairing(into: &effects) { $0.encryptionChanged(to: end.isGood, status: end.status, at: now) }
+            let interval = Microseconds(parameters.interval)
+            continuePairing(into: &effects) {
+                $0.encryptionChanged(to: end.isGood, status: end.status, interval: interval, at: now)
+            }
         } else if end.isGood || !hasBegun && security.keyInUse != nil {
             // A controller that refused to refresh the key has said nothing against the one in use.
             if followHeldPairing(&pairings, &links, at: now, into: &effects) {
@@ -160,7 +163,7 @@ extension Link {
     ) {
         guard BuiltIn.pairing else { return }
         if security.isPairing {
-            security.pairingLost(&pairings.attempts, at: now, into: &effects)
+            security.pairingLost(isByPeer: reason != .controllerLost, &pairings.attempts, at: now, into: &effects)
         } else if security.isChanging, !isClosing, case .controller(let status) = reason {
             pairings.bonds.resolver.refute(security.identity, behind: security.peerAddress)
             let failure = LinkSecurityMachine.failure(ofProofEndedBy: status) ?? .encryptionFailed(status)
