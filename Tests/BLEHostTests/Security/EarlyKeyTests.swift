@@ -157,7 +157,9 @@ import Testing
         let wanted = ConnectionInterval(rawValue: UInt16(interval / 1250))
         let request = ConnectionParameterRequest(
             interval: wanted...wanted, peripheralLatency: 0, supervisionTimeout: .milliseconds(20_000))
-        _ = two.link(.central).map { two.result(of: .link($0, .updateParameters(request)), by: .central) }
+        if let link = two.link(.central) {
+            _ = two.result(of: .link(link, .procedure(.updateParameters(request))), by: .central)
+        }
         return two
     }
 
@@ -192,13 +194,15 @@ import Testing
         for number in 0..<2 {
             let report = holdReport(two, of: .central, for: number == 0 ? min(interval, 10_400) : interval)
             let link = try #require(two.link(.central))
-            let operation = two.submit(.security(.pair(link, PairingOptions(replacesBond: true))), by: .central)
+            let options = PairingOptions(allowsSecureConnections: !isLegacy, replacesBond: true)
+            let operation = two.submit(.security(.pair(link, options)), by: .central)
             report()
             two.run(for: .seconds(100)) { two.result(of: operation, .central) != nil }
             guard case .success(.paired(let summary))? = two.result(of: operation, .central) else {
                 return #expect(Bool(false), "\(two.failures(.central))")
             }
-            #expect(summary.isBonded && two.failures(.peripheral).isEmpty)
+            #expect(summary.isBonded && summary.isSecureConnections != isLegacy)
+            #expect(two.failures(.peripheral).isEmpty)
             #expect(two.security(.central)?.isEncrypted == true)
         }
     }
@@ -228,12 +232,7 @@ import Testing
                     keys = key + keys
                 }
                 for key in keys {
-                    let acl =
-                        [
-                            2, UInt8(handle & 0xFF), UInt8(handle >> 8), UInt8(key.count + 4), 0, UInt8(key.count), 0,
-                            6, 0,
-                        ]
-                        + key
+                    let acl = HostRig.acl(HostRig.frame(key, channel: 6), handle: handle, isStart: true)
                     engine.air.send(acl.span.bytes, to: engine.controller, at: two.now.microseconds)
                 }
                 return nil

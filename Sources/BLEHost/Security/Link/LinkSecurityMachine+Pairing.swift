@@ -309,7 +309,9 @@ extension LinkSecurityMachine {
 
     /// A PDU of the peer for the pairing.
     /// - Parameter interval: the connection interval of the link.
-    mutating func received(_ pdu: RawSpan, interval: Microseconds, at now: Instant) {
+    mutating func received(
+        _ pdu: RawSpan, interval: Microseconds = EarlyKey.leastInterval, at now: Instant
+    ) {
         guard case .running(var machine, let number, let question) = pairing else { return }
         machine.receive(pdu, interval: interval, at: now)
         pairing = .running(machine, number: number, question: question)
