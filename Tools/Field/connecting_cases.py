@@ -2,7 +2,8 @@
 import signal, struct, time
 
 from bench import case, check, same
-from devices import VALUE, discovers, meter, said
+from devices import VALUE, counted, discovers, meter, said
+from link import octets
 
 # ^C and SIGTERM: the work may take 2 s to end, then the adapter is closed under it (Sources/bletool/Session/Leaving.swift). What the
 # device owes takes 30 s.
@@ -93,19 +94,19 @@ def reported_twice(bench, handle=None):
 
     def twice(device, host_role, own_type):
         link = establish(device, host_role, own_type)
-        from link import octets
         head = struct.pack('<BHBB', 0, link.handle if handle is None else handle, host_role, int(device.random))
         bench.controller.meta(0x01, head + octets(device.address) + struct.pack('<HHHB', 24, 0, 200, 0))
         return link
     bench.controller.establish = twice
 
 
-@case()
+@case(through_bled=True)
 def connection_reported_twice(bench):
     """An adapter that reports a connection twice, with the same handle: the value is read"""
     peer = meter(bench)
     reported_twice(bench)
     same('value', bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'], b'12.5'.hex())
+    counted(bench, 'unexpectedEvents')
 
 
 @case()

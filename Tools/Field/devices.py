@@ -52,6 +52,13 @@ def discovers(bench, peer):
     return result
 
 
+def counted(bench, name):
+    """Whether `bled` has counted something, as `status` shows it; without bled no program does."""
+    if bench.through_bled:
+        counters = bench.run('status').events('status')[0]['adapters'][0]['counters']
+        check(counters[name] > 0, f'{name} is 0: {counters}')
+
+
 def said(result, *words):
     """Whether the message has all of these words."""
     for word in words:

@@ -2,12 +2,12 @@
 import struct
 
 from bench import case, check, same
-from devices import BATTERY, VALUE, answered, database, discovers, error, meter, said
+from devices import BATTERY, VALUE, answered, counted, database, discovers, error, meter, said
 
 
 @case(through_bled=True)
 def mtu_answered_twice(bench):
-    """A device that answers Exchange MTU twice: the stray response is ignored, and discovery completes"""
+    """A device that answers Exchange MTU twice: the stray response is ignored and counted, and discovery completes"""
     peer = meter(bench)
 
     def answer(pdu):
@@ -15,11 +15,12 @@ def mtu_answered_twice(bench):
         return None
     answered(peer, 0x02, answer)
     discovers(bench, peer)
+    counted(bench, 'unexpectedATTResponses')
 
 
 @case(through_bled=True)
 def error_of_another_request(bench):
-    """A device that sends an Error Response to a request that was never made before each of its responses: discovery completes"""
+    """A device that sends an Error Response to a request that was never made before each of its responses: they are counted, and discovery completes"""
     peer = meter(bench)
 
     def hook(link, pdu):
@@ -27,6 +28,7 @@ def error_of_another_request(bench):
         return None
     peer.server.hook = hook
     discovers(bench, peer)
+    counted(bench, 'unexpectedATTResponses')
 
 
 @case()

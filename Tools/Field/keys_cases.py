@@ -53,7 +53,7 @@ def keys_overtake(name, units, milliseconds, attempts, secure=True):
             result = bench.run('pair', 'Meter', status=None)
             if result.status == 0:
                 same('the device has keys', peer.wait_pairing().failure, None)
-                same('bond', [b['address'] for b in bench.bonds()], ['C0:00:00:00:00:01'])
+                same('bonds', [b['identity'] for b in bench.bonds()], ['C0:00:00:00:00:01'])
                 return
             bench.controller.remove(peer)
         check(False, f'{attempts} times: {result.describe()}')
