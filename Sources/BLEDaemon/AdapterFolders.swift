@@ -177,6 +177,29 @@ public final class AdapterFolders: Sendable {
         }
     }
 
+    /// While the daemon of one adapter runs, another adapter is plugged in in its place.
+    /// - Returns: whether it takes over the state of the old one: not if it has state of its own, or if the old one is not
+    ///   the adapter whose state is in the folder itself. A restart then finds the right state.
+    public func replace(_ old: String, by new: String, as transport: String) -> Bool {
+        change { record in
+            let hasOwn = [old, new].contains { Self.exists(path + "/adapters/" + Self.fileName($0)) }
+            guard record.first == old, !hasOwn else {
+                log("\(new) does not take the place of \(old), because it has its own state: restart bled to use it")
+                return false
+            }
+            log(
+                "\(new) takes the place of \(old), which is not there: its bonds, and what apps wait for, are those of "
+                    + "\(new) from now on")
+            record.first = new
+            record.latest[transport] = new
+            given.withLock { given in
+                given[old] = nil
+                given[new] = transport
+            }
+            return true
+        }
+    }
+
     private func change<Result>(_ body: (inout Record) -> Result) -> Result {
         state.withLock { record in
             let before = record

@@ -16,6 +16,9 @@ extension Daemon {
         public var takesFirstAdapter = false
         /// Called on the loop when the kernel's adapter is there whose address was not known at the start.
         public var adapterAppeared: @Sendable (DeviceAddress) -> Void = { _ in }
+        /// Called on the loop when another adapter is plugged in in place of the daemon's own, with the address of the own
+        /// one and of the other. Returns whether the other takes its place; `nil`: none does.
+        public var adapterReplaced: (@Sendable (DeviceAddress, DeviceAddress) -> Bool)?
         /// Whether this is the first of several daemons: it has the apps whose manifest names no adapter.
         public var isFirst = true
         /// Whether `transport` is the name of the adapter, for manifests, or only where it is at the start.

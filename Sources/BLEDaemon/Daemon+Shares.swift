@@ -15,7 +15,9 @@ extension Daemon {
         }
         guard let part = UserShare.Part(of: command) else { return false }
         let own = share(of: connection)
-        if own.exceeds(configuration.limits, in: part) { return true }
+        var program = UserShare()
+        program.add(connection.tool)
+        if own.exceeds(configuration.limits, in: part, for: program) { return true }
         guard part == .set else { return false }
         let sets = connections.reduce(0) { $0 + ($1.isTool ? $1.tool.radio.sets.count : 0) }
         // One is for the advertisement that all share.
@@ -53,9 +55,13 @@ extension Daemon {
             return true
         }
         guard let part = UserShare.Part(of: request) else { return false }
-        var own = share(of: connection)
-        own.add(lifecycle.apps.demand(of: request, from: manager, of: app))
-        guard own.exceeds(configuration.limits, in: part) else { return false }
+        let demand = lifecycle.apps.demand(of: request, from: manager, of: app)
+        guard demand != AppUse() else { return false }
+        var (own, program) = (share(of: connection), UserShare())
+        program.add(lifecycle.apps.use(of: [app]))
+        own.add(demand)
+        program.add(demand)
+        guard own.exceeds(configuration.limits, in: part, for: program) else { return false }
         switch part {
         case .manager:
             let limit = ClientLimits.factorOfUser * configuration.limits.managers

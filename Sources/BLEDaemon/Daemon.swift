@@ -124,14 +124,15 @@ public final class Daemon {
     private static let longestReopening: UInt64 = 4_000_000
     private var reopeningPause = Daemon.shortestReopening
     /// The address of the kernel's adapter, by which it is found again under another index.
-    private(set) var adapterAddress: DeviceAddress? {
+    var adapterAddress: DeviceAddress? {
         didSet { if let adapterAddress { configuration.adapters.add(adapterAddress.addressText) } }
     }
     /// When the log says which adapters of manifests are not there.
     var absence: EventLoop.Deadline?
     /// Those that it has named.
     var toldAbsent: Set<String> = []
-    private var arrivals: AdapterArrivals?
+    var arrivals: AdapterArrivals?
+    var neighbours = AdapterNeighbours()
     /// Why the controller could not be opened, as the log says it.
     private var complaint: String?
 
@@ -275,68 +276,12 @@ public final class Daemon {
         }
     }
 
-    /// Finds the kernel's adapter by its address, whatever its index is now.
-    /// - Returns: why it cannot be opened.
-    private func findAdapter() throws(TransportError) -> String? {
-        guard case .userChannel(var index) = runner.address else { return nil }
-        guard let wanted = adapterAddress else {
-            if configuration.takesFirstAdapter {
-                let present = Self.usableAdapters(try AdapterList.adapters())
-                let choices = present.map { (address: $0.address.addressText, index: $0.index) }
-                guard let first = configuration.adapters.chooseFirst(among: choices) else {
-                    return "no adapter is there; plug one in"
-                }
-                index = first
-                runner.address = .userChannel(adapter: index)
-            }
-            let address = try AdapterList.adapter(index).address
-            if address.value != 0 {
-                adapterAddress = address
-                configuration.adapters.hasCome(index)
-                configuration.adapterAppeared(address)
-                // Manifests may name their adapter by it. The first reading is still to come if nothing was opened
-                // before.
-                if hasReadApps {
-                    readInstalledApps()
-                    forgetUninstalledApps()
-                }
-            }
-            return nil
-        }
-        guard let found = try AdapterList.adapters().first(where: { $0.address == wanted }) else {
-            return "the adapter \(wanted.addressText) is not there; plug it in, or name another with ‘--adapter’"
-        }
-        if found.index != index {
-            configuration.log("the adapter \(wanted.addressText) is \(found.name) now")
-            runner.address = .userChannel(adapter: found.index)
-        }
-        return nil
-    }
-
-    /// Those with LE whose address is known.
-    static func usableAdapters(_ adapters: [KernelAdapter]) -> [KernelAdapter] {
-        adapters.filter { $0.kind != .amp && $0.address.value != 0 }
-    }
-
-    /// Whether every name of the adapter is known: the kernel tells the address of one that is there only.
-    var isAdapterKnown: Bool {
-        if case .userChannel = runner.address { adapterAddress != nil } else { true }
-    }
-
-    /// An adapter that is plugged in again is opened at once.
-    private func watchAdapters() {
-        guard case .userChannel = runner.address else { return }
-        // One that is not there yet is looked for again when it is opened.
-        _ = try? findAdapter()
-        do throws(TransportError) {
-            arrivals = try AdapterArrivals(on: loop) { [unowned self] _ in
-                guard !wasGivenBack else { return }
-                reopeningPause = Self.shortestReopening
-                if !isStopping { openController() }
-            }
-        } catch {
-            configuration.warn("an adapter that is plugged in is noticed later: \(error)")
-        }
+    /// An adapter has been plugged in: if it is this one, it is opened at once; otherwise it is beside this one.
+    func adapterCame() {
+        if runner.isOpen { _ = try? findAdapter() }
+        guard !wasGivenBack else { return }
+        reopeningPause = Self.shortestReopening
+        if !isStopping { openController() }
     }
 
     func controllerIsReady(_ information: ControllerInformation) {

@@ -71,20 +71,41 @@ struct UserShare: Equatable {
         }
     }
 
+    private func count(of part: Part) -> Int {
+        switch part {
+        case .manager: managers
+        case .scan: scans
+        case .advertisement: advertisements
+        case .set: sets
+        case .train: trains
+        case .service: services
+        case .channel: channels
+        }
+    }
+
+    private static func limit(of part: Part, _ limits: ClientLimits) -> Int {
+        switch part {
+        case .manager: limits.managers
+        case .scan: limits.scans
+        case .advertisement: limits.advertisements
+        case .set: limits.sets
+        case .train: limits.trains
+        case .service: limits.services
+        case .channel: limits.channels
+        }
+    }
+
     /// Whether this is more than the programs of one user may have of one part. Of others there may be too much:
     /// devices open channels, and limits change.
-    func exceeds(_ limits: ClientLimits, in part: Part) -> Bool {
-        switch part {
-        case .manager: managers > ClientLimits.factorOfUser * limits.managers
-        case .scan: scans > ClientLimits.factorOfUser * limits.scans
-        case .advertisement: advertisements > ClientLimits.factorOfUser * limits.advertisements
-        case .set: sets > ClientLimits.factorOfUser * limits.sets
-        case .train: trains > ClientLimits.factorOfUser * limits.trains
-        case .service:
-            services > ClientLimits.factorOfUser * limits.services
-                || attributes > ClientLimits.factorOfUser * limits.attributes
-        case .channel: channels > ClientLimits.factorOfUser * limits.channels
-        }
+    ///
+    /// A program that has none may always have one, so that one program cannot keep another of the same user from what
+    /// it needs: a user has few programs (`ClientLimits.clientsOfUser`, `appsOfUser`). Attributes are not given so: one
+    /// service can have very many.
+    /// - Parameter program: what the program that asks has itself. As here, what it asks for is counted already.
+    func exceeds(_ limits: ClientLimits, in part: Part, for program: UserShare) -> Bool {
+        if part == .service, attributes > ClientLimits.factorOfUser * limits.attributes { return true }
+        return program.count(of: part) > 1
+            && count(of: part) > ClientLimits.factorOfUser * Self.limit(of: part, limits)
     }
 
     /// Whether a user who has `own` advertising sets may have another one: the last one that is free is for a user who

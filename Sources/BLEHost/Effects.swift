@@ -39,6 +39,11 @@ struct Effects {
         while let (operation, _) = desk.cancel(nil) { complete(operation, .failure(failure)) }
     }
 
+    mutating func noteMalformedPacket(_ error: DecodingError) {
+        counters.malformedPackets &+= 1
+        events.append(.malformedPacket(error))
+    }
+
     /// A command was refused. Command Disallowed (0x0C) means that our picture of the controller was wrong.
     mutating func note(_ status: HCIStatus) {
         if status == .commandDisallowed { counters.desynchronisations &+= 1 }

@@ -32,6 +32,10 @@ extension Host {
     /// LE (Enhanced) Connection Complete, successful or not.
     mutating func connectionCompleted(_ new: NewLink, _ status: HCIStatus, at now: Instant) {
         guard BuiltIn.links else { return }
+        if status.isSuccess, isReportedAgain(new) {
+            effects.counters.unexpectedEvents &+= 1
+            return
+        }
         if status == .advertisingTimeout {
             // Directed advertising ended without a connection; some controllers do not state the role in this case. That
             // of a guest has another event, which says whose it was.
@@ -66,6 +70,12 @@ extension Host {
         // Until then, data on the link are parked as if the link were not known yet.
         case .pending(let pass): pairings.bonds.resolver.wait(new, for: pass)
         }
+    }
+
+    /// Whether a controller reports a link a second time: one with this handle and peer is still being set up.
+    private mutating func isReportedAgain(_ new: NewLink) -> Bool {
+        guard let link = links[new.handle], case .settingUp = link.state else { return false }
+        return link.role == new.role && link.isWith(new.peer.withoutIdentityMark)
     }
 
     /// A link exists, and the identity of its peer is known if it can be.
@@ -122,7 +132,7 @@ extension Host {
             do throws(DecodingError) {
                 try receiveACL(packet.span.bytes, at: now)
             } catch {
-                noteMalformedPacket(error)
+                effects.noteMalformedPacket(error)
             }
         }
     }

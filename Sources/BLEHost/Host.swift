@@ -116,7 +116,7 @@ public struct Host: ~Copyable {
             case nil: throw .invalidValue(UInt64(type), field: .packetType)
             }
         } catch {
-            noteMalformedPacket(error)
+            effects.noteMalformedPacket(error)
         }
         settle(at: now, isOfLink: Self.isOfLink(packet))
     }
@@ -146,11 +146,6 @@ public struct Host: ~Copyable {
         try link.receive(
             data.data, isStart: data.boundary.isFirst, &pairings, &links, &server, &channelListeners, at: now,
             into: &effects)
-    }
-
-    mutating func noteMalformedPacket(_ error: DecodingError) {
-        effects.counters.malformedPackets &+= 1
-        effects.events.append(.malformedPacket(error))
     }
 
     /// Starts a client's command. `HostEvent.completed` reports its end with the identifier that this returns.
@@ -304,7 +299,7 @@ public struct Host: ~Copyable {
             link.carryOutPairing(&pairings, &links, &server, at: now, into: &effects)
         case .adoptWaiting(let address): adoptWaiting(for: address, by: link.peer.withoutIdentityMark)
         case .releaseHeld: link.releaseHeld(into: &effects)
-        case .receiveHeld: link.receiveHeld(&pairings, &server, at: now, into: &effects)
+        case .receiveHeld: link.receiveHeld(&pairings, &server, channelListeners, at: now, into: &effects)
         case .continueBearers: link.continueBearers(&pairings, &server, at: now, into: &effects)
         case .followSecurityRequest:
             link.followSecurityRequest(&pairings, &links, at: now, into: &effects)

@@ -112,6 +112,9 @@ struct SessionCollector {
             let data = try ACLDataPacket(decoding: packet)
             let handle = data.connectionHandle.rawValue
             if open[handle] == nil {
+                // What controllers send of themselves is no link's.
+                let field = UInt16(packet.byte(at: 0) ?? 0) | UInt16(packet.byte(at: 1) ?? 0) << 8
+                guard ControllerTrace(handleField: field, direction: direction) == nil else { return }
                 // A link that stood before the capture began: nobody knows with whom.
                 guard data.boundary.isFirst, isAttributeFrame(data.data), open.count < Self.unknownLinkLimit,
                     !endedUnknown.contains(handle)

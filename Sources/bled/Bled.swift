@@ -322,6 +322,12 @@ struct Bled: ParsableCommand {
         configuration.takesFirstAdapter = choice == .all && configuration.adapterAddress == nil
         configuration.isNamedByTransport = choice.isTransport && !takesAll
         configuration.adapterAppeared = { process.folders?.appeared($0.addressText, as: transport) }
+        // One that is named by its address, or one of several, is that adapter and no other.
+        if !isOneOfMany, choice.isTransport {
+            configuration.adapterReplaced = { old, new in
+                process.folders?.replace(old.addressText, by: new.addressText, as: transport) ?? true
+            }
+        }
         configuration.isFirst = count == 0
         // Which of them appears first may be different at each start.
         if takesAll { configuration.defaultAdapter = process.folders?.first?.addressText }

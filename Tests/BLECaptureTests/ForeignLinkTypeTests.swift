@@ -23,7 +23,7 @@ struct ForeignLinkTypeTests {
 
     @Test(
         "pcap and pcapng without HCI are refused when they are opened, by the same words",
-        arguments: [0, 1, 105, 113, 147, 189, 220, 249, 251, 255, 256, 266, 272, 288, 999] as [UInt16])
+        arguments: [0, 1, 105, 113, 147, 186, 249, 251, 255, 256, 266, 272, 288, 999] as [UInt16])
     func refused(link: UInt16) {
         let error = CaptureError(.unsupportedLinkType(UInt32(link)))
         var file = FileBuilder.pcap(bigEndian: false, link: UInt32(link))
@@ -48,12 +48,13 @@ struct ForeignLinkTypeTests {
                 + remedy)
         #expect(text(1) == "link type 1 (Ethernet) carries no HCI packets" + remedy)
         #expect(
-            text(220) == "link type 220 (USB, as Linux records it) may carry HCI packets, but is not read" + remedy)
+            text(249) == "link type 249 (USB, as USBPcap records it on Windows) may carry HCI packets, but is not read"
+                + remedy)
         #expect(text(999) == "link type 999 is not known as one that carries HCI packets" + remedy)
-        for link in [189, 220, 249, 266, 288, 293, 294, 295, 1003, 1004] as [UInt32] {
+        for link in [186, 249, 266, 288, 293, 294, 295, 1003, 1004] as [UInt32] {
             #expect(CaptureLinkType(rawValue: link).mayCarryHCI && !CaptureLinkType(rawValue: link).isRead)
         }
-        for link in [187, 201, 254, 1001, 1002, 2001] as [UInt32] {
+        for link in [187, 189, 201, 220, 254, 1001, 1002, 2001] as [UInt32] {
             #expect(CaptureLinkType(rawValue: link).isRead)
             #expect(CaptureLinkType(rawValue: link).explanation == "link type \(link) carries HCI packets")
         }

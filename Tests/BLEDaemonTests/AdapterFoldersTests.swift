@@ -7,6 +7,7 @@ import Testing
 @Suite("Folders of adapters")
 struct AdapterFoldersTests {
     private static let (first, second) = ("C0:DE:00:00:00:01", "C0:DE:00:00:00:02")
+    private static let third = "C0:DE:00:00:00:03"
 
     /// The folder of an adapter that is not the first.
     private static func own(_ address: String) -> String { "/adapters/" + address.replacing(":", with: "_") }
@@ -232,6 +233,32 @@ struct AdapterFoldersTests {
         try withFolder { (path: String) throws in
             #expect(try folders(path, (nil, "sim"), (nil, "unix:../../x")) == ["", "/adapters/unix_.._.._x"])
             #expect(try folders(path, (nil, "sim"), (nil, "..")) == ["", "/adapters/_.."])
+        }
+    }
+
+    @Test("an adapter that is plugged in in place of the only one while it runs takes over its state, once")
+    func replacedWhileRunning() throws {
+        try withFolder { (path: String) throws in
+            #expect(try folders(path, (Self.first, "user:0")) == [""])
+            let running = try AdapterFolders(path: path) { _ in }
+            let place = running.place(of: Self.first, transport: "user:0", present: [Self.first], isOnly: true)
+            #expect(place.folder == path)
+            #expect(running.replace(Self.first, by: Self.second, as: "user:0"))
+            // It is the other one's now.
+            #expect(!running.replace(Self.first, by: Self.third, as: "user:0"))
+            #expect(try folders(path, (Self.second, "user:0")) == [""])
+        }
+    }
+
+    @Test("an adapter with state of its own does not take over another one's while that runs")
+    func replacedByKnown() throws {
+        try withFolder { (path: String) throws in
+            #expect(try folders(path, (Self.first, "user:0"), (Self.second, "user:1")) == ["", Self.own(Self.second)])
+            let running = try AdapterFolders(path: path) { _ in }
+            _ = running.place(of: Self.first, transport: "user:0", present: [Self.first], isOnly: true)
+            #expect(!running.replace(Self.first, by: Self.second, as: "user:0"))
+            #expect(running.replace(Self.first, by: Self.third, as: "user:0"))
+            #expect(!running.replace(Self.second, by: Self.first, as: "user:0"), "its state has a folder of its own")
         }
     }
 }

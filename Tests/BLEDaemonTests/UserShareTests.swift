@@ -23,11 +23,11 @@ struct UserShareTests {
             var more = most
             more[keyPath: part] += 1
             let wanted = try #require(UserShare.Part(of: command))
-            #expect(!most.exceeds(limits, in: wanted))
-            #expect(more.exceeds(limits, in: wanted))
+            #expect(!most.exceeds(limits, in: wanted, for: most))
+            #expect(more.exceeds(limits, in: wanted, for: more))
             // Too much of one thing is no reason to refuse another.
             for (_, other) in parts where other != command {
-                #expect(!more.exceeds(limits, in: try #require(UserShare.Part(of: other))))
+                #expect(!more.exceeds(limits, in: try #require(UserShare.Part(of: other)), for: more))
             }
         }
     }
@@ -50,16 +50,36 @@ struct UserShareTests {
         ]
         for (part, request) in parts {
             let wanted = try #require(UserShare.Part(of: request))
-            #expect(!most.exceeds(limits, in: wanted))
+            #expect(!most.exceeds(limits, in: wanted, for: most))
             var one = AppUse()
             one[keyPath: part] = 1
             var more = most
             more.add(one)
-            #expect(more.exceeds(limits, in: wanted))
+            #expect(more.exceeds(limits, in: wanted, for: more))
         }
         for request: ClientRequest in [.release, .central(.stopScan), .peripheral(.stopAdvertising)] {
             #expect(UserShare.Part(of: request) == nil)
         }
+    }
+
+    @Test("a program that has none of a part may have one, whatever another program of its user has")
+    func first() {
+        let limits = ClientLimits()
+        let all = UserShare(
+            managers: 65, scans: 33, advertisements: 33, services: 257, attributes: 8192, channels: 65, sets: 17,
+            trains: 33)
+        let one = UserShare(
+            managers: 1, scans: 1, advertisements: 1, services: 1, attributes: 4, channels: 1, sets: 1, trains: 1)
+        let two = UserShare(
+            managers: 2, scans: 2, advertisements: 2, services: 2, attributes: 8, channels: 2, sets: 2, trains: 2)
+        for part in [UserShare.Part.manager, .scan, .advertisement, .set, .train, .service, .channel] {
+            #expect(!all.exceeds(limits, in: part, for: one))
+            #expect(all.exceeds(limits, in: part, for: two))
+        }
+        // One service can have many attributes, and there are few for all.
+        var crowded = all
+        crowded.attributes += 1
+        #expect(crowded.exceeds(limits, in: .service, for: one))
     }
 
     @Test("the last free advertising set is for a user who has none")

@@ -126,6 +126,21 @@ enum CaptureBytes {
         return file
     }
 
+    /// A btsnoop file of the Linux monitor's records: opcode, adapter and what they hold.
+    static func monitor(_ records: [(opcode: UInt16, adapter: UInt16, octets: [UInt8])]) -> [UInt8] {
+        var file = Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 7, 0xD1]
+        for record in records {
+            let count = UInt32(record.octets.count)
+            for word in [
+                count, count, UInt32(record.adapter) << 16 | UInt32(record.opcode), 0, 0x00DC_DDB3, 0x0F2F_8000,
+            ] {
+                file += bigEndian(word)
+            }
+            file += record.octets
+        }
+        return file
+    }
+
     private static func bigEndian(_ word: UInt32) -> [UInt8] {
         [UInt8(word >> 24), UInt8(word >> 16 & 255), UInt8(word >> 8 & 255), UInt8(word & 255)]
     }

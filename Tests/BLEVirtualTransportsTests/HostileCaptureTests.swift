@@ -62,6 +62,28 @@ struct HostileCaptureTests {
         #expect(collector.finish().first?.exchanges.first?.request.count == 0xFFFF)
     }
 
+    @Test("a controller's log is no link that stood before; a connection that has its handle is one")
+    func logs() {
+        let log = data([0x1B, 3, 0, 1], handle: 0x0EDC)
+        var collector = SessionCollector()
+        collector.take(data: log.span.bytes, from: .controllerToHost, at: 0)
+        #expect(collector.finish().isEmpty)
+        // Sent by a host it is data.
+        var sent = SessionCollector()
+        sent.take(data: data([0x0A, 3, 0], handle: 0x0EDC).span.bytes, from: .hostToController, at: 0)
+        #expect(sent.finish().count == 1)
+        var connected = SessionCollector()
+        connected.take(
+            .leConnectionComplete(
+                .init(
+                    status: .success, connectionHandle: ConnectionHandle(rawValue: 0x0EDC), role: .central,
+                    peerAddress: DeviceAddress(value: 0xC000_0000_0001, kind: .random),
+                    interval: ConnectionInterval(rawValue: 24), latency: 0,
+                    supervisionTimeout: SupervisionTimeout(rawValue: 100))))
+        connected.take(data: log.span.bytes, from: .controllerToHost, at: 0)
+        #expect(connected.finish().count == 1)
+    }
+
     @Test("values at every handle get their configurations in one walk")
     func handles() {
         let later = (1...UInt16.max).map { (microseconds: Int64(0), pdu: [0x1B] + $0.octets + [1]) }

@@ -36,15 +36,25 @@ class Case:
         self.name, self.sentence = test.__name__, test.__doc__.strip().splitlines()[0]
 
 
-def case(slow=False, **settings):
-    """Registers a case; a slow one starts first. The settings are those of the Controller."""
+def case(slow=False, through_bled=False, **settings):
+    """Registers a case; a slow one starts first. With `through_bled` it runs once more, with the controller in the hands of a daemon.
+    The settings are those of the Controller."""
     def register(test):
         CASES.append(Case(test, slow, settings))
+        if through_bled:
+            def again(bench):
+                bench.through_bled = True
+                return test(bench)
+            again.__name__, again.__doc__ = f'{test.__name__}_through_bled', f'Through bled: {test.__doc__.strip()}'
+            CASES.append(Case(again, slow, settings))
         return test
     return register
 
 
 class Bench(lab.Lab):
+    # Whether the programs get the controller from a daemon.
+    through_bled = False
+
     def __init__(self, settings):
         super().__init__('attack')
         self.tool_options = []
@@ -58,6 +68,11 @@ class Bench(lab.Lab):
         self.controllers.append(Controller(self.path(f'hci{len(self.controllers)}'), **settings))
         self.endpoints.append(self.controllers[-1].endpoint)
         return self.controllers[-1]
+
+    def command(self, *arguments, via=None, **how):
+        if self.through_bled and not via:
+            via = f'bled:{self.bled(self.endpoint)}'
+        return super().command(*arguments, via=via, **how)
 
     def device(self, name='Lock', address='C0:00:00:00:00:01', random=True, services=('180D',), **settings):
         return Peer(self.controller, address, random, name, services, **settings)

@@ -491,6 +491,61 @@ static void at_random(uint64_t seed, unsigned rounds) {
     printf("kinds of events: %016llx\n", (unsigned long long)kinds);
 }
 
+/* A bond of `address` with two keys of zeros; a capability of 5 is left out, as by earlier versions. */
+static size_t bond_blob(uint8_t blob[80], uint8_t capability, uint16_t other_flags) {
+    uint16_t flags = (uint16_t)(1u << 4 | 1u << 5 | (capability != 5 ? 1u << 10 : 0) | other_flags);
+    size_t length = 0;
+    memset(blob, 0, 80);
+    blob[length++] = 'J';
+    blob[length++] = 'B';
+    blob[length++] = 1;
+    blob[length++] = (uint8_t)flags;
+    blob[length++] = (uint8_t)(flags >> 8);
+    for (int i = 5; i >= 0; i--) blob[length++] = address.octets[i];
+    blob[length++] = 1;
+    blob[length++] = 16;
+    length += 2 * 26;
+    blob[length++] = 7;
+    length += 7;
+    if (capability != 5) blob[length++] = capability;
+    uint32_t hash = 0x811C9DC5;
+    for (size_t i = 0; i < length; i++) hash = (hash ^ blob[i]) * 0x01000193;
+    for (int i = 0; i < 4; i++) blob[length++] = (uint8_t)(hash >> (8 * i));
+    return length;
+}
+
+/* Bonds of earlier versions are read, what is added comes back, and what is unknown is refused. */
+static void bonds_in_octets(void) {
+    uint8_t blob[80];
+    jelling_bond bond = {.size = sizeof bond};
+    size_t length = bond_blob(blob, 5, 0);
+    if (jelling_describe_bond(blob, length, &bond) == JELLING_ERROR_UNSUPPORTED) return;
+    check(jelling_describe_bond(blob, length, &bond) == JELLING_OK && bond.key_size == 16, "a bond of an earlier version");
+    for (size_t cut = 0; cut < length; cut++)
+        check(jelling_describe_bond(blob, cut, &bond) == JELLING_ERROR_ARGUMENT, "a bond that is cut");
+    length = bond_blob(blob, 6, 0);
+    check(jelling_describe_bond(blob, length, &bond) == JELLING_ERROR_ARGUMENT, "a capability that is none");
+    length = bond_blob(blob, 5, 1 << 11);
+    check(jelling_describe_bond(blob, length, &bond) == JELLING_ERROR_ARGUMENT, "a flag of a later version");
+    for (uint8_t capability = 0; capability <= 5; capability++) {
+        jelling_engine *engine = opened();
+        jelling_operation operation = 0;
+        length = bond_blob(blob, capability, 0);
+        jelling_bytes kept = {blob, length};
+        int found = 0;
+        check(jelling_restore_bonds(engine, &kept, 1, 2, &operation) == JELLING_OK, "jelling_restore_bonds");
+        check(jelling_name_bond(engine, &address, "x", 3, &operation) == JELLING_OK, "jelling_name_bond");
+        while (jelling_next_event(engine, &event) == JELLING_OK && event) {
+            if (event->kind != JELLING_EVENT_BOND_CHANGED) continue;
+            const jelling_bytes *told = &event->bond.blob;
+            /* The capability stands before the check. */
+            found = told->length == length + 2 && (capability == 5 || told->data[told->length - 5] == capability);
+        }
+        check(found, "a bond that is told as it was restored");
+        check(jelling_destroy(engine) == JELLING_OK, "jelling_destroy");
+    }
+}
+
 int main(int count, char **arguments) {
     uint64_t seed = count > 1 ? strtoull(arguments[1], NULL, 10) : 1;
     unsigned rounds = count > 2 ? (unsigned)strtoul(arguments[2], NULL, 10) : 20000;
@@ -502,6 +557,7 @@ int main(int count, char **arguments) {
     wrong_engines();
     wrong_sizes();
     wrong_arguments();
+    bonds_in_octets();
     out_of_date();
     at_random(seed, rounds);
     printf("%u passed, %u failed\n", passed, failed);

@@ -19,7 +19,8 @@ extension Peripheral {
     }
 
     /// Discovers everything that the device offers, or finds by one request that it is still what an earlier connection
-    /// discovered (Core 5.4, Vol 3, Part G, 2.5.2).
+    /// discovered (Core 5.4, Vol 3, Part G, 2.5.2). A bonded device with a hash is asked for robust caching
+    /// (`useRobustCaching`).
     ///
     ///     let database = try await peripheral.discoverDatabase(unlessKnown: kept)
     ///     if database != kept { keep(database) }
@@ -30,10 +31,38 @@ extension Peripheral {
         var hash: [UInt8]?
         // Some devices refuse the request, which is no reason not to discover them.
         do { hash = try await readDatabaseHash() } catch BLEError.att {}
+        if hash != nil, let security = await security, security.isBonded { try await useRobustCaching() }
         if let known, let hash, known.hash == hash { return known }
         // The hash came first: a change during the discovery makes it wrong, and the next connection discovers again.
         return KnownDatabase(hash: hash, contents: try await discoverContents())
     }
+
+    /// Asks the device to refuse the first request that relies on attributes that have changed since, with
+    /// `BLEError.att(.databaseOutOfSync, …)` (Core 5.4, Vol 3, Part G, 2.5.2.1 and 7.2). Without it, a request with a
+    /// handle of before the change may reach another attribute.
+    ///
+    /// After this error discover again, then repeat what was refused with the new handles: the device refuses only once.
+    /// A bonded device remembers the wish for later connections.
+    /// - Returns: whether the device does so; `false` for one without Client Supported Features.
+    /// - Throws: the errors of `read(_:)` and `write(_:to:)`, except those of the device.
+    @discardableResult
+    public func useRobustCaching() async throws -> Bool {
+        do {
+            let found = try await adapter.answer(to: .readUsingUUID(.clientSupportedFeatures, in: .all, on: link))
+            guard let features = found.first else { return false }
+            // A bit that is set stays set (Core 5.4, Vol 3, Part G, 7.2).
+            var value = features.value.isEmpty ? [0] : features.value
+            guard value[0] & Self.robustCaching == 0 else { return true }
+            value[0] |= Self.robustCaching
+            try await write(value, to: features.handle)
+            return true
+        } catch BLEError.att {
+            return false
+        }
+    }
+
+    /// Bit 0 of Client Supported Features.
+    private static let robustCaching: UInt8 = 0x01
 
     /// Subscribes to Service Changed and returns the handle ranges that are no longer valid (SPEC 2.3
     /// didModifyServices).

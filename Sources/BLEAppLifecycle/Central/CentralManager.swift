@@ -90,6 +90,8 @@ struct CentralManager {
         }
     }
 
+    func link(of identifier: PeerIdentifier) -> LinkID? { peripherals[identifier]?.link }
+
     /// The oldest session on a link.
     func session(on link: LinkID) -> PeripheralSession? { peripherals.first { $0.link == link } }
 

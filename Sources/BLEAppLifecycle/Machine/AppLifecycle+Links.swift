@@ -260,18 +260,30 @@ extension AppLifecycle {
 
     mutating func notified(_ notification: GATTNotification, on link: LinkID) {
         if notification.clients.contains(.system), links[link]?.serviceChanged == notification.handle {
-            let (first, last) = (notification.changedHandles.first.rawValue, notification.changedHandles.last.rawValue)
-            forEachSession(on: link) { $0.servicesChanged(from: first, to: last, into: &$1) }
+            servicesChanged(notification.changedHandles, on: link)
         }
         for client in notification.clients {
             withCentral(client) { $0.notified(notification, on: link, $1, into: &$2) }
         }
     }
 
+    private mutating func servicesChanged(_ handles: AttributeHandleRange, on link: LinkID) {
+        let (first, last) = (handles.first.rawValue, handles.last.rawValue)
+        forEachSession(on: link) { $0.servicesChanged(from: first, to: last, into: &$1) }
+    }
+
+    /// A device has refused a request because its services have changed. It tells only one of its client's requests
+    /// (Core 5.4, Vol 3, Part G, 2.5.2.1), and all apps are the same client.
+    mutating func refusedOutOfSync(_ client: ClientID, _ peer: PeerIdentifier) {
+        guard let link = managers[client]?.central?.link(of: peer) else { return }
+        servicesChanged(.all, on: link)
+    }
+
     // MARK: What is learned
 
     mutating func learned(_ step: LearningStep, _ result: GATTResult, on link: LinkID) {
-        let finding = links.learned(step, result, on: link, into: &effects)
+        let isBonded = links[link].map { directory.isBonded($0.address) } ?? false
+        let finding = links.learned(step, result, on: link, isBonded: isBonded, into: &effects)
         settle()
         switch finding {
         case .name(let name):

@@ -142,6 +142,7 @@ public struct AppLifecycle: ~Copyable {
             endsRequest = true
             withCentral(client) { $0.ended(task, of: peer, result, into: &$2) }
             endsRequest = false
+            if case .failure(.gatt(.att(.databaseOutOfSync, _))) = result { refusedOutOfSync(client, peer) }
         case .publish(let client, let service): HostAnswer.published.pass(result) { published(service, client, $0) }
         case .update(let client, let query):
             HostAnswer.accepted.pass(result) { isAccepted in

@@ -19,6 +19,7 @@ struct SharedLink: Equatable {
 ///
 ///     name ──▶ known
 ///     attributeService ──▶ serviceChanged ──▶ configuration ──▶ subscription ──▶ indications of Service Changed
+///                                                                    └──bonded──▶ clientFeatures ──▶ robustCaching
 ///     watchedServices ──▶ known
 enum LearningStep: Equatable {
     case name
@@ -26,6 +27,10 @@ enum LearningStep: Equatable {
     case serviceChanged
     case configuration(AttributeHandle)
     case subscription(AttributeHandle)
+    /// What a bonded device keeps of this side as its client.
+    case clientFeatures
+    /// The device refuses requests that rely on attributes that have changed (Core 5.4, Vol 3, Part G, 2.5.2.1).
+    case robustCaching
     /// The services of registered connection events.
     case watchedServices
 }
@@ -65,8 +70,9 @@ struct SharedLinks {
     }
 
     /// A step has ended; the next one follows.
+    /// - Parameter isBonded: whether the device has a bond, and so keeps what it learns of its client.
     mutating func learned(
-        _ step: LearningStep, _ result: GATTResult, on link: LinkID, into effects: inout ManagerEffects
+        _ step: LearningStep, _ result: GATTResult, on link: LinkID, isBonded: Bool, into effects: inout ManagerEffects
     ) -> Finding? {
         guard links[link] != nil else { return nil }
         switch (step, result) {
@@ -89,10 +95,21 @@ struct SharedLinks {
             learn(
                 .subscribe(value, configuration: configuration.handle, mode: .indications), on: link,
                 .subscription(value), &effects)
-        case (.subscription(let value), _): links[link]?.serviceChanged = value
+        case (.subscription(let value), _):
+            links[link]?.serviceChanged = value
+            guard isBonded else { return nil }
+            learn(.readUsingUUID(BluetoothUUID(UInt16(0x2B29)), .all), on: link, .clientFeatures, &effects)
+        case (.clientFeatures, .attributeValues(let found)):
+            guard let features = found.first else { return nil }
+            var value = features.value.isEmpty ? [0] : features.value
+            // Bit 0 (Core 5.4, Vol 3, Part G, 7.2). A bit that is set stays set.
+            guard value[0] & 0x01 == 0 else { return nil }
+            value[0] |= 0x01
+            learn(.write(features.handle, value: value), on: link, .robustCaching, &effects)
         case (.watchedServices, .services(let found)): return .services(found.map(\.uuid))
         // No other answer belongs to these steps.
-        case (.name, _), (.attributeService, _), (.serviceChanged, _), (.configuration, _), (.watchedServices, _):
+        case (.name, _), (.attributeService, _), (.serviceChanged, _), (.configuration, _), (.watchedServices, _),
+            (.clientFeatures, _), (.robustCaching, _):
             break
         }
         return nil

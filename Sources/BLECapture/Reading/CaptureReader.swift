@@ -17,8 +17,8 @@ public struct CaptureReader: ~Copyable {
     public private(set) var recordCount: UInt64 = 0
     /// How many records were damaged; each threw an error.
     public private(set) var damagedRecordCount: UInt64 = 0
-    /// How many records of pcapng files were skipped: packets of interfaces that do not carry HCI, journal entries, and
-    /// custom blocks.
+    /// How many records were skipped: in pcapng files packets of interfaces that do not carry HCI, journal entries, and
+    /// custom blocks; transfers of other devices than controllers on a USB.
     public internal(set) var foreignRecordCount: UInt64 = 0
     /// The link types of pcapng interfaces that do not carry HCI, in their order; at most eight.
     public internal(set) var foreignLinkTypes: [CaptureLinkType] = []
@@ -39,6 +39,10 @@ public struct CaptureReader: ~Copyable {
     var section = PcapNGSection(isBigEndian: false)
     /// Whether an interface of the pcapng file carries HCI.
     var hasHCIInterface = false
+    /// Whether transfers on a USB were skipped.
+    var hasForeignTransfers = false
+    /// The controllers on the USB that was recorded.
+    var controllers = USBControllers()
     private let decoder: Decoder
     private var failure: CaptureError?
 
@@ -134,8 +138,12 @@ public struct CaptureReader: ~Copyable {
     public var omission: String? {
         guard foreignRecordCount > 0 else { return nil }
         let count = foreignRecordCount == 1 ? "1 record was left out" : "\(foreignRecordCount) records were left out"
-        guard !foreignLinkTypes.isEmpty else { return count + ": not packets, but entries of other kinds" }
-        return count + ": " + foreignLinkTypes.map(\.explanation).joined(separator: "; ")
+        var kinds = foreignLinkTypes.map(\.explanation)
+        if hasForeignTransfers {
+            kinds.append("transfers of USB devices that got no HCI command, or of a controller before its first one")
+        }
+        return count + ": "
+            + (kinds.isEmpty ? "not packets, but entries of other kinds" : kinds.joined(separator: "; "))
     }
 
     /// The next record; `nil` after the last.

@@ -1,10 +1,13 @@
-/// A window of fixed size that moves forward over the file.
+/// A window of fixed size that moves forward over the file, and a place for a packet that is put together from several
+/// records.
 @safe
 struct InputBuffer: ~Copyable {
     static let capacity = 256 << 10
+    /// Octets of the longest packet with its type: ACL data.
+    static let packetCapacity = 5 + 0xFFFF
 
     private var file: InputFile
-    private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
+    private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity + packetCapacity, alignment: 16)
     private var head = 0
     private var tail = 0
     private var isAtEnd = false
@@ -33,8 +36,9 @@ struct InputBuffer: ~Copyable {
             head = 0
         }
         while tail < count, !isAtEnd {
-            guard unsafe tail < memory.count else { return false }
-            let read = try unsafe file.read(into: UnsafeMutableRawBufferPointer(rebasing: memory[tail...]))
+            guard tail < Self.capacity else { return false }
+            let read = try unsafe file.read(
+                into: UnsafeMutableRawBufferPointer(rebasing: memory[tail..<Self.capacity]))
             tail += read
             isAtEnd = read == 0
         }
@@ -75,6 +79,20 @@ struct InputBuffer: ~Copyable {
     mutating func overwrite(_ octet: UInt8, at position: Int) {
         guard position >= 0, position < bufferedCount else { return }
         unsafe memory[head + position] = octet
+    }
+
+    /// Copies octets out of the window.
+    func copy(at position: Int, count: Int) -> [UInt8] {
+        let place = place(at: position, count: count)
+        return unsafe [UInt8](memory[place])
+    }
+
+    /// Keeps a packet that is no record of the file, until the next one.
+    mutating func keep(_ packet: [UInt8]) -> Range<Int> {
+        let count = min(packet.count, Self.packetCapacity)
+        let place = Self.capacity..<Self.capacity + count
+        unsafe UnsafeMutableRawBufferPointer(rebasing: memory[place]).copyBytes(from: packet.prefix(count))
+        return place
     }
 
     /// The place of octets in the buffer; valid until the next `fill` or `skip`.

@@ -5,20 +5,33 @@ enum LinkType: UInt32 {
     case h4WithDirection = 201
     /// Index of the adapter and monitor opcode, 16 bits each, big-endian, then the payload.
     case linuxMonitor = 254
+    /// A transfer on a USB that Linux records, after the 48 octets of its interface.
+    case usb = 189
+    /// The same after 64 octets.
+    case paddedUSB = 220
 
     /// How many octets precede the packet or payload.
-    var headerByteCount: Int { self == .h4 ? 0 : 4 }
+    var headerByteCount: Int {
+        switch self {
+        case .h4: 0
+        case .h4WithDirection, .linuxMonitor: 4
+        case .usb: 48
+        case .paddedUSB: 64
+        }
+    }
 }
 
 extension CaptureReader {
     /// A packet in the form of a link type, whose octets are at `position` in the buffer.
     ///
     /// The caller has made the record available, and at least one octet precedes `position`.
+    /// - Parameter isBigEndian: the order of octets in the file.
+    /// - Returns: `nil` if the record has no packet, or not the end of one.
     @inline(__always)
     mutating func takeLink(
         _ link: LinkType, at position: Int, count: Int, originalByteCount: Int, timestampMicroseconds: Int64,
-        adapter: UInt16, statedDirection: CaptureDirection?, recordByteCount: Int
-    ) throws(CaptureError) -> FoundRecord {
+        adapter: UInt16, statedDirection: CaptureDirection?, recordByteCount: Int, isBigEndian: Bool
+    ) throws(CaptureError) -> FoundRecord? {
         guard count >= link.headerByteCount else {
             let error = failure(.invalidLength(UInt64(count)), isFinal: false)
             buffer.consume(recordByteCount)
@@ -34,6 +47,10 @@ extension CaptureReader {
                 adapter: buffer.load(at: position, bigEndian: true), at: start - 1, count: payload,
                 originalByteCount: original, timestampMicroseconds: timestampMicroseconds,
                 recordByteCount: recordByteCount)
+        case .usb, .paddedUSB:
+            let transfer = USBTransfer(buffer, at: position, count: payload, isBigEndian: isBigEndian)
+            defer { buffer.consume(recordByteCount) }
+            return takeTransfer(transfer, at: start, timestampMicroseconds: timestampMicroseconds)
         case .h4WithDirection:
             let isReceived = buffer.load(at: position, bigEndian: true, as: UInt32.self) & 1 == 1
             let type: UInt8 = payload > 0 ? buffer.load(at: start, bigEndian: true) : 0

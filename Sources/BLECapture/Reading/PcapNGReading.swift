@@ -172,7 +172,7 @@ extension CaptureReader {
         }
     }
 
-    /// A packet block in the buffer; `nil` if its interface does not carry HCI.
+    /// A packet block in the buffer; `nil` if its interface does not carry HCI, or its record no packet.
     private mutating func takePacketBlock(_ type: UInt32, _ total: Int) throws(CaptureError) -> FoundRecord? {
         let isBigEndian = section.isBigEndian
         let isSimple = type == PcapNG.simplePacketBlock
@@ -222,7 +222,7 @@ extension CaptureReader {
         return try takeLink(
             link, at: header, count: count, originalByteCount: Int(original),
             timestampMicroseconds: section.lastTimestampMicroseconds, adapter: interface.adapter,
-            statedDirection: stated, recordByteCount: total)
+            statedDirection: stated, recordByteCount: total, isBigEndian: isBigEndian)
     }
 
     /// Skips a damaged block whose end is known.

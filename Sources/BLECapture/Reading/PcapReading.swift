@@ -26,16 +26,19 @@ extension CaptureReader {
     /// Record: seconds, micro- or nanoseconds, included length, original length (32 bits each), packet.
     mutating func nextPcap(_ file: PcapHeader) throws(CaptureError) -> FoundRecord? {
         let header = PcapHeader.recordHeaderByteCount
-        guard try fill(header) else { return nil }
-        let seconds: UInt32 = buffer.load(at: 0, bigEndian: file.isBigEndian)
-        let fraction: UInt32 = buffer.load(at: 4, bigEndian: file.isBigEndian)
-        let included: UInt32 = buffer.load(at: 8, bigEndian: file.isBigEndian)
-        let original: UInt32 = buffer.load(at: 12, bigEndian: file.isBigEndian)
-        try fillRecord(header + Int(included))
-        let microseconds = file.resolution == .nanoseconds ? fraction / 1000 : fraction
-        return try takeLink(
-            file.link, at: header, count: Int(included), originalByteCount: Int(original),
-            timestampMicroseconds: Int64(seconds) * 1_000_000 + Int64(microseconds), adapter: 0,
-            statedDirection: nil, recordByteCount: header + Int(included))
+        while try fill(header) {
+            let seconds: UInt32 = buffer.load(at: 0, bigEndian: file.isBigEndian)
+            let fraction: UInt32 = buffer.load(at: 4, bigEndian: file.isBigEndian)
+            let included: UInt32 = buffer.load(at: 8, bigEndian: file.isBigEndian)
+            let original: UInt32 = buffer.load(at: 12, bigEndian: file.isBigEndian)
+            try fillRecord(header + Int(included))
+            let microseconds = file.resolution == .nanoseconds ? fraction / 1000 : fraction
+            let found = try takeLink(
+                file.link, at: header, count: Int(included), originalByteCount: Int(original),
+                timestampMicroseconds: Int64(seconds) * 1_000_000 + Int64(microseconds), adapter: 0,
+                statedDirection: nil, recordByteCount: header + Int(included), isBigEndian: file.isBigEndian)
+            if let found { return found }
+        }
+        return nil
     }
 }

@@ -10,6 +10,8 @@ public enum CaptureArchive: Hashable, Sendable {
     case zstd
     /// .bz2
     case bzip2
+    /// A report of Android as text, with the log of Bluetooth packed in it (btsnooz).
+    case androidReport
 
     /// By the first four octets of a file, big-endian; `nil` for another one.
     init?(magic: UInt32) {
@@ -19,6 +21,8 @@ public enum CaptureArchive: Hashable, Sendable {
         case 0xFD37_7A58: self = .xz
         case 0x28B5_2FFD: self = .zstd
         case 0x425A_6831...0x425A_6839: self = .bzip2
+        // "====" before "== dumpstate", and "Blue" of "Bluetooth Status".
+        case 0x3D3D_3D3D, 0x426C_7565: self = .androidReport
         default: return nil
         }
     }
@@ -33,6 +37,9 @@ public enum CaptureArchive: Hashable, Sendable {
         case .xz: "an xz file: unpack it first, with unxz"
         case .zstd: "a zstd file: unpack it first, with unzstd"
         case .bzip2: "a bzip2 file: unpack it first, with bunzip2"
+        case .androidReport:
+            "a text, as Android's bug reports: if it has BTSNOOP_LOG_SUMMARY, extract that first, with Android's "
+                + "btsnooz.py"
         }
     }
 }

@@ -26,7 +26,6 @@ public struct CaptureLinkType: RawRepresentable, Hashable, Sendable {
         case 272: .air("the link layer of Bluetooth LE, as the nRF Sniffer records it")
         case 255: .air("the baseband of Bluetooth BR/EDR, as sniffers record it")
         case 186: .controllerBus("USB, as FreeBSD records it")
-        case 189, 220: .controllerBus("USB, as Linux records it")
         case 249: .controllerBus("USB, as USBPcap records it on Windows")
         case 266: .controllerBus("USB, as macOS records it")
         case 288, 293, 294, 295: .controllerBus("USB, as a bus analyzer records it")

@@ -41,8 +41,15 @@ extension CaptureDecoder {
         let code = bytes.octet(1)
         let parameters = bytes.part(3, Int(bytes.octet(2)))
         let isWhole = bytes.byteCount == 3 + Int(bytes.octet(2)) || isShortened
+        let trace =
+            code == 0xFF ? ControllerTrace(vendorEvent: parameters, manufacturer: manufacturers[adapter]) : nil
         switch code {
-        case 0x0E: writeCommandComplete(bytes, parameters, isWhole, isShortened)
+        case 0x0E:
+            // Read Local Version Information, done: status, version, revision, LMP version, company.
+            if parameters.byteCount >= 10, parameters.uint16(1) == 0x1001, parameters.octet(3) == 0 {
+                manufacturers[adapter] = parameters.uint16(8)
+            }
+            writeCommandComplete(bytes, parameters, isWhole, isShortened)
         case 0x3E: writeMetaEvent(bytes, parameters, isWhole, isShortened, adapter)
         default:
             let place = Int(tables.events[Int(code)])
@@ -50,7 +57,11 @@ extension CaptureDecoder {
             if code == 0x0F, isWhole, parameters.byteCount >= 4 { appendCommandName(parameters.uint16(2)) }
             out.beginFields()
             if !isWhole {
-                malformed("the length in its header is not the packet's", bytes, isSecret: mayHoldKey(place, bytes))
+                malformed(
+                    "the length in its header is not the packet's", bytes,
+                    isSecret: trace != nil || mayHoldKey(place, bytes))
+            } else if let trace {
+                writeTrace(trace, parameters.byteCount)
             } else if place >= 0 {
                 writeFields(tables.layouts[place].fields, parameters, isShortened, isSecret: holdsKeys(place))
                 followEvent(code, parameters, adapter)

@@ -41,20 +41,29 @@ extension CaptureDecoder {
         out.begin("Handle", "connectionHandle")
         out.isJSON ? out.number(UInt64(handle)) : out.hexadecimal(UInt64(handle), width: 2)
         out.end()
-        if let trace {
-            out.begin("Vendor", "vendor")
-            out.word(trace.name)
-            out.end()
-        }
         if isShortened || bytes.byteCount == 5 + Int(bytes.uint16(3)) {
-            writeLength(Int(bytes.uint16(3)))
-            out.begin("Data", "data")
-            out.withheld()
-            out.end()
+            writeTrace(trace, Int(bytes.uint16(3)))
         } else {
+            writeVendor(trace)
             malformed("the length in its header is not the packet's", bytes, isSecret: true)
         }
         out.endFields()
+    }
+
+    /// Writes whose it is and how long, and not its octets.
+    mutating func writeTrace(_ trace: ControllerTrace?, _ count: Int) {
+        writeVendor(trace)
+        writeLength(count)
+        out.begin("Data", "data")
+        out.withheld()
+        out.end()
+    }
+
+    private mutating func writeVendor(_ trace: ControllerTrace?) {
+        guard let trace else { return }
+        out.begin("Vendor", "vendor")
+        out.word(trace.name)
+        out.end()
     }
 
     /// Writes the connection into the headline.

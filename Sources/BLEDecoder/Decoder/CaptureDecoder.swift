@@ -31,6 +31,8 @@ public struct CaptureDecoder: ~Copyable {
     var table = LinkTable()
     let tables = PacketTables.shared
     private var adapters = AdapterIndexes()
+    /// Company identifiers of the adapters' controllers, as far as the capture has them.
+    var manufacturers = [UInt16?](repeating: nil, count: AdapterIndexes.maximumCount)
     private var day = Int64.min
     private let hasFilter: Bool
     private let showsTime: Bool
@@ -72,6 +74,9 @@ public struct CaptureDecoder: ~Copyable {
         case .note(let note):
             facts.kinds = .other
             begin(record, nil, "other", "note   ", .note)
+            if case .monitor(.indexInfo) = note, record.bytes.byteCount >= 8 {
+                manufacturers[adapters.index(of: record.adapter)] = record.bytes.uint16(6)
+            }
             write(note, record.bytes)
         case .packet(let direction):
             facts.isFromHost = direction == .hostToController
@@ -121,6 +126,16 @@ public struct CaptureDecoder: ~Copyable {
             writeStream(bytes, isShortened, adapter, header: 5, stated: Int(bytes.uint16(3) & 0x3FFF), "ISO data")
         default:
             facts.kinds = .other
+            let trace = ControllerTrace(
+                packetType: bytes.octet(0), byteCount: isShortened ? record.originalByteCount : bytes.byteCount)
+            if let trace {
+                begin(record, direction, "other", "other  ", .note)
+                title("Vendor diagnostics")
+                out.beginFields()
+                writeTrace(trace, bytes.byteCount - 1)
+                out.endFields()
+                return
+            }
             begin(record, direction, "other", "other  ", .bad)
             title("Packet of unknown type")
             out.beginFields()
@@ -300,7 +315,10 @@ public struct CaptureDecoder: ~Copyable {
             case .controlEvent: title("Control Event")
             default: title("Monitor Note")
             }
-        case .packetLogger: title("PacketLogger Note")
+        case .packetLogger(let type):
+            let name = PacketLoggerNote(type)
+            title(name.title)
+            isText = name.isText
         }
         out.beginFields()
         if isText {

@@ -96,6 +96,34 @@ extension GATTClient {
         }
     }
 
+    // MARK: A change that was missed
+
+    /// An indication was confirmed before the peer proved its bond, and its value is not to be believed. Whose value it
+    /// was is not known either while nothing has been discovered on this link.
+    mutating func indicationDropped(_ pdu: RawSpan) {
+        guard let indication = try? ATTHandleValueIndication(pdu), indication.value.byteCount == 4 else { return }
+        if let serviceChanged, serviceChanged != indication.handle { return }
+        hasMissedChange = true
+    }
+
+    /// Tells whoever follows Service Changed that everything may have changed. Nothing is forgotten for that: a stranger
+    /// may have sent it, and a discovery shows the truth.
+    mutating func tellMissedChange() {
+        guard hasMissedChange, !isPaused, let handle = serviceChanged else { return }
+        hasMissedChange = false
+        let clients = subscriptions.clients(of: handle)
+        guard clients.isEmpty else {
+            return emit(
+                .notification(
+                    GATTNotification(handle: handle, value: Self.allHandles, isIndication: true, clients: clients)))
+        }
+        let kept = EarlyNotifications.Value(handle: handle, value: Self.allHandles, isIndication: true)
+        if !early.keep(kept) { bearer.count(.earlyNotificationsDropped) }
+    }
+
+    /// The value of Service Changed that names all handles.
+    private static let allHandles: [UInt8] = [0x01, 0x00, 0xFF, 0xFF]
+
     // MARK: The peer's client
 
     /// Can be answered at any time, even repeatedly: the receive MTU is always the same (pain 9).

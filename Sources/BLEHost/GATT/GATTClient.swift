@@ -70,6 +70,8 @@ struct GATTClient {
     var subscriptions = SubscriptionTable()
     /// The peer's Service Changed, once a client has discovered it: it invalidates the ranges that it names.
     private(set) var serviceChanged: AttributeHandle?
+    /// Whether an indication was confirmed and dropped that may have been Service Changed: the peer will not repeat it.
+    var hasMissedChange = false
     var early: EarlyNotifications
     /// Clients for whose values indications are left unconfirmed.
     var holdingClients: [ClientID] = []
@@ -220,6 +222,7 @@ struct GATTClient {
     mutating func resume(at now: Instant) {
         guard isPaused else { return }
         isPaused = false
+        tellMissedChange()
         bearer.restart(deadline: now.advanced(by: settings.transactionTimeout))
     }
 
@@ -424,6 +427,7 @@ struct GATTClient {
             let changed = found.first(where: { $0.uuid == .serviceChanged })
         {
             serviceChanged = changed.valueHandle
+            tellMissedChange()
         }
         if case .configure(let handle, let configuration, let bits, let purpose) = ended.procedure {
             return configured(handle, configuration, bits, purpose, ended, result)
@@ -486,28 +490,5 @@ struct GATTClient {
         commands.removeAll()
         subscriptions.removeAll()
         early.removeAll()
-    }
-}
-
-extension ATTError {
-    /// Whether the peer may answer differently once the link is encrypted or has a better key (SPEC 2.3); authorization
-    /// is up to the app.
-    var isCuredBySecurity: Bool {
-        switch self {
-        case .insufficientAuthentication, .insufficientEncryption, .insufficientEncryptionKeySize: true
-        default: false
-        }
-    }
-}
-
-extension SecurityFailure {
-    /// Whether it says more than that the peer requires security.
-    var saysMoreThanRefusal: Bool {
-        switch self {
-        case .keyMissingAtPeer, .encryptionFailed, .timedOut: true
-        case .refusedByUs, .refusedByPeer, .wouldReplaceBond, .keyTooWeak, .noKey, .notAvailable, .alreadyPairing,
-            .repeatedAttempts, .passkeyLocked, .tooManyBonds, .linkLost, .cancelled:
-            false
-        }
     }
 }

@@ -88,6 +88,14 @@ struct SignallingChannel {
         }
     }
 
+    /// Whether a packet asks for channels, which the link must be secure enough for.
+    static func asksForChannels(_ payload: RawSpan) -> Bool {
+        switch payload.byte(at: 0).map({ L2CAPSignallingCode(rawValue: $0) }) {
+        case .leCreditBasedConnectionRequest, .creditBasedConnectionRequest: true
+        default: false
+        }
+    }
+
     /// The identifier of a packet that could not be decoded, if its sender waits for a response: such a packet is
     /// rejected (Core 5.4, Vol 3, Part A, 4.1).
     static func identifier(ofMalformedRequest payload: RawSpan) -> UInt8? {

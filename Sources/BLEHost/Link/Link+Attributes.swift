@@ -97,7 +97,9 @@ extension Link {
     func admits(_ pdu: RawSpan, into effects: inout Effects) -> Bool {
         switch security.admission(of: pdu) {
         case .take: return true
-        case .confirm: send(ATTHandleValueConfirmation().encoded(), on: .attributeProtocol, into: &effects)
+        case .confirm:
+            gatt.indicationDropped(pdu)
+            send(ATTHandleValueConfirmation().encoded(), on: .attributeProtocol, into: &effects)
         case .refuse(let opcode):
             // Each request but Execute Write begins with a handle.
             let octets =
@@ -111,21 +113,6 @@ extension Link {
         }
         security.noteCleartext(into: &effects)
         return false
-    }
-
-    /// Whether an ATT PDU has to wait until the change of key is complete.
-    @inline(__always)
-    func hold(_ pdu: RawSpan, into effects: inout Effects) -> Bool {
-        guard security.holdsPDUs else { return false }
-        keepForLater(pdu, into: &effects)
-        return true
-    }
-
-    @inline(never)
-    private func keepForLater(_ pdu: RawSpan, into effects: inout Effects) {
-        if security.hold(pdu) { return }
-        effects.counters.floodedLinks &+= 1
-        end(.remoteDeviceLowResources, into: &effects)
     }
 
     /// Leaves indications unconfirmed if these clients are subscribed to the value.

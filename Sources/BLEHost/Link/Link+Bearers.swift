@@ -90,7 +90,7 @@ extension Link {
 
     /// Notes an action of the channels that concerns a bearer.
     func noteBearers(_ action: CreditBasedChannels.Action, into effects: inout Effects) {
-        if security.holdsPDUs, bearers.isFlooded {
+        if security.isChanging, bearers.isFlooded {
             effects.counters.floodedLinks &+= 1
             return end(.remoteDeviceLowResources, into: &effects)
         }
@@ -110,7 +110,7 @@ extension Link {
     ) {
         guard BuiltIn.enhancedBearers else { return }
         // What arrived while the key is being changed must not be judged by the old one.
-        while !security.holdsPDUs, !security.isForfeited, let news = bearers.news.popFirst() {
+        while !security.isChanging, !security.isForfeited, let news = bearers.news.popFirst() {
             switch news {
             case .opened(let number, let mtu):
                 effects.counters.enhancedBearers &+= 1

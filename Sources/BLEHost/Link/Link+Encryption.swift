@@ -106,7 +106,10 @@ extension Link {
     private func continuePairing(
         after end: LinkSecurityMachine.EncryptionEnd, at now: Instant, into effects: inout Effects
     ) {
-        continuePairing(into: &effects) { $0.encryptionChanged(to: end.isGood, status: end.status, at: now) }
+        let interval = Microseconds(parameters.interval)
+        continuePairing(into: &effects) {
+            $0.encryptionChanged(to: end.isGood, status: end.status, interval: interval, at: now)
+        }
     }
 
     /// The bond's key has been tried: pairs now for what the peripheral requested beyond its bond.
@@ -172,7 +175,7 @@ extension Link {
     ) {
         guard BuiltIn.pairing else { return }
         if security.isPairing {
-            security.pairingLost(&pairings.attempts, at: now, into: &effects)
+            security.pairingLost(isByPeer: reason != .controllerLost, &pairings.attempts, at: now, into: &effects)
         } else if security.isChanging, !isClosing, case .controller(let status) = reason {
             pairings.bonds.resolver.refute(security.identity, behind: security.peerAddress)
             let failure = LinkSecurityMachine.failure(ofProofEndedBy: status) ?? .encryptionFailed(status)

@@ -26,6 +26,7 @@ extension Link {
         case .impossible:
             security.liftGate()
             gatt.resume(at: now)
+            takeClientActions(into: &effects)
             releaseHeld(into: &effects)
         case .request: requestSecurity(pairings.settings.pairing, at: now, into: &effects)
         case .encrypt(let key, let properties):
@@ -55,6 +56,7 @@ extension Link {
         guard BuiltIn.pairing else { return }
         guard security.openGate() else { return }
         gatt.resume(at: now)
+        takeClientActions(into: &effects)
         if let record { server.restore(record, on: id, at: now) }
         // The exchange at the beginning of the link failed together with the proof.
         guard role == .central, mtuExchange == nil, !isClosing else { return }
@@ -82,16 +84,6 @@ extension Link {
             send(frame.payload, on: .attributeProtocol, tag: frame.tag, into: &effects)
         }
         if !security.heldPDUs.isEmpty || !bearers.news.isEmpty { effects.wishes.append((self, .receiveHeld)) }
-    }
-
-    /// Receives the PDUs that arrived while the key was being changed.
-    func receiveHeld(
-        _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
-    ) {
-        for pdu in security.takeHeldPDUs() {
-            receiveATT(pdu.span.bytes, &pairings, &server, at: now, into: &effects)
-        }
-        continueBearers(&pairings, &server, at: now, into: &effects)
     }
 
     // MARK: What the server knows of the link

@@ -123,7 +123,7 @@ extension Link {
         noteOwner(claim.owner, pairings)
         let refusal = security.refusal(
             toBegin: options, isClosing: isClosing, pairings.bonds, pairings.attempts, of: security.causingUser,
-            countedUser: countedUser(isCommanded: claim.isCommanded), at: now)
+            isOfPeer: claim.isOfPeer, countedUser: countedUser(isCommanded: claim.isCommanded), at: now)
         if let refusal { return refusal }
         if let wait = pause(of: claim.owner, &pairings, at: now) { return .repeatedAttempts(retryAfter: wait) }
         guard role == .central else {
@@ -135,6 +135,7 @@ extension Link {
             $0.options = options
             $0.needsConsent = terms.needsConsent
             $0.isCommanded = claim.isCommanded
+            $0.isOfPeer = claim.isOfPeer
             $0.parties = terms.parties
         }
         continuePairing(into: &effects) { $0.start(at: now) }
@@ -244,7 +245,7 @@ extension Link {
         let request = security.request
         let isCommanded = request != nil && !security.pairOperations.isEmpty
         let user = isCommanded ? request?.claim.owner.flatMap { pairings.users[$0]?.number } : nil
-        guard security.wait(of: user, pairings.attempts, at: now) == nil else {
+        guard security.wait(of: user, isOfPeer: !isCommanded, pairings.attempts, at: now) == nil else {
             return send(.pairingFailed(.repeatedAttempts), into: &effects)
         }
         security.request = nil
@@ -267,6 +268,7 @@ extension Link {
             $0.options = options
             $0.needsConsent = terms.needsConsent
             $0.isCommanded = isCommanded
+            $0.isOfPeer = !isCommanded
             $0.parties = terms.parties
             $0.mayBond = wishes.isBonding
         }
@@ -274,7 +276,7 @@ extension Link {
     }
 
     private func pairingReceived(_ pdu: RawSpan, at now: Instant, into effects: inout Effects) {
-        security.received(pdu, at: now)
+        security.received(pdu, interval: Microseconds(parameters.interval), at: now)
         wantsPairingContinued(into: &effects)
     }
 
@@ -305,7 +307,9 @@ extension Link {
         into effects: inout Effects
     ) {
         guard BuiltIn.pairing else { return }
-        switch beginPairing(options, claimOfRequest, &pairings, &links, at: now, into: &effects) {
+        var claim = claimOfRequest
+        claim.isOfPeer = true
+        switch beginPairing(options, claim, &pairings, &links, at: now, into: &effects) {
         case nil: break
         case .repeatedAttempts?: send(.pairingFailed(.repeatedAttempts), into: &effects)
         case .some: send(.pairingFailed(.pairingNotSupported), into: &effects)

@@ -28,14 +28,46 @@ extension Link {
         noteTraffic(at: now, into: &effects)
         switch frame.channelIdentifier {
         case .attributeProtocol:
-            if hold(frame.payload, into: &effects) { return }
+            if security.holds(frame.payload) { return keep(frame.payload, on: .attributeProtocol, into: &effects) }
             receiveATT(frame.payload, &pairings, &server, at: now, into: &effects)
         case .leSignalling:
+            // Whether the peer may have the channel depends on the key.
+            if security.isChanging, SignallingChannel.asksForChannels(frame.payload) {
+                return keep(frame.payload, on: .leSignalling, into: &effects)
+            }
             try receiveSignalling(frame.payload, listeners, &pairings, at: now, into: &effects)
         case .securityManager:
             receiveSecurityPDU(frame.payload, &pairings, &links, at: now, into: &effects)
         default:
             receiveChannelFrame(frame.payload, on: frame.channelIdentifier, at: now, into: &effects)
         }
+    }
+
+    /// Keeps what the new key decides about. USB carries events and data on different endpoints: the event that reports
+    /// the change may come after data that are encrypted with the new key.
+    @inline(never)
+    private func keep(_ pdu: RawSpan, on channel: L2CAPChannelIdentifier, into effects: inout Effects) {
+        if security.hold(pdu, on: channel) { return }
+        effects.counters.floodedLinks &+= 1
+        end(.remoteDeviceLowResources, into: &effects)
+    }
+
+    /// Receives what arrived while the key was being changed.
+    func receiveHeld(
+        _ pairings: inout Pairings, _ server: inout GATTServer, _ listeners: ChannelListeners, at now: Instant,
+        into effects: inout Effects
+    ) {
+        for pdu in security.takeHeldPDUs() where !isClosing {
+            switch pdu.channel {
+            case .leSignalling:
+                do throws(DecodingError) {
+                    try receiveSignalling(pdu.octets.span.bytes, listeners, &pairings, at: now, into: &effects)
+                } catch {
+                    effects.noteMalformedPacket(error)
+                }
+            default: receiveATT(pdu.octets.span.bytes, &pairings, &server, at: now, into: &effects)
+            }
+        }
+        continueBearers(&pairings, &server, at: now, into: &effects)
     }
 }

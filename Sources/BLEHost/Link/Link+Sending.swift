@@ -73,7 +73,7 @@ extension Link {
         isToEnd = false
         state = .closing(deadline: now.advanced(by: .microseconds(timeout)))
         // The bond that the pairing would create is no longer wanted.
-        security.pairingLost(&attempts, at: now, into: &effects)
+        security.pairingLost(isByPeer: false, &attempts, at: now, into: &effects)
         if security.holdDisconnect(
             reason: reason, isAsked: isAsked, hasUnconfirmedPackets: hasUnconfirmedPackets, at: now)
         {

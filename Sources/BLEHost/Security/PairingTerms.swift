@@ -31,6 +31,8 @@ struct PairingClaim {
     var stated: PairingOptions?
     /// Whether the owner asks for this pairing, not a device.
     var isCommanded = false
+    /// Whether the peer wants this pairing, and this side does not.
+    var isOfPeer = false
 }
 
 extension Pairings {

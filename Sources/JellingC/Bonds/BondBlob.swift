@@ -4,9 +4,9 @@ import BLEPackets
 /// A bond in octets, for a caller that keeps it without looking into it.
 ///
 ///     "JB" · version · flags · identity (6) and its type · key size · keys, as the flags say · client record
-///     · name · last use · check
+///     · name · last use · capability that was not sufficient · check
 ///
-/// All numbers stand least significant octet first. The check finds damage, it proves nothing: who can write the file
+/// What a flag does not announce is absent, so that what earlier versions wrote stays readable. All numbers stand least significant octet first. The check finds damage, it proves nothing: who can write the file
 /// can make any bond.
 enum BondBlob {
     /// A client may have configured each handle; no bond is larger.
@@ -28,7 +28,8 @@ enum BondBlob {
         static let peerSigningKey = Flags(rawValue: 1 << 7)
         static let clientRecord = Flags(rawValue: 1 << 8)
         static let name = Flags(rawValue: 1 << 9)
-        static let all = Flags(rawValue: (1 << 10) - 1)
+        static let insufficientCapability = Flags(rawValue: 1 << 10)
+        static let all = Flags(rawValue: (1 << 11) - 1)
     }
 
     // MARK: Writing
@@ -45,6 +46,7 @@ enum BondBlob {
         if bond.peerSigningKey != nil { flags.insert(.peerSigningKey) }
         if bond.clientRecord != nil { flags.insert(.clientRecord) }
         if bond.name != nil { flags.insert(.name) }
+        if bond.insufficientCapability != nil { flags.insert(.insufficientCapability) }
         var packet = PacketWriter(reservingCapacity: 256)
         packet.write(bytes: magic)
         packet.write(version)
@@ -71,6 +73,7 @@ enum BondBlob {
             packet.write(bytes: octets)
         }
         packet.write(bond.lastUse)
+        if let capability = bond.insufficientCapability { packet.write(capability.rawValue) }
         packet.write(check(packet.bytes))
         return packet.bytes
     }
@@ -119,6 +122,10 @@ enum BondBlob {
         guard var bond = try unkeyed(flags, &reader) else { return nil }
         try readKeys(of: &bond, flags, &reader)
         try readRest(of: &bond, flags, &reader)
+        if flags.contains(.insufficientCapability) {
+            guard let capability = IOCapability(rawValue: try reader.read()) else { return nil }
+            bond.insufficientCapability = capability
+        }
         _ = try reader.read(UInt32.self)
         return reader.remainingCount == 0 ? bond : nil
     }

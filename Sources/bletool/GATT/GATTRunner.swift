@@ -24,6 +24,17 @@ struct GATTRunner: Sendable {
 
     /// - Throws: `Failure`, or an error of the library.
     func perform(_ step: GATTStep) async throws {
+        do {
+            try await performOnce(step)
+        } catch BLEError.att(.databaseOutOfSync, _) where !step.namesHandles {
+            // The device has done nothing, and refuses only once (Core 5.4, Vol 3, Part G, 2.5.2.1).
+            console.note("the device has changed its services: discovering them again")
+            await database.forget()
+            try await performOnce(step)
+        }
+    }
+
+    private func performOnce(_ step: GATTStep) async throws {
         switch step {
         case .discover(let service): try await discover(service)
         case .read(let target, let form, let isNamed): try await read(target, form, isNamed: isNamed)

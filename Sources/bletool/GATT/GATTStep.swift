@@ -25,6 +25,18 @@ enum GATTStep: Equatable, Sendable {
         case signed
     }
 
+    /// Whether a target is a handle, which may belong to another attribute when the device has changed its services.
+    var namesHandles: Bool {
+        let targets: [TargetArgument] =
+            switch self {
+            case .discover, .wait: []
+            case .read(let target, _, _), .write(let target, _, _), .subscribe(let target): [target]
+            case .readTogether(let targets, _): targets
+            case .writeReliably(let assignments): assignments.map(\.target)
+            }
+        return targets.contains { if case .handle = $0 { true } else { false } }
+    }
+
     /// A value for a target.
     struct Assignment: Equatable, Sendable {
         var target: TargetArgument

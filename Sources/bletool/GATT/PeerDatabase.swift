@@ -91,14 +91,8 @@ actor PeerDatabase {
     func again(_ old: Characteristic) async throws -> Characteristic? {
         // If another characteristic was found again before, the attributes are up to date and do not contain the old
         // one.
-        for (service, members) in characteristics {
-            for member in members where homes[member] == nil { homes[member] = service.uuid }
-        }
+        forget()
         let home = homes[old]
-        (known, hasRecalled) = (nil, true)
-        memory?.forget()
-        services = nil
-        characteristics = [:]
         for service in try await allServices() where home == nil || service.uuid == home {
             guard let found = try await characteristics(of: service).first(where: { $0.uuid == old.uuid }) else {
                 continue
@@ -106,6 +100,17 @@ actor PeerDatabase {
             return found
         }
         return nil
+    }
+
+    /// Forgets the attributes, which the device has changed.
+    func forget() {
+        for (service, members) in characteristics {
+            for member in members where homes[member] == nil { homes[member] = service.uuid }
+        }
+        (known, hasRecalled) = (nil, true)
+        memory?.forget()
+        services = nil
+        characteristics = [:]
     }
 
     /// The Client Characteristic Configuration of a characteristic; `nil` if only a discovery can tell.
@@ -148,7 +153,13 @@ actor PeerDatabase {
         // What was not said does not make the kept database wrong.
         let hash: [UInt8]?
         do { hash = try await peripheral.readDatabaseHash() } catch { return nil }
-        if hash == kept.hash { know(kept) } else { memory.forget() }
+        if hash == kept.hash {
+            // Without it, what is kept is only as good as the hash was when it was read.
+            _ = try? await peripheral.useRobustCaching()
+            know(kept)
+        } else {
+            memory.forget()
+        }
         return known
     }
 

@@ -121,6 +121,7 @@ final class HeardDevices: Sendable {
         var exact: [DeviceAddress] = []
         var similar: [DeviceAddress] = []
         var unconnectable: Discovery?
+        var hasLostLinks = false
     }
 
     private let state = Mutex(State())
@@ -131,6 +132,11 @@ final class HeardDevices: Sendable {
 
     /// A device that was heard and accepts no connections.
     var unconnectable: Discovery? { state.withLock { $0.unconnectable } }
+
+    /// Whether the device has answered requests to connect, but no link was established.
+    var hasLostLinks: Bool { state.withLock { $0.hasLostLinks } }
+
+    func noteLostLink() { state.withLock { $0.hasLostLinks = true } }
 
     func add(_ device: DeviceAddress, isExact: Bool) {
         state.withLock { state in
@@ -197,7 +203,7 @@ extension Session {
     ) async throws -> Peripheral {
         return try await looking(for: peer, through: adapter, search, "connecting to \(peer.text)") { resolver in
             let address = try await resolver.resolve(peer)
-            return try await Self.connect(to: address, search, through: adapter)
+            return try await Self.connect(to: address, resolver)
         }
     }
 
@@ -244,6 +250,11 @@ extension Session {
             }
         }
         let limit = resolver.search.limit?.secondsText ?? "0"
+        if resolver.heard.hasLostLinks {
+            return Failure(
+                "no link to \(peer.text) was established within \(limit) s, although it was heard: it is at the edge of "
+                    + "the range, or answers too late (--connect-timeout changes the limit)", code: .connectionFailed)
+        }
         guard let discovery = resolver.heard.unconnectable else {
             return Failure(
                 "\(peer.text) was not reached within \(limit) s: it is out of range, switched off, or not advertising "
@@ -259,17 +270,18 @@ extension Session {
     /// Tries again while the connection fails to be established (0x3E): the device is at the edge of the range, or the
     /// controller reports this for a device that does not answer.
     private static func connect(
-        to address: DeviceAddress, _ search: PeerSearch, through adapter: Adapter
+        to address: DeviceAddress, _ resolver: PeerResolver
     ) async throws -> Peripheral {
+        let search = resolver.search
         var request = ConnectRequest(peer: address)
         request.phys = search.phys
         request.pace = search.pace
         request.parameterPolicy = search.parameterPolicy
         while true {
             do {
-                return try await adapter.connect(request)
+                return try await resolver.adapter.connect(request)
             } catch BLEError.connectionFailed(.connectionFailedToBeEstablished) {
-                // Waits below.
+                resolver.heard.noteLostLink()
             }
             try await Task.sleep(for: .milliseconds(500))
         }

@@ -35,6 +35,21 @@ struct HostOddsTests {
         #expect(rig.count(of: LECreateConnection.opcode) == 2, "a second attempt beside a live one")
     }
 
+    @Test("a connection that the controller reports twice is one link")
+    func reportedTwice() {
+        let rig = HostRig()
+        rig.start()
+        let operation = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
+        for _ in 0..<2 { rig.receive(rig.connectionComplete()) }
+        rig.receive(frame: [0x03, 23, 0], handle: 0x40)
+        #expect(rig.links.count == 1 && rig.disconnections.isEmpty)
+        #expect(rig.results(of: operation).count == 1)
+        #expect(rig.counters.unexpectedEvents == 1)
+        // Once it is in use, another report with its handle means that it has ended.
+        rig.receive(rig.connectionComplete())
+        #expect(rig.disconnections.count == 1)
+    }
+
     @Test("a connection of the time before a reset makes no link, and the client goes on waiting (pain 6)")
     func ghost() {
         let rig = HostRig()

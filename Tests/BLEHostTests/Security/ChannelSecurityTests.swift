@@ -125,7 +125,9 @@ struct ChannelSecurityTests {
 
     @Test("a peripheral that has not proved its bond opens no channel to a client here, and one of ours waits for that")
     func unproven() throws {
-        let rig = BondProofTests.connected()
+        var settings = SecuritySettings()
+        settings.encryptsAtConnection = false
+        let rig = BondProofTests.connected([BondProofTests.bond()], settings)
         rig.submit(.channel(.listen(spsm: 0x80, ChannelSettings(), requiresEncryption: false)))
         #expect(ask(rig) == 8)
         rig.advance(by: .seconds(6))

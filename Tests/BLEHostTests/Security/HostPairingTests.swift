@@ -216,6 +216,8 @@ import Testing
         two.answer = { _, _ in .confirm(false) }
         #expect(two.pair() == .failure(.security(.refusedByPeer(.unspecifiedReason))))
         two.answer = { _, _ in .confirm(true) }
+        #expect(two.pair() == .failure(.security(.refusedByPeer(.repeatedAttempts))))
+        two.run(for: .seconds(2))
         #expect(two.pair()?.pairing != nil)
     }
 

@@ -222,23 +222,38 @@ struct LinkSecurityMachineTests {
         var effects = Effects()
         var machine = machine(.peripheral)
         hold(Self.read, &machine, isHeld: false)
-        let holdsBefore = machine.holdsPDUs
+        let holdsBefore = machine.holds(Self.read.span.bytes)
         #expect(!holdsBefore)
         machine.encrypt(with: Self.key, Self.bond().keyProperties, at: .zero, into: &effects)
         hold(Self.read, &machine)
-        let holds = machine.holdsPDUs
+        let holds = machine.holds(Self.read.span.bytes)
         #expect(holds)
         for number in 0..<64 {
             let pdu: [UInt8] = [0x0A, UInt8(number), 0]
-            let isKept = machine.hold(pdu.span.bytes)
+            let isKept = machine.hold(pdu.span.bytes, on: .attributeProtocol)
             #expect(isKept)
         }
-        let isKept = machine.hold(Self.read.span.bytes)
+        let isKept = machine.hold(Self.read.span.bytes, on: .leSignalling)
         #expect(!isKept)
         let (frames, pdus) = (machine.takeHeldFrames(), machine.takeHeldPDUs())
         #expect(frames.map { $0.payload } == [Self.read])
-        #expect(pdus.map { $0[1] } == (0..<64).map { UInt8($0) })
+        #expect(pdus.map { $0.octets[1] } == (0..<64).map { UInt8($0) })
         #expect(machine.heldFrames.isEmpty && machine.heldPDUs.isEmpty)
+    }
+
+    @Test("As the central, only what the peer asks of the server waits: a value cannot be trusted later either")
+    func heldByCentral() {
+        var effects = Effects()
+        var machine = machine()
+        machine.encrypt(with: Self.key, Self.bond().keyProperties, at: .zero, into: &effects)
+        // Read, Write Command; response, notification, indication, confirmation, and nothing.
+        for (pdu, isHeld) in [
+            ([0x0A, 3, 0], true), ([0x52, 3, 0], true), ([0x0B], false), ([0x1B, 3, 0], false), ([0x1D, 3, 0], false),
+            ([0x1E], false), ([], false),
+        ] as [([UInt8], Bool)] {
+            let holds = machine.holds(pdu.span.bytes)
+            #expect(holds == isHeld)
+        }
     }
 
     @Test("A client's configuration is saved once a second at most, and only for a peer that has proven itself")

@@ -286,62 +286,6 @@ import Testing
         #expect(machine.nextAction() == .failed(.timedOut))
     }
 
-    @Test("A key that comes before the encryption of the link has begun ends pairing: it may be anyone's")
-    func keyInTheClear() {
-        let two = PairingCase.justWorks.machines()
-        two.change = { _, message in
-            guard message.pdu[0] == 0x0D, message.from == .initiator else { return [message] }
-            return [message, Sent(from: .initiator, pdu: [0x08] + [UInt8](repeating: 7, count: 16))]
-        }
-        two.run()
-        #expect(two.outcome(.responder) == nil)
-    }
-
-    @Test(
-        "Keys that overtake the controller's report of the encryption wait for it (Core 5.4, Vol 4, Part B, 2.1)",
-        arguments: PairingCase.all)
-    func keysBeforeTheReport(_ way: PairingCase) {
-        for side in TwoMachines.Side.allCases {
-            let two = way.machines()
-            two.hearsLate = side
-            two.run()
-            expectSafeEnd(two, "\(side)")
-            #expect(two.outcome(.initiator) != nil && two.outcome(.responder) != nil, "\(side)")
-        }
-        // The initiator sends its keys at once if the responder has none to give.
-        var short = way
-        short.initiator.responderKeys = []
-        let two = short.machines()
-        two.hearsLate = .responder
-        two.run()
-        #expect(two.outcome(.responder)?.identityResolvingKey != nil && two.outcome(.initiator) != nil)
-    }
-
-    @Test("Keys that came a connection event earlier may be anybody's, and end pairing (Core 5.4, Vol 3, Part H, 3.6)")
-    func keysInTheClear() {
-        for way in PairingCase.all {
-            let two = way.machines()
-            two.hearsLate = .initiator
-            two.lateness = Microseconds(rawValue: 7501)
-            two.run()
-            #expect(two.outcome(.initiator) == nil && two.failure(.initiator) != nil, "\(way)")
-            let onTime = way.machines()
-            onTime.hearsLate = .initiator
-            onTime.lateness = Microseconds(rawValue: 7500)
-            onTime.run()
-            #expect(onTime.outcome(.initiator) != nil, "\(way)")
-        }
-    }
-
-    @Test("Keys that came early are dropped if the encryption fails (Core 5.4, Vol 3, Part H, 3.6)")
-    func keysBeforeTheFailure() {
-        let two = PairingCase.justWorks.machines()
-        two.hearsLate = .initiator
-        two.lateStatus = .connectionTimeout
-        two.run()
-        #expect(two.failure(.initiator) == .encryptionFailed(.connectionTimeout) && two.endCount == 2)
-    }
-
     @Test("Random bytes in place of any message end pairing and nothing else")
     func noise() {
         var generator = SplitMix(state: 1)

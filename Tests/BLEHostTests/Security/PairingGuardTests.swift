@@ -30,34 +30,34 @@ import Testing
     func hostWait() {
         var pairingGuard = PairingGuard()
         for number in 0..<20 as Range<UInt64> {
-            _ = pairingGuard.failed(stranger(number), .init(role: .peripheral), at: .zero)
+            _ = pairingGuard.guessFailed(stranger(number), .init(role: .peripheral), at: .zero)
             #expect(seconds(pairingGuard.refusal(of: entry(), at: .zero)) == 1 << min(number, 11))
         }
         #expect(pairingGuard.refusal(of: entry(.central), at: .zero) == nil)
         #expect(pairingGuard.refusal(of: entry(waits: false), at: .zero) == nil)
-        #expect(pairingGuard.wait(of: stranger(99), at: .zero) == nil)
+        #expect(pairingGuard.wait(of: stranger(99), isOfPeer: false, at: .zero) == nil)
         // An hour after the last wait one failure less counts, a day later none.
         let later = Instant.zero.advanced(by: .seconds(2048 + 86_400))
         #expect(pairingGuard.refusal(of: entry(), at: later) == nil)
-        _ = pairingGuard.failed(stranger(0), .init(role: .peripheral), at: later)
+        _ = pairingGuard.guessFailed(stranger(0), .init(role: .peripheral), at: later)
         #expect(seconds(pairingGuard.refusal(of: entry(), at: later)) == 1)
     }
 
     @Test("Failures with nothing to guess delay only the peer that failed")
     func withoutPasskey() {
         var pairingGuard = PairingGuard()
-        _ = pairingGuard.failed(stranger(1), nil, at: .zero)
-        #expect(pairingGuard.wait(of: stranger(1), at: .zero) == .seconds(1))
+        _ = pairingGuard.guessFailed(stranger(1), nil, at: .zero)
+        #expect(pairingGuard.wait(of: stranger(1), isOfPeer: false, at: .zero) == .seconds(1))
         #expect(pairingGuard.refusal(of: entry(), at: .zero) == nil)
     }
 
     @Test("Failing under a device's address does not delay the device that has proven its bond there")
     func victim() {
         var pairingGuard = PairingGuard()
-        for _ in 0..<5 { _ = pairingGuard.failed(stranger(1), nil, at: .zero) }
-        #expect(pairingGuard.wait(of: stranger(1), at: .zero) == .seconds(16))
+        for _ in 0..<5 { _ = pairingGuard.guessFailed(stranger(1), nil, at: .zero) }
+        #expect(pairingGuard.wait(of: stranger(1), isOfPeer: false, at: .zero) == .seconds(16))
         let device = PairingGuard.Peer(address: stranger(1).address, isProven: true)
-        #expect(pairingGuard.wait(of: device, at: .zero) == nil)
+        #expect(pairingGuard.wait(of: device, isOfPeer: false, at: .zero) == nil)
     }
 
     @Test("Three failures lock a fixed passkey until an operator acts; simultaneous attempts are counted")
@@ -66,7 +66,7 @@ import Testing
         #expect(pairingGuard.refusal(of: entry(fixed: 1, underWay: 2), at: .zero) == nil)
         #expect(seconds(pairingGuard.refusal(of: entry(fixed: 1, underWay: 3), at: .zero)) == 1)
         for number in 0..<4 as Range<UInt64> {
-            let isLocked = pairingGuard.failed(stranger(number), .init(role: .peripheral, fixed: 1), at: .zero)
+            let isLocked = pairingGuard.guessFailed(stranger(number), .init(role: .peripheral, fixed: 1), at: .zero)
             #expect(isLocked == (number == 2))
         }
         let later = Instant.zero.advanced(by: .seconds(10_000_000))
@@ -87,7 +87,7 @@ import Testing
     func disclosed() {
         var pairingGuard = PairingGuard()
         let failed = PairingGuard.FailedEntry(role: .central, fixed: 1, isDisclosed: true)
-        let isLocked = pairingGuard.failed(stranger(1), failed, at: .zero)
+        let isLocked = pairingGuard.guessFailed(stranger(1), failed, at: .zero)
         #expect(isLocked)
         #expect(pairingGuard.refusal(of: entry(.central, fixed: 1), at: .zero) == .passkeyLocked)
     }
@@ -99,47 +99,47 @@ import Testing
         var pairingGuard = PairingGuard()
         for number in 0..<12 as Range<UInt64> {
             let peer = PairingGuard.Peer(address: stranger(number).address, isProven: false, user: 1000)
-            _ = pairingGuard.failed(peer, .init(role: role, fixed: 1, user: 1000), at: .zero)
+            _ = pairingGuard.guessFailed(peer, .init(role: role, fixed: 1, user: 1000), at: .zero)
         }
         #expect(seconds(pairingGuard.refusal(of: entry(of: 1000, role), at: .zero)) == 2048)
         #expect(pairingGuard.refusal(of: entry(of: 1000, role, fixed: 1), at: .zero) == .passkeyLocked)
         #expect(pairingGuard.refusal(of: entry(of: 1001, role, fixed: 1), at: .zero) == nil)
         #expect(pairingGuard.refusal(of: entry(role, fixed: 1), at: .zero) == nil)
         // Nor do others wait for these devices.
-        #expect(pairingGuard.wait(of: stranger(3), at: .zero) == nil)
+        #expect(pairingGuard.wait(of: stranger(3), isOfPeer: false, at: .zero) == nil)
         var peer = PairingGuard.Peer(address: stranger(3).address, isProven: false, user: 1000)
-        #expect(pairingGuard.wait(of: peer, at: .zero) == .seconds(1))
+        #expect(pairingGuard.wait(of: peer, isOfPeer: false, at: .zero) == .seconds(1))
         peer.user = 1001
-        #expect(pairingGuard.wait(of: peer, at: .zero) == nil)
+        #expect(pairingGuard.wait(of: peer, isOfPeer: false, at: .zero) == nil)
         // A success with another user changes nothing for this one.
         pairingGuard.succeeded(stranger(3).address, of: 1001)
         peer.user = 1000
-        #expect(pairingGuard.wait(of: peer, at: .zero) == .seconds(1))
+        #expect(pairingGuard.wait(of: peer, isOfPeer: false, at: .zero) == .seconds(1))
         pairingGuard.succeeded(stranger(3).address, of: 1000)
-        #expect(pairingGuard.wait(of: peer, at: .zero) == nil)
+        #expect(pairingGuard.wait(of: peer, isOfPeer: false, at: .zero) == nil)
     }
 
     @Test("What strangers have failed at counts for users, too, together with their own failures")
     func strangersAndUsers() {
         var pairingGuard = PairingGuard()
         for number in 0..<2 as Range<UInt64> {
-            _ = pairingGuard.failed(stranger(number), .init(role: .peripheral, fixed: 1), at: .zero)
+            _ = pairingGuard.guessFailed(stranger(number), .init(role: .peripheral, fixed: 1), at: .zero)
         }
         #expect(seconds(pairingGuard.refusal(of: entry(of: 1000, .peripheral), at: .zero)) == 2)
         let peer = PairingGuard.Peer(address: stranger(9).address, isProven: false, user: 1000)
-        _ = pairingGuard.failed(peer, .init(role: .peripheral, fixed: 1, user: 1000), at: .zero)
+        _ = pairingGuard.guessFailed(peer, .init(role: .peripheral, fixed: 1, user: 1000), at: .zero)
         let later = Instant.zero.advanced(by: .seconds(100))
         #expect(pairingGuard.refusal(of: entry(of: 1000, .peripheral, fixed: 1), at: later) == .passkeyLocked)
         #expect(pairingGuard.refusal(of: entry(of: 1001, .peripheral, fixed: 1), at: later) == nil)
         #expect(pairingGuard.refusal(of: entry(fixed: 1), at: later) == nil)
-        _ = pairingGuard.failed(stranger(2), .init(role: .peripheral, fixed: 1), at: later)
+        _ = pairingGuard.guessFailed(stranger(2), .init(role: .peripheral, fixed: 1), at: later)
         for entry in [entry(of: 1001, .peripheral, fixed: 1), entry(fixed: 1)] {
             #expect(pairingGuard.refusal(of: entry, at: later) == .passkeyLocked)
         }
         // A device that strangers' failures are counted for waits whoever pairs with it.
         var same = stranger(2)
         same.user = 1001
-        #expect(pairingGuard.wait(of: same, at: later) == .seconds(1))
+        #expect(pairingGuard.wait(of: same, isOfPeer: false, at: later) == .seconds(1))
     }
 
     @Test("Any number of users takes no more memory, and a user cannot clear its own failures by failing")
@@ -147,7 +147,7 @@ import Testing
         var pairingGuard = PairingGuard()
         func fail(_ user: UInt32, _ fixed: UInt32, _ role: LinkRole = .central) {
             let peer = PairingGuard.Peer(address: stranger(UInt64(fixed)).address, isProven: false, user: user)
-            _ = pairingGuard.failed(peer, .init(role: role, fixed: fixed, user: user), at: .zero)
+            _ = pairingGuard.guessFailed(peer, .init(role: role, fixed: fixed, user: user), at: .zero)
         }
         for _ in 0..<3 { fail(1000, 1) }
         for number in 2..<1000 as Range<UInt32> {
@@ -163,9 +163,9 @@ import Testing
         let later = Instant.zero.advanced(by: .seconds(10_000_000))
         pairingGuard.reset()
         for user in 0..<64 as Range<UInt32> {
-            _ = pairingGuard.failed(stranger(1), .init(role: .central, user: user), at: .zero)
+            _ = pairingGuard.guessFailed(stranger(1), .init(role: .central, user: user), at: .zero)
         }
-        _ = pairingGuard.failed(stranger(1), .init(role: .central, user: 99), at: later)
+        _ = pairingGuard.guessFailed(stranger(1), .init(role: .central, user: 99), at: later)
         #expect(pairingGuard.remembered == 2)
     }
 
@@ -173,10 +173,10 @@ import Testing
     func bounded() {
         var pairingGuard = PairingGuard()
         for number in 0..<3 as Range<UInt64> {
-            _ = pairingGuard.failed(stranger(number), .init(role: .peripheral, fixed: 1), at: .zero)
+            _ = pairingGuard.guessFailed(stranger(number), .init(role: .peripheral, fixed: 1), at: .zero)
         }
         for number in 0..<1000 as Range<UInt64> {
-            _ = pairingGuard.failed(
+            _ = pairingGuard.guessFailed(
                 stranger(number), .init(role: .peripheral, fixed: UInt32(number) + 2), at: .zero)
         }
         #expect(pairingGuard.refusal(of: entry(fixed: 1), at: .zero) == .passkeyLocked)

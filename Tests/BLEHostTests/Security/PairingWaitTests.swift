@@ -11,7 +11,8 @@ import Testing
 
     private func isWaiting(_ two: TwoHosts) -> Bool {
         two.engine(.central).host.pairings.attempts.failures.wait(
-            of: PairingGuard.Peer(address: TwoHosts.peripheralAddress, isProven: false), at: two.now) != nil
+            of: PairingGuard.Peer(address: TwoHosts.peripheralAddress, isProven: false, role: .central),
+            isOfPeer: false, at: two.now) != nil
     }
 
     /// Pairs, and the peripheral breaks off after the nth PDU with this opcode.

@@ -97,6 +97,7 @@ struct SecurityEndTests {
         two.connect()
         #expect(two.read(2) == .failure(.gatt(.att(.insufficientAuthentication, handle: two.handle(2)))))
         #expect(two.failures(.central) == [.refusedByUs(.unspecifiedReason)])
+        two.run(for: .seconds(2))
         two.answer = { _, _ in .confirm(true) }
         #expect(two.read(2) == .success(.gatt(.value([0x02]))))
     }

@@ -163,6 +163,7 @@ import Testing
             two.engine(.central).result(of: .security(.pair(link, weak)), from: Self.second)
                 == .failure(.security(.refusedByUs(.authenticationRequirements))))
         #expect(two.bonds(.central).isEmpty)
+        two.run(for: .seconds(2))
         let able = PairingOptions(ioCapability: .displayYesNo, minimumKeySize: 7, maximumKeySize: 7)
         let paired = two.engine(.central).result(of: .security(.pair(link, able)), from: Self.second)?.pairing
         #expect(paired?.isAuthenticated == true && paired?.keySize == 16)

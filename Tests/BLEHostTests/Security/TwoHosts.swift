@@ -210,6 +210,6 @@ final class TwoHosts {
 extension HostStation {
     /// As if somebody had failed at passkey entry.
     func fail(_ peer: PairingGuard.Peer, _ role: LinkRole, at now: Instant) {
-        withHost { _ = $0.pairings.attempts.failures.failed(peer, PairingGuard.FailedEntry(role: role), at: now) }
+        withHost { _ = $0.pairings.attempts.failures.guessFailed(peer, PairingGuard.FailedEntry(role: role), at: now) }
     }
 }

@@ -45,7 +45,13 @@ final class TwoMachines {
     var lateStatus = HCIStatus.success
     /// How much later than those PDUs the report comes.
     var lateness = Microseconds(rawValue: 0)
+    /// The connection interval of the link, and what it is when the report comes.
+    var interval = Microseconds(rawValue: 7500)
+    var intervalAtReport: Microseconds?
     private var owesReport = false
+    /// Whether toolboxes answer only when nothing else moves.
+    var hasSlowToolbox = false
+    private var toAnswer: [(side: Side, request: ToolboxRequest)] = []
     /// Those that say in their features that they keep no keys, and give and want them all the same.
     var keepsNothing: Set<Side> = []
     var toolbox: any SecurityToolbox = CryptoToolbox()
@@ -101,7 +107,7 @@ final class TwoMachines {
         repeat {
             for side in Side.allCases { drain(side) }
             steps += 1
-        } while (deliver() || answerUsers() || reportLate()) && steps < 10_000
+        } while (deliver() || answerToolbox() || answerUsers() || reportLate()) && steps < 10_000
     }
 
     private func drain(_ side: Side) {
@@ -112,6 +118,7 @@ final class TwoMachines {
                 let message = Sent(from: side, pdu: packet.encoded())
                 sent.append(message)
                 inFlight += change(number, message)
+            case .ask(let request) where hasSlowToolbox: toAnswer.append((side, request))
             case .ask(let request): machines[side]?.toolboxAnswered(toolbox.answer(request), at: now)
             case .display(let number): displayed.append(number)
             case .question(let kind): questions.append((side, kind))
@@ -132,7 +139,7 @@ final class TwoMachines {
                 continue
             }
             machines[side]?.encryptionChanged(
-                to: isEqual, status: isEqual ? .success : .pinOrKeyMissing, at: now)
+                to: isEqual, status: isEqual ? .success : .pinOrKeyMissing, interval: interval, at: now)
         }
     }
 
@@ -140,14 +147,22 @@ final class TwoMachines {
         guard owesReport, let hearsLate else { return false }
         owesReport = false
         now = now.advanced(by: lateness)
-        machines[hearsLate]?.encryptionChanged(to: lateStatus.isSuccess, status: lateStatus, at: now)
+        machines[hearsLate]?.encryptionChanged(
+            to: lateStatus.isSuccess, status: lateStatus, interval: intervalAtReport ?? interval, at: now)
         return true
     }
 
     private func deliver() -> Bool {
         guard !inFlight.isEmpty else { return false }
         let message = inFlight.removeFirst()
-        machines[message.from.other]?.receive(message.pdu.span.bytes, at: now)
+        machines[message.from.other]?.receive(message.pdu.span.bytes, interval: interval, at: now)
+        return true
+    }
+
+    private func answerToolbox() -> Bool {
+        guard !toAnswer.isEmpty else { return false }
+        let (side, request) = toAnswer.removeFirst()
+        machines[side]?.toolboxAnswered(toolbox.answer(request), at: now)
         return true
     }
 

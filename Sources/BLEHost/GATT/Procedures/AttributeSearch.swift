@@ -127,9 +127,22 @@ struct AttributeSearch {
         // An error ends the values that were found, unless more security could give the rest (Core 5.4, Vol 3, Part G,
         // 4.8.2).
         if case .values = kind, !values.isEmpty, !error.isCuredBySecurity { return .done(result) }
-        // Some servers support no groups but primary services: then there are no secondary services.
-        if kind == .secondaryServices, error == .unsupportedGroupType { return .done(result) }
-        return .failed(.att(error, handle: handle))
+        return isEnd(error) ? .done(result) : .failed(.att(error, handle: handle))
+    }
+
+    /// Whether an error says that nothing more is there, although it is not Attribute Not Found. Beyond their last
+    /// attribute some servers answer with Invalid Handle, or with the code zero; some do not know the requests for what
+    /// they do not have. Any other error could hide attributes that are there.
+    private func isEnd(_ error: ATTError) -> Bool {
+        switch kind {
+        case .values: false
+        case .primaryServices, .namedServices: foundCount > 0 && error.isOfServerWithoutMore
+        case .characteristics:
+            error.isOfServerWithoutMore && (error != .requestNotSupported || foundCount > 0)
+        // Some servers support no groups but primary services.
+        case .secondaryServices: error.isOfServerWithoutMore || error == .unsupportedGroupType
+        case .includes, .descriptors: error.isOfServerWithoutMore
+        }
     }
 
     private func next() -> GATTStep {
@@ -249,6 +262,13 @@ struct AttributeSearch {
             last = element.handle
         }
         return .upTo(last)
+    }
+}
+
+extension ATTError {
+    /// Whether servers have been seen to answer with it where they have nothing more.
+    var isOfServerWithoutMore: Bool {
+        self == .invalidHandle || self == .requestNotSupported || rawValue == 0
     }
 }
 

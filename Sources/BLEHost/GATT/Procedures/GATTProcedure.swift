@@ -117,6 +117,10 @@ enum GATTProcedure {
             self = .search(search)
             return step
         case .namedServices(var search):
+            if let substitute = search.substitute(for: error) {
+                self = .search(substitute)
+                return substitute.begin()
+            }
             let step = search.refused(error, handle)
             self = .namedServices(search)
             return step

@@ -15,10 +15,15 @@ struct NamedServiceSearch {
     /// UUIDs that have not been searched completely; the first is in progress.
     private var uuids: [BluetoothUUID] = []
     private var range = AttributeHandleRange.all
+    /// All UUIDs, each once.
+    private let named: [BluetoothUUID]
     private var services: [DiscoveredService] = []
 
     init(_ uuids: [BluetoothUUID]) {
-        for uuid in uuids where !self.uuids.contains(uuid) { self.uuids.append(uuid) }
+        var named: [BluetoothUUID] = []
+        for uuid in uuids where !named.contains(uuid) { named.append(uuid) }
+        self.named = named
+        self.uuids = named
     }
 
     /// The number of services found.
@@ -63,6 +68,14 @@ struct NamedServiceSearch {
     }
 
     mutating func refused(_ error: ATTError, _ handle: AttributeHandle) -> GATTStep {
-        error == .attributeNotFound ? nextUUID() : .failed(.att(error, handle: handle))
+        let isEnd = error == .attributeNotFound || range != .all && error.isOfServerWithoutMore
+        return isEnd ? nextUUID() : .failed(.att(error, handle: handle))
+    }
+
+    /// The search through all services that takes its place if the server has refused it with this error; `nil` if
+    /// none does: there are servers that do not know the request.
+    func substitute(for error: ATTError) -> AttributeSearch? {
+        guard range == .all, error.isOfServerWithoutMore else { return nil }
+        return AttributeSearch(.namedServices(named), in: .all)
     }
 }

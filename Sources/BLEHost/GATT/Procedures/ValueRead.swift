@@ -40,6 +40,8 @@ struct ValueRead {
         }
         unsafe part.withUnsafeBytes { unsafe value.append(contentsOf: $0) }
         guard part.byteCount >= requestMTU - 1, offset + value.count < maximumAttributeLength else {
+            // No value is longer: a server that sends more has ignored the offset.
+            value.removeLast(min(value.count, max(0, offset + value.count - maximumAttributeLength)))
             return .done(.value(value))
         }
         isBlob = true

@@ -2,7 +2,7 @@ import BLEPackets
 
 /// The gate, and the traffic that waits at it or for the end of a change of key.
 extension LinkSecurityMachine {
-    /// How many ATT PDUs are kept while the key is being changed; a peer that sends more violates the protocol.
+    /// How many PDUs are kept while the key is being changed; a peer that sends more violates the protocol.
     private static let heldLimit = 64
 
     /// How the peer can prove that it is the bonded device.
@@ -169,14 +169,24 @@ extension LinkSecurityMachine {
     /// Whether a received ATT PDU must wait. The central sends nothing unencrypted once it has begun to encrypt: what
     /// arrives now is encrypted, and only the event that reports it is late.
     ///
+    /// A peripheral may still send unencrypted when the central begins. What it asks of our server waits, because the
+    /// answer waits anyway; values that it sends cannot be trusted later either.
+    ///
     /// Mutating, because the machine of a link would be copied for the question otherwise.
     @inline(__always)
-    var holdsPDUs: Bool { mutating get { role == .peripheral && isChanging } }
+    mutating func holds(_ pdu: RawSpan) -> Bool { isChanging && (role == .peripheral || Self.isForServer(pdu)) }
+
+    private static func isForServer(_ pdu: RawSpan) -> Bool {
+        switch pdu.byte(at: 0).map({ ATTOpcode(rawValue: $0) })?.kind {
+        case .request, .command: true
+        case .response, .notification, .indication, .confirmation, .unknown, nil: false
+        }
+    }
 
     /// - Returns: `false` if the peer sends more than can wait.
-    mutating func hold(_ pdu: RawSpan) -> Bool {
+    mutating func hold(_ pdu: RawSpan, on channel: L2CAPChannelIdentifier) -> Bool {
         guard heldPDUs.count < Self.heldLimit else { return false }
-        heldPDUs.append(pdu.copied())
+        heldPDUs.append(HeldPDU(channel: channel, octets: pdu.copied()))
         return true
     }
 
@@ -185,7 +195,7 @@ extension LinkSecurityMachine {
         return heldFrames
     }
 
-    mutating func takeHeldPDUs() -> [[UInt8]] {
+    mutating func takeHeldPDUs() -> [HeldPDU] {
         defer { heldPDUs = [] }
         return heldPDUs
     }

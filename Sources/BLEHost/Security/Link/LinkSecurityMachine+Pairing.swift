@@ -25,6 +25,8 @@ extension LinkSecurityMachine {
         var needsConsent = false
         /// Whether the app asked for this pairing, not a device.
         var isCommanded = false
+        /// Whether the peer wants this pairing, and this side does not.
+        var isOfPeer = false
         var parties: PairingTerms.Parties?
         /// Whether the pairing may lead to a bond.
         var mayBond = true
@@ -76,13 +78,15 @@ extension LinkSecurityMachine {
 
     /// The peer in the form for which failures are counted.
     private func guarded(_ user: UInt32?) -> PairingGuard.Peer {
-        PairingGuard.Peer(address: identity, isProven: isProven, user: user)
+        PairingGuard.Peer(address: identity, isProven: isProven, role: role, user: user)
     }
 
     /// How long the peer must wait because earlier attempts failed.
-    /// - Parameter user: the number of the user who causes the pairing; `nil`: none does.
-    func wait(of user: UInt32?, _ attempts: PairingAttempts, at now: Instant) -> Microseconds? {
-        attempts.failures.wait(of: guarded(user), at: now)
+    /// - Parameters:
+    ///   - user: the number of the user who causes the pairing; `nil`: none does.
+    ///   - isOfPeer: whether the peer wants the pairing, and this side does not.
+    func wait(of user: UInt32?, isOfPeer: Bool, _ attempts: PairingAttempts, at now: Instant) -> Microseconds? {
+        attempts.failures.wait(of: guarded(user), isOfPeer: isOfPeer, at: now)
     }
 
     // MARK: Requests for security
@@ -240,16 +244,19 @@ extension LinkSecurityMachine {
     /// Why this side cannot begin a pairing.
     /// - Parameters:
     ///   - user: whose bond it would make.
+    ///   - isOfPeer: whether the peer wants the pairing, and this side does not.
     ///   - countedUser: the number of the user for whom a failure counts.
     func refusal(
         toBegin options: PairingOptions, isClosing: Bool, _ bonds: Bonds, _ attempts: PairingAttempts,
-        of user: ClientUser?, countedUser: UInt32? = nil, at now: Instant
+        of user: ClientUser?, isOfPeer: Bool = false, countedUser: UInt32? = nil, at now: Instant
     ) -> SecurityFailure? {
         guard attempts.areAvailable else { return .notAvailable }
         guard !isClosing else { return .linkLost }
         guard !isBlocked else { return .timedOut }
         guard !isBusy else { return .alreadyPairing }
-        if let wait = wait(of: countedUser, attempts, at: now) { return .repeatedAttempts(retryAfter: wait) }
+        if let wait = wait(of: countedUser, isOfPeer: isOfPeer, attempts, at: now) {
+            return .repeatedAttempts(retryAfter: wait)
+        }
         return options.isBonding && !bonds.hasRoom(for: identity, of: user) ? .tooManyBonds : nil
     }
 
@@ -278,7 +285,8 @@ extension LinkSecurityMachine {
                 // The operator's permission also covers a weaker bond.
                 bond: options.replacesBond ? nil : bonds.bond(for: identity), needsConsent: beginning.needsConsent,
                 unprovenIdentity: isUnproven && bonds.hasBond(with: identity) ? identity.withoutIdentityMark : nil,
-                passkeyRefusal: attempts.failures.refusal(of: entry, at: now), isShared: beginning.parties != nil))
+                passkeyRefusal: attempts.failures.refusal(of: entry, at: now), isShared: beginning.parties != nil,
+                isOfPeer: beginning.isOfPeer))
         pairing = .running(machine, number: attempts.nextNumber(), question: nil)
         parties = beginning.parties
         countedUser = beginning.countedUser
@@ -305,9 +313,12 @@ extension LinkSecurityMachine {
     }
 
     /// A PDU of the peer for the pairing.
-    mutating func received(_ pdu: RawSpan, at now: Instant) {
+    /// - Parameter interval: the connection interval of the link.
+    mutating func received(
+        _ pdu: RawSpan, interval: Microseconds = EarlyKey.leastInterval, at now: Instant
+    ) {
         guard case .running(var machine, let number, let question) = pairing else { return }
-        machine.receive(pdu, at: now)
+        machine.receive(pdu, interval: interval, at: now)
         pairing = .running(machine, number: number, question: question)
     }
 
@@ -381,22 +392,30 @@ extension LinkSecurityMachine {
     }
 
     /// Pairing failed, or ended with its link.
-    /// - Parameter isTry: whether the peer may have tried to guess the passkey.
+    /// - Parameters:
+    ///   - isTry: whether the peer may have tried to guess the passkey.
+    ///   - isByPeer: whether the peer, or the radio, ended it.
     mutating func pairingEnded(
-        with failure: SecurityFailure, isTry: Bool = true, _ attempts: inout PairingAttempts, at now: Instant,
-        into effects: inout Effects
+        with failure: SecurityFailure, isTry: Bool = true, isByPeer: Bool = true, _ attempts: inout PairingAttempts,
+        at now: Instant, into effects: inout Effects
     ) {
         if failure == .timedOut { isBlocked = true }
+        if let machine, machine.setup.isOfPeer, isByPeer, !machine.wasCancelled, !machine.wasGivenUp {
+            attempts.failures.requestFailed(guarded(countedUser), at: now)
+        }
         noteTry(isTry ? machine : nil, failure, &attempts, at: now, into: &effects)
         pairing = .none
         effects.events.append(.pairing(id, .failed(failure)))
     }
 
     /// Pairing ends with its link, or because the link is about to end; operations that wait for it end with the link.
-    mutating func pairingLost(_ attempts: inout PairingAttempts, at now: Instant, into effects: inout Effects) {
+    /// - Parameter isByPeer: whether the peer, or the radio, ended the link.
+    mutating func pairingLost(
+        isByPeer: Bool, _ attempts: inout PairingAttempts, at now: Instant, into effects: inout Effects
+    ) {
         guard BuiltIn.pairing else { return }
         guard isPairing else { return }
-        pairingEnded(with: .linkLost, &attempts, at: now, into: &effects)
+        pairingEnded(with: .linkLost, isByPeer: isByPeer, &attempts, at: now, into: &effects)
     }
 
     /// Makes the peer wait if it may know more about the passkey than before. Our value reveals one bit of a fixed
@@ -415,7 +434,7 @@ extension LinkSecurityMachine {
                 role: role, fixed: machine.setup.options.passkey, isDisclosed: machine.hasDisclosedPasskey,
                 user: user)
         }
-        if attempts.failures.failed(guarded(user), entry, at: now) {
+        if attempts.failures.guessFailed(guarded(user), entry, at: now) {
             effects.events.append(.pairing(id, .passkeyLocked))
         }
     }

@@ -76,6 +76,12 @@ struct LinkSecurityMachine {
         var tag: ATTSendTag
     }
 
+    /// What arrived while the key was being changed, and is judged by the new one.
+    struct HeldPDU {
+        var channel: L2CAPChannelIdentifier
+        var octets: [UInt8]
+    }
+
     /// A channel that is being opened and that the peer may refuse because the link is not secure enough.
     struct ChannelOpening {
         var operation: OperationID
@@ -104,8 +110,8 @@ struct LinkSecurityMachine {
 
     /// Outgoing ATT frames that are sent when the change is complete.
     var heldFrames: [HeldFrame] = []
-    /// ATT PDUs that arrived while the key was being changed: they must not be judged by the old key.
-    var heldPDUs: [[UInt8]] = []
+    /// ATT PDUs and requests for channels, in the order in which they arrived.
+    var heldPDUs: [HeldPDU] = []
 
     /// Pairing timed out: no other pairing is possible on this link (Core 5.4, Vol 3, Part H, 3.4).
     var isBlocked = false

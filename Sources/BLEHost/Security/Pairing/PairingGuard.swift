@@ -1,11 +1,17 @@
 import BLEPackets
 
-/// Protects a passkey from being found by trial and error (Core 5.4, Vol 3, Part H, 2.3.6).
+/// The waiting intervals after failed pairings, which protect a passkey from being found by trial and error (Core 5.4,
+/// Vol 3, Part H, 2.3.6).
 ///
 /// A peer that failed must wait, each time twice as long. That alone does not stop a peer that uses a new address for
-/// each attempt, so failures of passkey entry also count for the whole host. They count separately for the two roles:
-/// strangers that fail as centrals must not delay what this device does as a central. A fixed passkey reveals about two
-/// bits with each attempt; after a few failures it is locked until the app unlocks it.
+/// each attempt, so failures also count for the whole host. They count separately for the two roles: strangers that
+/// fail as centrals must not delay what this device does as a central. A fixed passkey reveals about two bits with each
+/// attempt; after a few failures it is locked until the app unlocks it.
+///
+/// The longest wait depends on what failed. After a guess it is half an hour. After a pairing that a peer wanted and in
+/// which nothing was to be guessed it is a minute for this peer, and less for other strangers: it limits how often
+/// strangers can make this device compute and ask its user. What this side wants does not wait for failures of that
+/// kind, and a device whose bond's key has encrypted the link waits for its own failures only.
 ///
 /// Where users share the host, failures in pairings that one of them causes count for this user: nobody else waits for
 /// them. Those that peers begin by themselves count together, for all.
@@ -15,6 +21,8 @@ struct PairingGuard {
     struct Peer: Equatable {
         var address: DeviceAddress
         var isProven: Bool
+        /// This side's role on the link.
+        var role = LinkRole.peripheral
         /// The number of the user who causes the pairings; `nil`: none does.
         var user: UInt32?
     }
@@ -45,14 +53,24 @@ struct PairingGuard {
 
     /// Failures, and the waiting time that they cause.
     private struct Tries {
+        /// The wait after the first failure is doubled so often at most.
+        let mostDoublings: UInt8
         private var count: UInt8 = 0
         private var end = Instant.zero
 
         /// The wait after the first failure; a user who typed a wrong number hardly notices it.
         private static let firstWait = Microseconds.seconds(1)
-        private static let mostDoublings: UInt8 = 11
         /// How long after the end of its wait a failure is forgotten.
         private static let memory = Microseconds.seconds(3600)
+
+        init(mostDoublings: UInt8) { self.mostDoublings = mostDoublings }
+
+        /// Where the peer may have made a guess: 34 minutes.
+        static var guesses: Tries { Tries(mostDoublings: 11) }
+        /// Pairings that a peer wanted: 64 s.
+        static var requests: Tries { Tries(mostDoublings: 6) }
+        /// Pairings that strangers wanted: 16 s, for all of them.
+        static var strangers: Tries { Tries(mostDoublings: 4) }
 
         func failures(at now: Instant) -> UInt8 {
             guard end < now else { return count }
@@ -63,12 +81,21 @@ struct PairingGuard {
         func wait(at now: Instant) -> Microseconds? { count > 0 && now < end ? now.distance(to: end) : nil }
 
         mutating func fail(at now: Instant) {
-            let before = failures(at: now)
-            let doublings = min(before, Self.mostDoublings)
-            let wait = Microseconds(rawValue: Self.firstWait.rawValue << Int64(doublings))
-            count = min(before, 254) + 1
+            let before = min(failures(at: now), mostDoublings)
+            let wait = Microseconds(rawValue: Self.firstWait.rawValue << Int64(before))
+            // More would change no wait, and take longer to forget.
+            count = before + 1
             end = max(end, now.advanced(by: wait))
         }
+    }
+
+    /// The failures of one peer.
+    private struct Record {
+        let peer: Peer
+        var guesses = Tries.guesses
+        var requests = Tries.requests
+
+        func failures(at now: Instant) -> UInt8 { max(guesses.failures(at: now), requests.failures(at: now)) }
     }
 
     private struct FixedPasskey {
@@ -78,7 +105,8 @@ struct PairingGuard {
 
     /// The failures in one role.
     private struct Tally {
-        var entries = Tries()
+        /// Failed passkey entries.
+        var entries = Tries.guesses
         /// Ordered by their last failure, the latest last.
         var fixed: [FixedPasskey] = []
 
@@ -108,7 +136,10 @@ struct PairingGuard {
     private static let turn = Microseconds.seconds(1)
 
     /// Ordered by their last failure, the latest last.
-    private var peers: [(peer: Peer, tries: Tries)] = []
+    private var peers: [Record] = []
+    /// The failed pairings that strangers wanted as centrals, at whatever addresses. This side chooses the peripherals
+    /// that it connects to.
+    private var strangers = Tries.strangers
     /// The failures that no user has caused.
     private var central = Tally()
     private var peripheral = Tally()
@@ -116,14 +147,17 @@ struct PairingGuard {
     private var users: [UserTally] = []
 
     /// How long a peer must still wait; `nil` if it need not wait.
-    func wait(of peer: Peer, at now: Instant) -> Microseconds? {
+    /// - Parameter isOfPeer: whether the peer wants the pairing, and not this side.
+    func wait(of peer: Peer, isOfPeer: Bool, at now: Instant) -> Microseconds? {
         var stranger = peer
         stranger.user = nil
-        var longest: Microseconds?
-        for (other, tries) in peers where other == peer || other == stranger {
-            if let wait = tries.wait(at: now) { longest = max(longest ?? wait, wait) }
+        var longest = Microseconds(rawValue: 0)
+        for record in peers where record.peer == peer || record.peer == stranger {
+            longest = max(longest, record.guesses.wait(at: now) ?? longest)
+            if isOfPeer { longest = max(longest, record.requests.wait(at: now) ?? longest) }
         }
-        return longest
+        if isOfPeer, peer.isStrangeCentral { longest = max(longest, strangers.wait(at: now) ?? longest) }
+        return longest.rawValue > 0 ? longest : nil
     }
 
     /// Why passkey entry must not begin; `nil` if it may. What strangers have done counts for all, what a user has
@@ -146,16 +180,17 @@ struct PairingGuard {
         return entry.underWay > 0 && hasFailed ? .repeatedAttempts(retryAfter: Self.turn) : nil
     }
 
-    /// Records a failed pairing.
+    /// Records the failure of a pairing that the peer wanted.
+    mutating func requestFailed(_ peer: Peer, at now: Instant) {
+        change(peer, at: now) { $0.requests.fail(at: now) }
+        if peer.isStrangeCentral { strangers.fail(at: now) }
+    }
+
+    /// Records a failed pairing in which the peer may have made a guess.
     /// - Parameter entry: what is known about the passkey entry, if that is what failed.
     /// - Returns: whether this failure has locked a fixed passkey.
-    mutating func failed(_ peer: Peer, _ entry: FailedEntry?, at now: Instant) -> Bool {
-        var tries = Tries()
-        if let index = peers.firstIndex(where: { $0.peer == peer }) { tries = peers.remove(at: index).tries }
-        tries.fail(at: now)
-        peers.removeAll { $0.tries.failures(at: now) == 0 }
-        if peers.count >= Self.limit { peers.removeFirst() }
-        peers.append((peer, tries))
+    mutating func guessFailed(_ peer: Peer, _ entry: FailedEntry?, at now: Instant) -> Bool {
+        change(peer, at: now) { $0.guesses.fail(at: now) }
         guard let entry else { return false }
         var tally = entry.user.map { self.tally(entry.role, of: $0) ?? Tally() } ?? tally(entry.role)
         defer { setTally(tally, of: entry, at: now) }
@@ -187,6 +222,23 @@ struct PairingGuard {
         return peers.count + central.fixed.count + peripheral.fixed.count + own
     }
 
+    /// Changes the record of a peer. If there are too many, the one with the fewest failures is forgotten, of several the
+    /// oldest: a peer that comes under many addresses clears no other record.
+    private mutating func change(_ peer: Peer, at now: Instant, _ change: (inout Record) -> Void) {
+        var record = Record(peer: peer)
+        if let index = peers.firstIndex(where: { $0.peer == peer }) { record = peers.remove(at: index) }
+        change(&record)
+        peers.removeAll { $0.failures(at: now) == 0 }
+        if peers.count >= Self.limit {
+            var fewest = 0
+            for index in peers.indices where peers[index].failures(at: now) < peers[fewest].failures(at: now) {
+                fewest = index
+            }
+            peers.remove(at: fewest)
+        }
+        peers.append(record)
+    }
+
     private func tally(_ role: LinkRole) -> Tally { role == .central ? central : peripheral }
 
     private func tally(_ role: LinkRole, of user: UInt32) -> Tally? {
@@ -205,6 +257,11 @@ struct PairingGuard {
             peripheral = tally
         }
     }
+}
+
+extension PairingGuard.Peer {
+    /// Whether it is a central that has proved nothing.
+    fileprivate var isStrangeCentral: Bool { role == .peripheral && !isProven }
 }
 
 extension SecurityFailure {

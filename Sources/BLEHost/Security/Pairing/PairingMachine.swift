@@ -44,6 +44,8 @@ struct PairingMachine {
         var passkeyRefusal: SecurityFailure?
         /// Whether others share the link, who could not pair on it after a timeout.
         var isShared = false
+        /// Whether the peer wants this pairing, and this side does not.
+        var isOfPeer = false
     }
 
     enum Action: Equatable {
@@ -64,8 +66,6 @@ struct PairingMachine {
     /// How much earlier a question to the user ends. The peer gets a reason while it still waits: after its timeout it
     /// would refuse to pair again on this link.
     private static let answerReserve = Microseconds.seconds(5)
-    /// The shortest time between two connection events (Core 5.4, Vol 6, Part B, 4.5.1).
-    private static let shortestInterval = Microseconds(rawValue: 7500)
     /// How many PDUs may arrive early: all keys of one side.
     static let inboxLimit = 6
 
@@ -84,8 +84,8 @@ struct PairingMachine {
     /// When the silence of the peer has lasted too long.
     private var silenceEnd: Instant?
     private var inbox = Queue<[UInt8]>()
-    /// When the first key came that waits for the link to be encrypted.
-    private var firstEarlyKey: Instant?
+    /// The first key that waits for the link to be encrypted.
+    private var firstEarlyKey: EarlyKey?
     /// Whether the controllers are encrypting the link, so that the peer may know of it before this side does.
     private var isEncrypting = false
     private(set) var actions: [Action] = []
@@ -152,7 +152,8 @@ struct PairingMachine {
     // MARK: Inputs
 
     /// Receives a PDU of the peer; the first one of a responder is the Pairing Request.
-    mutating func receive(_ pdu: RawSpan, at now: Instant) {
+    /// - Parameter interval: the connection interval of the link.
+    mutating func receive(_ pdu: RawSpan, interval: Microseconds = EarlyKey.leastInterval, at now: Instant) {
         advance(to: now)
         if isOver { return }
         let packet: SMPPacket
@@ -182,7 +183,7 @@ struct PairingMachine {
         // Data may overtake events of the controller (Core 5.4, Vol 4, Part B, 2.1): the peer may already send its keys
         // on the encrypted link. Whether they came encrypted is known when the event comes (`encryptionChanged`).
         case .encryption where isEncrypting && packet.opcode.isOfKeyDistribution:
-            firstEarlyKey = firstEarlyKey ?? now
+            firstEarlyKey = firstEarlyKey ?? EarlyKey(time: now, interval: interval)
             keep(pdu)
         case .start, .peer, .encryption: take(packet, pdu, now)
         case .keyPair, .octets, .value, .user: keep(pdu)
@@ -283,13 +284,14 @@ struct PairingMachine {
     mutating func encryptionBegan() { if awaitsEncryption { isEncrypting = true } }
 
     /// The link was encrypted, or the encryption failed.
-    mutating func encryptionChanged(to isOn: Bool, status: HCIStatus = .success, at now: Instant) {
+    /// - Parameter interval: the connection interval of the link.
+    mutating func encryptionChanged(
+        to isOn: Bool, status: HCIStatus = .success, interval: Microseconds = EarlyKey.leastInterval, at now: Instant
+    ) {
         advance(to: now)
         guard case .encryption(let agreement, let key) = state else { return }
         guard isOn, status.isSuccess else { return end(.failed(.encryptionFailed(status))) }
-        // The last packet that may have come unencrypted was followed by those with which encryption begins, each at a
-        // connection event of its own: keys that came earlier than that may be anybody's.
-        if let firstEarlyKey, firstEarlyKey.advanced(by: Self.shortestInterval) < now {
+        if let firstEarlyKey, firstEarlyKey.mayBeInTheClear(encryptedAt: now, interval: interval) {
             return fail(.unspecifiedReason)
         }
         silenceEnd = now.advanced(by: Self.timeout)
@@ -434,6 +436,8 @@ struct PairingMachine {
     }
 
     mutating func encrypt(with key: Key128, _ agreement: Agreement) {
+        // What came while the toolbox worked came unencrypted: it may be anybody's.
+        guard inbox.isEmpty else { return pduOutOfTurn() }
         state = .encryption(agreement, key: key)
         isEncrypting = isInitiator
         if isInitiator { actions.append(.encrypt(key, agreement.keyProperties)) }
