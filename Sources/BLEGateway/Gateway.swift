@@ -28,8 +28,14 @@ public struct Gateway: Sendable {
 
     var messages: [GatewayMessage] = []
     var notices: [GatewayNotice] = []
-    /// Devices whose keys the configuration has, by their addresses.
-    var guards: [UInt64: ProtectedDevice] = [:]
+    /// What is known of devices whose keys the configuration has, or had.
+    var guards: [GuardKey: ProtectedDevice] = [:]
+    /// The keys of the configuration, by the addresses of their devices.
+    var guardKeys: [UInt64: GuardKey] = [:]
+    /// The keys that the configuration had before and whose packets are remembered, the oldest first.
+    var retiredKeys: [GuardKey] = []
+    /// The number of encrypted packets that were received: `heardPackets` changes with it.
+    public internal(set) var heardPacketCount: UInt64 = 0
     /// The slots of devices whose documents wait.
     private var pending: [Int] = []
     private var nextDue: Instant?
@@ -66,6 +72,7 @@ public struct Gateway: Sendable {
             guard let key = device.key else { continue }
             keys?.add(key, for: DeviceAddress(value: device.address, kind: .public))
         }
+        prepareGuards()
     }
 
     /// The number of remembered devices.
@@ -74,9 +81,9 @@ public struct Gateway: Sendable {
     /// Replaces the configuration. The gateway keeps its devices unless the identities have changed.
     public mutating func configure(_ configuration: GatewayConfiguration) {
         let old = self.configuration
+        let oldKeys = guardKeys
         self.configuration = configuration
         prepare()
-        dropGuards(of: old)
         if old.identities != configuration.identities || old.deviceLimit > configuration.deviceLimit {
             devices.removeAll()
             free.removeAll()
@@ -89,7 +96,14 @@ public struct Gateway: Sendable {
         }
         for slot in devices.indices where devices[slot].isInUse {
             devices[slot].settings = settings(of: devices[slot].address, identity: devices[slot].identity)
-            devices[slot].announced.removeAll()
+            devices[slot].forgetAnnouncements()
+            devices[slot].announcedTopics = nil
+            // Without its key the device says nothing of what it said before.
+            let address = devices[slot].address.value
+            if oldKeys[address] != guardKeys[address] {
+                devices[slot].values = []
+                devices[slot].reports = []
+            }
             // Keys, names and filters may have changed: decode the next packet even if it is the same.
             devices[slot].advertisement = []
             devices[slot].publishedValues = [:]
@@ -108,7 +122,7 @@ public struct Gateway: Sendable {
     public mutating func announceAgain(at now: Instant) {
         if let last = lastAnnouncement, now < last.advanced(by: Self.announcementPause) { return }
         lastAnnouncement = now
-        for slot in devices.indices { devices[slot].announced.removeAll() }
+        for slot in devices.indices { devices[slot].forgetAnnouncements() }
         // Home Assistant has just started and knows nothing: do not wait for the next refresh.
         for slot in devices.indices where devices[slot].isInUse { devices[slot].lastPublished = nil }
     }
@@ -406,8 +420,9 @@ public struct Gateway: Sendable {
         counters.documents += 1
         if devices[slot].saysEvent { devices[slot].countEvent(at: now) }
         devices[slot].sequence += 1
-        if configuration.homeAssistant != nil { announce(slot) }
-        messages.append(documentMessage(devices[slot], signal))
+        var topic = documentTopic(devices[slot], signal)
+        if configuration.homeAssistant != nil { topic = announce(slot, topic: topic, at: now) }
+        messages.append(documentMessage(devices[slot], signal, topic: topic))
         devices[slot].dropEvents()
     }
 

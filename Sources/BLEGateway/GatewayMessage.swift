@@ -40,7 +40,7 @@ public struct GatewayCounters: Equatable, Sendable {
     public var unannouncedDocuments: UInt64 = 0
     /// Packets with encrypted values whose key is missing or wrong.
     public var unreadableReports: UInt64 = 0
-    /// Packets whose counter was lower than that of an earlier one of the device.
+    /// Packets that were received before, or whose counter did not continue those of the device.
     public var replayedReports: UInt64 = 0
     /// Reports in clear from addresses of devices whose keys the settings have.
     public var unprotectedReports: UInt64 = 0

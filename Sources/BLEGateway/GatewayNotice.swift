@@ -2,10 +2,11 @@
 public struct GatewayNotice: Equatable, Sendable {
     /// What the device, or somebody with its address, did.
     public enum Kind: Equatable, Sendable {
-        /// It sent a packet whose counter is lower than that of an earlier one. The values are used if the format is
-        /// MiBeacon.
-        case replayed(counter: UInt32, last: UInt32, isUsed: Bool)
-        /// Its counter began again near zero.
+        /// It sent a packet that was received before, or whose counter does not continue those of its packets. The values
+        /// of the latter are used if the format is MiBeacon. `last` is the counter of its last packet; `nil`: that is not
+        /// known.
+        case replayed(counter: UInt32, last: UInt32?, isUsed: Bool)
+        /// It counts anew: several packets that were never received before prove it.
         case restarted(counter: UInt32, last: UInt32)
         /// It sent values in clear, which are not used, though the settings have its key.
         case unprotected
@@ -26,11 +27,14 @@ extension GatewayNotice: CustomStringConvertible {
         switch kind {
         case .replayed(let counter, let last, let isUsed):
             """
-            \(address) sent a packet with counter \(counter) after \(last): somebody may be sending recorded packets\
-            \(isUsed ? "" : "; its values are not used. If its battery was changed, remove its key from the settings, and add it again")
+            \(address) sent a packet with counter \(counter)\(last.map { " after \($0)" } ?? " again"): somebody may be \
+            sending recorded packets\(isUsed ? "" : "; its values are not used until several new packets prove that it counts so")
             """
         case .restarted(let counter, let last):
-            "\(address) counts its packets from \(counter) again, after \(last): was its battery changed?"
+            """
+            \(address) counts its packets from \(counter) on, after \(last), and several new packets prove it: was its \
+            battery changed?
+            """
         case .unprotected:
             """
             \(address) sent values in clear though the settings have its key; they are not used. If its encryption was \

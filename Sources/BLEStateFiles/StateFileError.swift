@@ -40,6 +40,16 @@ public enum StateFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The cause and the remedy for a file that the user named for output.
     public var outputCause: String { cause(or: "choose another file") }
 
+    /// The cause, for a file that the user named for input.
+    public var inputCause: String {
+        switch self {
+        case .system(_, let code): "cannot be read: \(systemErrorText(code))"
+        case .unexpected(_, let kind, let wanted): "is \(kind.rawValue), not \(wanted.rawValue)"
+        case .tooLong: "is too long"
+        case .foreign, .writableByOthers, .severalNames: cause(or: "choose another file")
+        }
+    }
+
     private func cause(or elsewhere: String) -> String {
         switch self {
         case .system(_, let code):

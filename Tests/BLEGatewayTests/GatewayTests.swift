@@ -327,7 +327,7 @@ struct GatewayTests {
         var bench = Bench()
         try bench.hear(sensor, Bench.temperature(2000))
         var configuration = bench.gateway.configuration
-        configuration.topics.device = try TopicTemplate("sensors/{id}", perDevice: true)
+        configuration.topics.device = try TopicTemplate("sensors/{id}", for: .device)
         configuration.devices = [KnownDevice(address: 0xA4C1_3800_0001)]
         configuration.devices[0].name = "Cellar"
         bench.gateway.configure(configuration)
@@ -342,7 +342,7 @@ struct GatewayTests {
     @Test("topics: wildcards, unknown names and topics that all devices share are refused")
     func topics() throws {
         func problem(_ text: String) -> TopicTemplate.Problem? {
-            do throws(TopicTemplate.Problem) { _ = try TopicTemplate(text, perDevice: true) } catch { return error }
+            do throws(TopicTemplate.Problem) { _ = try TopicTemplate(text, for: .device) } catch { return error }
             return nil
         }
         #expect(problem("a/+/{address}") == .wildcard)
@@ -354,7 +354,7 @@ struct GatewayTests {
         #expect(problem("{id}") == nil)
         // What a device calls itself cannot lead out of its topic.
         var configuration = GatewayConfiguration(name: "g")
-        configuration.topics.device = try TopicTemplate("{id}/{name}", perDevice: true)
+        configuration.topics.device = try TopicTemplate("{id}/{name}", for: .device)
         var bench = Bench(configuration)
         let messages = try bench.hear(sensor, "0609" + "612F2B2362")
         #expect(messages.first?.topic == "a4c138000001/a___b")
@@ -370,13 +370,13 @@ struct GatewayTests {
         ])
     func injection(name: String, first: String) throws {
         var configuration = GatewayConfiguration(name: "g")
-        configuration.topics.device = try TopicTemplate("{name}/{id}", perDevice: true)
+        configuration.topics.device = try TopicTemplate("{name}/{id}", for: .device)
         var bench = Bench(configuration)
         let octets = bench.octets(name)
         let messages = try bench.hear(sensor, Bench.hex([UInt8(octets.count + 1), 0x09] + octets))
         #expect(messages.first.map { Array($0.topic.utf8) } == Array("\(first)/a4c138000001".utf8))
         for wildcard in ["a/+\u{301}/{id}", "a/#\u{301}/{id}", "a\u{FFFE}/{id}"] {
-            #expect(throws: TopicTemplate.Problem.wildcard) { try TopicTemplate(wildcard, perDevice: true) }
+            #expect(throws: TopicTemplate.Problem.wildcard) { try TopicTemplate(wildcard, for: .device) }
         }
     }
 

@@ -111,3 +111,82 @@ struct HomeAssistantTests {
         #expect(try bench.hear("41:C1:38:00:00:01/random", Bench.temperature(2000)).map(\.kind) == [.document])
     }
 }
+
+@Suite("Topics that Home Assistant knows")
+struct AnnouncedTopicsTests {
+    func bench(device: String = "jelling/{id}/{adapter}/{name}") throws -> Bench {
+        var configuration = GatewayConfiguration(name: "g")
+        configuration.homeAssistant = HomeAssistantSettings()
+        configuration.topics.device = try TopicTemplate(device, for: .device)
+        configuration.topics.presence = try TopicTemplate("presence/{name}/{id}", for: .presence)
+        configuration.pace.interval = .zero
+        configuration.smoothing.timeConstant = .zero
+        return Bench(configuration)
+    }
+
+    /// The topic in the last announcement of the temperature.
+    func announced(_ messages: [GatewayMessage]) -> String? {
+        guard let text = messages.last(where: { $0.kind == .discovery && $0.topic.contains("temperature") })?.text,
+            let start = text.firstRange(of: #""state_topic":""#)
+        else { return nil }
+        return String(text[start.upperBound...].prefix { $0 != "\"" })
+    }
+
+    @Test("the topic of documents is always the one that was announced last, whatever adapter and name the device has")
+    func agreement() throws {
+        var bench = try bench()
+        var known: String?
+        var topics: Set<String> = []
+        for number in 0..<60 {
+            let name = Bench.hex([0x02, 0x09, UInt8(ascii: "a") + UInt8(number / 20)])
+            let near = number / 4 % 2
+            for adapter in 0..<2 {
+                let value = Bench.temperature(Int16(2000 + 2 * number + adapter))
+                let packet = value + (number < 10 ? "" : name)
+                let messages = try bench.hear(
+                    "A4:C1:38:00:00:01", packet, rssi: adapter == near ? -50 : -90, adapter: adapter)
+                for message in messages where message.kind != .presence {
+                    if message.kind == .discovery { known = announced([message]) ?? known }
+                    guard message.kind == .document else { continue }
+                    #expect(message.topic == known)
+                    topics.insert(message.topic)
+                }
+            }
+            _ = bench.wait(3)
+        }
+        #expect(topics.count >= 4)
+        #expect(topics.contains("jelling/a4c138000001/hci1/c"))
+    }
+
+    @Test("the topic changes at most every ten seconds, and not with an event, which Home Assistant would miss")
+    func pause() throws {
+        var bench = try bench(device: "{name}/{id}")
+        func name(_ letter: UInt8) -> String { Bench.hex([0x02, 0x09, letter]) }
+        let first = try bench.hear("A4:C1:38:00:00:01", Bench.temperature(2000))
+        #expect(announced(first) == "A4:C1:38:00:00:01/a4c138000001")
+        _ = bench.wait(5)
+        let early = try bench.hear("A4:C1:38:00:00:01", Bench.temperature(2001) + name(0x61))
+        #expect(early.map(\.topic) == ["A4:C1:38:00:00:01/a4c138000001"])
+        _ = bench.wait(6)
+        // A press.
+        let press = try bench.hear("A4:C1:38:00:00:01", "0816d2fc4000013a01" + name(0x61))
+        #expect(press.last?.topic == "A4:C1:38:00:00:01/a4c138000001")
+        _ = bench.wait(2)
+        let late = try bench.hear("A4:C1:38:00:00:01", Bench.temperature(2002) + name(0x61))
+        #expect(announced(late) == "a/a4c138000001")
+        #expect(late.last?.topic == "a/a4c138000001")
+    }
+
+    @Test("a topic that cannot work is refused", arguments: ["$SYS/{id}", "$a/{id}/{address}"])
+    func ofBroker(text: String) {
+        #expect(throws: TopicTemplate.Problem.ofBroker) { try TopicTemplate(text, for: .device) }
+    }
+
+    @Test("a placeholder without a value in its topic is refused")
+    func meaningless() {
+        #expect(throws: TopicTemplate.Problem.meaningless(.address)) { try TopicTemplate("a/{address}", for: .gateway) }
+        #expect(throws: TopicTemplate.Problem.meaningless(.adapter)) {
+            try TopicTemplate("a/{id}/{adapter}", for: .presence)
+        }
+    }
+}

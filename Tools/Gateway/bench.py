@@ -139,21 +139,38 @@ class Bench:
         child.socket = socket
         return child
 
+    def scripted_radio(self, name='radio'):
+        """One that reports what `say` says."""
+        self.number += 1
+        socket = f'unix:{self.path(name)}'
+        child = Child('radio.py', [sys.executable, f'{HERE}/radio.py', socket, '--stdin'], self.path(f'{name}{self.number}.err'),
+                      stdin=subprocess.PIPE)
+        self.children.append(child)
+        child.wait_for(lambda l: l.get('ev') == 'ready', 'ready')
+        child.socket = socket
+
+        def say(address, data, rssi=-60):
+            child.process.stdin.write(f'{address} {data} {rssi}\n'.encode())
+            child.process.stdin.flush()
+        child.say = say
+        return child
+
     # The gateway
 
     @property
     def url(self):
         return f'mqtt://127.0.0.1:{self.port}'
 
-    def start(self, *arguments, environment=None, command=(GATEWAY,)):
+    def start(self, *arguments, environment=None, command=(GATEWAY,), has_state=True):
         self.number += 1
-        child = Child('jelling-gateway', [*command, '--state', self.path('state'), *arguments],
+        state = ['--state', self.path('state')] if has_state else []
+        child = Child('jelling-gateway', [*command, *state, *arguments],
                       self.path(f'gateway{self.number}.err'), {**os.environ, **(environment or {})})
         self.children.append(child)
         return child
 
-    def run(self, *arguments, status=0, timeout=PATIENCE, environment=None):
-        child = self.start(*arguments, environment=environment)
+    def run(self, *arguments, status=0, timeout=PATIENCE, environment=None, has_state=True):
+        child = self.start(*arguments, environment=environment, has_state=has_state)
         try:
             found = child.process.wait(timeout)
         except subprocess.TimeoutExpired:

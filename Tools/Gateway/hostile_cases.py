@@ -201,7 +201,10 @@ def recorded_before(b):
         f.write('5448e68f80a5 zz')
     radio, gateway = start(older)
     b.wait_stderr(gateway, 'gateway-g.counters is damaged')
-    heard.wait(lambda t, p, r: '"temperature":20' in p, '20 degrees')
+    # The other file has the packets that were received.
+    b.wait_stderr(gateway, '54:48:E6:8F:80:A5 sent a packet with counter 1000 again')
+    wait_until(lambda: (b.metric(port, 'reports_replayed_total') or 0) >= 3, 'recorded packets')
+    need(not any('"temperature":20' in p for _, p, _ in heard.messages[count:]), 'a recorded packet was used')
     gateway.end()
     need(gateway.process.returncode == 0, gateway.stderr()[-300:])
 

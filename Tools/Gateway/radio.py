@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """A controller that hears many devices, as an H4 endpoint: the load for jelling-gateway.
 
-  radio.py unix:PATH [--devices N] [--rate REPORTS_PER_SECOND] [--seconds S] [--first N] [--still] [--packets FILE]
+  radio.py unix:PATH [--devices N] [--rate REPORTS_PER_SECOND] [--seconds S] [--first N] [--still] [--packets FILE] [--stdin]
 
 Answers every command with success. While the host scans, it reports devices in turn, evenly spread over time. What a device
 sends contains its own count and the time of day, as manufacturer data: ffff, u32 count, u64 microseconds since 1970; with
 --still it sends the same all the time. With --packets, FILE has what the devices send: a JSON list of addresses and advertising
-data in hexadecimal, in which @@ is the count. Prints {"ev": "ready"}, and at the end {"ev": "sent", "reports": N}. Stops on SIGTERM."""
-import argparse, asyncio, json, os, signal, struct, time
+data in hexadecimal, in which @@ is the count. With --stdin it reports only what it reads, a line `ADDRESS DATA RSSI` for each
+report, once and as soon as the host scans. Prints {"ev": "ready"}, and at the end {"ev": "sent", "reports": N}. Stops on SIGTERM."""
+import argparse, asyncio, json, os, signal, struct, sys, time
 
 
 class Radio:
@@ -16,7 +17,7 @@ class Radio:
         if self.packets:
             args.devices = len(self.packets)
         self.args, self.scanning, self.reports, self.counts = args, False, 0, [0] * args.devices
-        self.slow = 0
+        self.slow, self.lines = 0, asyncio.Queue()
 
     def answer(self, opcode, parameters, writer):
         result = bytes(65)
@@ -39,10 +40,20 @@ class Radio:
             address, data = (bytes.fromhex(text.replace(':', '').replace('@@', f'{self.counts[device] & 255:02x}'))
                              for text in self.packets[device])
             address = address[::-1]
-        rssi = 256 - 50 - (device + self.reports) % 40
+        return self.packet(address, data, 256 - 50 - (device + self.reports) % 40)
+
+    def packet(self, address, data, rssi):
         body = b'\x02\x01\x03\x00' + address + bytes([len(data)]) + data + bytes([rssi])
         self.reports += 1
         return bytes([0x04, 0x3E, len(body)]) + body
+
+    async def follow(self, writer):
+        while True:
+            address, data, rssi = (await self.lines.get()).split()
+            while not self.scanning:
+                await asyncio.sleep(0.005)
+            writer.write(self.packet(bytes.fromhex(address.replace(':', ''))[::-1], bytes.fromhex(data), int(rssi) & 255))
+            await writer.drain()
 
     async def send(self, writer):
         began, sent = None, 0
@@ -64,7 +75,7 @@ class Radio:
             await writer.drain()
 
     async def serve(self, reader, writer):
-        sender = asyncio.create_task(self.send(writer))
+        sender = asyncio.create_task(self.follow(writer) if self.args.stdin else self.send(writer))
         try:
             while True:
                 kind = (await reader.readexactly(1))[0]
@@ -89,11 +100,20 @@ async def main():
     parser.add_argument('--first', type=int, default=0, help='number of the first device')
     parser.add_argument('--still', action='store_true')
     parser.add_argument('--packets')
+    parser.add_argument('--stdin', action='store_true')
     args = parser.parse_args()
     radio, path = Radio(args), args.socket.removeprefix('unix:')
     server = await asyncio.start_unix_server(radio.serve, path)
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    if args.stdin:
+        input = asyncio.StreamReader()
+        await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(input), sys.stdin)
+
+        async def read():
+            async for line in input:
+                radio.lines.put_nowait(line.decode())
+        asyncio.create_task(read())
     print(json.dumps({'ev': 'ready'}), flush=True)
     try:
         await asyncio.wait_for(stop.wait(), args.seconds)

@@ -26,6 +26,24 @@ public struct TopicTemplate: Equatable, Sendable, CustomStringConvertible {
         case adapter
     }
 
+    /// What a topic is for, and so what can stand in it.
+    public enum Use: Sendable {
+        /// Of the gateway: the same for all devices.
+        case gateway
+        /// Documents of a device: the topic differs between devices.
+        case device
+        /// The presence of a device, which no single adapter determines.
+        case presence
+
+        fileprivate func allows(_ placeholder: Placeholder) -> Bool {
+            switch self {
+            case .gateway: placeholder == .gateway
+            case .device: true
+            case .presence: placeholder != .adapter
+            }
+        }
+    }
+
     /// Why a text is not a template.
     public enum Problem: Error, Equatable, Sendable, CustomStringConvertible {
         case empty
@@ -34,6 +52,8 @@ public struct TopicTemplate: Equatable, Sendable, CustomStringConvertible {
         case unclosedBrace
         case unknownPlaceholder(String)
         case notDistinct
+        case meaningless(Placeholder)
+        case ofBroker
 
         public var description: String {
             switch self {
@@ -45,6 +65,8 @@ public struct TopicTemplate: Equatable, Sendable, CustomStringConvertible {
                 "unknown placeholder {\(name)}; known: "
                     + Placeholder.allCases.map { "{\($0.rawValue)}" }.joined(separator: ", ")
             case .notDistinct: "the topic is the same for every device: write {address} or {id} in it"
+            case .meaningless(let placeholder): "{\(placeholder.rawValue)} has no value in this topic"
+            case .ofBroker: "topics that begin with ‘$’ are the broker’s own"
             }
         }
     }
@@ -58,10 +80,10 @@ public struct TopicTemplate: Equatable, Sendable, CustomStringConvertible {
     private let pieces: [Piece]
 
     /// Parses a template.
-    /// - Parameter perDevice: whether the topic must differ between devices.
     /// - Throws: `Problem`.
-    public init(_ text: String, perDevice: Bool) throws(Problem) {
+    public init(_ text: String, for use: Use) throws(Problem) {
         guard !text.isEmpty else { throw .empty }
+        guard text.unicodeScalars.first != "$" else { throw .ofBroker }
         guard text.utf8.count <= 512 else { throw .tooLong }
         var pieces: [Piece] = []
         var plain = ""
@@ -72,6 +94,7 @@ public struct TopicTemplate: Equatable, Sendable, CustomStringConvertible {
                 guard let end = rest.firstIndex(of: "}") else { throw .unclosedBrace }
                 let name = String(rest[..<end])
                 guard let placeholder = Placeholder(rawValue: name) else { throw .unknownPlaceholder(name) }
+                guard use.allows(placeholder) else { throw .meaningless(placeholder) }
                 if !plain.isEmpty { pieces.append(.text(plain)) }
                 plain = ""
                 pieces.append(.placeholder(placeholder))
@@ -82,7 +105,7 @@ public struct TopicTemplate: Equatable, Sendable, CustomStringConvertible {
             plain.unicodeScalars.append(scalar)
         }
         if !plain.isEmpty { pieces.append(.text(plain)) }
-        if perDevice, !pieces.contains(.placeholder(.address)), !pieces.contains(.placeholder(.id)) {
+        if use != .gateway, !pieces.contains(.placeholder(.address)), !pieces.contains(.placeholder(.id)) {
             throw .notDistinct
         }
         description = text
@@ -92,7 +115,9 @@ public struct TopicTemplate: Equatable, Sendable, CustomStringConvertible {
     /// Only for the templates above, which are valid.
     init(unchecked text: String) {
         // A literal of this module; tests parse each of them.
-        self = (try? TopicTemplate(text, perDevice: false)) ?? TopicTemplate(plain: text)
+        self =
+            (try? TopicTemplate(text, for: .device)) ?? (try? TopicTemplate(text, for: .gateway))
+            ?? TopicTemplate(plain: text)
     }
 
     private init(plain text: String) {

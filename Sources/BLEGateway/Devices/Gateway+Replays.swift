@@ -10,24 +10,22 @@ extension Gateway {
     /// Compares encrypted packets with earlier ones of the device, removes values in clear of a device that encrypts,
     /// and tells of packets that somebody else may have sent.
     mutating func judge(_ reports: inout [SensorReport], _ slot: Int, at now: Instant) -> Standing {
-        let address = devices[slot].address.value
-        guard !reports.isEmpty, let settings = settingsOfAddress[address], configuration.devices[settings].key != nil
-        else { return .current }
-        var device = guards[address] ?? ProtectedDevice()
-        defer { guards[address] = device }
+        guard !reports.isEmpty, let key = guardKeys[devices[slot].address.value] else { return .current }
+        var device = guards.removeValue(forKey: key) ?? ProtectedDevice()
+        defer { guards[key] = device }
         for index in reports.indices {
             var standing = Standing.current
             var kind: GatewayNotice.Kind?
             if reports[index].seal != nil {
-                (standing, kind) = judgeSealed(&reports[index], &device, slot, at: now)
+                (standing, kind) = judgeSealed(&reports[index], &device, at: now)
             } else if reports[index].encryption == .none, device.removeUnprotected(&reports[index]) {
                 counters.unprotectedReports += 1
                 kind = .unprotected
                 // This packet is not the device's: not even its signal counts.
                 if reports[index].format == "BTHome v2" { standing = .refused }
             }
-            if reports[index].encryption == .decrypted { device.noteDecrypted(reports[index]) }
-            if let kind, device.mayTell(at: now) {
+            if standing == .current, reports[index].encryption == .decrypted { device.noteDecrypted(reports[index]) }
+            if let kind, device.mayTell(kind, at: now) {
                 notices.append(GatewayNotice(address: addressText(of: devices[slot]), kind: kind))
             }
             if standing != .current { return standing }
@@ -36,17 +34,22 @@ extension Gateway {
     }
 
     private mutating func judgeSealed(
-        _ report: inout SensorReport, _ device: inout ProtectedDevice, _ slot: Int, at now: Instant
+        _ report: inout SensorReport, _ device: inout ProtectedDevice, at now: Instant
     ) -> (Standing, GatewayNotice.Kind?) {
         guard let seal = report.seal else { return (.current, nil) }
+        let wasHeard = device.heard.contains(seal)
         guard var track = device.replays else {
-            device.replays = ReplayGuard(seal, at: now)
+            // The counters of an earlier run were lost, but not its packets.
+            if wasHeard { return refuse(seal, after: nil) }
+            device.replays = ReplayGuard(seal, highestBefore: device.heard.isEmpty ? nil : .max, at: now)
+            note(seal, &device)
             return (.current, nil)
         }
         let last = track.last.counter
-        let heardBefore = devices[slot].signals.isEmpty ? nil : devices[slot].lastHeard
-        let verdict = track.judge(report, seal, at: now, heardBefore: heardBefore)
+        let verdict = track.judge(report, seal, wasHeard: wasHeard, at: now)
         device.replays = track
+        // What was received before is not added again: whoever sends recorded packets would make the gateway forget others.
+        if verdict == .new || !wasHeard { note(seal, &device) }
         switch verdict {
         case .new: return (.current, nil)
         case .same:
@@ -54,12 +57,22 @@ extension Gateway {
             return (.current, nil)
         case .late: return (.late, nil)
         case .restarted: return (.current, .restarted(counter: seal.counter, last: last))
-        case .replayed:
-            counters.replayedReports += 1
+        case .doubtful:
             // The rules of MiBeacon's counter are not public, and some devices may not follow them.
-            let isUsed = report.format != "BTHome v2"
-            return (isUsed ? .current : .refused, .replayed(counter: seal.counter, last: last, isUsed: isUsed))
+            guard report.format != "BTHome v2" else { return refuse(seal, after: last) }
+            counters.replayedReports += 1
+            return (.current, .replayed(counter: seal.counter, last: last, isUsed: true))
+        case .replayed: return refuse(seal, after: last)
         }
+    }
+
+    private mutating func refuse(_ seal: SensorSeal, after last: UInt32?) -> (Standing, GatewayNotice.Kind?) {
+        counters.replayedReports += 1
+        return (.refused, .replayed(counter: seal.counter, last: last, isUsed: false))
+    }
+
+    private mutating func note(_ seal: SensorSeal, _ device: inout ProtectedDevice) {
+        if device.heard.insert(seal) { heardPacketCount += 1 }
     }
 
     /// Removes events that were in a packet before: together with a scan response, or in turn with other packets, the
@@ -76,19 +89,6 @@ extension Gateway {
         }
         devices[slot].eventReports = now
         if let last = now.last { devices[slot].lastEvent = last }
-    }
-
-    /// Forgets the counters of devices whose keys are no longer the same.
-    mutating func dropGuards(of old: GatewayConfiguration) {
-        guard !guards.isEmpty else { return }
-        func keys(_ configuration: GatewayConfiguration) -> [UInt64: [UInt8]] {
-            Dictionary(
-                configuration.devices.compactMap { device in device.key.map { (device.address, $0) } },
-                uniquingKeysWith: { _, last in last })
-        }
-        let before = keys(old)
-        let now = keys(configuration)
-        guards = guards.filter { now[$0.key] == before[$0.key] }
     }
 }
 

@@ -46,8 +46,11 @@ struct HeardDevice {
     var isPresent: Bool?
     /// When it was last received with the signal strength that presence requires.
     var lastStrong: Instant?
-    /// Entities that Home Assistant knows.
+    /// The values, and whether the presence, that Home Assistant knows.
     var announced: Set<String> = []
+    var isPresenceAnnounced = false
+    /// The topics that it knows of these.
+    var announcedTopics: AnnouncedTopics?
     /// Whether the slot is in use.
     var isInUse = true
 
@@ -64,6 +67,11 @@ struct HeardDevice {
             best = signal
         }
         return best ?? signals.first
+    }
+
+    mutating func forgetAnnouncements() {
+        announced.removeAll()
+        isPresenceAnnounced = false
     }
 
     /// Events are reported at once, but a sender that invents them must not get a document for each packet: this is the

@@ -5,10 +5,10 @@ import BLESensors
 struct ProtectedDevice {
     /// `nil` until the first packet with a counter that lasts.
     var replays: ReplayGuard?
+    /// Its encrypted packets.
+    var heard = HeardPackets()
     private var decryptedNames: Set<String> = []
     private var toldNext = Instant.zero
-
-    init(replays: ReplayGuard? = nil) { self.replays = replays }
 
     /// The shortest time between two notices about a device.
     private static let pause = Microseconds.seconds(600)
@@ -31,8 +31,10 @@ struct ProtectedDevice {
         return report.fields.count < count
     }
 
-    /// Whether it is time to tell of the device; then it is not for a while.
-    mutating func mayTell(at now: Instant) -> Bool {
+    /// Whether it is time to tell of the device; then it is not for a while. That it counts anew is always told: it ends
+    /// what was told before, and takes several packets that were never received before.
+    mutating func mayTell(_ kind: GatewayNotice.Kind, at now: Instant) -> Bool {
+        if case .restarted = kind { return true }
         guard now >= toldNext else { return false }
         toldNext = now.advanced(by: Self.pause)
         return true

@@ -49,20 +49,27 @@ extension Gateway {
         configuration.topics.status.topic { $0 == .gateway ? configuration.name : "" }
     }
 
+    /// The topic of the presence of a device: the one that Home Assistant knows, until it is announced again.
+    func presenceTopic(_ device: HeardDevice) -> String {
+        device.announcedTopics?.presence ?? topic(configuration.topics.presence, device)
+    }
+
     func presenceMessage(_ device: HeardDevice) -> GatewayMessage {
         GatewayMessage(
-            kind: .presence, topic: topic(configuration.topics.presence, device),
+            kind: .presence, topic: presenceTopic(device),
             payload: Array((device.isPresent == true ? "home" : "not_home").utf8), isRetained: true)
     }
 
-    func documentMessage(_ device: HeardDevice, _ signal: SignalTrack?) -> GatewayMessage {
-        let adapter = signal.map { adapterName($0.adapter) } ?? ""
+    func documentTopic(_ device: HeardDevice, _ signal: SignalTrack?) -> String {
+        topic(configuration.topics.device, device, adapter: signal.map { adapterName($0.adapter) } ?? "")
+    }
+
+    func documentMessage(_ device: HeardDevice, _ signal: SignalTrack?, topic: String) -> GatewayMessage {
         var payload: [UInt8] = []
         payload.reserveCapacity(512)
         document(device, signal).write(into: &payload)
         return GatewayMessage(
-            kind: .document, topic: topic(configuration.topics.device, device, adapter: adapter), payload: payload,
-            isRetained: configuration.retainsDocuments)
+            kind: .document, topic: topic, payload: payload, isRetained: configuration.retainsDocuments)
     }
 
     private func adapterName(_ index: Int) -> String { adapters.indices.contains(index) ? adapters[index] : "" }

@@ -1,16 +1,34 @@
+import BLEHost
 import BLEJSON
+import BLEPackets
 import BLESensors
 
+/// The topics that Home Assistant knows of a device.
+struct AnnouncedTopics {
+    var document: String
+    var presence: String
+    var since: Instant
+}
+
 extension Gateway {
-    /// Announces the entities of a device that Home Assistant does not know yet.
-    mutating func announce(_ slot: Int) {
-        guard let settings = configuration.homeAssistant else { return }
+    /// How long the topics of a device stay as they were announced. A sender that changes its name with each packet would
+    /// otherwise have up to 64 announcements with each document.
+    private static let topicPause = Microseconds.seconds(10)
+
+    /// Announces the entities of a device that Home Assistant does not know yet, or knows with other topics.
+    /// - Parameter topic: the topic of the document that follows.
+    /// - Returns: the topic that Home Assistant knows; if it does not know the device, the same.
+    mutating func announce(_ slot: Int, topic: String, at now: Instant) -> String {
+        guard let settings = configuration.homeAssistant else { return topic }
+        if devices[slot].identity == nil, devices[slot].address.isPrivate, devices[slot].settings == nil {
+            return topic
+        }
+        let known = updateTopics(slot, topic: topic, at: now)
         let device = devices[slot]
-        if device.identity == nil, device.address.isPrivate, device.settings == nil { return }
         let news = device.values.filter { !device.announced.contains($0.field.name) }
         guard news.isEmpty || mayBeAnnounced(device, limit: settings.deviceLimit) else {
             counters.unannouncedDocuments += 1
-            return
+            return topic
         }
         for value in news where mayBeAnnounced(value.field.name, device) {
             // What the value is will be seen when the device knows it.
@@ -18,12 +36,37 @@ extension Gateway {
             devices[slot].announced.insert(value.field.name)
             announcedNames[announcementKey(device), default: []].insert(value.field.name)
             guard let entity = HomeAssistantEntity(value.field, expireAfter: settings.expireAfter) else { continue }
-            messages.append(discoveryMessage(entity, device, settings))
+            messages.append(discoveryMessage(entity, device, topic: known.document, settings))
         }
-        guard configuration.presence != nil, device.isNamed, !device.announced.contains("presence") else { return }
-        devices[slot].announced.insert("presence")
-        let entity = HomeAssistantEntity(presenceTopic: topic(configuration.topics.presence, device))
-        messages.append(discoveryMessage(entity, device, settings))
+        guard configuration.presence != nil, device.isNamed, !device.isPresenceAnnounced else {
+            return known.document
+        }
+        devices[slot].isPresenceAnnounced = true
+        let entity = HomeAssistantEntity(presenceTopic: known.presence)
+        messages.append(discoveryMessage(entity, device, topic: known.document, settings))
+        return known.document
+    }
+
+    /// Lets everything be announced again whose topic has changed, because of another adapter or another name.
+    private mutating func updateTopics(_ slot: Int, topic: String, at now: Instant) -> AnnouncedTopics {
+        let presence = self.topic(configuration.topics.presence, devices[slot])
+        let new = AnnouncedTopics(document: topic, presence: presence, since: now)
+        guard let known = devices[slot].announcedTopics else {
+            devices[slot].announcedTopics = new
+            return new
+        }
+        if known.document == topic, known.presence == presence { return known }
+        // Home Assistant would miss an event that follows the announcement at once: it has to subscribe first.
+        let hasEvent = devices[slot].values.contains { isEvent($0.field.name) }
+        if hasEvent || now < known.since.advanced(by: Self.topicPause) { return known }
+        devices[slot].announcedTopics = new
+        if known.document != topic { devices[slot].announced.removeAll() }
+        if known.presence != presence {
+            devices[slot].isPresenceAnnounced = false
+            // Nothing else would be published there until the presence changes.
+            if devices[slot].isPresent != nil { messages.append(presenceMessage(devices[slot])) }
+        }
+        return new
     }
 
     /// Whether Home Assistant may know the device: announcements are retained, and nobody would remove those of a
@@ -46,7 +89,7 @@ extension Gateway {
     }
 
     private func discoveryMessage(
-        _ entity: HomeAssistantEntity, _ device: HeardDevice, _ settings: HomeAssistantSettings
+        _ entity: HomeAssistantEntity, _ device: HeardDevice, topic: String, _ settings: HomeAssistantSettings
     ) -> GatewayMessage {
         let identifier = identifier(of: device)
         // Several gateways may receive the same device; each has entities of its own.
@@ -58,7 +101,7 @@ extension Gateway {
         add("name", .string(words.prefix(1).uppercased() + words.dropFirst()))
         add("unique_id", .string("\(node)_\(object)"))
         if entity.component != .deviceTracker {
-            add("state_topic", .string(topic(configuration.topics.device, device, adapter: "")))
+            add("state_topic", .string(topic))
         }
         members += entity.members
         add("availability_topic", .string(statusTopic))

@@ -63,6 +63,16 @@ final class GatewayCore: Sendable {
 
     func restore(_ counters: [ReplayCounter]) { state.withLock { $0.gateway.restore(counters, at: Self.now) } }
 
+    /// The digests of the packets of devices that encrypt, and a number that changes with them.
+    var heardPackets: [UInt8] { state.withLock { $0.gateway.heardPackets } }
+    var heardPacketCount: UInt64 { state.withLock { $0.gateway.heardPacketCount } }
+
+    /// - Returns: whether the octets are whole.
+    func restore(heardPackets: [UInt8]) -> Bool { state.withLock { $0.gateway.restore(heardPackets: heardPackets) } }
+
+    /// The gateway's name, which a reload may change.
+    var name: String { state.withLock { $0.gateway.configuration.name } }
+
     var counters: GatewayCounters { state.withLock { $0.gateway.counters } }
     var deviceCount: Int { state.withLock { $0.gateway.deviceCount } }
 

@@ -100,8 +100,7 @@ final class GatewayProgram: Sendable {
         // As with the queue: nothing on disk if the settings say so.
         let keepsState = settings.broker != nil && !settings.queue.isInMemory
         counters =
-            keepsState
-            ? CounterService(folder: stateFolder, gateway: settings.gateway.name, core: core, logger: logger) : nil
+            keepsState ? CounterService(folder: stateFolder, core: core, logger: logger) : nil
         pool = AdapterPool(core: core, logger: logger) { ending.request($0) }
         restart.core.withLock { $0 = core }
     }

@@ -67,7 +67,7 @@ enum SettingsFile {
             var part = HomeAssistantSettings()
             if let object = try object.object("homeAssistant", keys: ["prefix", "expireAfter", "devices"]) {
                 part.prefix = try object.text("prefix") ?? part.prefix
-                do throws(TopicTemplate.Problem) { _ = try TopicTemplate(part.prefix, perDevice: false) } catch {
+                do throws(TopicTemplate.Problem) { _ = try TopicTemplate(part.prefix, for: .gateway) } catch {
                     throw object.problem("prefix", "\(error)")
                 }
                 part.expireAfter = try object.integer("expireAfter", in: 0...86400, "seconds") ?? part.expireAfter
@@ -158,15 +158,15 @@ enum SettingsFile {
     private static func topics(
         _ object: SettingsObject, into topics: inout GatewayTopics
     ) throws(SettingsProblem) {
-        func template(_ key: String, perDevice: Bool) throws(SettingsProblem) -> TopicTemplate? {
+        func template(_ key: String, _ use: TopicTemplate.Use) throws(SettingsProblem) -> TopicTemplate? {
             guard let text = try object.text(key) else { return nil }
-            do throws(TopicTemplate.Problem) { return try TopicTemplate(text, perDevice: perDevice) } catch {
+            do throws(TopicTemplate.Problem) { return try TopicTemplate(text, for: use) } catch {
                 throw object.problem(key, "\(error)")
             }
         }
-        topics.device = try template("device", perDevice: true) ?? topics.device
-        topics.status = try template("status", perDevice: false) ?? topics.status
-        topics.presence = try template("presence", perDevice: true) ?? topics.presence
+        topics.device = try template("device", .device) ?? topics.device
+        topics.status = try template("status", .gateway) ?? topics.status
+        topics.presence = try template("presence", .presence) ?? topics.presence
     }
 
     private static func pace(_ object: SettingsObject, into pace: inout ReportPace) throws(SettingsProblem) {
