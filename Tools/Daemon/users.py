@@ -3,8 +3,9 @@
 Part of Tools/Daemon/run."""
 import json, os, subprocess, tempfile, threading, time
 
-from __main__ import BLETOOL, HEART, LIMIT, bletool, case
+from __main__ import BLETOOL, Daemon, HEART, LIMIT, bletool, case
 from client import Fixed64, decode
+from fairness import client_of, connect
 from operators import NOBODY, Open, as_user, operator, status
 from pairing import NOT_PERMITTED, OTHER, Program
 from sharing import Peer, share_client, started_as
@@ -235,6 +236,34 @@ def advertisements_of_users():
         finally:
             other.stdin.close()
             other.wait(LIMIT)
+
+
+CHANNELS_OF_USER = 24
+
+
+@case
+def channels_of_users():
+    "a user whose five programs open as many channels to a device as they can leaves another user some of the link's"
+    if os.geteuid():
+        return NEEDS_ROOT
+    lab = bench.Lab('simulator', 2).open(peer=False)
+    try:
+        with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \
+                Daemon(adapter=lab.endpoints[1]) as device:
+            servers = [device.connect() for _ in range(4)]
+            listening = [server.end(server.request({24: {}}))[20][0] for server in servers]
+            servers[0].request({12: {1: {1: b'Device'}, 3: 1, 6: 1}})
+            greedy, modest = [client_of(NOBODY, daemon) for _ in range(5)], client_of(OTHER, daemon)
+
+            def opened(client, link, count):
+                ends = [client.end(client.request({26: {1: link, 2: listening[place % 4]}})) for place in range(count)]
+                return sum(2 not in end for end in ends)
+
+            had = sum(opened(client, connect(client), 16) for client in greedy)
+            left = opened(modest, connect(modest), 4)
+            assert (had, left) == (CHANNELS_OF_USER, 4), (had, left)
+    finally:
+        lab.close()
 
 
 TOGGLING = """

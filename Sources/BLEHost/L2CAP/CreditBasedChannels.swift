@@ -44,6 +44,8 @@ struct CreditBasedChannels {
     static let unitLimit = 64
     /// The maximum number of channels of one link.
     private static let channelLimit = 32
+    /// The maximum number of those that one ordinary user's clients open.
+    static let channelLimitOfUser = 24
 
     /// In the order in which they were created.
     var channels: [CreditBasedChannel] = []

@@ -112,6 +112,17 @@ struct SignallingChannel {
         BuiltIn.channels ? channels.nextAction() : nil
     }
 
+    /// Whether a client may open so many channels: the clients of one user leave places to another one.
+    func mayOpen(_ count: Int, _ client: ClientID, _ users: ClientUsers) -> Bool {
+        guard BuiltIn.users, BuiltIn.channels, let user = users[client], !user.isOperator else { return true }
+        let own = channels.channels.count { users[$0.client] == user }
+        return own + count <= CreditBasedChannels.channelLimitOfUser
+    }
+
+    mutating func refuseChannels(of operation: OperationID) {
+        channels.actions.append(.completed(operation, .failure(.noResources)))
+    }
+
     mutating func openChannel(
         _ spsm: UInt16, _ settings: ChannelSettings, operation: OperationID, client: ClientID, at now: Instant
     ) {

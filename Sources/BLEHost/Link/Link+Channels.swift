@@ -31,7 +31,9 @@ extension Link {
     private func begin(
         _ opening: LinkSecurityMachine.ChannelOpening, at now: Instant, into effects: inout Effects
     ) {
-        if let count = opening.enhancedCount {
+        if !signalling.mayOpen(opening.enhancedCount ?? 1, opening.client, effects.commands.users) {
+            signalling.refuseChannels(of: opening.operation)
+        } else if let count = opening.enhancedCount {
             signalling.openEnhancedChannels(
                 count, opening.spsm, opening.settings, operation: opening.operation, client: opening.client, at: now)
         } else {
