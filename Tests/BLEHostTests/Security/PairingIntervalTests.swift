@@ -216,10 +216,7 @@ import Testing
             rig.forget()
             // As the central we pair with the device at once.
             if bonds.isEmpty {
-                rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
-                rig.receive(rig.connectionComplete())
-                let link = rig.links.last!.id
-                rig.submit(.security(.pair(link, nil)))
+                rig.submit(.security(.pair(rig.connect(), nil)))
                 #expect(Rig.sent(rig, on: 6).contains { $0.first == 0x01 })
                 continue
             }
