@@ -24,12 +24,10 @@ struct StatusReport: Sendable {
         var object: JSONValue = ["gateway": .string(name), "adapters": .array(adapters)]
         if let delivery {
             let isConnected = delivery.isConnected
-            var broker: JSONValue = ["connected": .boolean(isConnected)]
-            if let problem = delivery.brokerProblem { broker = broker.adding("problem", .string(problem)) }
             var queue: JSONValue = ["messages": .integer(delivery.depth + delivery.unwritten)]
             if let problem = delivery.storeProblem { queue = queue.adding("problem", .string(problem)) }
             if !isConnected || delivery.storeProblem != nil { isHealthy = false }
-            object = object.adding("broker", broker).adding("queue", queue)
+            object = object.adding("broker", broker(delivery)).adding("queue", queue)
         }
         let head: JSONValue = ["status": isHealthy ? "ok" : "failing"]
         guard case .object(let members) = object, case .object(let first) = head else { return (isHealthy, "") }
@@ -79,6 +77,7 @@ struct StatusReport: Sendable {
         text.add("mqtt_sent_total", "counter", "Messages sent.", counters.sent)
         text.add("mqtt_acknowledged_total", "counter", "Messages that the broker acknowledged.", counters.acknowledged)
         text.add("mqtt_refused_total", "counter", "Messages that the broker refused.", counters.refused)
+        addRefusals(delivery, to: &text)
         text.add("mqtt_in_flight", "gauge", "Messages without acknowledgement.", Double(delivery.onTheWay))
         text.add(
             "mqtt_unwritten", "gauge", "Messages of quality 0 that wait until the broker reads.", delivery.unqueued)

@@ -41,10 +41,11 @@ extension Delivery {
             // The positions are those of the old file; what was read of it can still be sent.
             let window = own.window
             own.window = []
-            (own.windowEnd, own.lastSent, own.hasMore) = (0, 0, false)
+            (own.windowEnd, own.hasMore) = (0, false)
             state.withLock { state in
                 state.acknowledged = []
-                for number in state.onTheWay.keys { state.onTheWay[number]?.message.id = nil }
+                state.onTheWay.forgetPositions()
+                for index in state.refusedAgain.indices { state.refusedAgain[index].id = nil }
                 let rescued = window.map { message in
                     var message = message
                     message.id = nil
@@ -98,7 +99,7 @@ extension Delivery {
             storeWorks(store)
             if outcome.dropped > 0 {
                 own.window = []
-                own.windowEnd = own.lastSent
+                own.windowEnd = 0
                 own.hasMore = true
             } else if !own.hasMore, own.window.count < Self.windowLimit {
                 own.window += outcome.messages

@@ -19,6 +19,7 @@ final class GatewayProgram: Sendable {
     private let ending: Ending
     private let bonds: BondedDevices
     private let counters: CounterService?
+    private let retained: RetainedService?
 
     private struct Options: Sendable {
         var prints: Bool
@@ -91,16 +92,13 @@ final class GatewayProgram: Sendable {
             guard let delivery else { return }
             let quality = shared.value
             delivery.enqueue(
-                messages.map { message in
-                    QueuedMessage(
-                        topic: message.topic, payload: message.payload,
-                        qualityOfService: message.kind == .document ? quality : 1, isRetained: message.isRetained)
-                })
+                messages.map { QueuedMessage($0, qualityOfService: quality) })
         }
         // As with the queue: nothing on disk if the settings say so.
         let keepsState = settings.broker != nil && !settings.queue.isInMemory
         counters =
             keepsState ? CounterService(folder: stateFolder, core: core, logger: logger) : nil
+        retained = keepsState ? RetainedService(folder: stateFolder, core: core, logger: logger) : nil
         pool = AdapterPool(core: core, logger: logger) { ending.request($0) }
         restart.core.withLock { $0 = core }
     }
@@ -129,6 +127,12 @@ final class GatewayProgram: Sendable {
         // Exceeding the limit of file sizes becomes an error of the write.
         signal(SIGXFSZ, SIG_IGN)
         let first = settings.withLock { $0 }
+        if let delivery {
+            let record = retained?.record() ?? RetainedRecord()
+            core.begin(with: record, keepsOnDisk: retained?.isOpen ?? false, delivery: delivery) { [quality] in
+                quality.value
+            }
+        }
         do throws(MQTTProblem) { try connect(first) } catch {
             logger.error("\(error)")
             return false
@@ -137,6 +141,8 @@ final class GatewayProgram: Sendable {
         await pool.set(first.adapters, watchdog: first.watchdog)
         let manager = ServiceManager()
         var services: [any Service] = []
+        // Services end in reverse order: the last acknowledgements are still noted.
+        if let retained { services.append(retained) }
         if let delivery { services.append(BrokerService(delivery: delivery)) }
         if let counters { services.append(counters) }
         if let http = first.http {
