@@ -86,6 +86,16 @@ import Synchronization
         }
     }
 
+    /// The session of a gateway, which also listens to the start of Home Assistant.
+    convenience init(
+        _ settings: BrokerSettings, of gateway: GatewayConfiguration, delegate: (any Delegate)?
+    ) throws(MQTTProblem) {
+        try self.init(
+            settings, clientID: settings.clientID ?? "jelling-\(gateway.name)",
+            statusTopic: Gateway.statusTopic(of: gateway),
+            subscriptions: gateway.homeAssistant.map { [$0.prefix + "/status"] } ?? [], delegate: delegate)
+    }
+
     deinit { unsafe mosquitto_destroy(handle) }
 
     private func check(_ code: Int32, _ what: String) throws(MQTTProblem) {
