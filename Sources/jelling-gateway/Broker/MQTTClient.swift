@@ -111,11 +111,7 @@ import Synchronization
         unsafe mosquitto_max_inflight_messages_set(handle, UInt32(settings.inFlightLimit))
         try setWill()
         if let security = settings.security {
-            if let authorities = security.authorities {
-                try readable(authorities)
-            }
-            if let certificate = security.certificate { try readable(certificate) }
-            if let key = security.key { try readable(key) }
+            try settings.checkFiles()
             let path = security.authorities == nil ? "/etc/ssl/certs" : nil
             try check(
                 unsafe mosquitto_tls_set(handle, security.authorities, path, security.certificate, security.key, nil),
@@ -132,7 +128,7 @@ import Synchronization
         }
         unsafe mosquitto_subscribe_callback_set(handle) { _, object, _, count, granted in
             guard let client = unsafe MQTTClient.of(object), let granted = unsafe granted else { return }
-            for code in unsafe UnsafeBufferPointer(start: granted, count: Int(count)) {
+            for code in unsafe Array(UnsafeBufferPointer(start: granted, count: Int(count))) {
                 let reason = BrokerReason(.subscription, code: UInt8(truncatingIfNeeded: code))
                 if reason.verdict != .accepted { client.delegate?.notSubscribed(client, reason) }
             }
@@ -160,11 +156,6 @@ import Synchronization
             unsafe mosquitto_will_set(
                 handle, statusTopic, Int32(offline.count), offline, Int32(min(1, limits.maximumQualityOfService)),
                 limits.retainsMessages), "last will")
-    }
-
-    private func readable(_ path: String) throws(MQTTProblem) {
-        guard unsafe access(path, R_OK) != 0 else { return }
-        throw MQTTProblem("cannot read \(path): \(systemText(errno))")
     }
 
     private static func of(_ object: UnsafeMutableRawPointer?) -> MQTTClient? {
@@ -312,9 +303,14 @@ import Synchronization
             state.granted = SessionLimits()
         }
         do throws(MQTTProblem) { try setWill() } catch { return Int32(MOSQ_ERR_NOMEM.rawValue) }
-        if let username = settings.username {
-            let code = unsafe mosquitto_username_pw_set(handle, username, password())
+        do throws(MQTTProblem) {
+            try settings.checkFiles()
+            let password = try settings.currentPassword()
+            let code = settings.username.map { unsafe mosquitto_username_pw_set(handle, $0, password) } ?? 0
             if code != 0 { return code }
+        } catch {
+            state.withLock { $0.failure = error.description }
+            return Int32(MOSQ_ERR_INVAL.rawValue)
         }
         if isFirst {
             var properties: OpaquePointer?
@@ -329,20 +325,6 @@ import Synchronization
                 handle, settings.host, Int32(settings.port), Int32(settings.keepAlive), nil, properties)
         }
         return unsafe mosquitto_reconnect(handle)
-    }
-
-    private func password() -> String? {
-        guard let path = settings.passwordFile else { return settings.password }
-        guard let file = unsafe fopen(path, "re") else {
-            let problem = systemText(errno)
-            state.withLock { $0.lastError = "cannot read \(path): \(problem)" }
-            return nil
-        }
-        defer { unsafe fclose(file) }
-        var line = [CChar](repeating: 0, count: 1024)
-        guard unsafe fgets(&line, Int32(line.count), file) != nil else { return "" }
-        return String(
-            decoding: line.prefix { $0 != 0 && $0 != 10 && $0 != 13 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     // MARK: On the thread

@@ -79,6 +79,8 @@ final class Delivery: Sendable {
     let logger: Logger
     let settings: QueueSettings
     let path: String?
+    /// The folder that only this user may change, if the queue is in it.
+    let folder: String?
     /// Called for every message of the subscribed topics.
     let onMessage: @Sendable (String, [UInt8]) -> Void
 
@@ -101,13 +103,16 @@ final class Delivery: Sendable {
 
     private let own = Mutex(Worker())
 
-    /// - Parameter path: the file of the queue; `nil`: in memory.
+    /// - Parameters:
+    ///   - path: the file of the queue; `nil`: in memory.
+    ///   - folder: the state folder, if the file is in it: it is made, and must be this user's.
     init(
-        settings: QueueSettings, path: String?, logger: Logger,
+        settings: QueueSettings, path: String?, folder: String?, logger: Logger,
         onMessage: @escaping @Sendable (String, [UInt8]) -> Void
     ) {
         self.settings = settings
         self.path = path
+        self.folder = folder
         self.logger = logger
         self.onMessage = onMessage
         schedule()
@@ -227,10 +232,10 @@ final class Delivery: Sendable {
             own.windowEnd = 0
             own.hasMore = own.store != nil
         }
-        commit(&own)
+        while commit(&own) {}
         send(&own)
         // Nothing follows the messages that were dropped.
-        if state.withLock({ $0.onTheWay.isEmpty && !$0.acknowledged.isEmpty }) { commit(&own) }
+        if state.withLock({ $0.onTheWay.isEmpty && !$0.acknowledged.isEmpty }) { _ = commit(&own) }
     }
 }
 

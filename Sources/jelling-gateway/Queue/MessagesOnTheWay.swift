@@ -44,7 +44,4 @@ struct MessagesOnTheWay {
         }
         return sent.values.filter { $0.message.id == nil }.sorted { $0.order < $1.order }.map(\.message)
     }
-
-    /// From now on they are only in memory.
-    mutating func forgetPositions() { for number in sent.keys { sent[number]?.message.id = nil } }
 }

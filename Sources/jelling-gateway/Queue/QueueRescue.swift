@@ -14,7 +14,7 @@ struct QueueRescue {
 
     /// Positions beyond this one are those of a damaged file.
     static let lastPosition = Int64.max / 2
-    /// How many files are kept for whoever wants to look at them.
+    /// How many of these files are kept.
     private static let keptFiles = 3
 
     /// Moves the file aside.

@@ -19,10 +19,10 @@ final class GatewayProgram: Sendable {
     private let ending: Ending
     private let bonds: BondedDevices
     private let counters: CounterService?
+    private let retained: RetainedService?
     private let requests: ReloadRequests
     /// The settings of the start: for some of them a change needs a restart.
     private let started: GatewaySettings
-    private let retained: RetainedService?
 
     private struct Options: Sendable {
         var prints: Bool
@@ -83,7 +83,8 @@ final class GatewayProgram: Sendable {
         let restart = Restart()
         if settings.broker != nil {
             delivery = Delivery(
-                settings: settings.queue, path: Self.queuePath(settings, stateFolder, logger), logger: logger
+                settings: settings.queue, path: Self.queuePath(settings, stateFolder),
+                folder: settings.queue.path == nil ? stateFolder : nil, logger: logger
             ) { topic, payload in
                 if payload == Array("online".utf8), topic.hasSuffix("/status") { restart.happened() }
             }
@@ -152,11 +153,13 @@ final class GatewayProgram: Sendable {
         if let delivery { services.append(BrokerService(delivery: delivery)) }
         if let counters { services.append(counters) }
         if let http = first.http {
-            let report = StatusReport(name: first.gateway.name, core: core, pool: pool, delivery: delivery)
+            let report = StatusReport(
+                name: first.gateway.name, core: core, pool: pool, delivery: delivery, counters: counters, bonds: bonds)
             services.append(StatusServer(settings: http, report: report, logger: logger))
         }
         services.append(pool)
         services.append(ReloadService(requests: requests, manager: manager) { await self.reload(isAsked: $0) })
+        services.append(BondService(bonds: bonds, requests: requests))
         services.append(WatchdogService(manager: manager, core: core, pool: pool, delivery: delivery))
         if let duration = options.duration {
             Task { [ending, pool] in
@@ -236,14 +239,9 @@ final class GatewayProgram: Sendable {
     }
 
     /// The path of the queue; `nil`: in memory.
-    private static func queuePath(_ settings: GatewaySettings, _ folder: String, _ logger: Logger) -> String? {
-        if settings.queue.isInMemory { return nil }
-        if let path = settings.queue.path { return path }
-        do throws(StateFileError) { _ = try SafeFolder(path: folder, isMade: true) } catch {
-            logger.error("\(error); messages wait in memory only")
-            return nil
-        }
-        return "\(folder)/gateway-\(settings.gateway.name).sqlite"
+    private static func queuePath(_ settings: GatewaySettings, _ folder: String) -> String? {
+        settings.queue.isInMemory
+            ? nil : settings.queue.path ?? "\(folder)/gateway-\(settings.gateway.name).sqlite"
     }
 
     /// The folder for everything that outlives the program; that of bletool, unless the settings name another.
