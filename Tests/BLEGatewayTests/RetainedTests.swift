@@ -219,7 +219,7 @@ struct RetainedTests {
         // It is back.
         broker.take(try bench.hear(Self.sensor, Bench.temperature(2100)), &bench)
         #expect(broker.topics.count == 2)
-        // Nobody is there to forget it: the next run does.
+        // The gateway ends before it forgets it: the next run does.
         var next = restarted(bench, after: 1000)
         _ = next.wait(120)
         broker.reconcile(&next)

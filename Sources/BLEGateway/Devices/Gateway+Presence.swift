@@ -20,7 +20,7 @@ extension Gateway {
         for (owner, track) in old where retained.owners[owner]?.isResolved == true { presences[owner] = track }
     }
 
-    /// Goes on with what an earlier run of the program stated. Whoever was present has the whole time to be heard.
+    /// Goes on with what an earlier run of the program stated. A device that was present has the whole time-out to come again.
     mutating func restorePresence() {
         for statement in retained.statements where statement.kind == .presence {
             guard configuration.presence != nil, isNamed(statement.owner) else { continue }
@@ -43,7 +43,7 @@ extension Gateway {
         send(presenceMessage(devices[slot], isPresent: true), .presence, devices[slot], at: now)
     }
 
-    /// States that devices are absent that were not heard for so long.
+    /// States that devices are absent that were silent for so long.
     /// - Returns: when the next may be; `nil`: none.
     mutating func sweepPresence(at now: Instant) -> Instant? {
         guard let rule = configuration.presence else { return nil }

@@ -5,9 +5,9 @@ import BLEPackets
 extension Gateway {
     /// How often devices that are silent are looked for.
     static let reviewPause = Microseconds.seconds(60)
-    /// A device that was heard no longer than this was never heard again.
+    /// A device that was received no longer than this did not come again.
     private static let onceSpan = Microseconds.seconds(60)
-    /// A device that was heard over this time is known for long.
+    /// A device that was received over this time is known for long.
     private static let longSpan = Microseconds.seconds(86_400)
     /// How long a device is silent at least before it makes room for another one.
     private static let shortSilence = Microseconds.seconds(300)
@@ -132,7 +132,7 @@ extension Gateway {
                 case .gateway: configuration.name
                 case .address: owner
                 case .id: Self.identifier(owner)
-                // What the device calls itself, and where it is heard, changes without the settings.
+                // What the device calls itself, and which adapter receives it, changes without the settings.
                 case .name: named[owner].flatMap(\.self) ?? ""
                 case .adapter: ""
                 }
@@ -207,7 +207,7 @@ extension Gateway {
     }
 
     /// Whether Home Assistant may know a device: announcements are retained, and a sender that invents addresses could
-    /// fill it. A device that was silent for long, or never heard again, makes room.
+    /// fill it. A device that was silent for long, or did not come again, makes room.
     mutating func mayBeAnnounced(_ device: HeardDevice, limit: Int, at now: Instant) -> Bool {
         if device.isNamed { return true }
         let owner = addressText(of: device)
@@ -249,7 +249,7 @@ extension Gateway {
             }
             announcedStrangers.remove(owner)
         }
-        // If they are heard again, they are announced again.
+        // If they come again, they are announced again.
         let gone = Set(owners)
         for slot in devices.indices where !devices[slot].announced.isEmpty {
             if gone.contains(addressText(of: devices[slot])) { devices[slot].announced.removeAll() }
@@ -297,7 +297,7 @@ extension Gateway {
         }
     }
 
-    /// Notes when the devices of which something is retained were heard.
+    /// Notes when the devices of which something is retained were received.
     private mutating func refreshOwners() {
         for device in devices where device.isInUse && device.lastPublished != nil {
             retained.heard(addressText(of: device), at: device.lastHeard)

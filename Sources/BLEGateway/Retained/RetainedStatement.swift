@@ -15,6 +15,7 @@ public struct RetainedStatement: Equatable, Sendable {
     }
 
     public var topic: String
+    /// What it states.
     public var kind: Kind
     /// The device: its address in documents, or the name of its identity if that has no known address; empty for the
     /// status.
@@ -43,7 +44,7 @@ public struct RetainedStatement: Equatable, Sendable {
 public struct RetainedOwner: Equatable, Sendable {
     /// As in statements.
     public var name: String
-    /// When it was heard first and last, in seconds since 1970.
+    /// When it was received first and last, in seconds since 1970.
     public var firstHeard: Int64
     public var lastHeard: Int64
     /// Whether the adapter, or the daemon, knows the device by a bond.
@@ -59,14 +60,18 @@ public struct RetainedOwner: Equatable, Sendable {
 
 /// Everything that outlives the program of what is retained, or a part of it that has changed.
 public struct RetainedRecord: Equatable, Sendable {
+    /// What is stated, or has to be removed.
     public var statements: [RetainedStatement] = []
+    /// The devices of the statements.
     public var owners: [RetainedOwner] = []
     /// The topics that nothing is retained for any more.
     public var removedTopics: [String] = []
+    /// The devices of which nothing is retained any more.
     public var removedOwners: [String] = []
 
     public init() {}
 
+    /// Whether it says nothing.
     public var isEmpty: Bool {
         statements.isEmpty && owners.isEmpty && removedTopics.isEmpty && removedOwners.isEmpty
     }
@@ -74,6 +79,7 @@ public struct RetainedRecord: Equatable, Sendable {
 
 /// What became of a retained message.
 public enum RetainedOutcome: Equatable, Sendable {
+    /// The broker has acknowledged it.
     case accepted
     /// The broker refused it for good, or it could not be sent: it is stated again in a session some time later.
     case refused

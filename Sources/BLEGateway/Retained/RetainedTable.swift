@@ -39,7 +39,7 @@ struct RetainedTable: Sendable {
     private var pending: [String] = []
     private var number: UInt64 = 0
     private(set) var size = 0
-    /// What has changed since `takeChanges`; `nil`: nobody asks.
+    /// What has changed since `takeChanges`; `nil`: changes are not collected.
     private var changes: (topics: Set<String>, owners: Set<String>)?
 
     let countLimit: Int
@@ -149,7 +149,7 @@ struct RetainedTable: Sendable {
         enqueue(topic)
     }
 
-    /// Notes that a device was heard, if something of it is retained.
+    /// Notes that a device was received, if something of it is retained.
     mutating func heard(_ owner: String, at now: Instant) {
         guard let known = owners[owner], known.lastHeard < now else { return }
         owners[owner]?.lastHeard = now

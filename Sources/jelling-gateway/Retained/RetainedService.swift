@@ -108,7 +108,7 @@ final class RetainedService: Service {
             state.gateway = gateway
         }
         guard old != gateway, !old.isEmpty else { return }
-        for ending in ["", "-wal", "-shm"] { unlink(path(old) + ending) }
+        for ending in ["", "-wal", "-shm"] { unsafe unlink(path(old) + ending) }
     }
 
     private func failed(_ error: any Error, _ gateway: String) {

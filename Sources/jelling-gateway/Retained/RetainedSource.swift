@@ -1,6 +1,6 @@
 import BLEGateway
 
-/// Who knows what has to be retained at the broker.
+/// Knows what has to be retained at the broker.
 protocol RetainedSource: AnyObject, Sendable {
     /// A session has begun: the broker may have lost everything.
     func sessionBegan()
