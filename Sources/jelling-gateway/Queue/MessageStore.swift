@@ -42,14 +42,14 @@ final class MessageStore {
         let reserve = DiskReserve(besides: path)
         self.reserve = reserve
         sizeLimit = min(settings.sizeLimit, DiskReserve.fileLimit.map { $0 / 4 * 3 } ?? .max)
-        var rescue = isDamaged ? try QueueRescue(path: path) : nil
+        var rescue = isDamaged ? try QueueRescue(path: path, isWhole: false) : nil
         do {
             database = try Self.open(path, reserve, settings)
         } catch let error where Self.isFull(error) {
             reserve.release()
             database = try Self.open(path, reserve, settings)
         } catch let error where rescue == nil && (Self.isDamage(error) || Self.isForeign(error, path)) {
-            rescue = try QueueRescue(path: path)
+            rescue = try QueueRescue(path: path, isWhole: true)
             database = try Self.open(path, reserve, settings)
         }
         rescue?.takeOver(into: database, known: known, end: end)
@@ -152,6 +152,8 @@ final class MessageStore {
         do {
             let outcome = try write(messages, acknowledged)
             tidy()
+            // Not when there are new ones, which are written now.
+            if messages.isEmpty { try checkCount() }
             return outcome
         } catch let error where Self.isFull(error) {
             makeRoom()
@@ -207,6 +209,15 @@ final class MessageStore {
             ])
             messages[index].id = database.lastInsertedRowID
         }
+    }
+
+    /// A damaged page may have lost messages without any error: then the index has more than the table.
+    private func checkCount() throws {
+        guard count != 0, count < Self.tightStep else { return }
+        let hasMessage = try database.read { database in
+            try Int.fetchOne(database, sql: "SELECT 1 FROM message NOT INDEXED LIMIT 1") != nil
+        }
+        guard count > 0, hasMessage else { throw UnreadableRow() }
     }
 
     // MARK: Room

@@ -9,8 +9,8 @@ struct QueueRescue {
     let file: String
     /// How many messages were taken over.
     private(set) var count = 0
-    /// Whether all of the file could be read.
-    private(set) var isWhole = true
+    /// Whether, as far as is known, all of the file could be read.
+    private(set) var isWhole: Bool
 
     /// Positions beyond this one are those of a damaged file.
     static let lastPosition = Int64.max / 2
@@ -18,7 +18,9 @@ struct QueueRescue {
     private static let keptFiles = 3
 
     /// Moves the file aside.
-    init(path: String) throws {
+    /// - Parameter isWhole: `false`: some of its messages are known to be lost.
+    init(path: String, isWhole: Bool) throws {
+        self.isWhole = isWhole
         // Without a date if the clock is wrong enough.
         let file = "\(path).broken-\(Int64(exactly: Date().timeIntervalSince1970.rounded()) ?? 0)"
         self.file = file
@@ -129,6 +131,6 @@ struct QueueRescue {
     /// What became of the file, for the log.
     var text: String {
         "the queue was damaged and is now \(file); \(count) messages in it could be read and are still sent"
-            + (isWhole ? "" : ", others could not")
+            + (isWhole ? "" : ", others may be lost")
     }
 }
