@@ -12,9 +12,9 @@ struct ListeningSocket: ~Copyable {
 
     /// - Parameter address: an IPv4 or IPv6 address.
     init(address: String, port: UInt16) throws(SocketProblem) {
-        var hints = addrinfo()
-        hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?
         let code = unsafe getaddrinfo(address, String(port), &hints, &found)
         guard code == 0, let place = unsafe found else {
