@@ -321,7 +321,6 @@ if Context.environment["JELLING_GATEWAY"] == "1" {
     package.products.append(.executable(name: "jelling-gateway", targets: ["jelling-gateway"]))
     package.dependencies += [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ]
     package.targets += [
@@ -332,8 +331,6 @@ if Context.environment["JELLING_GATEWAY"] == "1" {
                 "BLE", "BLEDaemonClient", "BLEGateway", "BLEJSON", "BLESecurity", "BLEServiceManager", "BLEStateFiles",
                 "BLEText", "BLEVirtualTransports", "CMosquitto",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -39,13 +39,27 @@ public struct Gateway: Sendable {
     /// The slots of devices whose documents wait.
     private var pending: [Int] = []
     private var nextDue: Instant?
-    private var nextSweep: Instant?
-    /// The devices without settings that Home Assistant knows, by their addresses; bounded by
-    /// `HomeAssistantSettings.deviceLimit`.
-    var announcedDevices: Set<UInt64> = []
-    /// The names of the values that were announced, by `announcementKey`, also of devices that were forgotten since:
-    /// announcements are retained.
-    var announcedNames: [UInt64: Set<String>] = [:]
+    var nextSweep: Instant?
+    /// What the broker retains.
+    var retained = RetainedTable()
+    /// The devices of the settings as statements name them, with their names in the settings.
+    var named: [String: String?] = [:]
+    /// The same in the order of the settings.
+    var namedOrder: [String] = []
+    /// Whether devices of the settings, and others that a bond names, are present.
+    var presences: [String: PresenceTrack] = [:]
+    /// The devices without settings that Home Assistant knows; bounded by `HomeAssistantSettings.deviceLimit`.
+    var announcedStrangers: Set<String> = []
+    /// Devices of which something is retained, and which the filter may not let pass any more.
+    var filterReviews: Set<String> = []
+    /// When to look for what is retained of devices that are silent.
+    var nextReview: Instant?
+    /// When it was last looked for devices that make room in Home Assistant.
+    var lastSearch: Instant?
+    /// The latest time of an input.
+    var latest = Instant.zero
+    /// From the engine's clock to microseconds since 1970.
+    var unixOffset: Int64 = 0
     private var lastAnnouncement: Instant?
 
     /// Documents that are due within this time are sent together, in microseconds.
@@ -57,6 +71,7 @@ public struct Gateway: Sendable {
         self.encrypt = encrypt
         resolver = IdentityResolver(identities: configuration.identities, encrypt: encrypt)
         prepare()
+        if !presences.isEmpty { nextSweep = .zero }
     }
 
     private mutating func prepare() {
@@ -73,6 +88,7 @@ public struct Gateway: Sendable {
             keys?.add(key, for: DeviceAddress(value: device.address, kind: .public))
         }
         prepareGuards()
+        prepareNames()
     }
 
     /// The number of remembered devices.
@@ -89,8 +105,6 @@ public struct Gateway: Sendable {
             free.removeAll()
             slotOfKey.removeAll()
             pending.removeAll()
-            announcedDevices.removeAll()
-            announcedNames.removeAll()
             nextDue = nil
             nextSweep = nil
         }
@@ -108,6 +122,8 @@ public struct Gateway: Sendable {
             devices[slot].advertisement = []
             devices[slot].publishedValues = [:]
         }
+        if old.filter != configuration.filter { filterReviews = Set(retained.owners.keys) }
+        reconcile()
         nextSweep = .zero
     }
 
@@ -145,11 +161,12 @@ public struct Gateway: Sendable {
     /// When to call `advance`; `nil`: not before the next packet.
     public var nextDeadline: Instant? {
         let due = nextDue.map { Instant(microseconds: ($0.microseconds + Self.grain - 1) / Self.grain * Self.grain) }
-        return earliest(due, nextSweep)
+        return earliest(earliest(due, nextSweep), nextReview)
     }
 
     /// Creates the messages that are due.
     public mutating func advance(to now: Instant) {
+        latest = max(latest, now)
         if let next = nextDue, next <= now {
             nextDue = nil
             var rest: [Int] = []
@@ -170,6 +187,7 @@ public struct Gateway: Sendable {
             pending = rest
         }
         if let next = nextSweep, next <= now { sweep(at: now) }
+        if let next = nextReview, next <= now { reviewRetained(at: now) }
     }
 
     private mutating func schedule(_ slot: Int, due: Instant, at now: Instant) {
@@ -196,6 +214,8 @@ public struct Gateway: Sendable {
     ///   - unix: the same time in microseconds since 1970.
     public mutating func hear(_ sighting: Sighting, at now: Instant, unix: Int64) {
         counters.reports += 1
+        latest = max(latest, now)
+        unixOffset = unix - now.microseconds
         let isWeak = configuration.filter.minimumRSSI.map { sighting.rssi < $0 } ?? false
         guard let address = sighting.address, !isWeak, let slot = slot(for: address, at: now) else {
             counters.ignoredReports += 1
@@ -325,10 +345,7 @@ public struct Gateway: Sendable {
         }
         slotOfKey[key] = slot
         if let identity { slotOfKey[Self.key(identity: identity)] = slot }
-        if nextSweep == nil { nextSweep = now.advanced(by: configuration.memory) }
-        if let presence = configuration.presence {
-            nextSweep = earliest(nextSweep, now.advanced(by: presence.timeout))
-        }
+        nextSweep = earliest(nextSweep, now.advanced(by: configuration.memory))
         return slot
     }
 
@@ -345,6 +362,7 @@ public struct Gateway: Sendable {
     }
 
     private mutating func forget(_ slot: Int) {
+        withdrawDocument(of: devices[slot])
         slotOfKey[Self.key(devices[slot].address)] = nil
         if let identity = devices[slot].identity { slotOfKey[Self.key(identity: identity)] = nil }
         // The list of devices whose documents wait still has the slot.
@@ -371,30 +389,12 @@ public struct Gateway: Sendable {
         }
     }
 
-    // MARK: Presence
-
-    private mutating func checkPresence(_ slot: Int, at now: Instant) {
-        guard let rule = configuration.presence, devices[slot].isNamed, let signal = best(slot) else { return }
-        let isPresent = devices[slot].isPresent == true
-        if signal.smoothed >= (isPresent ? rule.leave : rule.enter) {
-            devices[slot].lastStrong = now
-            if !isPresent { reportPresence(slot, true) }
-        }
-    }
-
-    private mutating func reportPresence(_ slot: Int, _ isPresent: Bool) {
-        devices[slot].isPresent = isPresent
-        messages.append(presenceMessage(devices[slot]))
-    }
+    // MARK: Silence
 
     /// Reports devices that have become absent, and forgets devices that were silent for too long.
     private mutating func sweep(at now: Instant) {
-        nextSweep = nil
+        nextSweep = sweepPresence(at: now)
         for slot in devices.indices where devices[slot].isInUse {
-            if let rule = configuration.presence, devices[slot].isPresent == true {
-                let end = (devices[slot].lastStrong ?? devices[slot].lastHeard).advanced(by: rule.timeout)
-                if end <= now { reportPresence(slot, false) } else { nextSweep = earliest(nextSweep, end) }
-            }
             let end = devices[slot].lastHeard.advanced(by: configuration.memory)
             if end <= now {
                 forget(slot)
@@ -413,7 +413,9 @@ public struct Gateway: Sendable {
         let signal = best(slot)
         devices[slot].publishedRSSI = signal?.smoothed ?? 0
         devices[slot].publishedValues = devices[slot].valuesByName
-        guard configuration.filter.allows(subject(devices[slot])) else {
+        let isAllowed = configuration.filter.allows(subject(devices[slot]))
+        review(devices[slot], isAllowed: isAllowed)
+        guard isAllowed else {
             counters.filteredReports += 1
             return
         }
@@ -422,7 +424,8 @@ public struct Gateway: Sendable {
         devices[slot].sequence += 1
         var topic = documentTopic(devices[slot], signal)
         if configuration.homeAssistant != nil { topic = announce(slot, topic: topic, at: now) }
-        messages.append(documentMessage(devices[slot], signal, topic: topic))
+        let message = documentMessage(devices[slot], signal, topic: topic)
+        send(message, .document, devices[slot], at: now)
         devices[slot].dropEvents()
     }
 

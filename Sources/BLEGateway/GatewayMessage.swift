@@ -38,6 +38,8 @@ public struct GatewayCounters: Equatable, Sendable {
     public var evictedDevices: UInt64 = 0
     /// Documents of devices that were not announced to Home Assistant because of `HomeAssistantSettings.deviceLimit`.
     public var unannouncedDocuments: UInt64 = 0
+    /// Messages that removed what the broker had retained.
+    public var withdrawals: UInt64 = 0
     /// Packets with encrypted values whose key is missing or wrong.
     public var unreadableReports: UInt64 = 0
     /// Packets that were received before, or whose counter did not continue those of the device.

@@ -49,7 +49,7 @@ struct GatewayCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A file with settings, in YAML or JSON.", valueName: "file"))
     var config: String?
 
-    @Flag(help: "Check the settings, and do nothing else.")
+    @Flag(help: "Check the settings, and the files and addresses that they name, and do nothing else.")
     var check = false
 
     @Flag(help: "Print the documents, one in a line.")
@@ -88,22 +88,22 @@ struct GatewayCommand: AsyncParsableCommand {
             throw ExitCode(2)
         }
         let source = SettingsSource(arguments: self)
-        let settings: GatewaySettings
-        do {
-            settings = try source.read()
-        } catch {
-            Self.say("error: \(error)")
+        let requests = check ? nil : ReloadRequests(settings: source.path)
+        let (settings, review) = source.readAll()
+        if settings.broker == nil, !print, review.problems.isEmpty {
+            review.add(
+                SettingsProblem(
+                    file: source.path ?? "settings", message: "no broker; add ‘mqtt’ with ‘url’, or use --print"))
+        }
+        let checks = SettingsCheck(
+            settings: settings, stateFolder: GatewayProgram.stateFolder(settings), review: review)
+        if check { checks.checkAll() } else { checks.checkBroker() }
+        guard review.problems.isEmpty else {
+            for line in WrongSettings(problems: review.problems).lines { Self.say("error: \(line)") }
             throw ExitCode(2)
         }
-        if settings.broker == nil, !print, !check {
-            Self.say("error: \(config ?? ""): no broker; add ‘mqtt’ with ‘url’, or use --print")
-            throw ExitCode(2)
-        }
-        if check {
-            Self.say("the settings are right")
-            return
-        }
-        let program = GatewayProgram(source: source, settings: settings, options: self)
+        guard let requests else { return Self.say("the settings are right") }
+        let program = GatewayProgram(source: source, settings: settings, requests: requests, options: self)
         guard await program.run() else { throw ExitCode(1) }
     }
 

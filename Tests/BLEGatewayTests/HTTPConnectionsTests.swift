@@ -125,25 +125,32 @@ import Testing
         #expect(server.open.count == limits.connectionsOfAddress + 1)
     }
 
-    @Test func `connections with a request keep their places, and the new one is refused`() {
+    @Test func `of connections with a request the oldest makes room, but after all others`() {
         var server = HTTPConnections()
         for _ in 0..<limits.connectionsOfAddress {
             let id = server.accept(Self.local, at: at(0))
             server.received(Self.request, on: id, at: at(0))
         }
         _ = server.takeActions()
+        let first = server.open[0]
         let new = server.accept(Self.local, at: at(1))
-        guard case .close(new, let octets)? = server.takeActions().first else {
-            Issue.record("not refused")
+        guard case .close(first, let octets)? = server.takeActions().first else {
+            Issue.record("the oldest was not closed")
             return
         }
-        #expect(status(octets) == "503" && !server.open.contains(new))
-        // What is only waiting for the client's end goes first.
+        #expect(status(octets) == "503" && server.open.contains(new))
+        // What has sent no request goes first.
+        let next = server.accept(Self.local, at: at(1))
+        guard case .close(new, _)? = server.takeActions().first else {
+            Issue.record("another one was closed")
+            return
+        }
+        // And before that, what is only waiting for the client's end.
         let old = server.open[3]
         server.answer(HTTPAnswer(.ok), to: old, at: at(1))
         server.wrote(1000, on: old, at: at(1))
         _ = server.takeActions()
-        let next = server.accept(Self.local, at: at(1))
+        _ = server.accept(Self.local, at: at(1))
         #expect(server.takeActions() == [.close(old, lastOctets: [])] && server.open.contains(next))
     }
 

@@ -152,7 +152,10 @@ watchdog: {silence: 60, attempts: 3}
 
 @case('a file with every key is right, as YAML and as JSON')
 def right_files(b):
-    b.run('--config', b.write('all.yaml', EVERYTHING), '--check')
+    for name, content in (('secret', 'x\n'), ('ca.pem', '-----BEGIN CERTIFICATE-----\n')):
+        b.write(name, content)
+    text = EVERYTHING.replace('/etc/', b.dir + '/').replace('/var/lib/', b.dir + '/').replace('9464', str(free_port()))
+    b.run('--config', b.write('all.yaml', text), '--check')
     b.run('--config', b.write('all.json', json.dumps({'name': 'a', 'mqtt': {'url': 'mqtt://b'}, 'publish': {'interval': 2}})),
           '--check')
 

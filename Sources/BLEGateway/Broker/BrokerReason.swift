@@ -23,7 +23,7 @@ public struct BrokerReason: Equatable, Sendable {
         /// The message will never be accepted: it is dropped.
         case messageIsFinal
         /// The message is kept and sent again.
-        /// - attempts: after so many refusals in a row it is dropped; `nil`: never.
+        /// - Parameter attempts: after so many refusals in a row it is dropped; `nil`: never.
         case messageIsKept(attempts: Int?)
         /// One of the messages on the way is at fault, and the session has ended.
         case messageIsAtFault
@@ -42,7 +42,9 @@ public struct BrokerReason: Equatable, Sendable {
         case subscriptionIsMissing
     }
 
+    /// The packet that has the code.
     public let packet: Packet
+    /// The code as the broker sent it.
     public let code: UInt8
 
     public init(_ packet: Packet, code: UInt8) {

@@ -14,7 +14,10 @@ public struct RefusedTopics: Sendable {
 
     /// What happens to a message that was refused.
     public enum Outcome: Equatable, Sendable {
-        case kept, dropped
+        /// It is sent again later.
+        case kept
+        /// It is given up.
+        case dropped
     }
 
     private var topics: [String: Topic] = [:]
@@ -62,7 +65,7 @@ public struct RefusedTopics: Sendable {
     /// When the next topic may be tried again; `nil`: none waits.
     public func nextDue(after now: Instant) -> Instant? { topics.values.lazy.map(\.due).filter { $0 > now }.min() }
 
-    /// Forgets topics whose time came long ago: nobody has a message for them.
+    /// Forgets topics whose time came long ago: no message waits for them.
     public mutating func forgetOld(at now: Instant) {
         topics = topics.filter { $0.value.due.advanced(by: .seconds(600)) > now }
     }

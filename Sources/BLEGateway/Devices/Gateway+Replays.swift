@@ -8,7 +8,7 @@ extension Gateway {
     }
 
     /// Compares encrypted packets with earlier ones of the device, removes values in clear of a device that encrypts,
-    /// and tells of packets that somebody else may have sent.
+    /// and reports packets that somebody else may have sent.
     mutating func judge(_ reports: inout [SensorReport], _ slot: Int, at now: Instant) -> Standing {
         guard !reports.isEmpty, let key = guardKeys[devices[slot].address.value] else { return .current }
         var device = guards.removeValue(forKey: key) ?? ProtectedDevice()
@@ -48,7 +48,7 @@ extension Gateway {
         let last = track.last.counter
         let verdict = track.judge(report, seal, wasHeard: wasHeard, at: now)
         device.replays = track
-        // What was received before is not added again: whoever sends recorded packets would make the gateway forget others.
+        // What was received before is not added again: by sending it one could make the gateway forget other packets.
         if verdict == .new || !wasHeard { note(seal, &device) }
         switch verdict {
         case .new: return (.current, nil)

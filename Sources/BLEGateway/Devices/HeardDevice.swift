@@ -42,10 +42,6 @@ struct HeardDevice {
     var due: Instant?
     /// Whether the list of devices whose documents wait has the slot.
     var isPending = false
-    /// The presence as last reported; `nil`: never reported.
-    var isPresent: Bool?
-    /// When it was last received with the signal strength that presence requires.
-    var lastStrong: Instant?
     /// The values, and whether the presence, that Home Assistant knows.
     var announced: Set<String> = []
     var isPresenceAnnounced = false

@@ -21,9 +21,11 @@ extension Gateway {
     }
 
     /// The same in lower case, with only letters, digits and `_`.
-    func identifier(of device: HeardDevice) -> String {
+    func identifier(of device: HeardDevice) -> String { Self.identifier(addressText(of: device)) }
+
+    static func identifier(_ owner: String) -> String {
         var text = ""
-        for character in addressText(of: device).lowercased() where character != ":" {
+        for character in owner.lowercased() where character != ":" {
             text.append(character.isASCII && (character.isLetter || character.isNumber) ? character : "_")
         }
         return text
@@ -54,10 +56,10 @@ extension Gateway {
         device.announcedTopics?.presence ?? topic(configuration.topics.presence, device)
     }
 
-    func presenceMessage(_ device: HeardDevice) -> GatewayMessage {
+    func presenceMessage(_ device: HeardDevice, isPresent: Bool) -> GatewayMessage {
         GatewayMessage(
             kind: .presence, topic: presenceTopic(device),
-            payload: Array((device.isPresent == true ? "home" : "not_home").utf8), isRetained: true)
+            payload: isPresent ? Self.home : Self.notHome, isRetained: true)
     }
 
     func documentTopic(_ device: HeardDevice, _ signal: SignalTrack?) -> String {

@@ -26,7 +26,7 @@ extension Gateway {
         let known = updateTopics(slot, topic: topic, at: now)
         let device = devices[slot]
         let news = device.values.filter { !device.announced.contains($0.field.name) }
-        guard news.isEmpty || mayBeAnnounced(device, limit: settings.deviceLimit) else {
+        guard news.isEmpty || mayBeAnnounced(device, limit: settings.deviceLimit, at: now) else {
             counters.unannouncedDocuments += 1
             return topic
         }
@@ -34,16 +34,15 @@ extension Gateway {
             // What the value is will be seen when the device knows it.
             if value.field.unit.isEmpty, !value.field.value.isKnown { continue }
             devices[slot].announced.insert(value.field.name)
-            announcedNames[announcementKey(device), default: []].insert(value.field.name)
             guard let entity = HomeAssistantEntity(value.field, expireAfter: settings.expireAfter) else { continue }
-            messages.append(discoveryMessage(entity, device, topic: known.document, settings))
+            send(discoveryMessage(entity, device, topic: known.document, settings), .entity, device, at: now)
         }
         guard configuration.presence != nil, device.isNamed, !device.isPresenceAnnounced else {
             return known.document
         }
         devices[slot].isPresenceAnnounced = true
         let entity = HomeAssistantEntity(presenceTopic: known.presence)
-        messages.append(discoveryMessage(entity, device, topic: known.document, settings))
+        send(discoveryMessage(entity, device, topic: known.document, settings), .tracker, device, at: now)
         return known.document
     }
 
@@ -64,28 +63,11 @@ extension Gateway {
         if known.presence != presence {
             devices[slot].isPresenceAnnounced = false
             // Nothing else would be published there until the presence changes.
-            if devices[slot].isPresent != nil { messages.append(presenceMessage(devices[slot])) }
+            if let isPresent = presences[addressText(of: devices[slot])]?.isPresent {
+                send(presenceMessage(devices[slot], isPresent: isPresent), .presence, devices[slot], at: now)
+            }
         }
         return new
-    }
-
-    /// Whether Home Assistant may know the device: announcements are retained, and nobody would remove those of a
-    /// sender that invents addresses.
-    private mutating func mayBeAnnounced(_ device: HeardDevice, limit: Int) -> Bool {
-        if device.isNamed || announcedDevices.contains(device.address.value) { return true }
-        guard announcedDevices.count < limit else { return false }
-        announcedDevices.insert(device.address.value)
-        return true
-    }
-
-    /// Whether Home Assistant may know a value of the device: nobody would remove those of a sender that invents them.
-    private func mayBeAnnounced(_ name: String, _ device: HeardDevice) -> Bool {
-        guard let names = announcedNames[announcementKey(device)] else { return true }
-        return names.contains(name) || names.count < HeardDevice.valueLimit
-    }
-
-    private func announcementKey(_ device: HeardDevice) -> UInt64 {
-        device.identity.map { 1 << 63 | UInt64($0) } ?? device.address.value
     }
 
     private func discoveryMessage(
@@ -126,7 +108,7 @@ extension Gateway {
     }
 
     /// The text with only the characters that Home Assistant accepts in discovery topics.
-    private func plain(_ text: String) -> String {
+    func plain(_ text: String) -> String {
         String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
     }
 }

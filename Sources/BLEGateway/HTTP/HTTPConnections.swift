@@ -40,12 +40,21 @@ public struct HTTPConnections: Sendable {
         case writing(rest: ArraySlice<UInt8>)
         case closing(octets: Int)
 
-        /// Those with a lower number give up their places first; `nil`: does not.
-        var worth: Int? {
+        /// Those with a lower number give up their places first.
+        var worth: Int {
             switch self {
             case .closing: 0
             case .reading: 1
-            case .waiting, .writing: nil
+            case .waiting: 2
+            case .writing: 3
+            }
+        }
+
+        /// Whether the client has had a part of its answer, or all.
+        var isAnswered: Bool {
+            switch self {
+            case .reading, .waiting: false
+            case .writing, .closing: true
             }
         }
     }
@@ -105,9 +114,9 @@ public struct HTTPConnections: Sendable {
         let id = ID(number: lastNumber)
         let count = connections.count { $0.peer == peer }
         if count >= limits.connectionsOfAddress {
-            guard makeRoom(among: peer) else { return refuse(id) }
+            makeRoom(among: peer)
         } else if connections.count >= limits.connections {
-            guard makeRoom(among: nil) else { return refuse(id) }
+            makeRoom(among: nil)
         }
         connections.append(
             Connection(
@@ -206,25 +215,17 @@ public struct HTTPConnections: Sendable {
         actions.append(.close(connection.id, lastOctets: lastOctets))
     }
 
-    private mutating func refuse(_ id: ID) -> ID {
-        actions.append(.close(id, lastOctets: HTTPAnswer(.serviceUnavailable).octets(isHead: false)))
-        return id
-    }
-
     /// - Parameter peer: whose connection ends; `nil`: that of the address with the most.
-    /// - Returns: whether one ended.
-    private mutating func makeRoom(among peer: Peer?) -> Bool {
+    private mutating func makeRoom(among peer: Peer?) {
         var best: (index: Int, worth: Int, count: Int)?
         for (index, connection) in connections.enumerated() where peer == nil || connection.peer == peer {
-            guard let worth = connection.phase.worth else { continue }
+            let worth = connection.phase.worth
             let count = peer == nil ? connections.count { $0.peer == connection.peer } : 0
             if let best, (best.worth, -best.count) <= (worth, -count) { continue }
             best = (index, worth, count)
         }
-        guard let best else { return false }
-        // What is closing has had its answer.
-        let lastOctets = best.worth == 0 ? [] : HTTPAnswer(.serviceUnavailable).octets(isHead: false)
-        close(best.index, lastOctets: lastOctets)
-        return true
+        guard let index = best?.index else { return }
+        let refusal = HTTPAnswer(.serviceUnavailable).octets(isHead: false)
+        close(index, lastOctets: connections[index].phase.isAnswered ? [] : refusal)
     }
 }

@@ -1,3 +1,4 @@
+import BLEGateway
 import CMosquitto
 import Dispatch
 import Glibc
@@ -17,10 +18,10 @@ import Synchronization
     /// Receives the client's events, on the client's thread.
     protocol Delegate: AnyObject, Sendable {
         func connected(_ client: MQTTClient)
-        /// - Parameter wasShort: whether the broker accepted the session, and it ended soon after that.
-        func disconnected(_ client: MQTTClient, _ reason: String, wasShort: Bool)
-        /// - Parameter problem: why the broker rejected the message; `nil` if it accepted it.
-        func acknowledged(_ client: MQTTClient, _ message: Int32, problem: String?)
+        func disconnected(_ client: MQTTClient, _ ending: SessionEnding)
+        func acknowledged(_ client: MQTTClient, _ message: Int32, _ reason: BrokerReason)
+        /// A topic cannot be read.
+        func notSubscribed(_ client: MQTTClient, _ reason: BrokerReason)
         func received(topic: String, payload: [UInt8])
     }
 
@@ -33,6 +34,13 @@ import Synchronization
         var greeted: ContinuousClock.Instant?
         var statusMessage: Int32?
         var failure: String?
+        /// Why the broker refused or ended the session; `nil` if it gave no reason.
+        var reason: BrokerReason?
+        /// What the broker allows in this session, as it says.
+        var granted = SessionLimits()
+        /// What the broker's refusals have shown.
+        var learned = SessionLimits()
+        var limits: SessionLimits { granted.combined(with: learned) }
         /// The last error of OpenSSL or libmosquitto.
         var lastError: String?
         var connections = 0
@@ -60,7 +68,7 @@ import Synchronization
     /// - Throws: `MQTTProblem` for files and settings that libmosquitto rejects.
     init(
         _ settings: BrokerSettings, clientID: String, statusTopic: String, subscriptions: [String],
-        delegate: any Delegate
+        delegate: (any Delegate)?
     ) throws(MQTTProblem) {
         _ = Self.isLibraryReady
         self.settings = settings
@@ -78,6 +86,16 @@ import Synchronization
         }
     }
 
+    /// The session of a gateway, which also listens to the start of Home Assistant.
+    convenience init(
+        _ settings: BrokerSettings, of gateway: GatewayConfiguration, delegate: (any Delegate)?
+    ) throws(MQTTProblem) {
+        try self.init(
+            settings, clientID: settings.clientID ?? "jelling-\(gateway.name)",
+            statusTopic: Gateway.statusTopic(of: gateway),
+            subscriptions: gateway.homeAssistant.map { [$0.prefix + "/status"] } ?? [], delegate: delegate)
+    }
+
     deinit { unsafe mosquitto_destroy(handle) }
 
     private func check(_ code: Int32, _ what: String) throws(MQTTProblem) {
@@ -91,28 +109,29 @@ import Synchronization
         let version = settings.version == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
         try check(unsafe mosquitto_int_option(handle, MOSQ_OPT_PROTOCOL_VERSION, version), "version of MQTT")
         unsafe mosquitto_max_inflight_messages_set(handle, UInt32(settings.inFlightLimit))
-        let offline = Array("offline".utf8)
-        try check(
-            unsafe mosquitto_will_set(handle, statusTopic, Int32(offline.count), offline, 1, true), "last will")
+        try setWill()
         if let security = settings.security {
-            if let authorities = security.authorities {
-                try readable(authorities)
-            }
-            if let certificate = security.certificate { try readable(certificate) }
-            if let key = security.key { try readable(key) }
+            try settings.checkFiles()
             let path = security.authorities == nil ? "/etc/ssl/certs" : nil
             try check(
                 unsafe mosquitto_tls_set(handle, security.authorities, path, security.certificate, security.key, nil),
                 "TLS")
         }
-        unsafe mosquitto_connect_with_flags_callback_set(handle) { _, object, code, _ in
-            unsafe MQTTClient.of(object)?.greeted(code)
+        unsafe mosquitto_connect_v5_callback_set(handle) { _, object, code, _, properties in
+            unsafe MQTTClient.of(object)?.greeted(code, SessionLimits(properties), serverReference(in: properties))
         }
         unsafe mosquitto_disconnect_callback_set(handle) { _, object, code in
             unsafe MQTTClient.of(object)?.note(failure: code)
         }
         unsafe mosquitto_publish_v5_callback_set(handle) { _, object, message, reason, _ in
             unsafe MQTTClient.of(object)?.acknowledged(message, reason: reason)
+        }
+        unsafe mosquitto_subscribe_callback_set(handle) { _, object, _, count, granted in
+            guard let client = unsafe MQTTClient.of(object), let granted = unsafe granted else { return }
+            for code in unsafe Array(UnsafeBufferPointer(start: granted, count: Int(count))) {
+                let reason = BrokerReason(.subscription, code: UInt8(truncatingIfNeeded: code))
+                if reason.verdict != .accepted { client.delegate?.notSubscribed(client, reason) }
+            }
         }
         unsafe mosquitto_message_callback_set(handle) { _, object, message in
             guard let client = unsafe MQTTClient.of(object), let message = unsafe message?.pointee else { return }
@@ -130,9 +149,13 @@ import Synchronization
         }
     }
 
-    private func readable(_ path: String) throws(MQTTProblem) {
-        guard unsafe access(path, R_OK) != 0 else { return }
-        throw MQTTProblem("cannot read \(path): \(systemText(errno))")
+    private func setWill() throws(MQTTProblem) {
+        let limits = state.withLock { $0.learned }
+        let offline = Array("offline".utf8)
+        try check(
+            unsafe mosquitto_will_set(
+                handle, statusTopic, Int32(offline.count), offline, Int32(min(1, limits.maximumQualityOfService)),
+                limits.retainsMessages), "last will")
     }
 
     private static func of(_ object: UnsafeMutableRawPointer?) -> MQTTClient? {
@@ -141,6 +164,10 @@ import Synchronization
 
     /// Whether messages can be sent now.
     var isConnected: Bool { state.withLock { $0.isConnected } }
+    /// What the broker allows in the session, or allowed in the last one.
+    var limits: SessionLimits { state.withLock { $0.limits } }
+    /// How many messages may be without acknowledgement.
+    var inFlightLimit: Int { min(settings.inFlightLimit, limits.receiveMaximum) }
     /// The number of sessions that the broker has accepted.
     var connections: Int { state.withLock { $0.connections } }
 
@@ -157,23 +184,51 @@ import Synchronization
         guard let delegate else { return nil }
         let next = try MQTTClient(
             settings, clientID: clientID, statusTopic: statusTopic, subscriptions: subscriptions, delegate: delegate)
-        let failures = state.withLock { $0.failures }
-        next.state.withLock { $0.failures = failures }
+        let (failures, learned) = state.withLock { ($0.failures, $0.learned) }
+        next.state.withLock { state in
+            state.failures = failures
+            state.learned = learned
+        }
         return next
+    }
+
+    /// Learns what the broker allows from the end of a session.
+    /// - Parameter onTheWay: how many messages had no acknowledgement.
+    func learn(from reason: BrokerReason, onTheWay: Int) {
+        state.withLock { state in
+            let current = state.limits
+            state.learned.learn(
+                reason.verdict, from: current, onTheWay: onTheWay, isBegin: reason.packet != .disconnection)
+        }
     }
 
     /// The broker works although sessions end soon: the next pause is short.
     func works() { state.withLock { $0.failures = 0 } }
 
+    /// Publishes `online` once more, because the broker refused it.
+    func publishStatusAgain() {
+        let online = Array("online".utf8)
+        state.withLock { state in
+            guard state.isConnected, !state.isStopped else { return }
+            var message: Int32 = 0
+            let code = unsafe mosquitto_publish(
+                handle, &message, statusTopic, Int32(online.count), online,
+                Int32(min(1, state.limits.maximumQualityOfService)), state.limits.retainsMessages)
+            if code == 0 { state.statusMessage = message }
+        }
+    }
+
     /// Publishes `offline` and ends the session; waits a short time for that.
     func stop() {
-        let isGreeted = state.withLock { state in
+        let (isGreeted, limits) = state.withLock { state in
             state.stopped = .now
-            return state.greeted != nil
+            return (state.greeted != nil, state.limits)
         }
         if isGreeted {
             let offline = Array("offline".utf8)
-            unsafe mosquitto_publish(handle, nil, statusTopic, Int32(offline.count), offline, 1, true)
+            unsafe mosquitto_publish(
+                handle, nil, statusTopic, Int32(offline.count), offline, Int32(min(1, limits.maximumQualityOfService)),
+                limits.retainsMessages)
             // After everything that waits to be written.
             unsafe mosquitto_disconnect(handle)
         }
@@ -192,7 +247,11 @@ import Synchronization
             let result = code == 0 ? serve() : code
             // Another client of the same name, or a broker that breaks, would otherwise be met every second.
             let isLong = code == 0 && lasted >= Self.shortSession
-            state.withLock { $0.failures = isLong ? 1 : $0.failures + 1 }
+            state.withLock { state in
+                state.failures = isLong ? 1 : state.failures + 1
+                // Trying more often changes nothing, and may lock the user out.
+                if state.reason?.verdict == .settingsAreAtFault { state.failures = Self.mostFailures }
+            }
             lost(result)
             pause()
         }
@@ -203,7 +262,7 @@ import Synchronization
     private func pause() {
         let (failures, isStopped) = state.withLock { ($0.failures, $0.isStopped) }
         guard failures > 0, !isStopped else { return }
-        let longest = min(settings.longestBackoff, Double(1 << min(failures - 1, 12)))
+        let longest = min(settings.longestBackoff, Double(1 << (min(failures, Self.mostFailures) - 1)))
         // Random, because several gateways may lose their broker at the same moment.
         _ = wakeUp.wait(timeout: .now() + .milliseconds(Int(longest * .random(in: 500...1000))))
     }
@@ -226,6 +285,8 @@ import Synchronization
     /// How long a session that was told to end may go on.
     private static let farewell = Duration.seconds(3)
     private static let shortSession = Duration.seconds(10)
+    /// From here on the pause is the longest.
+    private static let mostFailures = 13
 
     /// How long the current session has lasted since the broker accepted it.
     private var lasted: Duration {
@@ -238,10 +299,18 @@ import Synchronization
             state.lastError = nil
             state.greeted = nil
             state.failure = nil
+            state.reason = nil
+            state.granted = SessionLimits()
         }
-        if let username = settings.username {
-            let code = unsafe mosquitto_username_pw_set(handle, username, password())
+        do throws(MQTTProblem) { try setWill() } catch { return Int32(MOSQ_ERR_NOMEM.rawValue) }
+        do throws(MQTTProblem) {
+            try settings.checkFiles()
+            let password = try settings.currentPassword()
+            let code = settings.username.map { unsafe mosquitto_username_pw_set(handle, $0, password) } ?? 0
             if code != 0 { return code }
+        } catch {
+            state.withLock { $0.failure = error.description }
+            return Int32(MOSQ_ERR_INVAL.rawValue)
         }
         if isFirst {
             var properties: OpaquePointer?
@@ -258,71 +327,75 @@ import Synchronization
         return unsafe mosquitto_reconnect(handle)
     }
 
-    private func password() -> String? {
-        guard let path = settings.passwordFile else { return settings.password }
-        guard let file = unsafe fopen(path, "re") else {
-            let problem = systemText(errno)
-            state.withLock { $0.lastError = "cannot read \(path): \(problem)" }
-            return nil
-        }
-        defer { unsafe fclose(file) }
-        var line = [CChar](repeating: 0, count: 1024)
-        guard unsafe fgets(&line, Int32(line.count), file) != nil else { return "" }
-        return String(
-            decoding: line.prefix { $0 != 0 && $0 != 10 && $0 != 13 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
     // MARK: On the thread
 
-    private func greeted(_ code: Int32) {
+    private func greeted(_ code: Int32, _ granted: SessionLimits, _ reference: String?) {
         guard code == 0 else {
-            let text =
-                settings.version == .v5
-                ? unsafe String(cString: mosquitto_reason_string(code))
-                : unsafe String(cString: mosquitto_connack_string(code))
-            state.withLock { $0.failure = "the broker refused the session: \(text)" }
+            let packet = settings.version == .v5 ? BrokerReason.Packet.connection : .connection311
+            let reason = BrokerReason(packet, code: UInt8(truncatingIfNeeded: code))
+            let server = reference.map { " (it names \($0))" } ?? ""
+            state.withLock { state in
+                state.reason = reason
+                state.failure = "the broker refused the session: \(reason)\(server)"
+            }
             unsafe mosquitto_disconnect(handle)
             return
         }
         for topic in subscriptions { unsafe mosquitto_subscribe(handle, nil, topic, 1) }
         let online = Array("online".utf8)
-        state.withLock { state in
+        let problem = state.withLock { state -> Int32 in
             // After a reload another session, or none, is in charge of the status.
-            guard !state.isStopped else { return }
+            guard !state.isStopped else { return 0 }
             state.connections += 1
             state.greeted = .now
+            state.granted = granted
             var message: Int32 = 0
-            unsafe mosquitto_publish(handle, &message, statusTopic, Int32(online.count), online, 1, true)
+            let code = unsafe mosquitto_publish(
+                handle, &message, statusTopic, Int32(online.count), online,
+                Int32(min(1, state.limits.maximumQualityOfService)), state.limits.retainsMessages)
             state.statusMessage = message
+            return code
         }
+        guard problem != 0 else { return }
+        let text = text(of: problem)
+        state.withLock { $0.failure = "the status cannot be published: \(text)" }
+        unsafe mosquitto_disconnect(handle)
     }
 
-    private func acknowledged(_ message: Int32, reason: Int32) {
+    private func acknowledged(_ message: Int32, reason code: Int32) {
+        let reason = BrokerReason(.publication, code: UInt8(truncatingIfNeeded: code))
         let isStatus = state.withLock { state in
             guard state.statusMessage == message else { return false }
             state.statusMessage = nil
-            state.isConnected = true
-            return true
+            defer { state.isConnected = true }
+            return !state.isConnected
         }
-        if isStatus { return delegate?.connected(self) ?? () }
-        let problem = reason >= 0x80 ? unsafe String(cString: mosquitto_reason_string(reason)) : nil
-        delegate?.acknowledged(self, message, problem: problem)
+        if isStatus { delegate?.connected(self) }
+        delegate?.acknowledged(self, message, reason)
     }
 
     private func note(failure code: Int32) {
         guard code != 0 else { return }
-        let text = text(of: code)
-        state.withLock { $0.failure = $0.failure ?? text }
+        // Errors of libmosquitto are smaller numbers than the broker's reasons.
+        let reason = code >= 0x80 ? BrokerReason(.disconnection, code: UInt8(truncatingIfNeeded: code)) : nil
+        let text = reason.map { "the broker ended the session: \($0)" } ?? text(of: code)
+        state.withLock { state in
+            state.failure = state.failure ?? text
+            state.reason = state.reason ?? reason
+        }
     }
 
     private func lost(_ code: Int32) {
-        let (reason, wasShort) = state.withLock { state in
+        let fallback = text(of: code)
+        let ending = state.withLock { state -> SessionEnding in
             state.isConnected = false
             state.statusMessage = nil
-            return (state.failure, state.greeted.map { ContinuousClock.now - $0 < Self.shortSession } ?? false)
+            return SessionEnding(
+                text: state.failure ?? fallback, reason: state.reason,
+                wasShort: state.greeted.map { ContinuousClock.now - $0 < Self.shortSession } ?? false)
         }
         guard !isStopped else { return }
-        delegate?.disconnected(self, reason ?? text(of: code), wasShort: wasShort)
+        delegate?.disconnected(self, ending)
     }
 
     /// A description of an error code of libmosquitto.
@@ -337,9 +410,11 @@ import Synchronization
             return "TLS failed\(detail); check that no certificate has expired, that the broker's is for "
                 + "\(settings.host), and that the authority in ‘caFile’ signed it"
         case MOSQ_ERR_CONN_LOST:
-            guard state.withLock({ $0.greeted }) != nil, lasted < Self.shortSession else {
-                return "the broker closed the connection"
+            guard state.withLock({ $0.greeted }) != nil else {
+                let hint = settings.version == .v5 ? "" : Self.hint311
+                return "the broker closed the connection before it accepted the session\(hint)"
             }
+            guard lasted < Self.shortSession else { return "the broker closed the connection" }
             return "the broker closed the connection soon after it had accepted the session; does another client have "
                 + "the name ‘\(clientID)’?"
         case MOSQ_ERR_KEEPALIVE: return "the broker does not answer"
@@ -349,6 +424,10 @@ import Synchronization
         }
     }
 
+    /// MQTT 3.1.1 has no reasons, and a broker that does not accept the last will can only close the connection.
+    private static let hint311 =
+        "; one that retains nothing, or has no quality of service 1, needs ‘mqtt.version’ \"5\", with which it tells that"
+
     // MARK: Sending
 
     /// Sends a message, or lets libmosquitto keep it until it can be sent.
@@ -356,9 +435,15 @@ import Synchronization
     func publish(
         topic: String, payload: [UInt8], qualityOfService: Int, isRetained: Bool
     ) throws(MQTTProblem) -> Int32? {
+        let limits = limits
+        guard limits.fits(topic: topic.utf8.count, payload: payload.count) else {
+            throw MQTTProblem("the broker takes packets of \(limits.maximumPacketSize ?? 0) octets at most")
+        }
+        let qualityOfService = min(qualityOfService, limits.maximumQualityOfService)
         var message: Int32 = 0
         let code = unsafe mosquitto_publish(
-            handle, &message, topic, Int32(clamping: payload.count), payload, Int32(qualityOfService), isRetained)
+            handle, &message, topic, Int32(clamping: payload.count), payload, Int32(qualityOfService),
+            isRetained && limits.retainsMessages)
         switch mosq_err_t(rawValue: code) {
         case MOSQ_ERR_NO_CONN, MOSQ_ERR_CONN_LOST, MOSQ_ERR_ERRNO, MOSQ_ERR_TLS:
             // The session has just been lost. libmosquitto keeps messages that need an acknowledgement and sends them

@@ -9,7 +9,7 @@ struct MetricsText {
     }
 
     mutating func add(_ name: String, _ type: String, _ help: String, _ value: Double) {
-        add(name, type, help, text: value == value.rounded() ? String(Int(value)) : "\(value)", adapter: nil)
+        add(name, type, help, text: Int(exactly: value).map(String.init) ?? "\(value)", adapter: nil)
     }
 
     private mutating func add(_ name: String, _ type: String, _ help: String, text: String, adapter: String?) {

@@ -7,6 +7,8 @@ struct StatusReport: Sendable {
     let core: GatewayCore
     let pool: AdapterPool
     let delivery: Delivery?
+    let counters: CounterService?
+    let bonds: BondedDevices
     let started = ContinuousClock.now
 
     /// Whether every part works, and a JSON object that names the parts that do not, with the reasons.
@@ -24,20 +26,26 @@ struct StatusReport: Sendable {
         var object: JSONValue = ["gateway": .string(name), "adapters": .array(adapters)]
         if let delivery {
             let isConnected = delivery.isConnected
-            var broker: JSONValue = ["connected": .boolean(isConnected)]
-            if let problem = delivery.brokerProblem { broker = broker.adding("problem", .string(problem)) }
             var queue: JSONValue = ["messages": .integer(delivery.depth + delivery.unwritten)]
             if let problem = delivery.storeProblem { queue = queue.adding("problem", .string(problem)) }
             if !isConnected || delivery.storeProblem != nil { isHealthy = false }
-            object = object.adding("broker", broker).adding("queue", queue)
+            object = object.adding("broker", broker(delivery)).adding("queue", queue)
+        }
+        for (key, problem) in [("counters", counters?.problem), ("bonds", bonds.problem)] {
+            guard let problem else { continue }
+            isHealthy = false
+            object = object.adding(key, ["problem": .string(problem)])
         }
         let head: JSONValue = ["status": isHealthy ? "ok" : "failing"]
         guard case .object(let members) = object, case .object(let first) = head else { return (isHealthy, "") }
         return (isHealthy, JSONValue.object(first + members).text + "\n")
     }
 
+    /// Reads the counters of the engines; returns when their threads have responded.
+    func refreshCounters() async { for runner in pool.runners { await runner.refreshCounters() } }
+
     /// All counters in the text format of Prometheus.
-    func metrics() async -> String {
+    func metrics() -> String {
         var text = MetricsText()
         let spans = (ContinuousClock.now - started).components
         text.add("uptime_seconds", "gauge", "Time since the start.", Double(spans.seconds))
@@ -63,10 +71,7 @@ struct StatusReport: Sendable {
             "documents_unannounced_total", "counter", "Documents of devices beyond ‘homeAssistant.devices’.",
             counters.unannouncedDocuments)
         if let delivery { add(delivery, to: &text) }
-        for runner in pool.runners {
-            await runner.refreshCounters()
-            add(runner, to: &text)
-        }
+        for runner in pool.runners { add(runner, to: &text) }
         return text.text
     }
 
@@ -79,6 +84,7 @@ struct StatusReport: Sendable {
         text.add("mqtt_sent_total", "counter", "Messages sent.", counters.sent)
         text.add("mqtt_acknowledged_total", "counter", "Messages that the broker acknowledged.", counters.acknowledged)
         text.add("mqtt_refused_total", "counter", "Messages that the broker refused.", counters.refused)
+        addRefusals(delivery, to: &text)
         text.add("mqtt_in_flight", "gauge", "Messages without acknowledgement.", Double(delivery.onTheWay))
         text.add(
             "mqtt_unwritten", "gauge", "Messages of quality 0 that wait until the broker reads.", delivery.unqueued)

@@ -1,3 +1,4 @@
+import BLEStateFiles
 import Dispatch
 
 /// What the worker does with the disk.
@@ -7,12 +8,19 @@ extension Delivery {
     func openStore(_ own: inout Worker) {
         guard own.store == nil, let path, !state.withLock({ $0.retryIsScheduled }) else { return }
         do {
+            if let folder { _ = try SafeFolder(path: folder, isMade: true) }
+            let (known, positions) = state.withLock { state in
+                (own.window + state.onTheWay.messages + state.refusedAgain, state.acknowledged)
+            }
+            let end = (positions + known.compactMap(\.id) + [own.windowEnd]).max() ?? 0
             let store = try MessageStore(
-                path: path, settings: settings, isDamaged: own.isDamaged)
+                path: path, settings: settings, isDamaged: own.isDamaged, known: known, end: end)
             own.isDamaged = false
             own.store = store
-            if let file = store.damagedFile {
-                logger.error("the queue was damaged and is now \(file); the messages in it were not sent")
+            if let rescue = store.rescue {
+                logger.error("\(rescue.text)")
+                // Everything has the position that it had.
+                (own.window, own.windowEnd) = ([], 0)
             }
             own.hasMore = store.count > 0
             if store.count > 0 { logger.info("\(store.count) messages wait in \(path)") }
@@ -36,23 +44,7 @@ extension Delivery {
             own.store?.close()
             own.store = nil
         }
-        if !own.isDamaged, MessageStore.isDamage(error) {
-            own.isDamaged = true
-            // The positions are those of the old file; what was read of it can still be sent.
-            let window = own.window
-            own.window = []
-            (own.windowEnd, own.lastSent, own.hasMore) = (0, 0, false)
-            state.withLock { state in
-                state.acknowledged = []
-                for number in state.onTheWay.keys { state.onTheWay[number]?.message.id = nil }
-                let rescued = window.map { message in
-                    var message = message
-                    message.id = nil
-                    return message
-                }
-                state.incoming.putBack(rescued)
-            }
-        }
+        if MessageStore.isDamage(error) { own.isDamaged = true }
         let text = "\(error)"
         let (isNews, schedules) = state.withLock { state in
             defer {
@@ -72,11 +64,15 @@ extension Delivery {
         }
     }
 
+    /// How many messages are written in one transaction: a full disk has room for so many, or for none.
+    private static let commitLimit = 256
+
     /// Writes new messages, and removes acknowledged ones.
-    func commit(_ own: inout Worker) {
+    /// - Returns: whether there are more to write.
+    func commit(_ own: inout Worker) -> Bool {
         guard let store = own.store else {
             if path == nil { state.withLock { $0.acknowledged.removeAll() } }
-            return
+            return false
         }
         let taken = state.withLock { state -> (incoming: [QueuedMessage], acknowledged: [Int64])? in
             // More acknowledgements will follow: collect them for one transaction.
@@ -85,20 +81,22 @@ extension Delivery {
                 return nil
             }
             defer { state.acknowledged = [] }
-            state.beingWritten = state.incoming.count
-            return (state.incoming.take(), state.acknowledged)
+            let incoming = state.incoming.take(Self.commitLimit)
+            state.beingWritten = incoming.count
+            return (incoming, state.acknowledged)
         }
-        guard let (incoming, acknowledged) = taken else { return }
+        guard let (incoming, acknowledged) = taken else { return false }
         do {
             let outcome = try store.commit(adding: incoming, removing: acknowledged)
-            state.withLock { state in
+            let hasMore = state.withLock { state in
                 state.beingWritten = 0
                 state.counters.dropped += UInt64(outcome.dropped)
+                return !state.incoming.isEmpty
             }
             storeWorks(store)
             if outcome.dropped > 0 {
                 own.window = []
-                own.windowEnd = own.lastSent
+                own.windowEnd = 0
                 own.hasMore = true
             } else if !own.hasMore, own.window.count < Self.windowLimit {
                 own.window += outcome.messages
@@ -106,6 +104,7 @@ extension Delivery {
             } else if !incoming.isEmpty {
                 own.hasMore = true
             }
+            return hasMore
         } catch {
             state.withLock { state in
                 state.beingWritten = 0
@@ -113,6 +112,7 @@ extension Delivery {
                 state.acknowledged.insert(contentsOf: acknowledged, at: 0)
             }
             storeFailed(error, &own)
+            return false
         }
     }
 }

@@ -1,3 +1,4 @@
+import BLE
 import BLEGateway
 import Dispatch
 import Logging
@@ -14,13 +15,16 @@ import Synchronization
 ///
 /// Messages with quality of service 0 are dropped while there is no session. In a session, a few wait in memory if the
 /// broker does not read, and the oldest of them are dropped.
-final class Delivery: MQTTClient.Delegate {
+final class Delivery: Sendable {
     /// Counters since the start.
     struct Counters {
         var enqueued: UInt64 = 0
         var sent: UInt64 = 0
         var acknowledged: UInt64 = 0
+        /// Messages that the broker refused for good, and that were dropped.
         var refused: UInt64 = 0
+        /// Refusals for the moment: the message was kept.
+        var postponed: UInt64 = 0
         /// Messages dropped because the queue was full.
         var dropped: UInt64 = 0
         /// Messages with quality of service 0 dropped because the broker was away or did not read.
@@ -33,14 +37,18 @@ final class Delivery: MQTTClient.Delegate {
     struct State {
         var incoming = WaitingMessages(countLimit: 20_000, sizeLimit: 64 << 20)
         var acknowledged: [Int64] = []
-        /// Messages in flight, by libmosquitto's identifiers.
-        var onTheWay: [Int32: SentMessage] = [:]
-        /// The number of messages with an acknowledgement that were sent.
-        var order: UInt64 = 0
+        var onTheWay = MessagesOnTheWay()
+        /// Messages that the broker refused for the moment, and that the worker has not put back yet.
+        var refusedAgain: [QueuedMessage] = []
+        var refusedTopics = RefusedTopics()
+        /// Why the broker refused the last message.
+        var lastRefusal = ""
+        /// When the worker was told to look at them again.
+        var refusalDue: Instant?
         /// Messages with quality of service 0 that wait until the broker reads.
         var unqueued = WaitingMessages(countLimit: 1000, sizeLimit: 4 << 20)
         /// Messages with quality of service 0 that libmosquitto has not written yet, by its identifiers.
-        var unwritten: Set<Int32> = []
+        var unwritten: [Int32: QueuedMessage] = [:]
         /// Whether messages were dropped because the broker does not read: to be told, or told in this session.
         var loss = Loss.none
         var client: MQTTClient?
@@ -57,6 +65,11 @@ final class Delivery: MQTTClient.Delegate {
         var suspicion = Suspicion()
         /// Problems with messages that have been told.
         var toldProblems: Set<String> = []
+        /// When reasons of refusals were told.
+        var toldReasons: [UInt8: Instant] = [:]
+        /// What the broker does not allow, as told.
+        var limitNotices: [String] = []
+        weak var retained: (any RetainedSource)?
     }
 
     enum Loss { case none, untold, told }
@@ -66,11 +79,15 @@ final class Delivery: MQTTClient.Delegate {
     let logger: Logger
     let settings: QueueSettings
     let path: String?
+    /// The folder that only this user may change, if the queue is in it.
+    let folder: String?
     /// Called for every message of the subscribed topics.
-    private let onMessage: @Sendable (String, [UInt8]) -> Void
+    let onMessage: @Sendable (String, [UInt8]) -> Void
 
     /// The maximum number of messages that are read from disk at once.
     static let windowLimit = 512
+    /// So many are read if those before them have to wait, because the broker refused others for their topics.
+    static let longestWindow = 8192
 
     /// State that only the worker uses; nothing ever waits for its lock.
     struct Worker {
@@ -78,8 +95,6 @@ final class Delivery: MQTTClient.Delegate {
         var window: [QueuedMessage] = []
         /// The queue position of the last message in the window.
         var windowEnd: Int64 = 0
-        /// The queue position of the last message that was sent.
-        var lastSent: Int64 = 0
         /// Whether the disk has messages after the window.
         var hasMore = false
         /// Whether the file on disk has to be replaced.
@@ -88,13 +103,16 @@ final class Delivery: MQTTClient.Delegate {
 
     private let own = Mutex(Worker())
 
-    /// - Parameter path: the file of the queue; `nil`: in memory.
+    /// - Parameters:
+    ///   - path: the file of the queue; `nil`: in memory.
+    ///   - folder: the state folder, if the file is in it: it is made, and must be this user's.
     init(
-        settings: QueueSettings, path: String?, logger: Logger,
+        settings: QueueSettings, path: String?, folder: String?, logger: Logger,
         onMessage: @escaping @Sendable (String, [UInt8]) -> Void
     ) {
         self.settings = settings
         self.path = path
+        self.folder = folder
         self.logger = logger
         self.onMessage = onMessage
         schedule()
@@ -113,6 +131,12 @@ final class Delivery: MQTTClient.Delegate {
     var isConnected: Bool { state.withLock { $0.isConnected } }
     /// Why the disk cannot be written; `nil` if it can.
     var storeProblem: String? { state.withLock { $0.storeProblem } }
+    /// The number of topics for which the broker refused a message for the moment.
+    var refusedTopics: Int { state.withLock { $0.refusedTopics.count } }
+    /// Why messages wait for which the broker was connected; `nil`: none do.
+    var refusal: String? { state.withLock { $0.refusedTopics.isEmpty ? nil : $0.lastRefusal } }
+    /// What the broker does not allow, one sentence each.
+    var limitNotices: [String] { state.withLock { $0.isConnected ? $0.limitNotices : [] } }
     /// Why the broker is away; `nil` while it is connected.
     var brokerProblem: String? { state.withLock { $0.isConnected ? nil : $0.lastBrokerProblem } }
     var connections: Int { state.withLock { $0.client }?.connections ?? 0 }
@@ -136,6 +160,9 @@ final class Delivery: MQTTClient.Delegate {
         schedule()
     }
 
+    /// Asks for what has to be retained, from now on.
+    func obey(_ source: any RetainedSource) { state.withLock { $0.retained = source } }
+
     /// Switches to another session; `nil`: none. Messages in flight are sent again.
     func use(_ client: MQTTClient?) {
         let old = state.withLock { state in
@@ -143,9 +170,9 @@ final class Delivery: MQTTClient.Delegate {
             state.client = client
             state.isConnected = false
             // The others are read from disk again.
-            let unstored = state.onTheWay.values.filter { $0.message.id == nil }.sorted { $0.order < $1.order }
-            state.incoming.putBack(unstored.map(\.message))
-            state.onTheWay.removeAll()
+            let refused = state.refusedAgain.filter { $0.id == nil }
+            state.incoming.putBack((refused + state.onTheWay.removeAll()).filter { !$0.isStatement })
+            state.refusedAgain = []
             state.dropUnqueued()
             state.startsAgain = true
             return old
@@ -182,91 +209,7 @@ final class Delivery: MQTTClient.Delegate {
         return done.wait(timeout: .now() + seconds) == .success
     }
 
-    // MARK: From the client's thread
-
-    func connected(_ client: MQTTClient) {
-        let isOurs = state.withLock { state in
-            guard state.client === client else { return false }
-            state.isConnected = true
-            state.lastBrokerProblem = nil
-            state.loss = .none
-            if !state.suspicion.isOneAtATime { state.suspicion.forgetRefusals() }
-            return true
-        }
-        guard isOurs else { return }
-        logger.info("connected to the broker \(client.settings.host):\(client.settings.port)")
-        schedule()
-    }
-
-    func disconnected(_ client: MQTTClient, _ reason: String, wasShort: Bool) {
-        let (isNews, consequence) = state.withLock { state -> (Bool, Suspicion.Consequence) in
-            guard state.client === client else { return (false, .none) }
-            if state.isConnected { state.counters.disconnections += 1 }
-            let isNews = state.isConnected || state.lastBrokerProblem != reason
-            let consequence = state.suspicion.sessionEnded(
-                withOnTheWay: state.onTheWay.count, isShort: wasShort, isConnected: state.isConnected)
-            state.isConnected = false
-            state.lastBrokerProblem = reason
-            state.dropUnqueued()
-            return (isNews, consequence)
-        }
-        if isNews {
-            logger.warning("no session with \(client.settings.host):\(client.settings.port): \(reason); trying again")
-        }
-        tell(consequence)
-        if consequence != .none { worker.async { self.renew(client) } }
-    }
-
-    func acknowledged(_ client: MQTTClient, _ message: Int32, problem: String?) {
-        let (isFirstProblem, showsWork) = state.withLock { state -> (Bool, Bool) in
-            guard state.client === client else { return (false, false) }
-            // It was written, which is all there is to know.
-            if state.unwritten.remove(message) != nil { return (false, false) }
-            guard let sent = state.onTheWay.removeValue(forKey: message)?.message else { return (false, false) }
-            if let id = sent.id { state.acknowledged.append(id) }
-            let showsWork = state.suspicion.acknowledged(sent)
-            guard problem != nil else {
-                state.counters.acknowledged += 1
-                return (false, showsWork)
-            }
-            state.counters.refused += 1
-            return (state.counters.refused == 1, showsWork)
-        }
-        if showsWork { client.works() }
-        if let problem, isFirstProblem {
-            logger.error("the broker refuses messages: \(problem); check what this user may publish")
-        }
-        schedule()
-    }
-
-    func received(topic: String, payload: [UInt8]) { onMessage(topic, payload) }
-
     // MARK: The worker
-
-    private func tell(_ consequence: Suspicion.Consequence) {
-        switch consequence {
-        case .none, .oneAtATime: break
-        case .atFault(let message):
-            logger.error(
-                """
-                the broker ends the session when it receives a message of \(message.payload.count) octets for \
-                \(message.topic); the message was dropped, and others like it are until the next session; check the \
-                limits and permissions of the broker
-                """)
-        case .broken:
-            logger.error(
-                """
-                the broker ends every session without acknowledging a message; nothing is dropped for that; check the \
-                broker's log, and what this user may publish
-                """)
-        }
-    }
-
-    /// Switches to another client of the same session: libmosquitto would send what is on the way at once and together.
-    private func renew(_ client: MQTTClient) {
-        guard state.withLock({ $0.client === client }), let next = try? client.renewed() else { return }
-        use(next)
-    }
 
     func schedule() {
         let isFirst = state.withLock { state in
@@ -287,23 +230,24 @@ final class Delivery: MQTTClient.Delegate {
         }) {
             own.window = []
             own.windowEnd = 0
-            own.lastSent = 0
             own.hasMore = own.store != nil
         }
-        commit(&own)
+        while commit(&own) {}
         send(&own)
+        // Nothing follows the messages that were dropped.
+        if state.withLock({ $0.onTheWay.isEmpty && !$0.acknowledged.isEmpty }) { _ = commit(&own) }
     }
 }
 
 extension Delivery.State {
-    fileprivate var hasUnsent: Bool {
+    var hasUnsent: Bool {
         !(onTheWay.isEmpty && incoming.isEmpty && unqueued.isEmpty && unwritten.isEmpty)
     }
 
     /// Drops the messages with quality of service 0 that the broker did not read in the session.
     mutating func dropUnqueued() {
         counters.unsent += UInt64(unqueued.take().count + unwritten.count)
-        unwritten = []
+        unwritten = [:]
     }
 }
 

@@ -63,6 +63,9 @@ struct Suspicion {
         return messages.enumerated().first { !aside.contains($0.element.topic) }?.offset ?? 0
     }
 
+    /// Whether messages for the topic wait until the broker has acknowledged another one.
+    func isAside(_ topic: String) -> Bool { aside.contains(topic) }
+
     mutating func sent(_ message: QueuedMessage) { if isOneAtATime { current = message } }
 
     /// - Returns: whether this shows, one at a time, that the broker works.
@@ -81,17 +84,27 @@ struct Suspicion {
     ///   - count: the number of messages on the way.
     ///   - isShort: whether the session ended soon after the broker accepted it.
     ///   - isConnected: whether the broker had acknowledged the status.
-    mutating func sessionEnded(withOnTheWay count: Int, isShort: Bool, isConnected: Bool) -> Consequence {
+    ///   - blamesMessage: whether the broker said that a message was the reason.
+    mutating func sessionEnded(
+        withOnTheWay count: Int, isShort: Bool, isConnected: Bool, blamesMessage: Bool = false
+    ) -> Consequence {
         guard count > 0 else { return .none }
         guard isOneAtATime else {
             if isShort { sessions += 1 }
+            if blamesMessage { sessions = Self.limit }
             guard sessions >= Self.limit else { return .none }
             sessions = 0
             suspects = count
             return .oneAtATime
         }
-        guard let message = current, isShort, isConnected else { return .oneAtATime }
+        guard let message = current, isConnected, isShort || blamesMessage else { return .oneAtATime }
         current = nil
+        if blamesMessage {
+            ends[message.topic] = nil
+            aside.remove(message.topic)
+            refuse(message)
+            return .atFault(message)
+        }
         sessions += 1
         guard sessions < Self.limit else {
             self.reset()

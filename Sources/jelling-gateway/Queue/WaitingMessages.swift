@@ -45,6 +45,14 @@ struct WaitingMessages {
         return taken
     }
 
+    /// - Parameter indexes: in ascending order.
+    mutating func take(at indexes: [Int]) -> [QueuedMessage] {
+        let taken = indexes.map { messages[$0] }
+        for index in indexes.reversed() { messages.remove(at: index) }
+        size -= Self.size(of: taken)
+        return taken
+    }
+
     mutating func take(at index: Int) -> QueuedMessage {
         let message = messages.remove(at: index)
         size -= message.size

@@ -25,7 +25,7 @@ final class AdapterPool: Service {
     /// Whether an adapter was opened since the start.
     var hasOpened: Bool { runners.contains { $0.status.openings > 0 } }
 
-    /// Starts and stops adapters so that exactly these run.
+    /// Starts and stops adapters so that exactly these run, all with this watchdog.
     func set(_ adapters: [AdapterSettings], watchdog: WatchdogSettings) async {
         let (ending, kept) = running.withLock { running in
             let kept = running.filter { adapters.contains($0.runner.settings) }
@@ -33,6 +33,7 @@ final class AdapterPool: Service {
             running = kept
             return (ending, kept.map(\.runner.settings))
         }
+        for runner in runners { runner.use(watchdog) }
         for adapter in ending { adapter.task.cancel() }
         for adapter in ending { await adapter.task.value }
         for settings in adapters where !kept.contains(settings) {

@@ -29,7 +29,7 @@ final class AdapterRunner: Sendable {
     }
 
     let settings: AdapterSettings
-    private let watchdog: WatchdogSettings
+    private let watchdog: Mutex<WatchdogSettings>
     private let core: GatewayCore
     private let logger: Logger
     private let state = Mutex(Status())
@@ -42,11 +42,14 @@ final class AdapterRunner: Sendable {
         giveUp: @escaping @Sendable (String) -> Void
     ) {
         self.settings = settings
-        self.watchdog = watchdog
+        self.watchdog = Mutex(watchdog)
         self.core = core
         self.logger = logger
         self.giveUp = giveUp
     }
+
+    /// Changes the watchdog, also of an adapter that scans.
+    func use(_ watchdog: WatchdogSettings) { self.watchdog.withLock { $0 = watchdog } }
 
     var status: Status { state.withLock { $0 } }
 
@@ -121,11 +124,13 @@ final class AdapterRunner: Sendable {
     private func watch(_ adapter: Adapter) async {
         var heard: UInt64 = 0
         var wasWorking = false
-        let silence = watchdog.silence > 0 ? watchdog.silence : 60
         var last = ContinuousClock.now
         while !Task.isCancelled {
-            try? await Task.sleep(for: .seconds(max(0.2, silence / 8)))
+            // No longer than a second: a change of the settings holds at once.
+            let silence = self.watchdog.withLock { $0.silence }
+            try? await Task.sleep(for: .seconds(silence > 0 ? min(1, max(0.2, silence / 8)) : 1))
             if Task.isCancelled { return }
+            let watchdog = self.watchdog.withLock { $0 }
             let counters = await adapter.counters
             state.withLock { $0.counters = counters }
             if counters.advertisingReports > heard {

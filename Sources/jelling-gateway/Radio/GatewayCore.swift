@@ -7,14 +7,18 @@ import Synchronization
 
 /// The gateway's machine with its clock and its timer.
 final class GatewayCore: Sendable {
-    private struct State {
+    struct State {
         var gateway: Gateway
         var armed: Instant?
         var adapters: [String] = []
         var hasToldLimit = false
+        /// The quality of service of documents.
+        var quality: @Sendable () -> Int = { 1 }
+        /// Called when `statements` may have something.
+        var wake: (@Sendable () -> Void)?
     }
 
-    private let state: Mutex<State>
+    let state: Mutex<State>
     private let timer = DispatchQueue(label: "timer")
     /// Receives messages in order. It is called under a lock, so it must not wait.
     private let deliver: @Sendable ([GatewayMessage]) -> Void
@@ -35,7 +39,7 @@ final class GatewayCore: Sendable {
         self.logger = logger
     }
 
-    private static var now: Instant { Instant(microseconds: Int64(EventLoop.nowMicroseconds)) }
+    static var now: Instant { Instant(microseconds: Int64(EventLoop.nowMicroseconds)) }
 
     /// The index of an adapter in sightings.
     func index(ofAdapter name: String) -> Int {
@@ -86,13 +90,14 @@ final class GatewayCore: Sendable {
             """)
     }
 
-    private func change(_ body: (inout Gateway) -> Void) {
+    func change(_ body: (inout Gateway) -> Void) {
         let deadline = state.withLock { state -> Instant? in
             body(&state.gateway)
             if !state.hasToldLimit, state.gateway.counters.unannouncedDocuments > 0 { tellLimit(&state) }
             for notice in state.gateway.takeNotices() { logger.warning("\(notice)") }
             let messages = state.gateway.takeMessages()
             if !messages.isEmpty { deliver(messages) }
+            if state.gateway.hasStatements { state.wake?() }
             guard let next = state.gateway.nextDeadline, state.armed.map({ next < $0 }) ?? true else { return nil }
             state.armed = next
             return next

@@ -19,6 +19,10 @@ final class GatewayProgram: Sendable {
     private let ending: Ending
     private let bonds: BondedDevices
     private let counters: CounterService?
+    private let retained: RetainedService?
+    private let requests: ReloadRequests
+    /// The settings of the start: for some of them a change needs a restart.
+    private let started: GatewaySettings
 
     private struct Options: Sendable {
         var prints: Bool
@@ -57,8 +61,10 @@ final class GatewayProgram: Sendable {
         }
     }
 
-    init(source: SettingsSource, settings: GatewaySettings, options: GatewayCommand) {
+    init(source: SettingsSource, settings: GatewaySettings, requests: ReloadRequests, options: GatewayCommand) {
         self.source = source
+        self.requests = requests
+        started = settings
         self.options = Options(prints: options.print, count: options.count, duration: options.duration)
         LoggingSystem.bootstrap { _ in StandardErrorLog() }
         let logger = Logger(label: "gateway")
@@ -69,6 +75,7 @@ final class GatewayProgram: Sendable {
         let bonds = BondedDevices(folder: settings.bonds ?? stateFolder + "/security", logger: logger)
         self.bonds = bonds
         if settings.broker != nil { bonds.makeFolder() }
+        requests.watch(bonds.watchedPath)
         let settings = bonds.identified(settings)
         self.settings = Mutex(settings)
         let ending = Ending()
@@ -76,7 +83,8 @@ final class GatewayProgram: Sendable {
         let restart = Restart()
         if settings.broker != nil {
             delivery = Delivery(
-                settings: settings.queue, path: Self.queuePath(settings, stateFolder, logger), logger: logger
+                settings: settings.queue, path: Self.queuePath(settings, stateFolder),
+                folder: settings.queue.path == nil ? stateFolder : nil, logger: logger
             ) { topic, payload in
                 if payload == Array("online".utf8), topic.hasSuffix("/status") { restart.happened() }
             }
@@ -91,16 +99,13 @@ final class GatewayProgram: Sendable {
             guard let delivery else { return }
             let quality = shared.value
             delivery.enqueue(
-                messages.map { message in
-                    QueuedMessage(
-                        topic: message.topic, payload: message.payload,
-                        qualityOfService: message.kind == .document ? quality : 1, isRetained: message.isRetained)
-                })
+                messages.map { QueuedMessage($0, qualityOfService: quality) })
         }
         // As with the queue: nothing on disk if the settings say so.
         let keepsState = settings.broker != nil && !settings.queue.isInMemory
         counters =
             keepsState ? CounterService(folder: stateFolder, core: core, logger: logger) : nil
+        retained = keepsState ? RetainedService(folder: stateFolder, core: core, logger: logger) : nil
         pool = AdapterPool(core: core, logger: logger) { ending.request($0) }
         restart.core.withLock { $0 = core }
     }
@@ -129,6 +134,12 @@ final class GatewayProgram: Sendable {
         // Exceeding the limit of file sizes becomes an error of the write.
         signal(SIGXFSZ, SIG_IGN)
         let first = settings.withLock { $0 }
+        if let delivery {
+            let record = retained?.record() ?? RetainedRecord()
+            core.begin(with: record, keepsOnDisk: retained?.isOpen ?? false, delivery: delivery) { [quality] in
+                quality.value
+            }
+        }
         do throws(MQTTProblem) { try connect(first) } catch {
             logger.error("\(error)")
             return false
@@ -137,19 +148,18 @@ final class GatewayProgram: Sendable {
         await pool.set(first.adapters, watchdog: first.watchdog)
         let manager = ServiceManager()
         var services: [any Service] = []
+        // Services end in reverse order: the last acknowledgements are still noted.
+        if let retained { services.append(retained) }
         if let delivery { services.append(BrokerService(delivery: delivery)) }
         if let counters { services.append(counters) }
         if let http = first.http {
-            let report = StatusReport(name: first.gateway.name, core: core, pool: pool, delivery: delivery)
+            let report = StatusReport(
+                name: first.gateway.name, core: core, pool: pool, delivery: delivery, counters: counters, bonds: bonds)
             services.append(StatusServer(settings: http, report: report, logger: logger))
         }
         services.append(pool)
-        // A terminal that is closed ends a program without a file.
-        let reload = ReloadService(
-            paths: [source.path, bonds.watchedPath].compactMap(\.self), obeysHangUp: source.path != nil,
-            logger: logger, manager: manager
-        ) { await self.reload() }
-        services.append(reload)
+        services.append(ReloadService(requests: requests, manager: manager) { await self.reload(isAsked: $0) })
+        services.append(BondService(bonds: bonds, requests: requests))
         services.append(WatchdogService(manager: manager, core: core, pool: pool, delivery: delivery))
         if let duration = options.duration {
             Task { [ending, pool] in
@@ -177,32 +187,32 @@ final class GatewayProgram: Sendable {
 
     private func connect(_ settings: GatewaySettings) throws(MQTTProblem) {
         guard let delivery, let broker = settings.broker else { return }
-        var topics: [String] = []
-        if let homeAssistant = settings.gateway.homeAssistant { topics.append(homeAssistant.prefix + "/status") }
-        let client = try MQTTClient(
-            broker, clientID: broker.clientID ?? "jelling-\(settings.gateway.name)",
-            statusTopic: Gateway.statusTopic(of: settings.gateway), subscriptions: topics, delegate: delivery)
+        let client = try MQTTClient(broker, of: settings.gateway, delegate: delivery)
         delivery.use(client)
     }
 
-    private func reload() async {
-        let new: GatewaySettings
-        do { new = bonds.identified(try source.read()) } catch {
-            return logger.error("\(error); the settings stay as they were")
+    /// - Parameter isAsked: whether somebody waits for an answer, also if nothing has changed.
+    private func reload(isAsked: Bool) async {
+        var (new, review) = source.readAll()
+        // The broker of the start, or none, stays.
+        let changesBroker = (new.broker == nil) != (started.broker == nil)
+        if changesBroker { new.broker = settings.withLock { $0 }.broker }
+        new = bonds.identified(new)
+        SettingsCheck(settings: new, stateFolder: Self.stateFolder(new), review: review).checkBroker()
+        guard review.problems.isEmpty else {
+            for line in WrongSettings(problems: review.problems).lines { logger.error("\(line)") }
+            return logger.error("the settings stay as they were")
         }
         let old = settings.withLock { $0 }
-        guard new != old else { return }
+        tellRestart(new, changesBroker: changesBroker)
+        guard new != old else {
+            if isAsked { logger.info("the settings were loaded again; none has changed") }
+            return
+        }
         let needsSession =
             new.broker != old.broker || new.gateway.name != old.gateway.name
             || new.gateway.topics.status != old.gateway.topics.status
-            || (new.gateway.homeAssistant == nil) != (old.gateway.homeAssistant == nil)
-        if (new.broker == nil) != (old.broker == nil) {
-            return logger.error("a broker cannot be added or removed while the gateway runs; restart it")
-        }
-        if new.queue != old.queue || new.http != old.http || new.state != old.state || new.bonds != old.bonds {
-            logger.warning(
-                "changes of ‘queue’, ‘http’, ‘state’ and ‘bonds’ need a restart; everything else is in force")
-        }
+            || new.gateway.homeAssistant?.prefix != old.gateway.homeAssistant?.prefix
         if needsSession {
             do throws(MQTTProblem) { try connect(new) } catch {
                 return logger.error("\(error); the settings stay as they were")
@@ -214,22 +224,28 @@ final class GatewayProgram: Sendable {
         if new.adapters != old.adapters || new.watchdog != old.watchdog {
             await pool.set(new.adapters, watchdog: new.watchdog)
         }
-        logger.info("the settings were loaded again")
+        let keys = SettingsRule.changed(old, new, needingRestart: false)
+        logger.info("the settings were loaded again\(keys.map { "; in force: \($0)" } ?? "")")
+    }
+
+    /// Names the settings that are not those of the start and need a restart.
+    private func tellRestart(_ new: GatewaySettings, changesBroker: Bool) {
+        if changesBroker {
+            logger.warning("a broker cannot be added or removed while the gateway runs; ‘mqtt’ needs a restart")
+        }
+        if let keys = SettingsRule.changed(started, new, needingRestart: true) {
+            logger.warning("changes of \(keys) need a restart; everything else is in force")
+        }
     }
 
     /// The path of the queue; `nil`: in memory.
-    private static func queuePath(_ settings: GatewaySettings, _ folder: String, _ logger: Logger) -> String? {
-        if settings.queue.isInMemory { return nil }
-        if let path = settings.queue.path { return path }
-        do throws(StateFileError) { _ = try SafeFolder(path: folder, isMade: true) } catch {
-            logger.error("\(error); messages wait in memory only")
-            return nil
-        }
-        return "\(folder)/gateway-\(settings.gateway.name).sqlite"
+    private static func queuePath(_ settings: GatewaySettings, _ folder: String) -> String? {
+        settings.queue.isInMemory
+            ? nil : settings.queue.path ?? "\(folder)/gateway-\(settings.gateway.name).sqlite"
     }
 
     /// The folder for everything that outlives the program; that of bletool, unless the settings name another.
-    private static func stateFolder(_ settings: GatewaySettings) -> String {
+    static func stateFolder(_ settings: GatewaySettings) -> String {
         if let state = settings.state { return state }
         if let base = GatewayCommand.environment("XDG_STATE_HOME"), base.hasPrefix("/") { return base + "/jelling" }
         if let home = GatewayCommand.environment("HOME") { return home + "/.local/state/jelling" }

@@ -12,18 +12,24 @@ final class BondedDevices: Sendable {
     private let logger: Logger
     /// The bonds that were read last, for the time in which they cannot be read.
     private let known = Mutex<[Bond]>([])
+    private let lastProblem = Mutex<String?>(nil)
 
     init(folder: String, logger: Logger) {
         self.logger = logger
         store = FileBondStore(path: folder) { logger.warning("\($0)") }
     }
 
+    /// Why the bonds could not be read; `nil` if they could be.
+    var problem: String? { lastProblem.withLock { $0 } }
+
+    var canBeRead: Bool { (try? store.bonds()) != nil }
+
     /// Creates the folder, so that the first bond in it is noticed. A folder that cannot be used is reported when the
     /// bonds are read.
     func makeFolder() { _ = try? SafeFolder(path: store.path, isMade: true, isPrivate: true) }
 
-    /// A file that is replaced when bonds change; `nil` if there is no folder for it.
-    var watchedPath: String? { unsafe access(store.path, X_OK) == 0 ? store.path + "/bonds" : nil }
+    /// A file that is replaced when bonds change.
+    var watchedPath: String { store.path + "/bonds" }
 
     /// Reads the bonds, and adds their identities to those in the settings.
     func identified(_ settings: GatewaySettings) -> GatewaySettings {
@@ -31,7 +37,9 @@ final class BondedDevices: Sendable {
         do throws(BondStoreError) {
             let bonds = try store.bonds()
             known.withLock { $0 = bonds }
+            lastProblem.withLock { $0 = nil }
         } catch {
+            lastProblem.withLock { $0 = "\(error)" }
             logger.error("\(error); bonds that are new are not recognised")
         }
         settings.gateway.addIdentities(of: known.withLock { $0 })

@@ -95,8 +95,11 @@ struct QueueSettings: Equatable, Sendable {
 
 /// The HTTP server for health and metrics.
 struct HTTPSettings: Equatable, Sendable {
+    /// An IPv4 or IPv6 address.
     var host = "127.0.0.1"
     var port: UInt16
+    /// Names under which requests may ask, besides `localhost` and addresses.
+    var hosts: [String] = []
     /// The file with the token that requests must have; `nil`: none.
     var tokenFile: String?
 }

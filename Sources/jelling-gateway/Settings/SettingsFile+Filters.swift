@@ -2,56 +2,49 @@ import BLE
 import BLEGateway
 
 extension SettingsFile {
-    static func filter(_ object: SettingsObject, into filter: inout DeviceFilter) throws(SettingsProblem) {
-        filter.allow = try rules(object, "allow")
-        filter.deny = try rules(object, "deny")
-        filter.minimumRSSI = try object.integer("rssi", in: -127...20, "dBm").map { Int8($0) }
+    static func filter(_ object: SettingsObject, into filter: inout DeviceFilter) {
+        filter.allow = rules(object, "allow")
+        filter.deny = rules(object, "deny")
+        filter.minimumRSSI = object.integer("rssi", in: -127...20, "dBm").map { Int8($0) }
         filter.privateAddresses =
-            try object.choice("privateAddresses", DeviceFilter.PrivateAddresses.self) ?? filter.privateAddresses
+            object.choice("privateAddresses", DeviceFilter.PrivateAddresses.self) ?? filter.privateAddresses
     }
 
-    private static func rules(_ object: SettingsObject, _ key: String) throws(SettingsProblem) -> [DeviceRule] {
+    private static func rules(_ object: SettingsObject, _ key: String) -> [DeviceRule] {
         let keys = ["address", "prefix", "identity", "name", "company", "service", "decoder", "rssi"]
-        var rules: [DeviceRule] = []
-        for part in try object.objects(key, keys: keys) {
+        return object.objects(key, keys: keys).map { part in
             var rule = DeviceRule()
-            rule.address = try part.address("address")
-            if let text = try part.text("prefix") {
-                guard let prefix = AddressPrefix(text) else {
-                    throw part.problem("prefix", "‘\(text)’ is not the beginning of an address; write A4:C1:38")
-                }
-                rule.prefix = prefix
+            rule.address = part.address("address")
+            rule.prefix = value(part, "prefix", "is not the beginning of an address; write A4:C1:38") {
+                AddressPrefix($0)
             }
-            rule.identity = try part.text("identity")
-            rule.name = try part.text("name").map { NamePattern($0) }
-            if let text = try part.text("company") {
+            rule.identity = part.text("identity")
+            rule.name = part.text("name").map { NamePattern($0) }
+            rule.company = value(part, "company", "is not a company; write its number, such as 0x0499") { text in
                 let digits = text.lowercased().hasPrefix("0x") ? String(text.dropFirst(2)) : text
-                guard let company = UInt16(digits, radix: digits == text ? 10 : 16) else {
-                    throw part.problem("company", "‘\(text)’ is not a company; write its number, such as 0x0499")
-                }
-                rule.company = company
+                return UInt16(digits, radix: digits == text ? 10 : 16)
             }
-            if let text = try part.text("service") {
-                guard let service = BluetoothUUID(text) else {
-                    throw part.problem("service", "‘\(text)’ is not a UUID; write FCD2")
-                }
-                rule.service = service
-            }
-            if let text = try part.text("decoder") {
-                guard DeviceRule.isDecoder(text) else {
-                    throw part.problem(
+            rule.service = value(part, "service", "is not a UUID; write FCD2") { BluetoothUUID($0) }
+            if let text = part.text("decoder") {
+                rule.decoder = text
+                if !DeviceRule.isDecoder(text) {
+                    part.report(
                         "decoder",
                         "unknown decoder ‘\(text)’; known: \(DeviceRule.decoders.joined(separator: ", "))")
                 }
-                rule.decoder = text
             }
-            rule.rssi = try part.number("rssi", in: -127...20, "dBm")
-            guard rule != DeviceRule() else {
-                throw SettingsProblem(
-                    file: part.file, line: object.node(key)?.mark?.line, key: part.path, message: "the rule is empty")
-            }
-            rules.append(rule)
+            rule.rssi = part.number("rssi", in: -127...20, "dBm")
+            if part.isEmpty { part.report(part.path, nil, "the rule is empty") }
+            return rule
         }
-        return rules
+    }
+
+    private static func value<Value>(
+        _ part: SettingsObject, _ key: String, _ problem: String, parse: (String) -> Value?
+    ) -> Value? {
+        guard let text = part.text(key) else { return nil }
+        let value = parse(text)
+        if value == nil { part.report(key, "‘\(text)’ \(problem)") }
+        return value
     }
 }

@@ -5,104 +5,98 @@ import Yams
 
 /// Reads the settings file: YAML, which includes JSON.
 enum SettingsFile {
-    static let keys = [
-        "name", "adapters", "mqtt", "topics", "queue", "publish", "filters", "presence", "smoothing", "devices",
-        "identities", "bonds", "homeAssistant", "http", "watchdog", "state",
-    ]
+    static let keys = SettingsRule.all.map(\.key)
 
-    /// - Parameter base: the settings for everything that the file does not set.
-    static func read(
-        _ text: String, named file: String, over base: GatewaySettings = GatewaySettings()
-    ) throws(SettingsProblem) -> GatewaySettings {
-        var settings = base
-        guard let root = try parse(text, file) else { return settings }
-        let object = try SettingsObject(root, file: file, path: "", keys: keys)
-        if let name = try object.text("name") {
-            guard isName(name) else { throw object.problem("name", problem(ofName: name)) }
-            settings.gateway.name = name
+    /// - Parameters:
+    ///   - settings: what the file sets is changed in them.
+    ///   - review: gets the problems, and the lines of all keys.
+    static func read(_ text: String, into settings: inout GatewaySettings, _ review: SettingsReview) {
+        guard let root = parse(text, review) else { return }
+        let object = SettingsObject(root, review, path: "", keys: keys)
+        if let name = object.text("name") {
+            if isName(name) { settings.gateway.name = name } else { object.report("name", problem(ofName: name)) }
         }
-        if object.has("adapters") { settings.adapters = try adapters(object) }
-        if let part = try object.object("mqtt", keys: brokerKeys) { settings.broker = try broker(part) }
-        if let part = try object.object("topics", keys: ["device", "status", "presence"]) {
-            try topics(part, into: &settings.gateway.topics)
+        if object.has("adapters") { settings.adapters = adapters(object) }
+        if let part = object.object("mqtt", keys: brokerKeys) { settings.broker = broker(part) }
+        if let part = object.object("topics", keys: ["device", "status", "presence"]) {
+            topics(part, into: &settings.gateway.topics)
         }
-        if let part = try object.object("queue", keys: ["path", "memory", "messages", "megabytes", "drop"]) {
-            settings.queue.path = try part.text("path") ?? settings.queue.path
-            settings.queue.isInMemory = try part.boolean("memory") ?? false
+        if let part = object.object("queue", keys: ["path", "memory", "messages", "megabytes", "drop"]) {
+            settings.queue.path = part.text("path") ?? settings.queue.path
+            settings.queue.isInMemory = part.boolean("memory") ?? false
             settings.queue.limit =
-                try part.integer("messages", in: 100...10_000_000, "messages") ?? settings.queue.limit
-            if let size = try part.integer("megabytes", in: 1...1_000_000, "megabytes") {
+                part.integer("messages", in: 100...10_000_000, "messages") ?? settings.queue.limit
+            if let size = part.integer("megabytes", in: 1...1_000_000, "megabytes") {
                 settings.queue.sizeLimit = size << 20
             }
-            settings.queue.overflow = try part.choice("drop", QueueSettings.Overflow.self) ?? .oldest
+            settings.queue.overflow = part.choice("drop", QueueSettings.Overflow.self) ?? .oldest
         }
         let paceKeys = ["interval", "refresh", "rssi", "changes", "valueLifetime", "retain"]
-        if let part = try object.object("publish", keys: paceKeys) {
-            try pace(part, into: &settings.gateway.pace)
-            settings.gateway.retainsDocuments = try part.boolean("retain") ?? false
+        if let part = object.object("publish", keys: paceKeys) {
+            pace(part, into: &settings.gateway.pace)
+            settings.gateway.retainsDocuments = part.boolean("retain") ?? false
         }
-        if let part = try object.object("filters", keys: ["allow", "deny", "rssi", "privateAddresses"]) {
-            try filter(part, into: &settings.gateway.filter)
+        if let part = object.object("filters", keys: ["allow", "deny", "rssi", "privateAddresses"]) {
+            filter(part, into: &settings.gateway.filter)
         }
         if object.has("presence") {
             var presence = PresenceRule()
-            if let part = try object.object("presence", keys: ["timeout", "enter", "leave"]) {
-                presence.timeout = try part.span("timeout", in: 1...86400) ?? presence.timeout
-                presence.enter = try part.number("enter", in: -127...20, "dBm") ?? presence.enter
-                presence.leave = try part.number("leave", in: -127...20, "dBm") ?? presence.enter
-                guard presence.leave <= presence.enter else {
-                    throw part.problem("leave", "has to be at most ‘enter’")
-                }
+            if let part = object.object("presence", keys: ["timeout", "enter", "leave"]) {
+                presence.timeout = part.span("timeout", in: 1...86400) ?? presence.timeout
+                presence.enter = part.number("enter", in: -127...20, "dBm") ?? presence.enter
+                presence.leave = part.number("leave", in: -127...20, "dBm") ?? presence.enter
+                if presence.leave > presence.enter { part.report("leave", "has to be at most ‘enter’") }
             }
             settings.gateway.presence = presence
         }
-        if let part = try object.object("smoothing", keys: ["time", "adapterTimeout"]) {
-            settings.gateway.smoothing.timeConstant = try part.span("time", in: 0...3600) ?? .seconds(5)
-            settings.gateway.smoothing.adapterTimeout = try part.span("adapterTimeout", in: 1...3600) ?? .seconds(10)
+        if let part = object.object("smoothing", keys: ["time", "adapterTimeout"]) {
+            settings.gateway.smoothing.timeConstant = part.span("time", in: 0...3600) ?? .seconds(5)
+            settings.gateway.smoothing.adapterTimeout = part.span("adapterTimeout", in: 1...3600) ?? .seconds(10)
         }
-        if object.has("devices") { settings.gateway.devices = try devices(object) }
-        if object.has("identities") { settings.gateway.identities = try identities(object) }
-        settings.bonds = try object.text("bonds") ?? settings.bonds
+        if object.has("devices") { settings.gateway.devices = devices(object) }
+        if object.has("identities") { settings.gateway.identities = identities(object) }
+        settings.bonds = object.text("bonds") ?? settings.bonds
         if object.has("homeAssistant") {
             var part = HomeAssistantSettings()
-            if let object = try object.object("homeAssistant", keys: ["prefix", "expireAfter", "devices"]) {
-                part.prefix = try object.text("prefix") ?? part.prefix
-                do throws(TopicTemplate.Problem) { _ = try TopicTemplate(part.prefix, for: .gateway) } catch {
-                    throw object.problem("prefix", "\(error)")
+            if let object = object.object("homeAssistant", keys: ["prefix", "expireAfter", "devices"]) {
+                if let prefix = object.text("prefix") {
+                    if let problem = problem(ofPrefix: prefix) { object.report("prefix", problem) }
+                    part.prefix = prefix
                 }
-                part.expireAfter = try object.integer("expireAfter", in: 0...86400, "seconds") ?? part.expireAfter
-                part.deviceLimit = try object.integer("devices", in: 0...16384, "devices") ?? part.deviceLimit
+                part.expireAfter = object.integer("expireAfter", in: 0...86400, "seconds") ?? part.expireAfter
+                part.deviceLimit = object.integer("devices", in: 0...16384, "devices") ?? part.deviceLimit
             }
             settings.gateway.homeAssistant = part
         }
-        if let part = try object.object("http", keys: ["listen", "tokenFile"]) { settings.http = try http(part) }
-        if let part = try object.object("watchdog", keys: ["silence", "attempts"]) {
+        if let part = object.object("http", keys: ["listen", "tokenFile", "hosts"]) { settings.http = http(part) }
+        if let part = object.object("watchdog", keys: ["silence", "attempts"]) {
             settings.watchdog.silence =
-                try part.number("silence", in: 0...86400, "seconds") ?? settings.watchdog.silence
-            settings.watchdog.attempts = try part.integer("attempts", in: 0...1000, "reopenings") ?? 0
+                part.number("silence", in: 0...86400, "seconds") ?? settings.watchdog.silence
+            settings.watchdog.attempts = part.integer("attempts", in: 0...1000, "reopenings") ?? 0
         }
-        settings.state = try object.text("state") ?? settings.state
-        return settings
+        settings.state = object.text("state") ?? settings.state
     }
 
-    private static func parse(_ text: String, _ file: String) throws(SettingsProblem) -> Node? {
+    private static func parse(_ text: String, _ review: SettingsReview) -> Node? {
+        func problem(_ line: Int?, _ message: String, key: String = "") {
+            review.add(SettingsProblem(file: review.file, line: line, key: key, message: message))
+        }
         do {
             return try Yams.compose(yaml: text)
         } catch let error as YamlError {
             switch error {
-            case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-                .composer(_, let problem, let mark, _):
-                throw SettingsProblem(file: file, line: mark.line, message: "this is not YAML: \(problem)")
+            case .scanner(_, let text, let mark, _), .parser(_, let text, let mark, _),
+                .composer(_, let text, let mark, _):
+                problem(mark.line, "this is not YAML: \(text)")
             case .duplicatedKeysInMapping(let duplicates, let context):
-                throw SettingsProblem(
-                    file: file, line: context.mark.line, key: duplicates.first ?? "", message: "the key appears twice")
-            case .reader(let problem, _, _, _):
-                throw SettingsProblem(file: file, message: "this is not YAML: \(problem)")
-            default: throw SettingsProblem(file: file, message: "this is not YAML: \(error)")
+                problem(context.mark.line, "the key appears twice", key: duplicates.first ?? "")
+            case .reader(let text, _, _, _): problem(nil, "this is not YAML: \(text)")
+            default: problem(nil, "this is not YAML: \(error)")
             }
         } catch {
-            throw SettingsProblem(file: file, message: "this is not YAML: \(error)")
+            problem(nil, "this is not YAML: \(error)")
         }
+        return nil
     }
 
     /// Whether a text can be a name: it becomes a part of topics and file names.
@@ -127,84 +121,98 @@ enum SettingsFile {
         return "\(cause): a name has 1 to 64 letters, digits, ‘-’, ‘_’ and ‘.’"
     }
 
-    private static func adapters(_ object: SettingsObject) throws(SettingsProblem) -> [AdapterSettings] {
+    private static func adapters(_ object: SettingsObject) -> [AdapterSettings] {
         var adapters: [AdapterSettings] = []
-        for (path, node) in try object.list("adapters") {
+        for (path, node) in object.list("adapters") {
+            func report(_ message: String) { object.report(path, node.mark?.line, message) }
+            object.review.note(path, line: node.mark?.line)
             var adapter: AdapterSettings
             if case .scalar(let scalar) = node {
                 adapter = AdapterSettings(transport: scalar.string)
             } else {
-                let part = try SettingsObject(
-                    node, file: object.file, path: path, keys: ["transport", "passive"])
-                guard let transport = try part.text("transport") else {
-                    throw SettingsProblem(
-                        file: object.file, line: node.mark?.line, key: path, message: "‘transport’ is missing")
+                let part = SettingsObject(node, object.review, path: path, keys: ["transport", "passive"])
+                guard let transport = part.text("transport") else {
+                    if case .mapping = node, !part.has("transport") { report("‘transport’ is missing") }
+                    continue
                 }
-                adapter = AdapterSettings(transport: transport, isPassive: try part.boolean("passive") ?? false)
+                adapter = AdapterSettings(transport: transport, isPassive: part.boolean("passive") ?? false)
             }
             do throws(TransportError) { _ = try TransportAddress(adapter.transport) } catch {
-                throw SettingsProblem(
-                    file: object.file, line: node.mark?.line, key: path, message: error.description)
+                report(error.description)
+                continue
             }
             if adapters.contains(where: { $0.transport == adapter.transport }) {
-                throw SettingsProblem(
-                    file: object.file, line: node.mark?.line, key: path, message: "the transport appears twice")
+                report("the transport appears twice")
+            } else {
+                adapters.append(adapter)
             }
-            adapters.append(adapter)
         }
         return adapters
     }
 
-    private static func topics(
-        _ object: SettingsObject, into topics: inout GatewayTopics
-    ) throws(SettingsProblem) {
-        func template(_ key: String, _ use: TopicTemplate.Use) throws(SettingsProblem) -> TopicTemplate? {
-            guard let text = try object.text(key) else { return nil }
+    private static func topics(_ object: SettingsObject, into topics: inout GatewayTopics) {
+        func template(_ key: String, _ use: TopicTemplate.Use) -> TopicTemplate? {
+            guard let text = object.text(key) else { return nil }
             do throws(TopicTemplate.Problem) { return try TopicTemplate(text, for: use) } catch {
-                throw object.problem(key, "\(error)")
+                object.report(key, "\(error)")
+                return nil
             }
         }
-        topics.device = try template("device", .device) ?? topics.device
-        topics.status = try template("status", .gateway) ?? topics.status
-        topics.presence = try template("presence", .presence) ?? topics.presence
+        topics.device = template("device", .device) ?? topics.device
+        topics.status = template("status", .gateway) ?? topics.status
+        topics.presence = template("presence", .presence) ?? topics.presence
+        guard topics.presence == topics.device else { return }
+        object.report(
+            object.has("presence") ? "presence" : "device", "‘device’ and ‘presence’ need different topics")
     }
 
-    private static func pace(_ object: SettingsObject, into pace: inout ReportPace) throws(SettingsProblem) {
-        pace.interval = try object.span("interval", in: 0...86400) ?? pace.interval
-        pace.refresh = try object.span("refresh", in: 0.1...86400) ?? pace.refresh
-        pace.rssiChange = try object.number("rssi", in: 0.1...100, "dB") ?? pace.rssiChange
-        pace.thresholds = try object.numbers("changes", in: 0...1e9) ?? pace.thresholds
-        pace.valueLifetime = try object.span("valueLifetime", in: 1...86400) ?? pace.valueLifetime
+    /// Why a text cannot be the first levels of discovery topics; `nil` if it can.
+    private static func problem(ofPrefix text: String) -> String? {
+        do throws(TopicTemplate.Problem) { _ = try TopicTemplate(text, for: .gateway) } catch { return "\(error)" }
+        if text.contains("{") { return "nothing in braces is replaced here" }
+        return text.hasPrefix("/") || text.hasSuffix("/") ? "it begins or ends with ‘/’" : nil
     }
 
-    private static func devices(_ object: SettingsObject) throws(SettingsProblem) -> [KnownDevice] {
+    private static func pace(_ object: SettingsObject, into pace: inout ReportPace) {
+        pace.interval = object.span("interval", in: 0...86400) ?? pace.interval
+        pace.refresh = object.span("refresh", in: 0.1...86400) ?? pace.refresh
+        pace.rssiChange = object.number("rssi", in: 0.1...100, "dB") ?? pace.rssiChange
+        pace.thresholds = object.numbers("changes", in: 0...1e9) ?? pace.thresholds
+        pace.valueLifetime = object.span("valueLifetime", in: 1...86400) ?? pace.valueLifetime
+    }
+
+    private static func devices(_ object: SettingsObject) -> [KnownDevice] {
         var devices: [KnownDevice] = []
-        for part in try object.objects("devices", keys: ["address", "name", "key", "interval", "changes"]) {
-            guard let address = try part.address("address") else { throw part.problem("address", "is missing") }
-            var device = KnownDevice(address: address)
-            device.name = try part.text("name")
-            device.key = try part.octets("key", counts: [16, 12])
-            device.interval = try part.span("interval", in: 0...86400)
-            device.thresholds = try part.numbers("changes", in: 0...1e9) ?? [:]
-            guard !devices.contains(where: { $0.address == address }) else {
-                throw part.problem("address", "the device appears twice")
+        for part in object.objects("devices", keys: ["address", "name", "key", "interval", "changes"]) {
+            let address = part.required("address", part.address("address"))
+            var device = KnownDevice(address: address ?? 0)
+            device.name = part.text("name")
+            device.key = part.octets("key", counts: [16, 12])
+            device.interval = part.span("interval", in: 0...86400)
+            device.thresholds = part.numbers("changes", in: 0...1e9) ?? [:]
+            guard let address else { continue }
+            if devices.contains(where: { $0.address == address }) {
+                part.report("address", "the device appears twice")
+            } else {
+                devices.append(device)
             }
-            devices.append(device)
         }
         return devices
     }
 
-    private static func identities(_ object: SettingsObject) throws(SettingsProblem) -> [KnownIdentity] {
+    private static func identities(_ object: SettingsObject) -> [KnownIdentity] {
         var identities: [KnownIdentity] = []
-        for part in try object.objects("identities", keys: ["name", "irk", "address"]) {
-            guard let name = try part.text("name"), !name.isEmpty else { throw part.problem("name", "is missing") }
-            guard let key = try part.octets("irk", counts: [16]) else { throw part.problem("irk", "is missing") }
+        for part in object.objects("identities", keys: ["name", "irk", "address"]) {
+            let name = part.required("name", part.text("name"))
+            let key = part.required("irk", part.octets("irk", counts: [16]))
             var identity = KnownIdentity(name: name, irk: key)
-            identity.address = try part.address("address")
-            guard !identities.contains(where: { $0.name == name }) else {
-                throw part.problem("name", "the identity appears twice")
+            identity.address = part.address("address")
+            guard let name, key != nil else { continue }
+            if identities.contains(where: { $0.name == name }) {
+                part.report("name", "the identity appears twice")
+            } else {
+                identities.append(identity)
             }
-            identities.append(identity)
         }
         return identities
     }

@@ -2,38 +2,64 @@ import BLE
 import BLEText
 import Yams
 
-/// A mapping in a settings file, read key by key; errors name the line and the key.
+/// A mapping in a settings file, read key by key. What is wrong is added to the review with its line and key, and reads
+/// as if the key were missing.
 struct SettingsObject {
-    let file: String
+    let review: SettingsReview
     let path: String
+    private let line: Int?
+    /// Whether there are keys and values; otherwise that is the problem.
+    private let isMapping: Bool
     private let members: [(key: String, value: Node)]
 
-    init(_ node: Node, file: String, path: String, keys: [String]) throws(SettingsProblem) {
-        self.file = file
+    init(_ node: Node, _ review: SettingsReview, path: String, keys: [String]) {
+        self.review = review
         self.path = path
+        line = node.mark?.line
         guard case .mapping(let mapping) = node else {
-            throw SettingsProblem(
-                file: file, line: node.mark?.line, key: path,
-                message: "\(Self.kind(of: node)); expected keys and values, `key: value`")
+            isMapping = false
+            members = []
+            let message = "\(Self.kind(of: node)); expected keys and values, `key: value`"
+            review.add(SettingsProblem(file: review.file, line: line, key: path, message: message))
+            return
         }
+        isMapping = true
         var members: [(key: String, value: Node)] = []
+        // Only behind the first wrong key: they are many.
+        var hint = "; known keys: \(keys.joined(separator: ", "))"
         for (key, value) in mapping {
             let name = key.scalar?.string ?? ""
-            guard keys.contains(name) else {
-                throw SettingsProblem(
-                    file: file, line: key.mark?.line, key: path.isEmpty ? name : "\(path).\(name)",
-                    message: "this is not a known key; known keys: \(keys.joined(separator: ", "))")
+            let place = path.isEmpty ? name : "\(path).\(name)"
+            if keys.contains(name) {
+                review.note(place, line: value.mark?.line)
+                members.append((name, value))
+            } else {
+                let message = "this is not a known key\(hint)"
+                review.add(SettingsProblem(file: review.file, line: key.mark?.line, key: place, message: message))
+                hint = ""
             }
-            members.append((name, value))
         }
         self.members = members
     }
 
     func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
-    func problem(_ key: String, _ message: String) -> SettingsProblem {
-        SettingsProblem(file: file, line: node(key)?.mark?.line, key: place(key), message: message)
+    /// Adds a problem with the value of a key, or with its absence.
+    func report(_ key: String, _ message: String) { report(place(key), node(key)?.mark?.line ?? line, message) }
+
+    /// - Returns: the value; if it is `nil` because the key is missing, that is a problem.
+    func required<Value>(_ key: String, _ value: Value?, _ hint: String = "") -> Value? {
+        if value == nil, isMapping, node(key) == nil { report(key, "is missing" + hint) }
+        return value
     }
+
+    /// Adds a problem with what stands at a place; without a line, at that of this mapping.
+    func report(_ place: String, _ line: Int?, _ message: String) {
+        review.add(SettingsProblem(file: review.file, line: line ?? self.line, key: place, message: message))
+    }
+
+    /// Whether there is a mapping without a value.
+    var isEmpty: Bool { isMapping && members.allSatisfy { node($0.key) == nil } }
 
     /// The value of a key; `nil` if the key is missing or has no value.
     func node(_ key: String) -> Node? {
@@ -46,31 +72,36 @@ struct SettingsObject {
 
     func has(_ key: String) -> Bool { members.contains { $0.key == key } }
 
-    func text(_ key: String) throws(SettingsProblem) -> String? {
+    func text(_ key: String) -> String? {
         guard let node = node(key) else { return nil }
         guard case .scalar(let scalar) = node else {
-            throw problem(key, "\(Self.kind(of: node)); expected a text or a number, `\(key): value`")
+            report(key, "\(Self.kind(of: node)); expected a text or a number, `\(key): value`")
+            return nil
         }
         guard !scalar.string.isEmpty else {
-            throw problem(key, "it is empty; write a value, or leave the key out")
+            report(key, "it is empty; write a value, or leave the key out")
+            return nil
         }
         return scalar.string
     }
 
-    func boolean(_ key: String) throws(SettingsProblem) -> Bool? {
-        guard let text = try text(key) else { return nil }
+    func boolean(_ key: String) -> Bool? {
+        guard let text = text(key) else { return nil }
         switch text.lowercased() {
         case "true", "yes", "on": return true
         case "false", "no", "off": return false
-        default: throw problem(key, "‘\(Self.shown(text))’ is neither; expected true or false")
+        default:
+            report(key, "‘\(Self.shown(text))’ is neither; expected true or false")
+            return nil
         }
     }
 
-    func number(_ key: String, in range: ClosedRange<Double>, _ unit: String) throws(SettingsProblem) -> Double? {
-        guard let text = try text(key) else { return nil }
+    func number(_ key: String, in range: ClosedRange<Double>, _ unit: String) -> Double? {
+        guard let text = text(key) else { return nil }
         guard let number = Double(text), range.contains(number) else {
-            throw problem(
+            report(
                 key, "\(Self.mistake(in: text, range)); expected a number of \(unit) \(Self.described(range))")
+            return nil
         }
         return number
     }
@@ -103,97 +134,107 @@ struct SettingsObject {
         number == number.rounded() ? "\(Int(number))" : "\(number)"
     }
 
-    func integer(_ key: String, in range: ClosedRange<Int>, _ unit: String) throws(SettingsProblem) -> Int? {
-        guard let number = try number(key, in: Double(range.lowerBound)...Double(range.upperBound), unit) else {
+    func integer(_ key: String, in range: ClosedRange<Int>, _ unit: String) -> Int? {
+        guard let number = number(key, in: Double(range.lowerBound)...Double(range.upperBound), unit) else {
             return nil
         }
         guard number == number.rounded() else {
             let range = Self.described(Double(range.lowerBound)...Double(range.upperBound))
-            throw problem(key, "\(number) has a fraction; expected a whole number of \(unit) \(range)")
+            report(key, "\(number) has a fraction; expected a whole number of \(unit) \(range)")
+            return nil
         }
         return Int(number)
     }
 
     /// A duration in seconds, which may have a fraction.
-    func span(_ key: String, in range: ClosedRange<Double>) throws(SettingsProblem) -> Microseconds? {
-        try number(key, in: range, "seconds").map { .microseconds(Int64($0 * 1e6)) }
+    func span(_ key: String, in range: ClosedRange<Double>) -> Microseconds? {
+        number(key, in: range, "seconds").map { .microseconds(Int64($0 * 1e6)) }
     }
 
     func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, _ type: Choice.Type
-    ) throws(SettingsProblem) -> Choice? where Choice.RawValue == String {
-        guard let text = try text(key) else { return nil }
+    ) -> Choice? where Choice.RawValue == String {
+        guard let text = text(key) else { return nil }
         guard let choice = Choice(rawValue: text) else {
             let choices = Choice.allCases.map(\.rawValue).joined(separator: " or ")
-            throw problem(key, "‘\(Self.shown(text))’ is not known; expected \(choices)")
+            report(key, "‘\(Self.shown(text))’ is not known; expected \(choices)")
+            return nil
         }
         return choice
     }
 
-    func address(_ key: String) throws(SettingsProblem) -> UInt64? {
-        guard let text = try text(key) else { return nil }
+    func address(_ key: String) -> UInt64? {
+        guard let text = text(key) else { return nil }
         guard let address = DeviceAddress(text) else {
-            throw problem(key, "‘\(Self.shown(text))’ is not an address; write A4:C1:38:00:00:01")
+            report(key, "‘\(Self.shown(text))’ is not an address; write A4:C1:38:00:00:01")
+            return nil
         }
         return address.value
     }
 
-    func octets(_ key: String, counts: [Int]) throws(SettingsProblem) -> [UInt8]? {
-        guard let text = try text(key) else { return nil }
+    func octets(_ key: String, counts: [Int]) -> [UInt8]? {
+        guard let text = text(key) else { return nil }
         let digits = Array(text.utf8)
-        var octets: [UInt8] = []
-        for index in stride(from: 0, to: digits.count - 1, by: 2) {
-            guard let octet = UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16) else {
-                break
-            }
-            octets.append(octet)
-        }
-        guard octets.count * 2 == digits.count, counts.contains(octets.count) else {
+        let isHexadecimal = text.allSatisfy { $0.isASCII && $0.isHexDigit }
+        guard isHexadecimal, counts.contains(where: { $0 * 2 == digits.count }) else {
             // The value is a secret: do not repeat it in the message.
-            let isHexadecimal = text.allSatisfy { $0.isASCII && $0.isHexDigit }
-            throw problem(
+            report(
                 key,
                 (isHexadecimal ? "it has \(digits.count) digits" : "it has other characters than hexadecimal digits")
                     + "; expected \(counts.map { "\($0 * 2)" }.joined(separator: " or ")) hexadecimal digits")
+            return nil
         }
-        return octets
+        return stride(from: 0, to: digits.count, by: 2).compactMap {
+            UInt8(String(decoding: digits[$0...$0 + 1], as: UTF8.self), radix: 16)
+        }
     }
 
-    func object(_ key: String, keys: [String]) throws(SettingsProblem) -> SettingsObject? {
+    func object(_ key: String, keys: [String]) -> SettingsObject? {
         guard let node = node(key) else { return nil }
-        return try SettingsObject(node, file: file, path: place(key), keys: keys)
+        return SettingsObject(node, review, path: place(key), keys: keys)
     }
 
-    func list(_ key: String) throws(SettingsProblem) -> [(path: String, node: Node)] {
+    func list(_ key: String) -> [(path: String, node: Node)] {
         guard let node = node(key) else { return [] }
         guard case .sequence(let sequence) = node else {
-            throw problem(key, "\(Self.kind(of: node)); expected a list, `\(key): [...]`")
+            report(key, "\(Self.kind(of: node)); expected a list, `\(key): [...]`")
+            return []
         }
         return sequence.enumerated().map { (path: "\(place(key))[\($0.offset)]", node: $0.element) }
     }
 
-    func objects(_ key: String, keys: [String]) throws(SettingsProblem) -> [SettingsObject] {
-        var objects: [SettingsObject] = []
-        for (path, node) in try list(key) {
-            objects.append(try SettingsObject(node, file: file, path: path, keys: keys))
+    func texts(_ key: String) -> [String] {
+        var texts: [String] = []
+        for (path, node) in list(key) {
+            guard case .scalar(let scalar) = node, !scalar.string.isEmpty else {
+                report(path, node.mark?.line, "expected a text")
+                continue
+            }
+            texts.append(scalar.string)
         }
-        return objects
+        return texts
+    }
+
+    func objects(_ key: String, keys: [String]) -> [SettingsObject] {
+        list(key).map { SettingsObject($0.node, review, path: $0.path, keys: keys) }
     }
 
     /// A mapping from names to numbers, in the order of the file.
-    func numbers(_ key: String, in range: ClosedRange<Double>) throws(SettingsProblem) -> [String: Double]? {
+    func numbers(_ key: String, in range: ClosedRange<Double>) -> [String: Double]? {
         guard let node = node(key) else { return nil }
         guard case .mapping(let mapping) = node else {
-            throw problem(key, "\(Self.kind(of: node)); expected names and numbers, `temperature: 0.2`")
+            report(key, "\(Self.kind(of: node)); expected names and numbers, `temperature: 0.2`")
+            return nil
         }
         var numbers: [String: Double] = [:]
         for (name, value) in mapping {
             let text = name.scalar?.string ?? ""
             guard let number = value.scalar.flatMap({ Double($0.string) }), range.contains(number) else {
-                throw SettingsProblem(
-                    file: file, line: value.mark?.line, key: "\(place(key)).\(text)",
-                    message: (value.scalar.map { Self.mistake(in: $0.string, range) } ?? Self.kind(of: value))
-                        + "; expected a number " + Self.described(range))
+                let mistake = value.scalar.map { Self.mistake(in: $0.string, range) } ?? Self.kind(of: value)
+                report(
+                    "\(place(key)).\(text)", value.mark?.line,
+                    "\(mistake); expected a number \(Self.described(range))")
+                continue
             }
             numbers[text] = number
         }

@@ -1,5 +1,6 @@
-/// An error in a settings file.
+/// An error in the settings.
 struct SettingsProblem: Error, Equatable, CustomStringConvertible {
+    /// The file, the option or the variable.
     var file: String
     /// The line, counted from 1; `nil`: the whole file.
     var line: Int?

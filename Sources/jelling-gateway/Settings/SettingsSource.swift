@@ -1,6 +1,8 @@
 import BLE
 import BLEDaemonClient
 import BLEGateway
+import BLEStateFiles
+import BLEText
 import Glibc
 
 /// Combines the settings: arguments override the environment, and both override the file.
@@ -41,115 +43,135 @@ struct SettingsSource: Sendable {
         return "JELLING_GATEWAY_" + option.uppercased().replacing("-", with: "_")
     }
 
-    /// - Throws: an error whose description names the place, the cause and the remedy.
-    func read() throws -> GatewaySettings {
+    /// - Throws: `WrongSettings` with every problem.
+    func read() throws(WrongSettings) -> GatewaySettings {
+        let (settings, review) = readAll()
+        guard review.problems.isEmpty else { throw WrongSettings(problems: review.problems) }
+        return settings
+    }
+
+    /// Reads everything, also if some of it is wrong.
+    func readAll() -> (GatewaySettings, SettingsReview) {
+        let review = SettingsReview(file: path ?? "")
         for (option, value) in [
             ("config", given.config), ("state", given.state), ("mqtt-password-file", given.mqttPasswordFile),
         ] where value?.isEmpty == true {
-            throw SettingsProblem(file: "--" + option, message: "it is empty; write a path, or leave the option out")
+            review.add(
+                SettingsProblem(file: "--" + option, message: "it is empty; write a path, or leave the option out"))
         }
         var settings = GatewaySettings()
         settings.gateway.name = Self.machineName
-        if let path { settings = try SettingsFile.read(try Self.text(of: path), named: path, over: settings) }
-        if let name {
-            guard SettingsFile.isName(name) else {
-                throw SettingsProblem(
-                    file: place("name", isArgument: given.name != nil),
-                    message: SettingsFile.problem(ofName: name))
+        if let path, !path.isEmpty {
+            do throws(SettingsProblem) { SettingsFile.read(try Self.text(of: path), into: &settings, review) } catch {
+                review.add(error)
             }
+        }
+        if let name {
+            review.note("name", option: place("name", isArgument: given.name != nil))
+            if !SettingsFile.isName(name) { review.add("name", SettingsFile.problem(ofName: name)) }
             settings.gateway.name = name
         }
+        addTransports(to: &settings, review)
+        addBroker(to: &settings, review)
+        addPasswordFile(to: &settings, review)
+        addServer(to: &settings, review)
+        if homeAssistant, settings.gateway.homeAssistant == nil { settings.gateway.homeAssistant = .init() }
+        if let state {
+            review.note("state", option: given.state == nil ? "STATE_DIRECTORY" : "--state")
+            settings.state = state
+        }
+        return (settings, review)
+    }
+
+    private func addTransports(to settings: inout GatewaySettings, _ review: SettingsReview) {
         if !transports.isEmpty {
+            settings.adapters = []
+            let option = place("transport", isArgument: !given.transport.isEmpty)
             for transport in transports {
+                review.note("adapters[\(settings.adapters.count)]", option: option)
                 do throws(TransportError) { _ = try TransportAddress(transport) } catch {
-                    throw SettingsProblem(
-                        file: place("transport", isArgument: !given.transport.isEmpty),
-                        message: error.description)
+                    review.add(SettingsProblem(file: option, message: error.description))
                 }
+                if settings.adapters.contains(where: { $0.transport == transport }) {
+                    review.add(SettingsProblem(file: option, message: "‘\(transport.printable)’ is given twice"))
+                }
+                settings.adapters.append(AdapterSettings(transport: transport))
             }
-            settings.adapters = transports.map { AdapterSettings(transport: $0) }
         }
         if settings.adapters.isEmpty {
             settings.adapters = [AdapterSettings(transport: Self.usualTransport)]
         }
-        if let broker {
-            do throws(BrokerURL.Problem) {
-                let given = try BrokerURL.settings(broker)
-                if var known = settings.broker {
-                    known.host = given.host
-                    known.port = given.port
-                    known.username = given.username ?? known.username
-                    if let password = given.password {
-                        known.password = password
-                        known.passwordFile = nil
-                    }
-                    if given.security == nil {
-                        known.security = nil
-                    } else {
-                        known.security = known.security ?? given.security
-                    }
-                    settings.broker = known
-                } else {
-                    settings.broker = given
-                }
-            } catch {
-                throw SettingsProblem(
-                    file: place("mqtt", isArgument: given.mqtt != nil), message: error.description)
-            }
-        }
-        try addPasswordFile(to: &settings)
-        if let http {
-            guard let (host, port) = BrokerURL.hostAndPort(http), let port, host.hasPrefix("127.") || host == "::1"
-            else {
-                let cause =
-                    switch BrokerURL.hostAndPort(http) {
-                    case nil: BrokerURL.problem(ofHostAndPort: http)
-                    case (_, nil)?: "the port is missing"
-                    case (_, _?)?: "others reach this address, and need a token, in the file of settings"
-                    }
-                throw SettingsProblem(
-                    file: "--http",
-                    message: "\(cause); expected a loopback address and a port, such as 127.0.0.1:9464")
-            }
-            settings.http = HTTPSettings(host: host, port: port)
-        }
-        if homeAssistant, settings.gateway.homeAssistant == nil { settings.gateway.homeAssistant = .init() }
-        settings.state = state ?? settings.state
-        return settings
     }
 
-    private func addPasswordFile(to settings: inout GatewaySettings) throws(SettingsProblem) {
+    private func addBroker(to settings: inout GatewaySettings, _ review: SettingsReview) {
+        guard let broker else { return }
+        let option = place("mqtt", isArgument: self.given.mqtt != nil)
+        review.note("mqtt.url", option: option)
+        let given: BrokerSettings
+        do throws(BrokerURL.Problem) { given = try BrokerURL.settings(broker) } catch {
+            return review.add("mqtt.url", error.description)
+        }
+        guard var known = settings.broker else {
+            settings.broker = given
+            return
+        }
+        known.host = given.host
+        known.port = given.port
+        known.username = given.username ?? known.username
+        if let password = given.password {
+            known.password = password
+            known.passwordFile = nil
+        }
+        known.security = given.security == nil ? nil : known.security ?? given.security
+        settings.broker = known
+    }
+
+    private func addServer(to settings: inout GatewaySettings, _ review: SettingsReview) {
+        guard let http else { return }
+        review.note("http.listen", option: "--http")
+        guard let (host, port) = BrokerURL.hostAndPort(http), let port, NumericAddress(host)?.isLoopback == true
+        else {
+            let cause =
+                switch BrokerURL.hostAndPort(http) {
+                case nil: BrokerURL.problem(ofHostAndPort: http)
+                case (_, nil)?: "the port is missing"
+                case (let host, _?)? where NumericAddress(host) == nil: "the host is no address"
+                case (_, _?)?: "others reach this address, and need a token, in the file of settings"
+                }
+            return review.add(
+                "http.listen", "\(cause); expected a loopback address and a port, such as 127.0.0.1:9464")
+        }
+        settings.http = HTTPSettings(host: host, port: port)
+    }
+
+    private func addPasswordFile(to settings: inout GatewaySettings, _ review: SettingsReview) {
         guard var broker = settings.broker else { return }
         if let passwordFile {
+            review.note(
+                "mqtt.passwordFile",
+                option: place("mqtt-password-file", isArgument: given.mqttPasswordFile != nil))
             broker.passwordFile = passwordFile
         } else if let credential, broker.username != nil, broker.password == nil, broker.passwordFile == nil,
             unsafe access(credential, F_OK) == 0
         {
+            review.note("mqtt.passwordFile", option: "the credential mqtt-password")
             broker.passwordFile = credential
         }
-        guard broker.passwordFile == nil || broker.username != nil else {
-            throw SettingsProblem(
-                file: passwordFile == nil
-                    ? "passwordFile" : place("mqtt-password-file", isArgument: given.mqttPasswordFile != nil),
-                message: "a password needs a user; write mqtt://USER@HOST, or ‘username’ in the settings")
+        if broker.username == nil, broker.password != nil || broker.passwordFile != nil {
+            review.add(
+                broker.passwordFile == nil ? "mqtt.password" : "mqtt.passwordFile",
+                "a password needs a user; write mqtt://USER@HOST, or ‘username’ in the settings")
         }
         settings.broker = broker
     }
 
-    private static func text(of path: String) throws -> String {
-        guard let file = unsafe fopen(path, "re") else {
-            throw SettingsProblem(file: path, message: "cannot be read: \(systemText(errno))")
+    private static let sizeLimit = 4 << 20
+
+    private static func text(of path: String) throws(SettingsProblem) -> String {
+        let octets: [UInt8]
+        do throws(StateFileError) { octets = try InputPlace.read(path, limit: sizeLimit) } catch {
+            throw SettingsProblem(file: path, message: error.inputCause)
         }
-        defer { unsafe fclose(file) }
-        var octets: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = unsafe fread(&chunk, 1, chunk.count, file)
-            if count == 0 { break }
-            octets += chunk[..<count]
-            guard octets.count <= 4 << 20 else { throw SettingsProblem(file: path, message: "the file is too long") }
-        }
-        guard unsafe ferror(file) == 0 else { throw SettingsProblem(file: path, message: "cannot be read") }
         guard let text = String(validating: octets, as: UTF8.self) else {
             throw SettingsProblem(file: path, message: "the file is not UTF-8")
         }

@@ -1,0 +1,49 @@
+import BLEGateway
+
+/// What a change of one key of the settings needs while the gateway runs. The keys of the file, what a reload does, what
+/// it says, and what the guide says of it come from this table.
+struct SettingsRule: Sendable {
+    let key: String
+    /// Whether a change needs a restart; otherwise it comes into force at once.
+    let needsRestart: Bool
+    let isChanged: @Sendable (GatewaySettings, GatewaySettings) -> Bool
+
+    private init<Value: Equatable & SendableMetatype>(
+        _ key: String, needsRestart: Bool = false, _ value: @escaping @Sendable (GatewaySettings) -> Value
+    ) {
+        self.key = key
+        self.needsRestart = needsRestart
+        isChanged = { value($0) != value($1) }
+    }
+
+    static let all: [SettingsRule] = [
+        SettingsRule("name") { $0.gateway.name },
+        SettingsRule("adapters") { $0.adapters },
+        SettingsRule("mqtt") { $0.broker },
+        SettingsRule("topics") { $0.gateway.topics },
+        SettingsRule("queue", needsRestart: true) { $0.queue },
+        SettingsRule("publish") { Publishing(pace: $0.gateway.pace, retains: $0.gateway.retainsDocuments) },
+        SettingsRule("filters") { $0.gateway.filter },
+        SettingsRule("presence") { $0.gateway.presence },
+        SettingsRule("smoothing") { $0.gateway.smoothing },
+        SettingsRule("devices") { $0.gateway.devices },
+        SettingsRule("identities") { $0.gateway.identities },
+        SettingsRule("bonds", needsRestart: true) { $0.bonds },
+        SettingsRule("homeAssistant") { $0.gateway.homeAssistant },
+        SettingsRule("http", needsRestart: true) { $0.http },
+        SettingsRule("watchdog") { $0.watchdog },
+        SettingsRule("state", needsRestart: true) { $0.state },
+    ]
+
+    private struct Publishing: Equatable {
+        var pace: ReportPace
+        var retains: Bool
+    }
+
+    /// The keys, as a text, whose values differ.
+    static func changed(_ old: GatewaySettings, _ new: GatewaySettings, needingRestart: Bool) -> String? {
+        let keys = all.filter { $0.needsRestart == needingRestart && $0.isChanged(old, new) }.map { "‘\($0.key)’" }
+        guard let last = keys.last else { return nil }
+        return keys.count == 1 ? last : keys.dropLast().joined(separator: ", ") + " and " + last
+    }
+}

@@ -1,0 +1,322 @@
+"""Settings that change while the gateway runs, and what --check finds before it does."""
+import json, os, re, signal, socket, subprocess, time
+
+from bench import ROOT, free_port, wait_until
+from gateway_cases import case, need
+
+SENSOR = 'A4:C1:38:00:00:01'
+
+
+def temperature(hundredths):
+    """Advertising data of BTHome in clear."""
+    return '0716d2fc4002' + hundredths.to_bytes(2, 'little').hex()
+
+
+def loaded(b, gateway, keys):
+    b.wait_stderr(gateway, 'the settings were loaded again; in force: ' + keys)
+
+
+def words(keys):
+    keys = [f'‘{key}’' for key in keys]
+    return keys[0] if len(keys) == 1 else ', '.join(keys[:-1]) + ' and ' + keys[-1]
+
+
+# A change of every key.
+CHANGES = {
+    'name': 'h', 'adapters': '["unix:SOCKET", "unix:/run/other"]', 'mqtt': '{url: "URL", keepAlive: 40}',
+    'topics': '{device: "a/{gateway}/{id}"}', 'queue': '{messages: 5000}', 'publish': '{retain: true}', 'filters': '{rssi: -90}',
+    'presence': '{timeout: 30}', 'smoothing': '{time: 9}', 'devices': '[{address: "A4:C1:38:00:00:09"}]',
+    'identities': '[{name: p, irk: ec0234a357c8ad05341010a60a397d9b}]', 'bonds': '/tmp', 'homeAssistant': '{prefix: other}',
+    'http': '{listen: "127.0.0.1:PORT"}', 'watchdog': '{silence: 77}', 'state': '/tmp',
+}
+
+
+@case('a change of each key comes into force, or the log says that it needs a restart; the guide names the same keys')
+def every_key(b):
+    b.start_broker()
+    radio = b.scripted_radio()
+    wrong = b.run('--config', b.write('wrong.yaml', 'nonsense: 1\n'), '--check', status=2).stderr()
+    known = re.search(r'known keys: (.*)', wrong)[1].split(', ')
+    need(set(known) == set(CHANGES), f'keys without a change: {set(known) ^ set(CHANGES)}')
+    with open(f'{ROOT}/Documentation/Gateway.md', encoding='utf-8') as f:
+        sentence = re.search(r'Changes of ([^.]*?)\s+need a\s+restart', f.read())
+    restart = re.findall(r'`(\w+)`', sentence[1])
+
+    def fill(text):
+        return text.replace('unix:SOCKET', radio.socket).replace('URL', b.url).replace('PORT', str(free_port()))
+    base = {'name': 'g', 'adapters': '["unix:SOCKET"]', 'mqtt': '{url: "URL"}'}
+
+    def write(settings):
+        b.write('gateway.yaml', fill(''.join(f'{k}: {v}\n' for k, v in settings.items())))
+    write(base)
+    # Without --state, which would override the key.
+    gateway = b.start('--config', b.path('gateway.yaml'), environment={'XDG_STATE_HOME': b.path('home')}, has_state=False)
+    b.wait_stderr(gateway, 'connected to the broker')
+    for key in known:
+        write({**base, key: CHANGES[key]})
+        if key in restart:
+            b.wait_stderr(gateway, f'changes of ‘{key}’ need a restart')
+        else:
+            loaded(b, gateway, f'‘{key}’')
+        count = gateway.stderr().count('were loaded again')
+        write(base)
+        wait_until(lambda: gateway.stderr().count('were loaded again') > count, f'{key} as before')
+    write({**base, **CHANGES, 'adapters': base['adapters'], 'name': 'g', 'mqtt': base['mqtt']})
+    wanted = words([key for key in known if key in restart])
+    b.wait_stderr(gateway, f'changes of {wanted} need a restart; everything else is in force')
+    gateway.end()
+    need(gateway.process.returncode == 0, gateway.stderr()[-300:])
+
+
+@case('the watchdog of adapters that scan changes with the settings')
+def watchdog(b):
+    radio = b.scripted_radio()
+    base = f'name: g\nadapters: ["{radio.socket}"]\n'
+    file = b.write('gateway.yaml', base + 'watchdog: {silence: 80000}\n')
+    gateway = b.start('--config', file, '--print')
+    time.sleep(2)
+    b.write('gateway.yaml', base + 'watchdog: {silence: 1, attempts: 1}\n')
+    loaded(b, gateway, '‘watchdog’')
+    b.wait_stderr(gateway, 'although it was reopened 1 times; giving up')
+    wait_until(lambda: gateway.process.poll() is not None, 'the end')
+    need(gateway.process.returncode == 1, f'exit status {gateway.process.returncode}')
+
+
+@case('another discovery prefix: announced there, and again when Home Assistant starts there')
+def prefix(b):
+    b.start_broker()
+    heard = b.subscribe('homeassistant/#', 'other/#', 'jelling/#')
+    radio = b.radio('--packets', b.write('p.json', json.dumps([[SENSOR, temperature(2000)]])), '--rate', '10')
+    base = f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{b.url}"}}\npublish: {{refresh: 1}}\n'
+    file = b.write('gateway.yaml', base + 'homeAssistant: {}\n')
+    gateway = b.start('--config', file)
+    topic = 'sensor/jelling_g_a4c138000001/temperature/config'
+    heard.wait(lambda t, p, r: t == 'homeassistant/' + topic, 'discovery')
+    b.write('gateway.yaml', base + 'homeAssistant: {prefix: other}\n')
+    heard.wait(lambda t, p, r: t == 'other/' + topic and p, 'discovery under the other prefix')
+    time.sleep(11)
+
+    def again():
+        subprocess.run(['mosquitto_pub', '-h', '127.0.0.1', '-p', str(b.port), '-t', 'other/status', '-m', 'online'], check=True)
+        time.sleep(1.5)
+        return sum(t == 'other/' + topic and p != '' for t, p, _ in heard.messages) > 1
+    wait_until(again, 'discovery again')
+    gateway.end()
+
+
+@case('a device that is removed from the settings loses its name and what was decrypted with its key')
+def removed_device(b):
+    b.start_broker()
+    heard = b.subscribe('jelling/g/devices/#')
+    sensor = '54:48:E6:8F:80:A5'
+    radio = b.radio('--packets', b.write('p.json', json.dumps([[sensor, '0f16d2fc415b9396e80300007c46cd1b']])), '--rate', '10')
+    base = f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{b.url}"}}\npublish: {{refresh: 1}}\n'
+    file = b.write('gateway.yaml', base + f'devices: [{{address: "{sensor}", name: Cellar, key: 231d39c1d7cc1ab1aee224cd096db932}}]\n')
+    gateway = b.start('--config', file)
+    heard.wait(lambda t, p, r: '"temperature":20' in p and 'Cellar' in p, '20 degrees')
+    b.write('gateway.yaml', base)
+    loaded(b, gateway, '‘devices’')
+    count = len(heard.messages)
+    wait_until(lambda: len(heard.messages) > count + 2, 'documents')
+    for _, payload, _ in heard.messages[count + 1:]:
+        need('Cellar' not in payload and 'temperature' not in payload, payload)
+    gateway.end()
+
+
+@case('a file that becomes empty: the defaults are in force, and the broker of the file needs a restart')
+def empty(b):
+    b.start_broker()
+    heard = b.subscribe('jelling/g/devices/#')
+    packets = [[SENSOR, temperature(2000)], ['A4:C1:38:00:00:02', temperature(2100)]]
+    radio = b.radio('--packets', b.write('p.json', json.dumps(packets)), '--rate', '10')
+    file = b.write('gateway.yaml', f'filters: {{allow: [{{address: "{SENSOR}"}}]}}\npublish: {{refresh: 1}}\nmqtt: {{url: "{b.url}"}}\n')
+    gateway = b.start('--config', file, '-t', radio.socket, '--name', 'g')
+    heard.wait(lambda t, p, r: t.endswith('01'), 'documents')
+    need(not any(t.endswith('02') for t, _, _ in heard.messages), 'the filter')
+    open(file, 'w').close()
+    loaded(b, gateway, '‘publish’ and ‘filters’')
+    b.wait_stderr(gateway, '‘mqtt’ needs a restart')
+    heard.wait(lambda t, p, r: t.endswith('02'), 'documents of the other device')
+    gateway.end()
+    need(gateway.process.returncode == 0, gateway.stderr()[-300:])
+
+
+@case('a change in the first moments after the start is not missed, also one of the same length in the same file')
+def early(b):
+    radio = b.scripted_radio()
+    base = f'name: g\nadapters: ["{radio.socket}"]\nsmoothing: {{time: %d}}\n'
+    for milliseconds in (0, 10, 20, 40, 80, 160, 320, 640):
+        with open(b.path('gateway.yaml'), 'w', encoding='utf-8') as f:
+            f.write(base % 1)
+        gateway = b.start('--config', b.path('gateway.yaml'), '--print')
+        time.sleep(milliseconds / 1000)
+        for number in (2, 3, 4):
+            with open(b.path('gateway.yaml'), 'r+', encoding='utf-8') as f:
+                f.write(base % number)
+            time.sleep(0.001)
+        time.sleep(3)
+        # If it had missed the last one, it would find that now.
+        gateway.process.send_signal(signal.SIGHUP)
+        b.wait_stderr(gateway, 'the settings were loaded again; none has changed')
+        need('‘smoothing’' not in gateway.stderr().split('none has changed')[1], gateway.stderr())
+        need(gateway.stderr().rstrip().endswith('none has changed'), gateway.stderr())
+        gateway.end()
+    return '8 moments'
+
+
+@case('files that are replaced as editors and Kubernetes do it, folders that go and come: every change is seen')
+def replaced(b):
+    radio = b.scripted_radio()
+    text = f'name: g\nadapters: ["{radio.socket}"]\nsmoothing: {{time: %d}}\n'
+    folder = b.path('config')
+
+    def kubernetes(number):
+        """A folder for each version, a link to it that is replaced, and a link to the file in it."""
+        os.makedirs(f'{folder}/..{number}')
+        with open(f'{folder}/..{number}/gateway.yaml', 'w', encoding='utf-8') as f:
+            f.write(text % number)
+        os.symlink(f'..{number}', f'{folder}/..new')
+        os.rename(f'{folder}/..new', f'{folder}/..data')
+        if not os.path.lexists(f'{folder}/gateway.yaml'):
+            os.symlink('..data/gateway.yaml', f'{folder}/gateway.yaml')
+    kubernetes(1)
+    gateway = b.start('--config', f'{folder}/gateway.yaml', '--print')
+    time.sleep(1)
+    seen = 0
+
+    def changed(what):
+        nonlocal seen
+        seen += 1
+        wait_until(lambda: gateway.stderr().count('in force: ‘smoothing’') >= seen, f'{what}; stderr: {gateway.stderr()[-400:]}', 30)
+    kubernetes(2)
+    changed('another version of Kubernetes')
+    with open(f'{folder}/..2/gateway.yaml', 'w', encoding='utf-8') as f:
+        f.write(text % 3)
+    changed('the file behind the links')
+    os.rename(folder, folder + '.away')
+    b.wait_stderr(gateway, 'gateway.yaml: cannot be read: No such file')
+    os.mkdir(folder)
+    with open(f'{folder}/gateway.yaml.tmp', 'w', encoding='utf-8') as f:
+        f.write(text % 4)
+    os.rename(f'{folder}/gateway.yaml.tmp', f'{folder}/gateway.yaml')
+    changed('another folder')
+    os.rename(f'{folder}/gateway.yaml', f'{folder}/gateway.yaml~')
+    with open(f'{folder}/gateway.yaml', 'w', encoding='utf-8') as f:
+        f.write(text % 5)
+    changed('a copy of the old file, and a new one')
+    # In several steps.
+    with open(f'{folder}/gateway.yaml', 'w', encoding='utf-8') as f:
+        for line in (text % 6).splitlines(True):
+            f.write(line)
+            f.flush()
+            time.sleep(0.1)
+    changed('a file that is written slowly')
+    gateway.end()
+    need(gateway.process.returncode == 0, gateway.stderr()[-300:])
+
+
+# (settings, what is said of them); DIR is a folder, PORT a port that is in use, PEM a certificate, KEY its key.
+FOUND = [
+    ('http: {listen: "127.0.0.1:PORT"}', ':3: http.listen: 127.0.0.1:PORT cannot be used: Address already in use'),
+    ('http: {listen: "localhost:9464"}', ':3: http.listen: the host is no address'),
+    ('http: {listen: "192.0.2.1:9464", tokenFile: DIR/text}', ':3: http.listen: 192.0.2.1:9464 cannot be used: Cannot assign'),
+    ('http: {listen: "127.0.0.1:FREE", tokenFile: DIR/none}', ':3: http.tokenFile: DIR/none cannot be read: No such file'),
+    ('http: {listen: "127.0.0.1:FREE", tokenFile: DIR/empty}', ':3: http.tokenFile: DIR/empty is empty'),
+    ('MQTT {url: "mqtt://a@b", passwordFile: DIR/none}', ':2: mqtt.passwordFile: DIR/none cannot be read: No such file'),
+    ('MQTT {url: "mqtt://a@b", passwordFile: DIR}', ':2: mqtt.passwordFile: DIR is a folder'),
+    ('MQTT {url: "mqtt://a@b", passwordFile: DIR/empty}', ':2: mqtt.passwordFile: DIR/empty has nothing in its first line'),
+    ('MQTT {url: "mqtt://b", passwordFile: DIR/text}', ':2: mqtt.passwordFile: a password needs a user'),
+    ('MQTT {url: "mqtt://b", password: x}', ':2: mqtt.password: a password needs a user'),
+    ('MQTT {url: "mqtts://b", caFile: DIR/none}', ':2: mqtt.caFile: DIR/none cannot be read: No such file'),
+    ('MQTT {url: "mqtts://b", caFile: DIR/text}', ':2: mqtt.caFile: DIR/text has no certificate in PEM form'),
+    ('MQTT {url: "mqtts://b", certFile: DIR/pem, keyFile: DIR/text}', ':2: mqtt.keyFile: DIR/text has no private key in PEM form'),
+    ('MQTT {url: "mqtts://b", certFile: DIR/text, keyFile: DIR/key}', ':2: mqtt.certFile: DIR/text has no certificate in PEM form'),
+    ('MQTT {url: "mqtts://b", certFile: DIR/pem, keyFile: DIR/locked}', ':2: mqtt.keyFile: DIR/locked has a passphrase'),
+    ('MQTT {url: "mqtt://:1883"}', ':2: mqtt.url: the host is missing'),
+    ('state: DIR/text/state', ':3: state: DIR/text/state cannot be created: DIR/text'),
+    ('state: DIR/text/a/b', ':3: state: DIR/text/a/b cannot be created: DIR/text'),
+    ('state: DIR/text', ':3: state: ‘DIR/text’ is a file'),
+    ('queue: {path: DIR/none/q.sqlite}', ':3: queue.path: DIR/none/q.sqlite cannot be created: DIR/none: No such file'),
+    ('queue: {path: DIR}', ':3: queue.path: DIR is no file'),
+    ('bonds: DIR/text', ':3: bonds: ‘DIR/text’ is a file'),
+    ('adapters: ["bluetooth:0"]', ':3: adapters[0]: ‘bluetooth:0’ is not a transport'),
+    ('adapters: ["sim:DIR/none"]', ':3: adapters[0]: '),
+    ('adapters: ["replay:DIR/text"]', ':3: adapters[0]: '),
+    ('topics: {device: "$SYS/{id}"}', ':3: topics.device: topics that begin with ‘$’ are the broker’s own'),
+    ('topics: {status: "a/{address}"}', ':3: topics.status: {address} has no value in this topic'),
+    ('topics: {presence: "a/{id}/{adapter}"}', ':3: topics.presence: {adapter} has no value in this topic'),
+    ('topics: {device: "a/{id}", presence: "a/{id}"}', ':3: topics.presence: ‘device’ and ‘presence’ need different topics'),
+    ('homeAssistant: {prefix: "ha/{gateway}"}', ':3: homeAssistant.prefix: nothing in braces is replaced here'),
+    ('homeAssistant: {prefix: "ha/"}', ':3: homeAssistant.prefix: it begins or ends with ‘/’'),
+    ('devices: [{address: "A4:C1:38:00:00:01", key: +31d39c1d7cc1ab1aee224cd096db932}]',
+     ':3: devices[0].key: it has other characters than hexadecimal digits'),
+    ('devices: [{address: "A4:C1:38:00:00:01", key: 231d39c1d7cc1ab1aee224cd096db93}]', ':3: devices[0].key: it has 31 digits'),
+]
+
+
+@case('--check finds what the start would find, with the line and the key, and creates nothing')
+def check(b):
+    port = free_port()
+    with socket.socket() as listener:
+        listener.bind(('127.0.0.1', port))
+        listener.listen()
+        for name, content in (('text', 'secret\n'), ('empty', '\n')):
+            with open(b.path(name), 'w', encoding='utf-8') as f:
+                f.write(content)
+        for arguments in (['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', b.path('key'), '-out', b.path('pem'), '-subj', '/CN=x'],
+                          ['pkey', '-in', b.path('key'), '-aes128', '-passout', 'pass:secret', '-out', b.path('locked')]):
+            subprocess.run(['openssl', *arguments], check=True, capture_output=True)
+
+        def fill(text):
+            return text.replace('DIR', b.dir).replace('PORT', str(port)).replace('FREE', str(free_port()))
+        for text, said in FOUND:
+            lines = ['name: g', 'mqtt: {url: "mqtt://b"}', text]
+            if text.startswith('MQTT'):
+                lines = ['name: g', text.replace('MQTT', 'mqtt:')]
+            before = set(os.listdir(b.dir))
+            child = b.run('--config', b.write('wrong.yaml', fill('\n'.join(lines)) + '\n'), '--check', status=2, has_state=False,
+                                environment={'XDG_STATE_HOME': b.path('home')})
+            need('wrong.yaml' + fill(said) in child.stderr(), f'{text}: {child.stderr()!r}, want {said!r}')
+            need(len(child.stderr().splitlines()) == 1, f'{text}: {child.stderr()!r}')
+            made = {n for n in set(os.listdir(b.dir)) - before if not n.endswith('.err') and n != 'wrong.yaml'}
+            need(not made, f'{text}: --check made {made}')
+        right = (f'name: g\nmqtt: {{url: "mqtts://a@b", caFile: {b.dir}/pem, certFile: {b.dir}/pem, keyFile: {b.dir}/key, '
+                 f'passwordFile: {b.dir}/text}}\nhttp: {{listen: "127.0.0.1:{free_port()}", tokenFile: {b.dir}/text}}\n'
+                 f'state: {b.dir}/a/b\nqueue: {{path: {b.dir}/q.sqlite}}\nbonds: {b.dir}/bonds\nadapters: [sim]\n')
+        child = b.run('--config', b.write('right.yaml', right), '--check', has_state=False)
+        need('the settings are right' in child.stderr(), child.stderr())
+        need(not any(os.path.exists(b.path(n)) for n in ('a', 'q.sqlite', 'bonds')), '--check made something')
+    return f'{len(FOUND)} settings'
+
+
+@case('all that is wrong is said at once, of the file, of arguments and of the environment; the exit statuses are as documented')
+def everything_wrong(b):
+    text = ('name: a/b\nadapters: [nonsense, sim]\nmqtt:\n  url: mqtt://\n  qos: 7\npublish:\n  interval: soon\n  intervall: 1\n'
+            'devices:\n  - {key: 12}\n  - {address: x, interval: y}\nhttp: {listen: "0.0.0.0:80"}\nwatchdog: {attempts: many}\n')
+    file = b.write('wrong.yaml', text)
+    for arguments, status in ((('--check',), 2), ((), 2)):
+        said = b.run('--config', file, *arguments, '--http', 'nonsense', status=status, environment={'JELLING_GATEWAY_TRANSPORT': 'x'}).stderr()
+        for problem in (':1: name:', ':2: adapters[0]:', ':4: mqtt.url:', ':5: mqtt.qos:', ':7: publish.interval:', ':8: publish.intervall:',
+                        ':10: devices[0].address: is missing', ':10: devices[0].key:', ':11: devices[1].address:', ':11: devices[1].interval:',
+                        ':12: http.listen:', ':13: watchdog.attempts:', '--http: the port is missing', 'JELLING_GATEWAY_TRANSPORT: ‘x’'):
+            need(problem in said, f'{problem} is not in {said}')
+        lines = said.splitlines()
+        need(len(lines) == 14 and all(l.startswith('jelling-gateway: error: ') for l in lines), said)
+        numbers = [int(l.split('wrong.yaml:')[1].split(':')[0]) for l in lines if 'wrong.yaml:' in l]
+        need(numbers == sorted(numbers), said)
+    # The start without --check refuses the files of TLS, too, as wrong settings.
+    said = b.run('-t', 'sim', '--config', b.write('tls.yaml', 'mqtt: {url: "mqtts://b", caFile: /none}\n'), status=2).stderr()
+    need('tls.yaml:1: mqtt.caFile: /none cannot be read' in said, said)
+    said = b.run('--check', '-t', 'sim', status=2).stderr()
+    need('no broker' in said, said)
+    b.run('--check', '-t', 'sim', '--print')
+    # While it runs: everything is said, and nothing changes.
+    radio = b.scripted_radio()
+    file = b.write('gateway.yaml', f'adapters: ["{radio.socket}"]\n')
+    gateway = b.start('--config', file, '--print')
+    time.sleep(1)
+    b.write('gateway.yaml', text)
+    b.wait_stderr(gateway, 'the settings stay as they were')
+    need(':8: publish.intervall:' in gateway.stderr() and ':13: watchdog.attempts:' in gateway.stderr(), gateway.stderr())
+    gateway.end()
+    need(gateway.process.returncode == 0, gateway.stderr()[-300:])
