@@ -195,7 +195,7 @@ struct BondProofTests {
         let refused = Self.connected()
         refused.receive(frame: [0x0A, 1, 0], handle: 0x40)
         _ = refuse(refused, .missing)
-        #expect(Self.sent(refused) == [[0x01, 0x0A, 0, 0, 0x05]])
+        #expect(Self.sent(refused) == [[0x01, 0x0A, 1, 0, 0x05]])
         refused.forget()
         for _ in 0..<100 { refused.receive(frame: [0x0A, 1, 0], handle: 0x40) }
         #expect(Self.sent(refused) == Array(repeating: [0x01, 0x0A, 1, 0, 0x05], count: 100))

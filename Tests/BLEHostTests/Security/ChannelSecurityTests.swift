@@ -129,9 +129,9 @@ struct ChannelSecurityTests {
         settings.encryptsAtConnection = false
         let rig = BondProofTests.connected([BondProofTests.bond()], settings)
         rig.submit(.channel(.listen(spsm: 0x80, ChannelSettings(), requiresEncryption: false)))
+        let link = try #require(rig.links.last?.id)
         #expect(ask(rig) == 8)
         rig.advance(by: .seconds(6))
-        let link = try #require(rig.links.last?.id)
         rig.submit(.channel(.open(link, spsm: 0x80, ChannelSettings())))
         #expect(!BondProofTests.sent(rig, on: 5).contains { $0[0] == 0x14 })
         BondProofTests.on(rig)

@@ -142,8 +142,8 @@ struct HeldRequestTests {
                         uuid: BluetoothUUID(0xFF00 as UInt16),
                         characteristics: [
                             GATTCharacteristicDefinition(
-                                uuid: BluetoothUUID(0xFF01 as UInt16), properties: [.read, .write],
-                                permissions: [.readEncryption, .writeEncryption], value: [0x2A])
+                                uuid: BluetoothUUID(0xFF01 as UInt16), properties: .read,
+                                permissions: .readEncryption, value: [0x2A])
                         ]))))
         guard case .success(.published(let published))? = rig.results(of: publishing).first else {
             Issue.record("not published")
