@@ -15,7 +15,7 @@ extension Link {
     func isOfSeveralUsers(_ users: ClientUsers) -> Bool {
         guard BuiltIn.users, !users.isEmpty else { return false }
         var first: UInt32?
-        for client in holders + waiting.map(\.client) {
+        for client in holders + waiting.map({ $0.client }) {
             guard let number = users[client]?.number else { continue }
             if let first, first != number { return true }
             first = number
