@@ -115,10 +115,10 @@ honest_pair('typed_legacy', 'a passkey that the tool types, legacy', ['--io', 'k
 
 @case()
 def security_page(bench):
-    """Each case that SECURITY.md names is there, in this ring or in those of the daemon and the field"""
+    """Each case that SECURITY.md names is there, in this ring or in those of the daemon, the field and the gateway"""
     with open(os.path.join(ROOT, 'SECURITY.md')) as file:
         said = set(re.findall('`([a-z0-9]+(?:_[a-z0-9]+)+)`', file.read()))
-    for ring in ('Daemon', 'Field'):
+    for ring in ('Daemon', 'Field', 'Gateway'):
         listed = subprocess.run([os.path.join(ROOT, 'Tools', ring, 'run'), '--list'], capture_output=True, text=True, timeout=60, check=True)
         said -= {line.partition(':')[0] for line in listed.stdout.splitlines()}
     same('names of no case', sorted(said - {c.name for c in CASES}), [])
