@@ -5,7 +5,7 @@ import Testing
 
 /// Wrong passkeys in the pairings that users' programs cause, between two hosts.
 @Suite("Passkeys that are wrong, by user")
-struct PasskeyLockTests {
+struct PasskeyUsersTests {
     private let guesser = ClientID(rawValue: 1)
     private let other = ClientID(rawValue: 2)
 
