@@ -94,6 +94,11 @@ struct USBTransferTests {
 
     @Test("a transfer that failed, or was only submitted, has no packet; what was left out is told")
     func incomplete() {
+        // What follows the failed beginning of a packet is no packet: it may be the rest of a key.
+        let pieces = [
+            Self.event(Array(Self.complete.prefix(3)), status: -75), Self.event(Array(Self.complete.dropFirst(3))),
+        ]
+        #expect(packets([Self.command()] + pieces) == [[1] + Self.reset, [4] + Self.complete])
         #expect(packets([Self.command(), Self.event(Self.complete, status: -2)]) == [[1] + Self.reset])
         #expect(packets([Self.command(), Self.transfer("S", kind: 1, endpoint: 0x81, Self.complete)]).count == 1)
         let cut = reading([Self.command(), Self.event(Array(Self.complete.prefix(3)), missing: 3)])

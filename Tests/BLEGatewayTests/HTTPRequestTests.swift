@@ -126,7 +126,8 @@ import Testing
     @Test func `only known names and addresses are hosts`() {
         let hosts = HTTPHosts(names: ["Gateway.example", "b."])
         for name in [
-            "127.0.0.1", "127.0.0.1:9464", "192.168.1.7", "[::1]", "[::1]:9464", "[fe80::1%eth0]:1", "localhost",
+            "127.0.0.1", "127.0.0.1:9464", "192.168.1.7", "[::1]", "[::1]:9464", "[fe80::1%eth0]:1", "[::ffff:1.2.3.4]",
+            "localhost",
             "LOCALHOST:1", "localhost.", "a.localhost", "gateway.EXAMPLE:80", "gateway.example.", "b", "localhost:",
         ] {
             #expect(hosts.accept(name), "\(name)")
@@ -134,7 +135,8 @@ import Testing
         for name in [
             "", ":80", "evil.example", "127.0.0.1.evil.example", "localhost.evil", "xlocalhost", "256.0.0.1", "127.1",
             "0x7f.0.0.1",
-            "1.2.3.+4", "[evil]", "[::1", "[::1]x", "localhost:a", "user@localhost", "a:b:c", "..", "1.2.3.4.",
+            "1.2.3.+4", "[evil]", "[evil.example:x]", "[::%a%b:]", "[::1", "[::1]x", "localhost:a", "user@localhost",
+            "a:b:c", "..", "1.2.3.4.",
             String(repeating: "a", count: 400) + ".localhost",
         ] {
             #expect(!hosts.accept(name), "\(name)")

@@ -48,6 +48,8 @@ struct ExplainedArgumentTests {
             (["link", "11:22:33:44:55:66/pubic"], "the type of an address is public or random"),
             (["lecc", "11:22:33:44:55"], "a name that looks like this is written name:NAME"),
             (["lecc", "name:"], "name the device, or give its address"),
+            (["lecc", " "], "name the device, or give its address"),
+            (["lecc", "name:  "], "name the device, or give its address"),
             (["link", "Lamp", "--avoid", "0-36"], "two channels at least must remain"),
             (["link", "Lamp", "--parameter-policy", "30"], "use accept, reject, or bounds in ms, such as 15-50"),
             (["l2cap", "connect", "Lamp", "--psm", "1", "--reconfigure", "9"], "use the longest message, 64 to 65535"),

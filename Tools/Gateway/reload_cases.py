@@ -123,20 +123,31 @@ def removed_device(b):
     gateway.end()
 
 
-@case('a file that becomes empty: the defaults are in force, and the broker of the file needs a restart')
+@case('a file that becomes empty: without a broker it changes nothing; with one among the arguments the defaults are in force')
 def empty(b):
     b.start_broker()
-    heard = b.subscribe('jelling/g/devices/#')
+    heard = b.subscribe('jelling/#')
     packets = [[SENSOR, temperature(2000)], ['A4:C1:38:00:00:02', temperature(2100)]]
     radio = b.radio('--packets', b.write('p.json', json.dumps(packets)), '--rate', '10')
-    file = b.write('gateway.yaml', f'filters: {{allow: [{{address: "{SENSOR}"}}]}}\npublish: {{refresh: 1}}\nmqtt: {{url: "{b.url}"}}\n')
+    rest = f'filters: {{allow: [{{address: "{SENSOR}"}}]}}\npublish: {{refresh: 1}}\n'
+    file = b.write('gateway.yaml', rest + f'mqtt: {{url: "{b.url}"}}\n')
     gateway = b.start('--config', file, '-t', radio.socket, '--name', 'g')
-    heard.wait(lambda t, p, r: t.endswith('01'), 'documents')
+    heard.wait(lambda t, p, r: t == f'jelling/g/devices/{SENSOR}', 'documents')
+    open(file, 'w').close()
+    b.wait_stderr(gateway, 'no broker')
+    b.wait_stderr(gateway, 'the settings stay as they were')
+    before = len(heard.messages)
+    heard.wait(lambda t, p, r: len(heard.messages) > before + 1, 'further documents')
     need(not any(t.endswith('02') for t, _, _ in heard.messages), 'the filter')
+    gateway.end()
+    need(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    with open(file, 'w', encoding='utf-8') as f:
+        f.write(rest)
+    gateway = b.start('--config', file, '-t', radio.socket, '--name', 'h', '--mqtt', b.url)
+    heard.wait(lambda t, p, r: t == f'jelling/h/devices/{SENSOR}', 'documents')
     open(file, 'w').close()
     loaded(b, gateway, '‘publish’ and ‘filters’')
-    b.wait_stderr(gateway, '‘mqtt’ needs a restart')
-    heard.wait(lambda t, p, r: t.endswith('02'), 'documents of the other device')
+    heard.wait(lambda t, p, r: t == 'jelling/h/devices/A4:C1:38:00:00:02', 'documents of the other device')
     gateway.end()
     need(gateway.process.returncode == 0, gateway.stderr()[-300:])
 

@@ -115,7 +115,7 @@ extension CaptureReader {
             hasForeignTransfers = true
             return nil
         }
-        let hasArrived = transfer.isCompletion && transfer.isToHost && transfer.isSuccess
+        let hasArrived = transfer.isCompletion && transfer.isToHost
         let endpoint: USBControllers.Endpoint
         switch transfer.kind {
         case .interrupt where hasArrived: endpoint = .events
@@ -153,9 +153,12 @@ extension CaptureReader {
         let isWhole = { (octets: [UInt8], count: Int) in endpoint.byteCount(of: octets).map { count >= $0 } ?? false }
         // The rest was left out by the capture program: nothing of it follows.
         let isCut = transfer.missing > 0
+        // A packet whose transfer failed is none, but what follows it still belongs to it, and is no new one.
+        let hasFailed = endpoint != .sentData && !transfer.isSuccess
         if octets.isEmpty {
             let head = buffer.copy(at: position, count: min(transfer.count, 4))
             if isCut || isWhole(head, transfer.count) {
+                guard !hasFailed else { return nil }
                 return packet(
                     endpoint.type, endpoint.direction, transfer, at: position, adapter: adapter, time: time)
             }
@@ -166,6 +169,7 @@ extension CaptureReader {
             return nil
         }
         controllers[adapter].pieces[endpoint.rawValue] = []
+        guard !hasFailed else { return nil }
         return FoundRecord(
             content: .packet(endpoint.direction), timestampMicroseconds: time, adapter: UInt16(adapter),
             originalByteCount: 1 + octets.count + transfer.missing,

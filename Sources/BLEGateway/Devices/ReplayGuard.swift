@@ -133,9 +133,13 @@ struct ReplayGuard: Equatable {
 
     private mutating func judgeDoubtful(_ seal: SensorSeal, wasHeard: Bool, at now: Instant) -> Verdict {
         // The packets of a proof come again, too, from this adapter and from others.
-        if let candidate, candidate.first...candidate.last ~= seal.counter { return .doubtful }
-        if wasHeard { return .replayed }
-        guard var candidate, seal.counter > candidate.last else {
+        if wasHeard {
+            guard let candidate, candidate.first...candidate.last ~= seal.counter else { return .replayed }
+            return .doubtful
+        }
+        // What does not go on with the proof begins another one. Otherwise one packet of the old series with a high
+        // counter would keep all lower ones of the device out.
+        guard var candidate, seal.counter > candidate.last, Double(seal.counter - candidate.last) <= Self.step else {
             self.candidate = Candidate(first: seal.counter, last: seal.counter, began: now)
             return .doubtful
         }

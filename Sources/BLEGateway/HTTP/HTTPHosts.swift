@@ -41,7 +41,20 @@ public struct HTTPHosts: Equatable, Sendable {
 
     /// Whether a host is a literal address: in brackets for version 6, otherwise four decimal numbers.
     private static func isAddress(_ host: String) -> Bool {
-        if host.hasPrefix("[") { return host.utf8.contains(UInt8(ascii: ":")) }
+        if host.hasPrefix("[") {
+            let isOfAddress = { (octet: UInt8) in
+                switch octet {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                    UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: ":"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
+            // The name of an interface may follow.
+            let parts = host.dropFirst().dropLast().split(separator: "%", omittingEmptySubsequences: false)
+            guard let address = parts.first?.utf8, parts.count <= 2 else { return false }
+            return address.contains(UInt8(ascii: ":")) && address.allSatisfy(isOfAddress)
+        }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4
             && parts.allSatisfy { part in

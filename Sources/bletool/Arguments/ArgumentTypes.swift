@@ -138,10 +138,11 @@ enum PeerArgument: ExplainedArgument, Equatable, Sendable {
     private static let namePrefix = "name:"
 
     init?(argument: String) {
-        guard !argument.isEmpty else { return nil }
+        // Spaces would be the name of every device that has none: they fill the field of a name.
+        guard argument.contains(where: { $0 != " " }) else { return nil }
         if argument.hasPrefix(Self.namePrefix) {
             let name = String(argument.dropFirst(Self.namePrefix.count))
-            guard !name.isEmpty else { return nil }
+            guard name.contains(where: { $0 != " " }) else { return nil }
             self = .name(name)
             return
         }
@@ -154,7 +155,8 @@ enum PeerArgument: ExplainedArgument, Equatable, Sendable {
     }
 
     static func mistake(in text: String) -> String {
-        if text.isEmpty || text == namePrefix { return "name the device, or give its address" }
+        let name = text.hasPrefix(namePrefix) ? text.dropFirst(namePrefix.count) : text[...]
+        guard name.contains(where: { $0 != " " }) else { return "name the device, or give its address" }
         return DeviceAddress.mistake(in: text) + "; a name that looks like this is written \(namePrefix)NAME"
     }
 }

@@ -27,7 +27,9 @@ extension BrokerSettings {
             guard case .tooLong = error else { throw MQTTProblem("\(path) \(error.inputCause)") }
             throw MQTTProblem("\(path) is too long for a password: MQTT has at most \(Self.passwordLimit) octets")
         }
-        return try Self.checked(Array(octets.prefix { $0 != 0x0A && $0 != 0x0D }), "the password in \(path)")
+        let line = octets.prefix { $0 != 0x0A && $0 != 0x0D }
+        guard !line.isEmpty else { throw MQTTProblem("\(path) has nothing in its first line") }
+        return try Self.checked(Array(line), "the password in \(path)")
     }
 
     private static func checked(_ octets: [UInt8], _ what: String) throws(MQTTProblem) -> [CChar] {

@@ -194,9 +194,11 @@ final class GatewayProgram: Sendable {
     /// - Parameter isAsked: whether somebody waits for an answer, also if nothing has changed.
     private func reload(isAsked: Bool) async {
         var (new, review) = source.readAll()
-        // The broker of the start, or none, stays.
-        let changesBroker = (new.broker == nil) != (started.broker == nil)
-        if changesBroker { new.broker = settings.withLock { $0 }.broker }
+        // Without a broker the program would not have started: a file that is empty, or was cut, is no change of settings.
+        if new.broker == nil, started.broker != nil { review.add("mqtt", "no broker; add ‘mqtt’ with ‘url’") }
+        // Without a broker at the start there is none until a restart.
+        let changesBroker = new.broker != nil && started.broker == nil
+        if changesBroker { new.broker = nil }
         new = bonds.identified(new)
         SettingsCheck(settings: new, stateFolder: Self.stateFolder(new), review: review).checkBroker()
         guard review.problems.isEmpty else {
@@ -231,7 +233,7 @@ final class GatewayProgram: Sendable {
     /// Names the settings that are not those of the start and need a restart.
     private func tellRestart(_ new: GatewaySettings, changesBroker: Bool) {
         if changesBroker {
-            logger.warning("a broker cannot be added or removed while the gateway runs; ‘mqtt’ needs a restart")
+            logger.warning("a broker cannot be added while the gateway runs; ‘mqtt’ needs a restart")
         }
         if let keys = SettingsRule.changed(started, new, needingRestart: true) {
             logger.warning("changes of \(keys) need a restart; everything else is in force")
