@@ -88,9 +88,13 @@ extension Link {
 
     // MARK: What happens on the channels
 
+    /// Whether what arrives on the bearers waits. For a central it does not: there are bearers on an encrypted link only,
+    /// and values arrive while its key is refreshed.
+    private var holdsBearers: Bool { role == .peripheral && security.isChanging }
+
     /// Notes an action of the channels that concerns a bearer.
     func noteBearers(_ action: CreditBasedChannels.Action, into effects: inout Effects) {
-        if security.isChanging, bearers.isFlooded {
+        if holdsBearers, bearers.isFlooded {
             effects.counters.floodedLinks &+= 1
             return end(.remoteDeviceLowResources, into: &effects)
         }
@@ -110,7 +114,7 @@ extension Link {
     ) {
         guard BuiltIn.enhancedBearers else { return }
         // What arrived while the key is being changed must not be judged by the old one.
-        while !security.isChanging, !security.isForfeited, let news = bearers.news.popFirst() {
+        while !holdsBearers, !security.isForfeited, let news = bearers.news.popFirst() {
             switch news {
             case .opened(let number, let mtu):
                 effects.counters.enhancedBearers &+= 1
