@@ -178,7 +178,7 @@ public final class AdapterFolders: Sendable {
     }
 
     /// While the daemon of one adapter runs, another adapter is plugged in in its place.
-    /// - Returns: whether it takes over the state of the old one: not if it has state of its own, or if the old one is not
+    /// - Returns: whether it takes over the state of the old one: not if it has state itself, or if the old one is not
     ///   the adapter whose state is in the folder itself. A restart then finds the right state.
     public func replace(_ old: String, by new: String, as transport: String) -> Bool {
         change { record in

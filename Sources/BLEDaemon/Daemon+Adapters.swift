@@ -67,7 +67,7 @@ extension Daemon {
         adapters.filter { $0.kind != .amp && $0.address.value != 0 }
     }
 
-    /// Whether every name of the adapter is known: the kernel tells the address of one that is there only.
+    /// Whether every name of the adapter is known: the kernel has the address only of one that is there.
     var isAdapterKnown: Bool {
         if case .userChannel = runner.address { adapterAddress != nil } else { true }
     }

@@ -272,7 +272,7 @@ extension AppLifecycle {
         forEachSession(on: link) { $0.servicesChanged(from: first, to: last, into: &$1) }
     }
 
-    /// A device has refused a request because its services have changed. It tells only one of its client's requests
+    /// A device has refused a request because its services have changed. It refuses only one of its client's requests
     /// (Core 5.4, Vol 3, Part G, 2.5.2.1), and all apps are the same client.
     mutating func refusedOutOfSync(_ client: ClientID, _ peer: PeerIdentifier) {
         guard let link = managers[client]?.central?.link(of: peer) else { return }

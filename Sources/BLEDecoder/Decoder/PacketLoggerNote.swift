@@ -1,4 +1,4 @@
-/// What records of PacketLogger are that hold no HCI packet, by their type.
+/// What records of PacketLogger without an HCI packet are, by their type.
 struct PacketLoggerNote {
     let title: StaticString
     /// Whether the record is a text, and not octets that may contain keys.

@@ -42,7 +42,7 @@ extension Queue: WaitingLine {
 ///
 ///     first element ──▶ present round ──turn──▶ next round
 ///                             ▲                      │
-///                             └── nobody is left ────┘
+///                             └── no one is left ────┘
 ///
 /// A round has one turn of each line. A line that comes has its turn in the present round, unless it had one: so it
 /// gains nothing by asking for one thing at a time. Adding an element and taking the next one need a binary search
@@ -104,7 +104,7 @@ struct Rotation<Key: Comparable, Line: WaitingLine>: WaitingLine {
         if !entries[place].line.isEmpty {
             next.append(key)
         } else if count == 0 {
-            // Only whoever had the latest turn is remembered.
+            // Only the one who had the latest turn is remembered.
             let last = entries[place]
             entries.removeAll(keepingCapacity: true)
             entries.append(last)

@@ -106,7 +106,7 @@ extension GATTClient {
         hasMissedChange = true
     }
 
-    /// Tells whoever follows Service Changed that everything may have changed. Nothing is forgotten for that: a stranger
+    /// Notifies those who follow Service Changed that everything may have changed. Nothing is forgotten for that: a stranger
     /// may have sent it, and a discovery shows the truth.
     mutating func tellMissedChange() {
         guard hasMissedChange, !isPaused, let handle = serviceChanged else { return }

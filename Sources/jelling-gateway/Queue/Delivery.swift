@@ -43,7 +43,7 @@ final class Delivery: Sendable {
         var refusedTopics = RefusedTopics()
         /// Why the broker refused the last message.
         var lastRefusal = ""
-        /// When the worker was told to look at them again.
+        /// When the worker was last asked to look at them again.
         var refusalDue: Instant?
         /// Messages with quality of service 0 that wait until the broker reads.
         var unqueued = WaitingMessages(countLimit: 1000, sizeLimit: 4 << 20)
@@ -65,9 +65,9 @@ final class Delivery: Sendable {
         var suspicion = Suspicion()
         /// Problems with messages that have been told.
         var toldProblems: Set<String> = []
-        /// When reasons of refusals were told.
+        /// When reasons of refusals were reported.
         var toldReasons: [UInt8: Instant] = [:]
-        /// What the broker does not allow, as told.
+        /// What the broker does not allow, as reported.
         var limitNotices: [String] = []
         weak var retained: (any RetainedSource)?
     }

@@ -126,7 +126,7 @@ final class AdapterRunner: Sendable {
         var wasWorking = false
         var last = ContinuousClock.now
         while !Task.isCancelled {
-            // No longer than a second: a change of the settings holds at once.
+            // No longer than a second: a change of the settings is in force at once.
             let silence = self.watchdog.withLock { $0.silence }
             try? await Task.sleep(for: .seconds(silence > 0 ? min(1, max(0.2, silence / 8)) : 1))
             if Task.isCancelled { return }
