@@ -3270,7 +3270,7 @@ public nonisolated struct WireUpdateParameters: Sendable {
   fileprivate var _parameters: WireConnectionParameters? = nil
 }
 
-/// What the link layer does on a link. What it sets holds for every client of the link:
+/// What the link layer does on a link. What it sets is in force for every client of the link:
 /// while programs of several users have it, what would make it slower is for operators. Reports go to those that asked for them.
 public nonisolated struct WireLinkProcedure: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
