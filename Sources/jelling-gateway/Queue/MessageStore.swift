@@ -233,9 +233,9 @@ final class MessageStore {
     }
 
     /// What the queue may use when the disk is almost full, and the queue itself fills it: the size that its file has.
-    /// Otherwise `nil`.
+    /// Otherwise `nil`. Without its reserve the disk is full even though that much is free.
     private func diskLimit(_ database: Database) throws -> Int? {
-        guard let room = reserve.room, room.free < reserve.size else { return nil }
+        guard let room = reserve.room, isTight || room.free < reserve.size else { return nil }
         let size = try Self.number("page_count", database) * Self.number("page_size", database)
         return size > room.total / 4 ? size : nil
     }
