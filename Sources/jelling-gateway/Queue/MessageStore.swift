@@ -19,6 +19,10 @@ final class MessageStore {
     /// Whether the disk was full, and the reserve has been given back: then the file does not grow.
     private var isTight = false
     private var nextAttempt = ContinuousClock.now
+    /// Whether the disk was full since the queue was last empty. When it becomes empty, no commit may follow.
+    private var shrinksWhenEmpty = false
+    /// Messages that were removed because the disk was full, and are not in an `Outcome` yet.
+    private var droppedInSteps = 0
 
     private static let attemptPause = Duration.seconds(5)
     /// How many messages are removed at once while the disk is full.
@@ -162,9 +166,36 @@ final class MessageStore {
                 _ = try write([], rest.prefix(Self.tightStep))
                 rest = rest.dropFirst(Self.tightStep)
             }
-            return try write(messages, [])
+            try dropInSteps(for: messages)
+            var outcome = try write(messages, [])
+            outcome.dropped += droppedInSteps
+            droppedInSteps = 0
+            tidy()
+            return outcome
         }
     }
+
+    /// Removes the oldest messages where the disk has no room for these. One transaction for all of them would need more
+    /// room for its log than there is.
+    private func dropInSteps(for messages: [QueuedMessage]) throws {
+        while count > 0, try !hasRoom(for: messages) {
+            let dropped = try database.write { try drop(min(count, Self.tightStep), $0) }
+            guard dropped > 0 else { return }
+            count -= dropped
+            droppedInSteps += dropped
+            _ = try database.writeWithoutTransaction { try $0.checkpoint(.passive) }
+        }
+    }
+
+    private func hasRoom(for messages: [QueuedMessage]) throws -> Bool {
+        try database.read { database in
+            guard let full = try diskLimit(database) else { return true }
+            return try used(database) <= min(sizeLimit, full) - Self.needed(for: messages)
+        }
+    }
+
+    /// So much may these need with their index; what is removed before frees pages, which are used again.
+    private static func needed(for messages: [QueuedMessage]) -> Int { messages.reduce(0) { $0 + 2 * $1.size } }
 
     private func write(_ messages: [QueuedMessage], _ acknowledged: some Collection<Int64>) throws -> Outcome {
         var outcome = Outcome(messages: messages)
@@ -178,9 +209,7 @@ final class MessageStore {
             var limit = sizeLimit
             if !messages.isEmpty, let full = try diskLimit(database) {
                 limit = min(limit, full)
-                // So much may the new ones need with their index; removed first, their pages are used again.
-                let needed = messages.reduce(0) { $0 + 2 * $1.size }
-                try drop(to: limit - needed, &newCount, &outcome, database)
+                try drop(to: limit - Self.needed(for: messages), &newCount, &outcome, database)
             }
             try insert(&outcome.messages, database)
             newCount += messages.count
@@ -273,6 +302,7 @@ final class MessageStore {
     /// The disk is full: gives the reserve back, and keeps the file from taking that, too.
     private func makeRoom() {
         isTight = true
+        shrinksWhenEmpty = true
         nextAttempt = .now + Self.attemptPause
         reserve.release()
         try? database.writeWithoutTransaction { database in
@@ -283,8 +313,10 @@ final class MessageStore {
 
     /// Makes a file smaller that was large and is almost empty, and takes the reserve again that was given back.
     private func tidy() {
-        guard isTight || count < Self.tightStep, ContinuousClock.now >= nextAttempt else { return }
+        let isDue = ContinuousClock.now >= nextAttempt || count == 0 && shrinksWhenEmpty
+        guard isTight || count < Self.tightStep, isDue else { return }
         nextAttempt = .now + Self.attemptPause
+        if count == 0 { shrinksWhenEmpty = false }
         try? database.writeWithoutTransaction { database in
             let pageSize = try Self.number("page_size", database)
             let size = try Self.number("page_count", database) * pageSize
