@@ -158,7 +158,7 @@ final class MessageStore {
             tidy()
             // Not when there are new ones, which are written now.
             if messages.isEmpty { try checkCount() }
-            return outcome
+            return withStepsCounted(outcome)
         } catch let error where Self.isFull(error) {
             makeRoom()
             var rest = acknowledged[...]
@@ -167,12 +167,16 @@ final class MessageStore {
                 rest = rest.dropFirst(Self.tightStep)
             }
             try dropInSteps(for: messages)
-            var outcome = try write(messages, [])
-            outcome.dropped += droppedInSteps
-            droppedInSteps = 0
+            let outcome = try write(messages, [])
             tidy()
-            return outcome
+            return withStepsCounted(outcome)
         }
+    }
+
+    /// Also after steps whose commit failed in the end.
+    private func withStepsCounted(_ outcome: Outcome) -> Outcome {
+        defer { droppedInSteps = 0 }
+        return Outcome(messages: outcome.messages, dropped: outcome.dropped + droppedInSteps)
     }
 
     /// Removes the oldest messages where the disk has no room for these. One transaction for all of them would need more
