@@ -48,11 +48,11 @@ extension AppLifecycle {
 
     /// The app and the role of the manager that is this client of the engine; `nil` if it is no manager.
     public func manager(_ client: ClientID) -> (app: AppID, role: ManagerRole)? {
-        managers[client].map { (apps[$0.app].id, $0.role) }
+        managers[client].map { (apps[$0.app].id, $0.kind) }
     }
 
     /// Whether an app has a manager in the peripheral role, so that centrals may use its services.
-    public var serves: Bool { managers.contains { $0.role == .peripheral } }
+    public var serves: Bool { managers.contains { $0.kind == .peripheral } }
 
     /// The events that wait for an app because it does not run or has not handled earlier ones.
     public func waitingEvents(for id: AppID) -> Int {
@@ -65,8 +65,8 @@ extension AppLifecycle {
         guard let index = app(id) else { return LaunchOptions() }
         let kept = managers.filter { $0.app == index && $0.id == nil && $0.snapshot != nil }
         return LaunchOptions(
-            centrals: kept.filter { $0.role == .central }.compactMap(\.restoreIdentifier),
-            peripherals: kept.filter { $0.role == .peripheral }.compactMap(\.restoreIdentifier))
+            centrals: kept.filter { $0.kind == .central }.compactMap(\.restoreIdentifier),
+            peripherals: kept.filter { $0.kind == .peripheral }.compactMap(\.restoreIdentifier))
     }
 
     /// The apps that have managers which continue without a process, in the order in which they became known.
@@ -244,7 +244,7 @@ extension AppLifecycle {
         var hasWaiting = false
         managers.forEachInPlace { _, manager in
             guard manager.app == app, manager.id != nil, !manager.queue.isEmpty else { return }
-            if manager.role == .central ? wakesCentral : wakesPeripheral { hasWaiting = true }
+            if manager.kind == .central ? wakesCentral : wakesPeripheral { hasWaiting = true }
         }
         apps[app].freeze(at: now, settings, hasWaiting: hasWaiting)
         endRequests(of: app)
@@ -289,7 +289,7 @@ extension AppLifecycle {
         var hasCalls = false
         managers.forEachInPlace { _, manager in
             guard manager.app == app, manager.id != nil else { return }
-            let hears = manager.role == .central ? hearsCentral : hearsPeripheral
+            let hears = manager.kind == .central ? hearsCentral : hearsPeripheral
             if manager.hasUnhandled || hears && !manager.queue.isEmpty || manager.peripheral?.owesAnswers == true {
                 hasCalls = true
             }
@@ -308,8 +308,8 @@ extension AppLifecycle {
     mutating func relaunch(_ app: Int) {
         let kept = managers.filter { $0.app == app && $0.id == nil && $0.snapshot?.hasTasks ?? false }
         let options = LaunchOptions(
-            centrals: kept.filter { $0.role == .central }.compactMap(\.restoreIdentifier),
-            peripherals: kept.filter { $0.role == .peripheral }.compactMap(\.restoreIdentifier))
+            centrals: kept.filter { $0.kind == .central }.compactMap(\.restoreIdentifier),
+            peripherals: kept.filter { $0.kind == .peripheral }.compactMap(\.restoreIdentifier))
         guard apps[app].relaunch(options, at: now, settings) else { return }
         emit(.process(.relaunch(options), apps[app].id))
     }

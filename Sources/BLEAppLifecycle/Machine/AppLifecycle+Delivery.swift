@@ -7,7 +7,7 @@ extension AppLifecycle {
     /// - Parameter wakes: whether the app may be woken for the event.
     mutating func deliver(_ event: ClientEvent, to client: ClientID, wakes: Bool = true) {
         let found = managers.withValue(of: client) { manager in
-            (manager.app, manager.id, manager.role, manager.hasRoom, manager.queue.isEmpty)
+            (manager.app, manager.id, manager.kind, manager.hasRoom, manager.queue.isEmpty)
         }
         guard let (app, id, role, hasRoom, isNext) = found else { return }
         guard let id else {
@@ -101,7 +101,7 @@ extension AppLifecycle {
             var next: (client: ClientID, id: ManagerID, sequence: UInt64)?
             managers.forEachInPlace { client, manager in
                 guard manager.app == app, manager.hasRoom,
-                    manager.role == .central ? hearsCentral : hearsPeripheral, let id = manager.id,
+                    manager.kind == .central ? hearsCentral : hearsPeripheral, let id = manager.id,
                     let sequence = manager.queue.nextSequence
                 else { return }
                 if next.map({ sequence < $0.sequence }) ?? true { next = (client, id, sequence) }
@@ -142,7 +142,7 @@ extension AppLifecycle {
         guard let app = self.app(app) else { return false }
         return managers.keys.contains { client in
             managers.withValue(of: client) {
-                $0.app == app && $0.id != nil && !$0.queue.isEmpty && apps[app].hears($0.role)
+                $0.app == app && $0.id != nil && !$0.queue.isEmpty && apps[app].hears($0.kind)
             } ?? false
         }
     }

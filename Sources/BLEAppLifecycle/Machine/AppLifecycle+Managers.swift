@@ -40,7 +40,7 @@ extension AppLifecycle {
     private mutating func withManager(
         _ manager: ManagerID, _ app: Int, _ role: ManagerRole? = nil, _ body: (inout Self, ClientID) -> Void
     ) {
-        guard let client = client(of: manager, app), role == nil || managers[client]?.role == role else {
+        guard let client = client(of: manager, app), role == nil || managers[client]?.kind == role else {
             return log(.wrongManager, app)
         }
         body(&self, client)
@@ -149,7 +149,7 @@ extension AppLifecycle {
             return nil
         }
         let isTaken = managers.contains {
-            $0.app == app && $0.role == role && $0.restoreIdentifier == identifier && $0.id != nil
+            $0.app == app && $0.kind == role && $0.restoreIdentifier == identifier && $0.id != nil
         }
         guard !isTaken else {
             log(.duplicateRestoreIdentifier(role, identifier), app)
@@ -192,7 +192,7 @@ extension AppLifecycle {
         let app = apps[manager.app]
         let place: Standing.Place =
             manager.id == nil
-            ? .preserved : app.isInForeground ? .foreground : .background(hasMode: app.hasMode(manager.role))
+            ? .preserved : app.isInForeground ? .foreground : .background(hasMode: app.hasMode(manager.kind))
         let overflow = OverflowSetting.emission(
             system: settings.overflow, manifest: app.manifest.overflow, app: manager.options.overflow ?? .on)
         return Standing(state: state(manager.app), place: place, isAdvertising: isAdvertising, overflow: overflow)

@@ -63,7 +63,7 @@ extension AppLifecycle {
             guard wanted != manager.journaled else { continue }
             managers[client]?.journaled = wanted
             let removed = JournalEntry.managerRemoved(
-                apps[manager.app].id, manager.role, restoreIdentifier: identifier)
+                apps[manager.app].id, manager.kind, restoreIdentifier: identifier)
             outputs.emitFirst(.journal(wanted.map { .manager($0) } ?? removed))
         }
     }
