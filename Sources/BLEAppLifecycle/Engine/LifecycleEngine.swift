@@ -40,7 +40,6 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
     private var host: Engine
     /// The apps, for reading; inputs go through `withApps(at:_:)`.
     public private(set) var apps: AppLifecycle
-    private var outputs = OutputQueue()
     private var hostEvents = Queue<HostEvent>()
 
     /// - Parameters:
@@ -107,19 +106,16 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
 
     /// Submits the commands of the apps to the engine; other outputs wait for the owner.
     private mutating func carryOut(at now: Instant) {
-        while let output = apps.nextOutput() {
-            guard case .submit(let command, let client, let token) = output else {
-                outputs.emit(output)
-                continue
-            }
-            if let operation = host.take(command, from: client, at: now) { apps.submitted(token, as: operation) }
+        while let next = apps.nextSubmission() {
+            guard let operation = host.take(next.command, from: next.client, at: now) else { continue }
+            apps.submitted(next.token, as: operation)
         }
     }
 
     // MARK: Outputs
 
     /// The next output; never `submit`.
-    public mutating func nextOutput() -> LifecycleOutput? { outputs.next() }
+    public mutating func nextOutput() -> LifecycleOutput? { apps.nextOutput() }
 
     /// The engine's events for its owner: requests to reopen the transport, stop and failure, progress of pairing,
     /// changes of bonds, and completions of the owner's own commands.

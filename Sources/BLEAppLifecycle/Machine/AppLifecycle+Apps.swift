@@ -179,7 +179,7 @@ extension AppLifecycle {
             return finish()
         }
         let hadProcess = apps[index].hasProcess
-        directory.writeDown(into: &outputs)
+        directory.writeDown(into: &effects)
         apps[index].ended()
         withdrawAlerts(of: index)
         for client in managers.keys where managers[client]?.app == index {
@@ -196,7 +196,7 @@ extension AppLifecycle {
         guard let index = app(id) else { return }
         ended(id, .forceQuit, at: now)
         directory.forgetAll(of: index)
-        directory.writeDown(into: &outputs)
+        directory.writeDown(into: &effects)
         finish()
     }
 
@@ -213,7 +213,7 @@ extension AppLifecycle {
         freePlaces.append(index)
         directory.forgetAll(of: index)
         // As long as the place has this name.
-        directory.writeDown(into: &outputs)
+        directory.writeDown(into: &effects)
         finish()
         return true
     }
@@ -239,7 +239,7 @@ extension AppLifecycle {
 
     private mutating func freeze(_ app: Int) {
         let wasInForeground = apps[app].isInForeground
-        directory.writeDown(into: &outputs)
+        directory.writeDown(into: &effects)
         let (wakesCentral, wakesPeripheral) = (apps[app].hasMode(.central), apps[app].hasMode(.peripheral))
         var hasWaiting = false
         managers.forEachInPlace { _, manager in

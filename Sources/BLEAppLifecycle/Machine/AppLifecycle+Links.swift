@@ -11,13 +11,13 @@ extension AppLifecycle {
     }
 
     mutating func identify(_ address: DeviceAddress, app: Int) -> PeerIdentifier {
-        let (identifier, isNew) = directory.identify(address, app: app, into: &outputs)
+        let (identifier, isNew) = directory.identify(address, app: app, into: &effects)
         if isNew { forgetOldest() }
         return identifier
     }
 
     mutating func keepIdentity(_ identifier: PeerIdentifier, app: Int) {
-        if directory.keep(identifier, app: app, into: &outputs) { forgetOldest() }
+        if directory.keep(identifier, app: app, into: &effects) { forgetOldest() }
     }
 
     /// The maximum number of devices that are checked at a time whether they can be forgotten.
@@ -130,7 +130,7 @@ extension AppLifecycle {
     }
 
     mutating func identityFound(_ identity: DeviceAddress, behind address: DeviceAddress) {
-        directory.rebind(address, to: identity, into: &outputs)
+        directory.rebind(address, to: identity, into: &effects)
         for client in managers.keys {
             managers[client]?.central?.rename(address, to: identity)
             managers[client]?.peripheral?.rename(address, to: identity)

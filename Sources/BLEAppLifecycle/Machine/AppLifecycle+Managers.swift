@@ -273,9 +273,8 @@ extension AppLifecycle {
         manager.drop(into: &effects)
         settle()
         if let journaled = manager.journaled {
-            emit(
-                .journal(
-                    .managerRemoved(journaled.app, journaled.role, restoreIdentifier: journaled.restoreIdentifier)))
+            effects.write(
+                .managerRemoved(journaled.app, journaled.role, restoreIdentifier: journaled.restoreIdentifier))
         }
         managers[client] = nil
     }

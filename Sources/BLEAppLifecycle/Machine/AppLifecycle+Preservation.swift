@@ -64,7 +64,7 @@ extension AppLifecycle {
             managers[client]?.journaled = wanted
             let removed = JournalEntry.managerRemoved(
                 apps[manager.app].id, manager.kind, restoreIdentifier: identifier)
-            outputs.emitFirst(.journal(wanted.map { .manager($0) } ?? removed))
+            effects.write(wanted.map { .manager($0) } ?? removed)
         }
     }
 

@@ -40,7 +40,6 @@ public struct AppLifecycle: ~Copyable {
     var latestReport = LatestReport()
     /// Whether what managers are told now ends requests of theirs.
     var endsRequest = false
-    var outputs = OutputQueue()
     /// The time of the current input.
     var now = Instant.zero
     private var lastClient: UInt32 = 0
@@ -60,7 +59,12 @@ public struct AppLifecycle: ~Copyable {
     }
 
     /// The next output; call it after every input until it is `nil`.
-    public mutating func nextOutput() -> LifecycleOutput? { outputs.next() }
+    public mutating func nextOutput() -> LifecycleOutput? {
+        nextSubmission().map { .submit($0.command, from: $0.client, $0.token) } ?? effects.nextOutput()
+    }
+
+    /// The next command for the engine, which `nextOutput` then does not return.
+    mutating func nextSubmission() -> ManagerEffects.Submission? { effects.nextSubmission() }
 
     // MARK: The engine
 
@@ -95,7 +99,7 @@ public struct AppLifecycle: ~Copyable {
             break
         case .discovered(let discovery):
             discovered(discovery)
-            directory.planWriting(at: now, into: &outputs)
+            directory.planWriting(at: now, into: &effects)
             return carryOutEffects()
         case .advertisingChanged(let isAdvertising):
             self.isAdvertising = isAdvertising
@@ -124,7 +128,7 @@ public struct AppLifecycle: ~Copyable {
         case .bondChanged(let bond): directory.bondChanged(bond.identity)
         case .bondRemoved(let identity): directory.bondRemoved(identity)
         }
-        directory.planWriting(at: now, into: &outputs)
+        directory.planWriting(at: now, into: &effects)
         finish()
     }
 
@@ -193,7 +197,7 @@ public struct AppLifecycle: ~Copyable {
     public mutating func advance(to now: Instant) {
         self.now = now
         advanceApps()
-        directory.planWriting(at: now, into: &outputs)
+        directory.planWriting(at: now, into: &effects)
         for client in managers.keys {
             guard let due = managers[client]?.central?.nextDeadline, due <= now else { continue }
             converge(client)
@@ -248,12 +252,12 @@ public struct AppLifecycle: ~Copyable {
         settle()
     }
 
-    /// Carries out the effects of the machines: the only place where effects leave.
+    /// Carries out the effects of the machines.
     mutating func settle() {
         while let effect = effects.next() {
             switch effect {
-            case .output(let output): outputs.emit(output)
             case .tell(let event, let client): deliver(event, to: client)
+            case .log(let message, let app): emit(.log(message, app))
             case .alert(let kind, let address): raiseAlert(kind, address)
             case .found(let services, let link): noteServices(services, on: link)
             }
@@ -282,7 +286,7 @@ public struct AppLifecycle: ~Copyable {
         if effects.needsJournal { writeJournal() }
     }
 
-    mutating func emit(_ output: LifecycleOutput) { outputs.emit(output) }
+    mutating func emit(_ output: LifecycleOutput) { effects.emit(output) }
     mutating func log(_ message: LogMessage, _ app: Int) { emit(.log(message, apps[app].id)) }
 
     // MARK: Finding
