@@ -1,17 +1,19 @@
 import BLEHost
 import BLEPackets
 
-/// The effects of the managers' machines: commands and outputs leave as they are, in order; the rest waits until
-/// `AppLifecycle.settle` carries it out, after each call of a machine.
+/// The effects of the managers' machines. Commands and outputs leave as they are, in order; `AppRuntime` carries out the
+/// others after each call of a machine, and considers alerts at the end of each input.
 struct ManagerEffects {
     enum Effect: Equatable {
         /// An event for a manager: delivered at once, later, or by waking or launching the app.
         case tell(ClientEvent, ClientID)
         case log(LogMessage, AppID)
-        /// A possible alert about a peripheral.
-        case alert(Alert.Kind, DeviceAddress)
-        /// Services were found at the other end of a link.
-        case found([BluetoothUUID], LinkID)
+    }
+
+    /// Something happened at a peripheral about which some app may want to alert its user.
+    struct PossibleAlert: Equatable {
+        let kind: Alert.Kind
+        let address: DeviceAddress
     }
 
     /// A command on its way to the engine.
@@ -22,6 +24,7 @@ struct ManagerEffects {
     }
 
     private var effects = Queue<Effect>()
+    private var alerts = Queue<PossibleAlert>()
     private var submissions = Queue<Submission>()
     /// A journal entry must be written before an app receives the event, so these go before all other outputs.
     private var entries = Queue<JournalEntry>()
@@ -34,6 +37,9 @@ struct ManagerEffects {
 
     /// The oldest effect that has not been carried out.
     mutating func next() -> Effect? { effects.popFirst() }
+
+    /// The oldest possible alert that has not been considered.
+    mutating func nextAlert() -> PossibleAlert? { alerts.popFirst() }
 
     /// The oldest command that has not been submitted.
     mutating func nextSubmission() -> Submission? { submissions.popFirst() }
@@ -56,8 +62,9 @@ struct ManagerEffects {
 
     mutating func tell(_ event: ClientEvent, to client: ClientID) { effects.append(.tell(event, client)) }
     mutating func log(_ message: LogMessage, of app: AppID) { effects.append(.log(message, app)) }
-    mutating func alert(_ kind: Alert.Kind, at address: DeviceAddress) { effects.append(.alert(kind, address)) }
-    mutating func found(_ services: [BluetoothUUID], on link: LinkID) { effects.append(.found(services, link)) }
+    mutating func alert(_ kind: Alert.Kind, at address: DeviceAddress) {
+        alerts.append(PossibleAlert(kind: kind, address: address))
+    }
 
     /// Gives the owner an output, after everything that has been carried out.
     mutating func emit(_ output: LifecycleOutput) { outputs.append(output) }

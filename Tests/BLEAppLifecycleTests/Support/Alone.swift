@@ -42,7 +42,6 @@ struct Alone {
             switch effect {
             case .tell(let event, _): result.events.append(event)
             case .log(let message, _): result.logs.append(message)
-            case .alert, .found: break
             }
         }
         return result

@@ -3,27 +3,27 @@ import BLEPackets
 
 /// The delivery of events: at once, by waking the app, later, or by launching it (SPEC FGO-4, FGO-5, BGC-2, BGP-1,
 /// SPR-5).
-extension AppLifecycle {
+extension AppRuntime {
     /// - Parameter wakes: whether the app may be woken for the event.
     mutating func deliver(_ event: ClientEvent, to client: ClientID, wakes: Bool = true) {
         let found = managers.withValue(of: client) { manager in
             (manager.app, manager.id, manager.kind, manager.hasRoom, manager.queue.isEmpty)
         }
-        guard let (app, id, role, hasRoom, isNext) = found else { return }
+        guard let (app, id, kind, hasRoom, isNext) = found else { return }
         guard let id else {
             guard !event.isAnswer, event.wakesApp else { return }
             enqueue(event, for: client, app)
             if apps[app].state == .notRunning { relaunch(app) }
             return
         }
-        let hears = apps[app].hears(role)
-        if event.isAnswer { return emit(.event(event, to: id, of: apps[app].id)) }
+        let hears = apps[app].hears(kind)
+        if event.isAnswer { return effects.emit(.event(event, to: id, of: apps[app].id)) }
         if hears, hasRoom, isNext { return hand(event, to: id, client, app) }
         enqueue(event, for: client, app)
         if hears {
             // Without room, nothing can go before it either.
             if hasRoom { flush(app) }
-        } else if wakes, apps[app].hasMode(role), event.wakesApp {
+        } else if wakes, apps[app].hasMode(kind), event.wakesApp {
             wake(app)
         }
     }
@@ -39,11 +39,11 @@ extension AppLifecycle {
     /// (SPEC 5.5 rule 2). The longest queue loses, so that no app of a user takes the room of another.
     private mutating func keepQueuesShort(_ app: Int) {
         while true {
-            let (own, all) = waitingOctets(for: app)
+            let (own, all) = managers.waitingOctets(for: app, apps)
             let isOver = own > settings.queuedOctetLimit
             guard isOver || all > settings.queuedOctetLimitOfUser else { return }
-            let longest = isOver ? app : longestWaiting(of: apps[app].manifest.user)
-            guard dropOne(of: longest) else { return }
+            let longest = isOver ? app : managers.longestWaiting(of: apps[app].manifest.user, apps)
+            guard managers.dropOne(of: longest) else { return }
         }
     }
 
@@ -51,47 +51,8 @@ extension AppLifecycle {
     /// the room is for other events.
     mutating func isCrowded(_ manager: Manager) -> Bool {
         if manager.isCrowded(settings) { return true }
-        let (own, all) = waitingOctets(for: manager.app)
+        let (own, all) = managers.waitingOctets(for: manager.app, apps)
         return own >= settings.queuedOctetLimit / 2 || own > 0 && all >= settings.queuedOctetLimitOfUser / 2
-    }
-
-    /// What waits for an app, and for all apps of its user.
-    private mutating func waitingOctets(for app: Int) -> (own: Int, all: Int) {
-        let user = apps[app].manifest.user
-        var (own, all) = (0, 0)
-        for place in managers.keys.indices {
-            var (octets, other) = (0, app)
-            managers.change(at: place) { (octets, other) = ($0.queue.octets, $0.app) }
-            guard octets > 0 else { continue }
-            if other == app { own += octets }
-            if other == app || apps[other].manifest.user == user { all += octets }
-        }
-        return (own, all)
-    }
-
-    /// The app of a user for which the most octets wait.
-    private mutating func longestWaiting(of user: UInt32) -> Int {
-        var octets = [Int](repeating: 0, count: apps.count)
-        managers.forEachInPlace { _, manager in octets[manager.app] += manager.queue.octets }
-        var longest = 0
-        for app in apps.indices where apps[app].manifest.user == user && octets[app] >= octets[longest] {
-            longest = app
-        }
-        return longest
-    }
-
-    /// Drops an event of the manager of an app for which the most octets wait.
-    /// - Returns: `false` if none may be dropped.
-    private mutating func dropOne(of app: Int) -> Bool {
-        var longest: (client: ClientID, octets: Int)?
-        managers.forEachInPlace { client, manager in
-            guard manager.app == app, manager.queue.octets > longest?.octets ?? 0 else { return }
-            longest = (client, manager.queue.octets)
-        }
-        guard let longest else { return false }
-        var isDropped = false
-        managers.change(longest.client) { isDropped = $0.queue.drop() }
-        return isDropped
     }
 
     /// Delivers the waiting events of all managers of an app, in their order.
@@ -115,36 +76,7 @@ extension AppLifecycle {
         managers.change(client) { $0.take(event) }
         apps[app].took(at: now, settings)
         if case .eventsLost(let count) = event { log(.eventsLost(count: count), app) }
-        emit(.event(event, to: id, of: apps[app].id))
-    }
-
-    // MARK: Apps that are slower than their peers
-
-    /// An app has handled this many events with this many octets (`ClientEvent.approximateOctets`).
-    public mutating func returned(
-        events: Int, octets: Int, by manager: ManagerID, of app: AppID, at now: Instant
-    ) {
-        self.now = now
-        guard let app = self.app(app), let client = client(of: manager, app) else { return }
-        managers.change(client) { $0.returned(events: events, octets: octets) }
-        flush(app)
-        finish()
-    }
-
-    /// Whether a manager gets no more events until its app has handled some.
-    public func isHeldBack(_ manager: ManagerID, of app: AppID) -> Bool {
-        guard let app = self.app(app), let client = client(of: manager, app) else { return false }
-        return managers[client]?.hasRoom == false
-    }
-
-    /// Whether events wait for an app that may receive them.
-    public func hasWaiting(for app: AppID) -> Bool {
-        guard let app = self.app(app) else { return false }
-        return managers.keys.contains { client in
-            managers.withValue(of: client) {
-                $0.app == app && $0.id != nil && !$0.queue.isEmpty && apps[app].hears($0.kind)
-            } ?? false
-        }
+        effects.emit(.event(event, to: id, of: apps[app].id))
     }
 
     // MARK: Alerts
@@ -152,7 +84,7 @@ extension AppLifecycle {
     /// Something happened at a peripheral about which some apps want to alert their users. Of each user's apps, one
     /// shows the alert: the one that was in the foreground last, unless it receives the event itself (SPEC ALR-1 to
     /// ALR-5).
-    mutating func raiseAlert(_ kind: Alert.Kind, _ address: DeviceAddress) {
+    mutating func raise(_ kind: Alert.Kind, at address: DeviceAddress, _ directory: PeerDirectory) {
         // Of one app for each user, in the order of the managers.
         var best: [(app: Int, user: UInt32, peripheral: PeripheralDescription, foreground: UInt64)] = []
         for manager in managers where manager.id != nil {
@@ -172,16 +104,11 @@ extension AppLifecycle {
     }
 
     mutating func raise(_ kind: Alert.Kind, _ app: Int, _ peripheral: PeripheralDescription? = nil) {
-        if let alert = alerts.raise(kind, for: apps[app].id, at: peripheral) { emit(.alert(alert)) }
-    }
-
-    /// The user has answered an alert; accepting it brings the app to the foreground (SPEC ALR-4).
-    public mutating func alertAnswered(_ id: AlertID, isAccepted: Bool, at now: Instant) {
-        if let alert = alerts.answer(id), isAccepted { enterForeground(alert.app, at: now) }
+        if let alert = alerts.raise(kind, for: apps[app].id, at: peripheral) { effects.emit(.alert(alert)) }
     }
 
     mutating func withdrawAlerts(of app: Int) {
-        for id in alerts.withdraw(apps[app].id) { emit(.alertWithdrawn(id)) }
+        for id in alerts.withdraw(apps[app].id) { effects.emit(.alertWithdrawn(id)) }
     }
 }
 

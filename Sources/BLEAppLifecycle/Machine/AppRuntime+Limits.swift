@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 /// What apps may have (`LifecycleSettings`), and what becomes of a request for more.
-extension AppLifecycle {
+extension AppRuntime {
     // MARK: Limits of each app
 
     /// Answers a request for more than one app may have.
@@ -10,14 +10,14 @@ extension AppLifecycle {
     mutating func refuse(_ request: CentralManagerRequest, _ client: ClientID, _ app: Int) -> Bool {
         switch request {
         case .peripheral(_, .openChannel):
-            guard useOfApps(at: [app]).channels >= settings.channelsOfApp else { return false }
+            guard use(of: app).channels >= settings.channelsOfApp else { return false }
             log(.appLimitReached("channels", limit: settings.channelsOfApp), app)
         case .peripheral(_, let request):
             guard exceedsWaiting(with: request.octets, app) else { return false }
             log(.appLimitReached(Self.waitingOctets, limit: settings.waitingOctetsOfApp), app)
         case .registerForConnectionEvents(let filter?):
             let limit = settings.watchedServicesOfApp
-            let (own, all) = watchedCounts(with: filter, client, app)
+            let (own, all) = managers.watchedCounts(with: filter, client, app)
             if own > limit {
                 log(.appLimitReached("services of connection events", limit: limit), app)
             } else if all > settings.watchedServices, own > limit / 8 {
@@ -37,7 +37,7 @@ extension AppLifecycle {
     mutating func refuse(_ request: PeripheralManagerRequest, _ client: ClientID, _ app: Int) -> Bool {
         switch request {
         case .addService(let service):
-            let use = useOfApps(at: [app])
+            let use = use(of: app)
             if use.services >= settings.servicesOfApp {
                 log(.appLimitReached("services", limit: settings.servicesOfApp), app)
             } else if use.attributes + service.attributeCount > settings.attributesOfApp {
@@ -46,7 +46,7 @@ extension AppLifecycle {
                 return false
             }
         case .publishChannel:
-            guard useOfApps(at: [app]).channels >= settings.channelsOfApp else { return false }
+            guard use(of: app).channels >= settings.channelsOfApp else { return false }
             log(.appLimitReached("channels", limit: settings.channelsOfApp), app)
         case .removeService, .removeAllServices, .startAdvertising, .stopAdvertising, .respond, .updateValue,
             .setConnectionLatency, .unpublishChannel:
@@ -71,34 +71,53 @@ extension AppLifecycle {
 
     private func exceedsWaiting(with octets: Int, _ app: Int) -> Bool {
         octets > 0 && settings.waitingOctetsOfApp < .max
-            && octets + waitingOctets(at: app) > settings.waitingOctetsOfApp
+            && octets + managers.requestOctets(of: app, effects.commands) > settings.waitingOctetsOfApp
     }
 
-    private func waitingOctets(at app: Int) -> Int {
-        var sum = 0
-        for place in managers.keys.indices {
-            let own = managers.withValue(at: place) { manager in
-                manager.app != app
-                    ? 0 : effects.commands.octets(of: manager.client) + (manager.central?.waitingOctets ?? 0)
-            }
-            sum += own ?? 0
+    private func use(of app: Int) -> AppUse { managers.use(of: [app], apps) }
+
+    // MARK: Limits of the owner
+
+    /// Answers a request that the owner does not pass on, because several apps together have too much of what it asks
+    /// for.
+    mutating func refuse(_ request: ClientRequest, from manager: ManagerID, _ app: Int) {
+        guard let client = managers.client(of: manager, app) else { return log(.wrongManager, app) }
+        log(.sharedLimitReached(request.wanted), app)
+        switch request {
+        case .central(let request): tellNoRoom(for: request, client)
+        case .peripheral(let request): tellNoRoom(for: request, client)
+        case .channel(let channel, .send): withChannels(client) { $0.refuse(channel, into: &$1) }
+        case .createCentral, .createPeripheral, .release, .channel: break
         }
-        return sum
     }
 
-    /// The services of connection events of an app, and of all apps, if a manager registers for these.
-    private func watchedCounts(
-        with filter: ConnectionEventFilter, _ client: ClientID, _ app: Int
-    ) -> (own: Int, all: Int) {
-        var (own, all) = (filter.services.count, filter.services.count)
-        // The registration takes the place of the manager's earlier one.
-        for manager in managers where manager.client != client {
-            let count = manager.central?.connectionEvents?.services.count ?? 0
-            all += count
-            if manager.app == app { own += count }
+    /// What a manager would have in addition if a request of its app were carried out.
+    func demand(of request: ClientRequest, from manager: ManagerID, _ app: Int?) -> AppUse {
+        var demand = AppUse()
+        switch request {
+        case .createCentral(let options): demand.managers = isKept(options, .central, app) ? 0 : 1
+        case .createPeripheral(let options): demand.managers = isKept(options, .peripheral, app) ? 0 : 1
+        case .central(.scan):
+            // A new scan takes the place of the manager's own.
+            let client = app.flatMap { managers.client(of: manager, $0) }
+            let isScanning = client.flatMap { managers.withValue(of: $0) { $0.central?.scan != nil } } ?? false
+            demand.scans = isScanning ? 0 : 1
+        case .central(.peripheral(_, .openChannel)), .peripheral(.publishChannel): demand.channels = 1
+        case .peripheral(.addService(let service)):
+            demand.services = 1
+            demand.attributes = service.attributeCount
+        case .release, .central, .peripheral, .channel: break
         }
-        return (own, all)
+        return demand
     }
+
+    /// Whether an earlier process has left the manager, which counts already.
+    private func isKept(_ options: ManagerOptions, _ kind: ManagerRole, _ app: Int?) -> Bool {
+        guard let app, let identifier = options.restoreIdentifier else { return false }
+        return managers.contains { $0.isKept(app, kind, identifier) }
+    }
+
+    // MARK: Answers
 
     /// A scan and a registration for connection events have no answer: the line in the log is all.
     private mutating func tellNoRoom(for request: CentralManagerRequest, _ client: ClientID) {
@@ -120,75 +139,6 @@ extension AppLifecycle {
         if case .publishChannel = request {
             deliver(.channelPublished(psm: 0, .coreBluetooth(.outOfSpace)), to: client)
         }
-    }
-
-    // MARK: Limits of the owner
-
-    /// What the managers of these apps have together.
-    public func use(of ids: [AppID]) -> AppUse {
-        guard !ids.isEmpty else { return AppUse() }
-        let wanted = Set(ids)
-        return useOfApps(at: apps.indices.filter { wanted.contains(apps[$0].id) })
-    }
-
-    private func useOfApps(at places: [Int]) -> AppUse {
-        var isCounted = [Bool](repeating: false, count: apps.count)
-        for place in places { isCounted[place] = true }
-        var sum = AppUse()
-        for place in managers.keys.indices {
-            let use = managers.withValue(at: place) { isCounted[$0.app] ? $0.use : AppUse() }
-            sum.add(use ?? AppUse())
-        }
-        return sum
-    }
-
-    /// The octets in the requests of an app to peripherals and channels that have not ended.
-    public func waitingOctets(of id: AppID) -> Int { app(id).map { waitingOctets(at: $0) } ?? 0 }
-
-    /// What a manager would have in addition if a request of its app were carried out.
-    public func demand(of request: ClientRequest, from manager: ManagerID, of id: AppID) -> AppUse {
-        var demand = AppUse()
-        switch request {
-        case .createCentral(let options): demand.managers = isKept(options, .central, of: id) ? 0 : 1
-        case .createPeripheral(let options): demand.managers = isKept(options, .peripheral, of: id) ? 0 : 1
-        case .central(.scan): demand.scans = isScanning(manager, of: id) ? 0 : 1
-        case .central(.peripheral(_, .openChannel)), .peripheral(.publishChannel): demand.channels = 1
-        case .peripheral(.addService(let service)):
-            demand.services = 1
-            demand.attributes = service.attributeCount
-        case .release, .central, .peripheral, .channel: break
-        }
-        return demand
-    }
-
-    /// Whether an earlier process has left the manager, which counts already.
-    private func isKept(_ options: ManagerOptions, _ role: ManagerRole, of id: AppID) -> Bool {
-        guard let app = app(id), let identifier = options.restoreIdentifier else { return false }
-        return managers.contains { $0.isKept(app, role, identifier) }
-    }
-
-    /// Whether a manager has asked for a scan; a new one takes its place.
-    private func isScanning(_ manager: ManagerID, of id: AppID) -> Bool {
-        guard let app = app(id), let client = client(of: manager, app) else { return false }
-        return managers.withValue(of: client) { $0.central?.scan != nil } ?? false
-    }
-
-    /// Answers a request that the owner does not pass on, because several apps together have as much as they may have
-    /// of what it asks for: in the same way as if the app alone had too much.
-    public mutating func refuse(_ request: ClientRequest, from manager: ManagerID, of id: AppID, at now: Instant) {
-        self.now = now
-        let app = known(id)
-        if let client = client(of: manager, app) {
-            log(.sharedLimitReached(request.wanted), app)
-            if case .central(let request) = request { tellNoRoom(for: request, client) }
-            if case .peripheral(let request) = request { tellNoRoom(for: request, client) }
-            if case .channel(let channel, .send) = request {
-                withChannels(client) { $0.refuse(channel, into: &$1) }
-            }
-        } else {
-            log(.wrongManager, app)
-        }
-        finish()
     }
 }
 
@@ -216,7 +166,7 @@ extension ClientRequest {
 
 extension Manager {
     /// What it has of what is limited.
-    fileprivate var use: AppUse {
+    var use: AppUse {
         var use = AppUse()
         use.managers = 1
         use.scans = central?.scan == nil ? 0 : 1
