@@ -122,17 +122,11 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
     public mutating func nextHostEvent() -> HostEvent? { hostEvents.popFirst() }
 
     private mutating func keep(_ event: HostEvent) {
-        switch event {
-        case .ready, .recovering, .failed, .reopenTransport, .stopped, .pairing, .bondChanged, .bondRemoved:
-            hostEvents.append(event)
-        case .completed(let operation, _):
-            if !apps.knows(operation) { hostEvents.append(event) }
+        switch event.audience {
+        case .owner, .everyone, .pairing: hostEvents.append(event)
+        case .operation(let operation): if !apps.knows(operation) { hostEvents.append(event) }
         // The apps receive these.
-        case .discovered, .advertisingChanged, .connected, .disconnected, .gatt, .centralConnected,
-            .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
-            .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
-            .malformedPacket, .advertisingSet, .advertisingRoom, .train, .subrateChanged, .linkReport:
-            break
+        default: break
         }
         let limit = 256
         if hostEvents.count > limit { _ = hostEvents.popFirst() }

@@ -76,9 +76,6 @@ public struct AppLifecycle: ~Copyable {
         case .recovering: runtime.controllerChanged(to: .resetting, peers.directory)
         case .failed: runtime.controllerChanged(to: .failed, peers.directory)
         case .stopped: runtime.controllerChanged(to: .starting, peers.directory)
-        case .reopenTransport, .connectionParametersChanged, .phyChanged, .dataLengthChanged, .malformedPacket,
-            .advertisingSet, .advertisingRoom, .train, .subrateChanged, .linkReport:
-            break
         case .discovered(let discovery):
             peers.discovered(discovery, &runtime)
             peers.directory.planWriting(at: now, into: &runtime.effects)
@@ -96,10 +93,10 @@ public struct AppLifecycle: ~Copyable {
         case .channel(let event): peers.received(event, &runtime)
         case .identityFound(let identity, let address): peers.identityFound(identity, behind: address, &runtime)
         case .pairing(let link, .failed(.keyMissingAtPeer)): peers.lostKeys(link, &runtime)
-        // The engine and the system handle pairing, not the apps.
-        case .pairing, .encryptionChanged, .ambiguousIdentity, .cleartextRefused: break
         case .bondChanged(let bond): peers.directory.bondChanged(bond.identity)
         case .bondRemoved(let identity): peers.directory.bondRemoved(identity)
+        // Nothing that apps can ask for leads to the others; the engine and the system handle pairing.
+        default: break
         }
         peers.directory.planWriting(at: now, into: &runtime.effects)
         finish()

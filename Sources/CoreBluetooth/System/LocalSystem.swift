@@ -342,12 +342,8 @@ actor LocalSystem: BluetoothSystem {
         case .pairing(let link, let event): handle(event, on: link)
         case .bondChanged, .bondRemoved:
             if let error = runner?.takeStoreError() { write("a bond could not be saved: \(error)") }
-        // The apps receive these events if they concern them.
-        case .recovering, .failed, .stopped, .discovered, .advertisingChanged, .completed, .connected, .disconnected,
-            .gatt, .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
-            .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
-            .malformedPacket, .advertisingSet, .advertisingRoom, .train, .subrateChanged, .linkReport:
-            break
+        // The apps receive the others if they concern them.
+        default: break
         }
     }
 
