@@ -54,7 +54,7 @@ struct AppRuntime {
     ) -> Value? {
         guard let standing = standing(of: client) else { return nil }
         defer { settle() }
-        return managers[client]?.withCentral(standing, &effects, body)
+        return managers[client]?.central?.act(standing, &effects, body)
     }
 
     /// Calls the machine of a peripheral manager; does nothing if there is none.
@@ -64,7 +64,7 @@ struct AppRuntime {
     ) -> Value? {
         guard let standing = standing(of: client) else { return nil }
         defer { settle() }
-        return managers[client]?.withPeripheral(standing, &effects, body)
+        return managers[client]?.peripheral?.act(standing, &effects, body)
     }
 
     /// Calls the channels of a manager.
@@ -132,83 +132,95 @@ struct AppRuntime {
         managers[client]?.holdIndications(isHeard: apps[app].hears(.central), settings, into: &effects)
     }
 
-    // MARK: State
+    // MARK: Delivery
 
-    func state(_ app: Int) -> ManagerState {
-        bluetooth.state(isAllowed: apps[app].manifest.authorization == .allowedAlways)
-    }
-
-    /// What a manager may do now.
-    func standing(of client: ClientID) -> Standing? {
-        managers.withValue(of: client) { manager in
-            let app = manager.app
-            let place: Standing.Place =
-                manager.id == nil
-                ? .preserved
-                : apps[app].isInForeground ? .foreground : .background(hasMode: apps[app].hasMode(manager.kind))
-            let overflow = OverflowSetting.emission(
-                system: settings.overflow, manifest: apps[app].manifest.overflow, app: manager.options.overflow ?? .on)
-            return Standing(
-                state: state(app), place: place, isAdvertising: bluetooth.isAdvertising, overflow: overflow)
+    /// Delivers an event: at once, by waking the app, later, or by launching it (SPEC FGO-4, FGO-5, BGC-2, BGP-1, SPR-5).
+    /// - Parameter wakes: whether the app may be woken for the event.
+    mutating func deliver(_ event: ClientEvent, to client: ClientID, wakes: Bool = true) {
+        let found = managers.withValue(of: client) { manager in
+            (manager.app, manager.id, manager.kind, manager.hasRoom, manager.queue.isEmpty)
+        }
+        guard let (app, id, kind, hasRoom, isNext) = found else { return }
+        guard let id else {
+            guard !event.isAnswer, event.wakesApp else { return }
+            enqueue(event, for: client, app)
+            if apps[app].state == .notRunning { relaunch(app) }
+            return
+        }
+        let hears = apps[app].hears(kind)
+        if event.isAnswer { return effects.emit(.event(event, to: id, of: apps[app].id)) }
+        if hears, hasRoom, isNext { return hand(event, to: id, client, app) }
+        enqueue(event, for: client, app)
+        if hears {
+            // Without room, nothing can go before it either.
+            if hasRoom { flush(app) }
+        } else if wakes, apps[app].hasMode(kind), event.wakesApp {
+            wake(app)
         }
     }
 
-    mutating func tellState(_ client: ClientID) {
-        guard let manager = managers[client], manager.id != nil else { return }
-        let state = state(manager.app)
-        // The first state that is reported is never unknown.
-        guard state != manager.toldState, state != .unknown || manager.toldState != nil else { return }
-        managers[client]?.toldState = state
-        deliver(.stateChanged(state, apps[manager.app].manifest.authorization), to: client)
+    private mutating func enqueue(_ event: ClientEvent, for client: ClientID, _ app: Int) {
+        let sequence = nextSequence()
+        let endsRequest = endsRequest
+        managers.change(client) { $0.queue.append(event, sequence: sequence, endsRequest: endsRequest) }
+        keepQueuesShort(app)
     }
 
-    mutating func controllerChanged(to state: BluetoothState.ControllerState, _ directory: PeerDirectory) {
-        bluetooth.controller = state
-        stateChanged(directory)
+    /// Drops what waits for the managers of an app, or of other apps of its user, beyond what may wait for them together
+    /// (SPEC 5.5 rule 2). The longest queue loses, so that no app of a user takes the room of another.
+    private mutating func keepQueuesShort(_ app: Int) {
+        while true {
+            let (own, all) = managers.waitingOctets(for: app, apps)
+            let isOver = own > settings.queuedOctetLimit
+            guard isOver || all > settings.queuedOctetLimitOfUser else { return }
+            let longest = isOver ? app : managers.longestWaiting(of: apps[app].manifest.user, apps)
+            guard managers.dropOne(of: longest) else { return }
+        }
     }
 
-    /// The state of the controller or of the Bluetooth switch, or what an app may do, has changed.
-    mutating func stateChanged(_ directory: PeerDirectory) {
-        for client in managers.keys {
-            guard let app = managers[client]?.app else { continue }
-            let state = state(app)
-            var lost: [CentralManager.LostLink] = []
-            if state != .unknown, state < .poweredOn {
-                if state == .resetting { alertOfLinks(client, directory) }
-                let isByUser = state == .unauthorized || state == .poweredOff && apps[app].onlyUserMayLaunch
-                lost = managers[client]?.fall(to: state, isByUser: isByUser, into: &effects) ?? []
+    /// Whether so much waits for a manager that what peers can do without is refused, and counted as lost. The rest of
+    /// the room is for other events.
+    mutating func isCrowded(_ manager: Manager) -> Bool {
+        if manager.isCrowded(settings) { return true }
+        let (own, all) = managers.waitingOctets(for: manager.app, apps)
+        return own >= settings.queuedOctetLimit / 2 || own > 0 && all >= settings.queuedOctetLimitOfUser / 2
+    }
+
+    /// Delivers the waiting events of all managers of an app, in their order.
+    mutating func flush(_ app: Int) {
+        let (hearsCentral, hearsPeripheral) = (apps[app].hears(.central), apps[app].hears(.peripheral))
+        while true {
+            var next: (client: ClientID, id: ManagerID, sequence: UInt64)?
+            managers.forEachInPlace { client, manager in
+                guard manager.app == app, manager.hasRoom,
+                    manager.kind == .central ? hearsCentral : hearsPeripheral, let id = manager.id,
+                    let sequence = manager.queue.nextSequence
+                else { return }
+                if next.map({ sequence < $0.sequence }) ?? true { next = (client, id, sequence) }
             }
-            settle()
-            converge(client)
-            tellState(client)
-            for link in lost { tell(link, to: client) }
-        }
-        effects.needsJournal = true
-    }
-
-    /// The links of a manager end with a reset.
-    private mutating func alertOfLinks(_ client: ClientID, _ directory: PeerDirectory) {
-        guard let manager = managers[client], manager.id != nil, let central = manager.central else { return }
-        for session in central.peripherals where session.link != nil {
-            raise(.disconnection, at: session.address, directory)
+            guard let next, let event = managers[next.client]?.queue.popFirst() else { return }
+            hand(event, to: next.id, next.client, app)
         }
     }
 
-    /// A reset has ended a link: the app is told once it knows of the reset (SPEC 2.3
-    /// didDisconnectPeripheral).
-    private mutating func tell(_ lost: CentralManager.LostLink, to client: ClientID) {
-        deliver(
-            .disconnected(
-                lost.peripheral, DisconnectionReason.controllerLost.clientError, microseconds: now.microseconds,
-                isReconnecting: lost.isReconnecting), to: client)
+    private mutating func hand(_ event: ClientEvent, to id: ManagerID, _ client: ClientID, _ app: Int) {
+        managers.change(client) { $0.take(event) }
+        apps[app].took(at: now, settings)
+        if case .eventsLost(let count) = event { log(.eventsLost(count: count), app) }
+        effects.emit(.event(event, to: id, of: apps[app].id))
     }
+}
 
-    /// Bluetooth was turned off or on.
-    /// - Returns: whether its state has changed.
-    mutating func setPower(_ isOn: Bool, byUser: Bool) -> Bool {
-        if byUser, !isOn || !bluetooth.isPowered { for index in apps.indices { apps[index].powerSwitched() } }
-        guard isOn != bluetooth.isPowered else { return false }
-        bluetooth.isPowered = isOn
-        return true
-    }
+extension CentralManager {
+    fileprivate mutating func act<Value>(
+        _ standing: Standing, _ effects: inout ManagerEffects,
+        _ body: (inout Self, Standing, inout ManagerEffects) -> Value
+    ) -> Value { body(&self, standing, &effects) }
+}
+
+extension PeripheralManager {
+    fileprivate mutating func act<Value>(
+        _ standing: Standing, _ effects: inout ManagerEffects,
+        _ body: (inout Self, Standing, inout ManagerEffects) -> Value
+    ) -> Value { body(&self, standing, &effects) }
 }

@@ -99,24 +99,6 @@ struct Manager {
         return isKept || central?.peripherals.withValue(of: identifier) { _ in true } ?? false
     }
 
-    mutating func withCentral<Value>(
-        _ standing: Standing, _ effects: inout ManagerEffects,
-        _ body: (inout CentralManager, Standing, inout ManagerEffects) -> Value
-    ) -> Value? {
-        guard case .central? = role, case .central(var central)? = role.take() else { return nil }
-        defer { role = .central(central) }
-        return body(&central, standing, &effects)
-    }
-
-    mutating func withPeripheral<Value>(
-        _ standing: Standing, _ effects: inout ManagerEffects,
-        _ body: (inout PeripheralManager, Standing, inout ManagerEffects) -> Value
-    ) -> Value? {
-        guard case .peripheral? = role, case .peripheral(var peripheral)? = role.take() else { return nil }
-        defer { role = .peripheral(peripheral) }
-        return body(&peripheral, standing, &effects)
-    }
-
     mutating func withChannels(
         _ effects: inout ManagerEffects, _ body: (inout ChannelTable, inout ManagerEffects) -> Void
     ) {
