@@ -18,6 +18,24 @@ public protocol LifecycleHost: ~Copyable {
     mutating func advance(to now: Instant)
 }
 
+/// An engine with a timer of its own.
+extension LifecycleHost where Self: ~Copyable {
+    public var nextDeadline: Instant? { nil }
+    public mutating func advance(to now: Instant) {}
+}
+
+/// An engine that may be missing, because its transport is not known yet.
+extension Optional: LifecycleHost where Wrapped: LifecycleHost {
+    public mutating func take(_ command: HostCommand, from client: ClientID, at now: Instant) -> OperationID? {
+        self?.take(command, from: client, at: now)
+    }
+
+    public mutating func nextEvent() -> HostEvent? { self?.nextEvent() }
+    public var hasTransport: Bool { self?.hasTransport ?? false }
+    public var nextDeadline: Instant? { self?.nextDeadline }
+    public mutating func advance(to now: Instant) { self?.advance(to: now) }
+}
+
 extension Host: LifecycleHost {
     /// While the controller is not ready, apps have no more of it than without a transport.
     public var hasTransport: Bool { isReady }
