@@ -7,7 +7,7 @@ extension AppLifecycle {
         runtime.now = now
         let app = peers.known(id, &runtime)
         let client = runtime.managers.client(of: manager, app)
-        switch (request, client, client.flatMap { runtime.managers.withValue(of: $0) { $0.kind } }) {
+        switch (request, client, client.flatMap { runtime.managers.kind(of: $0) }) {
         case (.createCentral(let options), _, _): runtime.create(.central, options, manager, app, &peers.directory)
         case (.createPeripheral(let options), _, _):
             runtime.create(.peripheral, options, manager, app, &peers.directory)

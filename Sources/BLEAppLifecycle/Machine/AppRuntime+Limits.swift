@@ -26,9 +26,7 @@ extension AppRuntime {
             } else {
                 return false
             }
-        case .scan, .stopScan, .connect, .cancelConnection, .letGo, .retrievePeripherals,
-            .retrieveConnectedPeripherals, .registerForConnectionEvents(nil):
-            return false
+        default: return false
         }
         tellNoRoom(for: request, client)
         return true
@@ -48,9 +46,7 @@ extension AppRuntime {
         case .publishChannel:
             guard use(of: app).channels >= settings.channelsOfApp else { return false }
             log(.appLimitReached("channels", limit: settings.channelsOfApp), app)
-        case .removeService, .removeAllServices, .startAdvertising, .stopAdvertising, .respond, .updateValue,
-            .setConnectionLatency, .unpublishChannel:
-            return false
+        default: return false
         }
         tellNoRoom(for: request, client)
         return true
@@ -126,9 +122,7 @@ extension AppRuntime {
             deliver(.peripheral(peer, .channelOpened(nil, psm: psm, .coreBluetooth(.outOfSpace))), to: client)
         case .peripheral(let peer, let request):
             withCentral(client) { manager, _, effects in manager.refuse(request, to: peer, into: &effects) }
-        case .scan, .stopScan, .connect, .cancelConnection, .letGo, .retrievePeripherals,
-            .retrieveConnectedPeripherals, .registerForConnectionEvents:
-            break
+        default: break
         }
     }
 

@@ -52,9 +52,9 @@ struct AppRuntime {
     mutating func withCentral<Value>(
         _ client: ClientID, _ body: (inout CentralManager, Standing, inout ManagerEffects) -> Value
     ) -> Value? {
-        guard let standing = standing(of: client) else { return nil }
+        guard let standing = standing(of: client), managers.kind(of: client) == .central else { return nil }
         defer { settle() }
-        return managers[client]?.central?.act(standing, &effects, body)
+        return body(&managers[client]!.central!, standing, &effects)
     }
 
     /// Calls the machine of a peripheral manager; does nothing if there is none.
@@ -62,9 +62,9 @@ struct AppRuntime {
     mutating func withPeripheral<Value>(
         _ client: ClientID, _ body: (inout PeripheralManager, Standing, inout ManagerEffects) -> Value
     ) -> Value? {
-        guard let standing = standing(of: client) else { return nil }
+        guard let standing = standing(of: client), managers.kind(of: client) == .peripheral else { return nil }
         defer { settle() }
-        return managers[client]?.peripheral?.act(standing, &effects, body)
+        return body(&managers[client]!.peripheral!, standing, &effects)
     }
 
     /// Calls the channels of a manager.
@@ -209,18 +209,4 @@ struct AppRuntime {
         if case .eventsLost(let count) = event { log(.eventsLost(count: count), app) }
         effects.emit(.event(event, to: id, of: apps[app].id))
     }
-}
-
-extension CentralManager {
-    fileprivate mutating func act<Value>(
-        _ standing: Standing, _ effects: inout ManagerEffects,
-        _ body: (inout Self, Standing, inout ManagerEffects) -> Value
-    ) -> Value { body(&self, standing, &effects) }
-}
-
-extension PeripheralManager {
-    fileprivate mutating func act<Value>(
-        _ standing: Standing, _ effects: inout ManagerEffects,
-        _ body: (inout Self, Standing, inout ManagerEffects) -> Value
-    ) -> Value { body(&self, standing, &effects) }
 }

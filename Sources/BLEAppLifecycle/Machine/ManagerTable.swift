@@ -12,6 +12,8 @@ extension OrderedTable where Key == ClientID, Value == Manager {
         return place.map { keys[$0] }
     }
 
+    func kind(of client: ClientID) -> ManagerRole? { withValue(of: client) { $0.kind } }
+
     /// The managers of an app that were preserved and that no process has created again, as a process is launched for
     /// them.
     func preserved(_ app: Int, where isWanted: (PreservedManager) -> Bool = { _ in true }) -> LaunchOptions {

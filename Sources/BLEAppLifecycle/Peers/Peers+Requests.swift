@@ -66,9 +66,7 @@ extension Peers {
         case .setConnectionLatency(_, let central):
             guard let address = directory.address(of: central, app: app) else { return [] }
             return links.links.first { $0.address == address }.map { [$0.id] } ?? []
-        case .updateValue(_, _, _, centrals: nil), .addService, .removeService, .removeAllServices, .startAdvertising,
-            .stopAdvertising, .respond, .publishChannel, .unpublishChannel:
-            return nil
+        default: return nil
         }
     }
 
