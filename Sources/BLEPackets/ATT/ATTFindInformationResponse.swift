@@ -1,28 +1,3 @@
-/// Find Information Request: handles and types of all attributes in a range (Core 5.4, Vol 3, Part F, 3.4.3.1).
-public struct ATTFindInformationRequest: ATTProtocolDataUnit, Equatable, Sendable {
-    /// 0x04, from the client: how it finds the descriptors of a characteristic.
-    public static let opcode = ATTOpcode.findInformationRequest
-
-    /// The range to search. A client continues after the last handle until it gets Attribute Not Found.
-    public var range: AttributeHandleRange
-
-    @inlinable public init(range: AttributeHandleRange) { self.range = range }
-
-    /// - Throws: `DecodingError` when the opcode is another one or the PDU has not exactly 5 octets. Check the range
-    ///   with `AttributeHandleRange.isValid`.
-    @inlinable
-    public init(_ pdu: RawSpan) throws(DecodingError) {
-        var reader = try parameters(of: pdu, Self.opcode)
-        range = try AttributeHandleRange(decoding: &reader)
-        try reader.expectEnd()
-    }
-
-    public func encode(into packet: inout PacketWriter) {
-        packet.write(Self.opcode.rawValue)
-        range.encode(into: &packet)
-    }
-}
-
 /// Find Information Response: pairs of handle and type, all types of one width (Core 5.4, Vol 3, Part F, 3.4.3.2).
 public struct ATTFindInformationResponse: ATTProtocolDataUnit, ~Escapable {
     /// 0x05, from the server; a change of the types' width ends the list; the client continues with another request.
