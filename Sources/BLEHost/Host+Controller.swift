@@ -26,7 +26,6 @@ extension Host {
                 pairings.ownIdentity = information.identityAddress
                 effects.data.configure(packetLength: information.aclDataLength, packetCount: information.aclDataCount)
                 effects.events.append(.ready(information))
-                effects.needsConvergence = true
                 return
             }
         }
@@ -63,7 +62,6 @@ extension Host {
         case .advertisingSetCapacity:
             guard BuiltIn.sets else { return }
             radio.sets.learned(status, opcode, parameters)
-            effects.needsConvergence = true
         case .advertisingSet(let handle):
             radio.setAnswered(handle, status, opcode, parameters, at: now, into: &effects)
         case .train: radio.trainAnswered(status, opcode, at: now, into: &effects)
@@ -74,7 +72,7 @@ extension Host {
             let failure = HostFailure.controller(status, opcode)
             effects.complete(operation, status.isSuccess ? .success(.done) : .failure(failure))
         case .ownAddress:
-            radio.addressAnswered(status, at: now, into: &effects)
+            radio.addressAnswered(status, at: now)
             session.information.ownAddress = radio.ownAddress
         case .resolvingList: if BuiltIn.pairing { radio.resolvingListAnswered(status, into: &effects) }
         case .link(let link, let purpose):
@@ -125,7 +123,6 @@ extension Host {
             guard BuiltIn.sets else { return }
             let none: [UInt8] = []
             radio.sets.learned(.connectionTimeout, command.opcode, none.span.bytes)
-            effects.needsConvergence = true
         case .advertisingSet(let handle):
             radio.setTimedOut(handle, command.opcode, at: now, into: &effects)
         case .train: radio.trainTimedOut(command.opcode, at: now, into: &effects)
@@ -135,7 +132,7 @@ extension Host {
             radio.subeventsAnswered(handle, .connectionTimeout, .commandTimeout(command.opcode), into: &effects)
         case .plain(let operation), .trainTransfer(let operation, _):
             effects.complete(operation, .failure(.commandTimeout(command.opcode)))
-        case .resolvingList: radio.resolvingListTimedOut(into: &effects)
+        case .resolvingList: radio.resolvingListTimedOut()
         case .link(let link, let purpose):
             if purpose == .disconnect { return recover(at: now) }
             links[link]?.commandFailed(

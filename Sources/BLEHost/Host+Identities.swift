@@ -23,7 +23,7 @@ extension Host {
         for (report, data) in done.reports {
             var report = report
             if let found {
-                radio.noteOwnResolution(found, revision: report.listRevision, into: &effects)
+                radio.noteOwnResolution(found, revision: report.listRevision)
                 report.address = found.asIdentity
             }
             radio.received(
@@ -33,8 +33,9 @@ extension Host {
 
     /// Tries to resolve the private addresses that clients wait for, if bonds or addresses are new.
     mutating func resolvePendingConnections() {
-        guard BuiltIn.pairing else { return }
-        for address in radio.connector.privatePeers(toResolveAt: pairings.bonds.table.resolvingRevision) {
+        let revision = pairings.bonds.table.resolvingRevision
+        guard BuiltIn.pairing, radio.connector.hasPrivatePeers(toResolveAt: revision) else { return }
+        for address in radio.connector.privatePeers(toResolveAt: revision) {
             // If the answer is not known yet, `hashMade` continues.
             if case .identity(let identity) = identity(behind: address) { identityFound(identity, behind: address) }
         }
@@ -54,7 +55,6 @@ extension Host {
     /// is one.
     mutating func adoptWaiting(for address: DeviceAddress, by identity: DeviceAddress) {
         radio.connector.rename(address, to: identity)
-        effects.needsConvergence = true
         guard let link = links.link(to: identity) else { return }
         for index in link.waiting.indices where link.waiting[index].request.peer == address {
             link.waiting[index].request.peer = identity
@@ -72,7 +72,7 @@ extension Host {
         }
         switch identity(behind: address) {
         case .identity(let identity):
-            radio.noteOwnResolution(identity, revision: report.listRevision, into: &effects)
+            radio.noteOwnResolution(identity, revision: report.listRevision)
             report.address = identity.asIdentity
         case .stranger, .several: break
         case .pending(let pass):
@@ -104,7 +104,6 @@ extension Host {
             if effects.commands.isIdle { continueStartup(at: now) }
         case .ready:
             radio.privateAddress.state = .waiting(address)
-            effects.needsConvergence = true
         case .closed, .awaitingTransport, .stopping, .stopped, .failed: radio.privateAddress.state = .none
         }
     }

@@ -63,7 +63,7 @@ extension Host {
             guard status.isSuccess else { return }
         }
         dropCommands(on: new.handle)
-        radio.noteNaming(of: new.peer, into: &effects)
+        radio.noteNaming(of: new.peer)
         switch identity(behind: new.peer) {
         case .identity(let identity): linkMade(new.with(identity, behind: new.peer), at: now)
         case .stranger, .several: linkMade(new, at: now)
@@ -205,7 +205,6 @@ extension Host {
         }
         radio.trainsEnded(with: link.id, reason, into: &effects)
         for operation in link.closers { effects.complete(operation, .success(.done)) }
-        effects.needsConvergence = true
     }
 
     // MARK: Time

@@ -24,8 +24,8 @@ public struct Host: ~Copyable {
     var radio: Radio
     /// When the radio is next due, as of the last input that may have changed it.
     private var radioDeadline: Instant?
-    /// The revision of the bonds at the last `settleRadio`.
-    private var settledRevision: UInt64 = 0
+    /// What the plans of the radio depended on at the last convergence.
+    private var settledFacts = Radio.Facts()
     /// The effects of the input that is being handled.
     var effects = Effects()
 
@@ -118,17 +118,7 @@ public struct Host: ~Copyable {
         } catch {
             effects.noteMalformedPacket(error)
         }
-        settle(at: now, isOfLink: Self.isOfLink(packet))
-    }
-
-    /// Whether a packet concerns links and nothing else: data, and the controller's confirmations of them.
-    @inline(__always)
-    private static func isOfLink(_ packet: RawSpan) -> Bool {
-        switch packet.byte(at: 0) {
-        case H4PacketType.acl.rawValue: true
-        case H4PacketType.event.rawValue: packet.byte(at: 1) == HCIEventCode.numberOfCompletedPackets.rawValue
-        default: false
-        }
+        settle(at: now)
     }
 
     /// One packet of ACL data. A packet that came before its Connection Complete is kept for a moment.
@@ -154,7 +144,7 @@ public struct Host: ~Copyable {
     ) -> OperationID {
         let operation = effects.nextOperation()
         perform(command, operation: operation, client: client, at: now)
-        if case .link(_, .gatt) = command { settle(at: now, isOfLink: true) } else { settle(at: now) }
+        settle(at: now)
         return operation
     }
 
@@ -164,7 +154,6 @@ public struct Host: ~Copyable {
         effects.commands.users.set(user, of: client)
         pairings.users = effects.commands.users
         radio.advertiser.users = effects.commands.users
-        effects.needsConvergence = true
         settle(at: now)
     }
 
@@ -192,6 +181,7 @@ public struct Host: ~Copyable {
         if BuiltIn.pairing { effects.desk.startTime(at: now) }
         if isRadioNew { radioDeadline = radio.nextDeadline(isReady: isReady) }
         var earliest = EarliestInstant(radioDeadline)
+        earliest.note(radio.scanDeadline)
         earliest.note(effects.commands.nextDeadline)
         if BuiltIn.server { earliest.note(server.nextDeadline) }
         if BuiltIn.links { earliest.note(links.nextDeadline) }
@@ -227,43 +217,42 @@ public struct Host: ~Copyable {
 
     /// Finishes the handling of an input: does what the rooms left to each other, brings the controller closer to what
     /// the clients want, and sends what may be sent.
-    /// - Parameter isOfLink: whether the input was of a link alone. Then the radio is as it was, unless the link changed
-    ///   the bonds or asked for convergence.
-    mutating func settle(at now: Instant, isOfLink: Bool = false) {
+    mutating func settle(at now: Instant) {
         fulfilWishes(at: now)
-        var isRadioNew =
-            !isOfLink || effects.needsConvergence || settledRevision != pairings.bonds.table.resolvingRevision
-        if isRadioNew { settleRadio() }
-        // A scan or an attempt that the controller was just beginning when the engine was told to stop ends here.
-        if effects.needsConvergence, isReady || isStopping {
-            effects.needsConvergence = false
-            convergeRadio(at: now)
-        }
+        let isRadioNew = radio.isUnsettled || radioFacts != settledFacts || radio.validUntil.map { $0 <= now } ?? false
+        if isRadioNew { settleRadio(at: now) }
         if BuiltIn.links { sendData(at: now) }
         effects.commands.flush(into: &effects.packets, at: now)
-        if case .stopping = phase, isQuiet {
-            finishStopping(at: now)
-            isRadioNew = true
-        }
-        noteDeadline(at: now, isRadioNew: isRadioNew || effects.needsConvergence)
+        if case .stopping = phase, isQuiet { finishStopping(at: now) }
+        noteDeadline(at: now, isRadioNew: isRadioNew || radio.isUnsettled)
         effects.counters.droppedValues = effects.events.droppedValues
         effects.counters.missedUpdates = server.counters.missedUpdates
     }
 
+    /// What the plans of the radio depend on outside of it.
+    private var radioFacts: Radio.Facts {
+        mutating get {
+            Radio.Facts(
+                bonds: pairings.bonds.table.resolvingRevision, links: links.revision, scans: radio.scanner.revision,
+                identityResolvingKey: pairings.settings.identityResolvingKey)
+        }
+    }
+
     /// Does what the radio and the bonds together allow: a new address, the controller's resolving list, identities of
-    /// devices that clients wait for.
+    /// devices that clients wait for. Then makes the radio follow its plans.
     @inline(never)
-    private mutating func settleRadio() {
-        settledRevision = pairings.bonds.table.resolvingRevision
+    private mutating func settleRadio(at now: Instant) {
         if isReady {
             radio.proceedWithAddress(into: &effects)
             if BuiltIn.pairing, radio.resolvingList.capacity > 0 {
                 radio.proceedWithResolvingList(
-                    pairings.bonds.table.resolving, revision: settledRevision,
+                    pairings.bonds.table.resolving, revision: pairings.bonds.table.resolvingRevision,
                     localKey: pairings.settings.identityResolvingKey, into: &effects)
             }
         }
         resolvePendingConnections()
+        // A scan or an attempt that the controller was just beginning when the engine was told to stop ends here.
+        if isReady || isStopping { convergeRadio(at: now) }
     }
 
     /// Sends what may be sent, and tells the senders.
@@ -331,7 +320,6 @@ public struct Host: ~Copyable {
                     reason: .remoteUserTerminatedConnection, &pairings.attempts, at: now, into: &effects)
             case .broadcast(let structures):
                 radio.advertiser.broadcasts = structures
-                effects.needsConvergence = true
             case .computeHash(let message, let revision):
                 // The hash's key is all zeros (Core 5.4, Vol 3, Part G, 7.3.1).
                 effects.desk.ask(
@@ -341,7 +329,8 @@ public struct Host: ~Copyable {
         }
     }
 
-    private mutating func convergeRadio(at now: Instant) {
+    mutating func convergeRadio(at now: Instant) {
+        settledFacts = radioFacts
         let present = BuiltIn.server ? radio.advertiser.targets.filter { isConnected(to: $0) } : []
         radio.converge(resolving: pairings.bonds.table.resolving, present: present, at: now, into: &effects)
     }

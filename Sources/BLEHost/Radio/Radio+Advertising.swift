@@ -61,7 +61,6 @@ extension Radio {
         if byConnection {
             for operation in advertiser.centralConnected(at: now) { effects.complete(operation, .success(.done)) }
         }
-        effects.needsConvergence = true
     }
 
     /// A central's link has ended: it may be possible to advertise again.
@@ -94,7 +93,6 @@ extension Radio {
             return effects.complete(operation, .failure(.limitReached))
         }
         advertiser.add(request, operation: operation, client: client, at: now)
-        effects.needsConvergence = true
     }
 
     // MARK: Calls of one device, by directed advertising
@@ -112,7 +110,6 @@ extension Radio {
         _ target: AdvertisingTarget, _ result: Result<HostResult, HostFailure>, into effects: inout Effects
     ) {
         for operation in advertiser.callEnded(target) { effects.complete(operation, result) }
-        effects.needsConvergence = true
     }
 
     /// Ends directed advertising that the controller has not ended in time.

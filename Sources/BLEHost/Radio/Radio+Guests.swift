@@ -54,7 +54,6 @@ extension Radio {
 
     private mutating func refuse(_ user: Advertiser.User, into effects: inout Effects) {
         for operation in advertiser.refuse(user) { effects.complete(operation, .failure(.limitReached)) }
-        effects.needsConvergence = true
     }
 
     private func isLeaving(_ guest: AdvertisingGuest) -> Bool { !advertiser.guests.contains(guest.user) }
@@ -82,7 +81,6 @@ extension Radio {
         }
         guests.remove(at: index)
         sets.guestHandles.removeAll { $0 == handle }
-        effects.needsConvergence = true
     }
 
     private func index(ofGuest handle: UInt8) -> Int? { guests.firstIndex { $0.handle == handle } }
@@ -130,7 +128,6 @@ extension Radio {
             guard let index = index(ofGuest: handle) else { return }
             let failure = HostFailure.controller(status, commandSet.advertisingOpcode)
             for operation in advertiser.refuse(guests[index].user) { effects.complete(operation, .failure(failure)) }
-            effects.needsConvergence = true
         }
     }
 
@@ -175,7 +172,6 @@ extension Radio {
                 effects.complete(operation, .success(.done))
             }
         }
-        effects.needsConvergence = true
         return true
     }
 
@@ -187,7 +183,6 @@ extension Radio {
         for operation in advertiser.callEnded(call, of: user, hasCome: byConnection) {
             effects.complete(operation, result)
         }
-        effects.needsConvergence = true
     }
 
     /// Whether a guest's directed advertising at the high duty cycle is on, and no other.
@@ -216,7 +211,7 @@ extension Radio {
     }
 
     mutating func advanceGuests(to now: Instant, into effects: inout Effects) {
-        guard BuiltIn.users else { return }
+        guard BuiltIn.users, let deadline = guestDeadline, deadline <= now else { return }
         let handles = guests.map { $0.handle }
         for handle in handles {
             guard let index = index(ofGuest: handle) else { continue }

@@ -47,12 +47,11 @@ extension Radio {
     }
 
     /// The controller answered the command that sets the new address.
-    mutating func addressAnswered(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
+    mutating func addressAnswered(_ status: HCIStatus, at now: Instant) {
         guard BuiltIn.pairing else { return }
         guard case .beingSet(let address) = privateAddress.state else { return }
         if status.isSuccess { ownAddress = address }
         keepAddress(at: now)
-        effects.needsConvergence = true
     }
 
     // MARK: Its kind

@@ -27,8 +27,6 @@ extension Radio {
     mutating func scanAnswered(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
         effects.note(status)
         perform(scanMachine.completed(status, at: now), into: &effects)
-        // A connection attempt may have been waiting for the receiver.
-        if !connector.isEmpty || !scanMachine.isIdle { effects.needsConvergence = true }
     }
 
     /// The controller stopped scanning by itself.
@@ -40,9 +38,9 @@ extension Radio {
     @inline(__always)
     mutating func heard(_ report: inout Scanner.Report, at now: Instant, into effects: inout Effects) {
         effects.counters.advertisingReports &+= 1
-        scanMachine.heard(at: now)
+        lastReport = now
         report.listRevision = resolvingList.revision
-        if let address = report.address { noteNaming(of: address, into: &effects) }
+        if let address = report.address { noteNaming(of: address) }
         report.addressOnAir = report.address
     }
 
@@ -56,7 +54,6 @@ extension Radio {
             doesOneAtATime || usesPrivateAddresses(address, resolving)
         {
             connector.heard(address, onAir: report.addressOnAir ?? address, at: now)
-            effects.needsConvergence = true
         }
         // Directed advertising to an address that the controller cannot resolve may be for us, but is a discovery only
         // for clients that ask for it.
@@ -79,7 +76,7 @@ extension Radio {
         case .create(let plan): createConnection(plan, into: &effects)
         case .cancel: effects.commands.append(LECreateConnectionCancel(), purpose: .initiate)
         case .fail(let plan, let status): connectionRefused(plan, status, at: now, into: &effects)
-        case .forgoAcceptList(let plan, let status): acceptListRefused(plan, status, into: &effects)
+        case .forgoAcceptList(let plan, let status): acceptListRefused(plan, status)
         }
     }
 
@@ -88,14 +85,12 @@ extension Radio {
         guard BuiltIn.links else { return }
         effects.note(status)
         perform(initiator.completed(status, at: now), at: now, into: &effects)
-        effects.needsConvergence = true
     }
 
     /// Connection Complete came for the central role.
     mutating func attemptEnded(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
         guard BuiltIn.links else { return }
         perform(initiator.connectionComplete(status), at: now, into: &effects)
-        effects.needsConvergence = true
     }
 
     /// The controller could not connect.
@@ -124,7 +119,6 @@ extension Radio {
             }
         }
         connector.putBack(again)
-        effects.needsConvergence = true
     }
 
     private func createConnection(_ plan: Initiator.Plan, into effects: inout Effects) {
@@ -151,21 +145,17 @@ extension Radio {
 
     /// The controller refuses the accept list, perhaps because another stack uses it: the peers take turns in a shorter
     /// list or without one. This is no fault of the peers, so no operation ends (SPEC CEN-9).
-    private mutating func acceptListRefused(
-        _ plan: Initiator.Plan, _ status: HCIStatus, into effects: inout Effects
-    ) {
+    private mutating func acceptListRefused(_ plan: Initiator.Plan, _ status: HCIStatus) {
         acceptListLimit = 1
         if status == .memoryCapacityExceeded, case .acceptList(let peers, _) = plan {
             acceptListLimit = max(1, peers.count - 1)
         }
-        effects.needsConvergence = true
     }
 
     /// The controller refused to look for a peer.
     private mutating func connectionRefused(
         _ plan: Initiator.Plan, _ status: HCIStatus, at now: Instant, into effects: inout Effects
     ) {
-        effects.needsConvergence = true
         if status == .commandDisallowed, !scanMachine.isIdle, !mustNotInitiateWhileScanning {
             mustNotInitiateWhileScanning = true
             return

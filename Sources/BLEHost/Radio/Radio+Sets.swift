@@ -19,7 +19,6 @@ extension Radio {
             AdvertisingSets.Entry(
                 operation: operation, client: client, request: request, handle: handle,
                 identifier: sets.freeIdentifier(for: handle)))
-        effects.needsConvergence = true
     }
 
     mutating func changeSet(
@@ -44,7 +43,6 @@ extension Radio {
                 return effects.complete(operation, .failure(.cancelled))
             }
         }
-        effects.needsConvergence = true
         effects.complete(operation, .success(.done))
     }
 
@@ -236,7 +234,6 @@ extension Radio {
             effects.commands.append(LERemoveAdvertisingSet(advertisingHandle: handle), purpose: purpose)
         case .fail(let status, let opcode):
             let entry = sets.entries.remove(at: index)
-            effects.needsConvergence = true
             guard !entry.isLeaving else { return }
             let isFull = status == .memoryCapacityExceeded && opcode == LESetExtendedAdvertisingParameters.opcode
             effects.complete(
@@ -264,7 +261,6 @@ extension Radio {
         perform(action, onSet: handle, into: &effects)
         guard let index = sets.index(ofHandle: handle), sets.entries[index].machine.isIdle else { return }
         if sets.entries[index].isLeaving { sets.entries.remove(at: index) }
-        effects.needsConvergence = true
     }
 
     /// The controller did not answer a command about a set: not every controller knows them all.
@@ -316,7 +312,6 @@ extension Radio {
             leave(index)
             effects.complete(entry.operation, .success(.done))
         }
-        effects.needsConvergence = true
         return address
     }
 

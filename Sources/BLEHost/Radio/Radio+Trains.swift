@@ -20,7 +20,6 @@ extension Radio {
             share(followed, with: operation, into: &effects)
             chooseSubevents(of: followed.handle, into: &effects)
         }
-        effects.needsConvergence = true
     }
 
     /// Takes the trains that the peer of a link transfers, also for several clients.
@@ -149,7 +148,6 @@ extension Radio {
                 effects.complete(operation, .failure(.controller(status, opcode)))
             }
         }
-        effects.needsConvergence = effects.needsConvergence || action != .none
     }
 
     /// These events are switched on when the first client follows a train, or sends one with responses.
@@ -180,7 +178,6 @@ extension Radio {
         guard BuiltIn.trains else { return }
         effects.note(status)
         perform(trains.completed(status, opcode, at: now), into: &effects)
-        effects.needsConvergence = true
     }
 
     /// The controller did not answer: not every controller knows these commands.
@@ -191,7 +188,6 @@ extension Radio {
         {
             effects.complete(operation, .failure(.commandTimeout(opcode)))
         }
-        effects.needsConvergence = true
     }
 
     /// The controller does not scan, so that it finds no train.
@@ -199,7 +195,6 @@ extension Radio {
         guard BuiltIn.trains else { return }
         for operation in trains.missing where removeTrain(operation, into: &effects) {
             effects.complete(operation, .failure(.controller(status, commandSet.scanOpcode)))
-            effects.needsConvergence = true
         }
     }
 
@@ -230,7 +225,6 @@ extension Radio {
         into effects: inout Effects
     ) {
         let attempt = trains.established(status, identifier: information.identifier)
-        effects.needsConvergence = true
         guard status.isSuccess else {
             if let attempt, !attempt.isToBeRetried, removeTrain(attempt.operation, into: &effects) {
                 effects.complete(attempt.operation, .failure(.connectionFailed(status)))
@@ -295,8 +289,11 @@ extension Radio {
     mutating func report(
         _ part: TrainTable.Part, _ octets: [UInt8], at now: Instant, into effects: inout Effects
     ) {
-        trains.receive(part, octets, at: now) { operation, client, report in
-            effects.events.append(.train(operation, client, .report(report)))
+        // Only parts are kept. What is whole changes nothing.
+        if trains.isWhole(part) {
+            trains.deliver(part, octets, at: now, into: &effects.events)
+        } else {
+            trains.receive(part, octets, at: now, into: &effects.events)
         }
         effects.counters.droppedValues = effects.events.droppedValues
     }
@@ -307,7 +304,6 @@ extension Radio {
         let losses = trains.lost(event.synchronizationHandle)
         guard !losses.isEmpty else { return }
         for loss in losses { report(loss, ending: .success(.done), into: &effects) }
-        effects.needsConvergence = true
     }
 
     /// A link has ended, and with it what its peer could still transfer.

@@ -11,6 +11,10 @@ import BLEPackets
 /// Each machine makes the controller follow a plan. A new private address and a change of the resolving list need an
 /// idle radio: while one of them waits, every plan is empty (`isPaused`), and the wishes stay.
 ///
+/// A plan that may have to change is noticed by itself: what plans depend on is observed (`isUnsettled`), the facts of
+/// other rooms are compared (`Facts`), and a plan says how long it holds (`validUntil`). What each report changes stands
+/// apart, so that a report costs no convergence.
+///
 /// The radio does not know links, bonds or identities; each call passes what it needs of them.
 struct Radio {
     private let shared: SharedConfiguration
@@ -30,28 +34,36 @@ struct Radio {
     private(set) var canSendSubevents = false
     private(set) var canReceiveSubevents = false
 
+    /// Whether something has changed since the last convergence that a plan depends on.
+    private(set) var isUnsettled = true
+    /// When the plans change by themselves.
+    private(set) var validUntil: Instant?
+
+    /// Not observed, as each report changes it: its scans have a revision.
     var scanner: Scanner
-    var scanMachine: ScanMachine
-    var connector = Connector()
-    var initiator: Initiator
-    var advertiser = Advertiser()
-    var advertisingMachine = AdvertisingMachine()
-    var guests: [AdvertisingGuest] = []
-    var sets = AdvertisingSets()
-    var trains = TrainTable()
+    /// When the last report came.
+    var lastReport = Instant.zero
+    var scanMachine: ScanMachine { didSet { isUnsettled = true } }
+    var connector = Connector() { didSet { isUnsettled = true } }
+    var initiator: Initiator { didSet { isUnsettled = true } }
+    var advertiser = Advertiser() { didSet { isUnsettled = true } }
+    var advertisingMachine = AdvertisingMachine() { didSet { isUnsettled = true } }
+    var guests: [AdvertisingGuest] = [] { didSet { isUnsettled = true } }
+    var sets = AdvertisingSets() { didSet { isUnsettled = true } }
+    var trains = TrainTable() { didSet { isUnsettled = true } }
     /// The channels that links and trains may use; `nil`: all.
     private var channelMap: ChannelMap?
     /// The controller does not know them yet.
-    private var isChannelMapNew = false
+    private var isChannelMapNew = false { didSet { isUnsettled = true } }
     /// Who ends when the controller knows them.
     private var channelOperation: OperationID?
     /// The LE events that the controller reports from its start on.
     private(set) var eventMask = LEEventMask.afterReset
 
     /// The address of this device, unless the controller generates one.
-    var ownAddress: DeviceAddress?
-    var privateAddress = PrivateAddress()
-    var resolvingList = ControllerResolvingList()
+    var ownAddress: DeviceAddress? { didSet { isUnsettled = true } }
+    var privateAddress = PrivateAddress() { didSet { isUnsettled = true } }
+    var resolvingList = ControllerResolvingList() { didSet { isUnsettled = true } }
     /// The revision of the bonds and the key from which the list was last made.
     var resolvingListBasis: (revision: UInt64, localKey: Key128)?
 
@@ -59,11 +71,20 @@ struct Radio {
     private var paceDeadline: Instant?
     private var advertisingLimit = ChangeLimit()
     /// When high duty cycle directed advertising, which lasts 1.28 s, must have ended.
-    var callDeadline: Instant?
+    var callDeadline: Instant? { didSet { isUnsettled = true } }
     /// The controller refused to initiate while it scanned. From now on it only does one at a time.
-    var mustNotInitiateWhileScanning = false
+    var mustNotInitiateWhileScanning = false { didSet { isUnsettled = true } }
     /// The length of filter accept list that the controller really accepts, if that is less than it reports.
-    var acceptListLimit = Int.max
+    var acceptListLimit = Int.max { didSet { isUnsettled = true } }
+
+    /// What plans depend on outside of the radio, and which scans there are.
+    struct Facts: Equatable {
+        /// The revision of the bonds' keys.
+        var bonds: UInt64 = 0
+        var links: UInt64 = 0
+        var scans: UInt64 = 0
+        var identityResolvingKey: Key128?
+    }
 
     /// Compiled into whoever makes a radio, where it stays: a function of its own would return it by way of the stack.
     @inline(__always)
@@ -125,7 +146,6 @@ struct Radio {
         loseTrains(into: &effects)
         isChannelMapNew = true
         callDeadline = nil
-        effects.needsConvergence = true
     }
 
     // MARK: Wishes
@@ -139,7 +159,6 @@ struct Radio {
         switch command {
         case .scan(let request):
             scanner.add(request, operation: operation, client: client)
-            effects.needsConvergence = true
         case .changeScan(let scan, let request):
             Self.changed(scanner.change(scan, to: request), operation, into: &effects)
         case .changeAdvertising(let wish, let request):
@@ -165,7 +184,6 @@ struct Radio {
 
     private static func changed(_ isThere: Bool, _ operation: OperationID, into effects: inout Effects) {
         guard isThere else { return effects.complete(operation, .failure(.cancelled)) }
-        effects.needsConvergence = true
         effects.complete(operation, .success(.done))
     }
 
@@ -177,7 +195,6 @@ struct Radio {
             return effects.complete(operation, .failure(.limitReached))
         }
         connector.add(request, operation: operation, client: client, user: user)
-        effects.needsConvergence = true
     }
 
     /// Ends a scan, an advertisement or a pending connection.
@@ -193,7 +210,6 @@ struct Radio {
                 || BuiltIn.links && connector.remove(operation) != nil
                 || removeSet(operation) || removeTrain(operation, into: &effects)
         else { return false }
-        effects.needsConvergence = true
         effects.complete(operation, .failure(.cancelled))
         return true
     }
@@ -212,7 +228,6 @@ struct Radio {
         channelOperation = nil
         for operation in removeAllSets() { effects.complete(operation, .failure(failure)) }
         for operation in removeAllTrains(into: &effects) { effects.complete(operation, .failure(failure)) }
-        effects.needsConvergence = true
     }
 
     /// Tells the controller which channels links and trains may use; again after each reset.
@@ -226,7 +241,6 @@ struct Radio {
         if let channelOperation { effects.complete(channelOperation, .failure(.cancelled)) }
         (channelMap, channelOperation) = (map, operation)
         isChannelMapNew = true
-        effects.needsConvergence = true
     }
 
     private mutating func convergeChannelMap(into effects: inout Effects) {
@@ -246,11 +260,21 @@ struct Radio {
         resolving: [ResolvingKey], present: [DeviceAddress], at now: Instant, into effects: inout Effects
     ) {
         if BuiltIn.links { convergeChannelMap(into: &effects) }
+        let (wasIdle, guestHandles, eventCount) = (isIdle, sets.guestHandles, effects.events.count)
         convergeTrains(at: now, into: &effects)
         convergeReceiver(resolving: resolving, at: now, into: &effects)
         // Before the shared advertisement, which a set may become.
         convergeSets(at: now, into: &effects)
         convergeAdvertising(present: present, at: now, into: &effects)
+        validUntil = isPaused ? nil : earliest(earliest(scanMachine.heldUntil, paceDeadline), receiverDeadline)
+        // What has ended or left may make room, and what needs an idle radio can begin.
+        isUnsettled =
+            isIdle && !wasIdle || sets.guestHandles != guestHandles || effects.events.count != eventCount
+    }
+
+    private var receiverDeadline: Instant? {
+        let deadline = BuiltIn.links ? connector.nextDeadline : nil
+        return BuiltIn.trains ? earliest(deadline, trains.nextDeadline) : deadline
     }
 
     private mutating func convergeReceiver(
@@ -340,6 +364,7 @@ struct Radio {
         present: [DeviceAddress], at now: Instant, into effects: inout Effects
     ) {
         guard BuiltIn.server else { return }
+        paceDeadline = nil
         advertiser.hold(present)
         convergeGuests(at: now, into: &effects)
         guard !isPaused else { return perform(advertisingMachine.want(nil), into: &effects) }
@@ -403,20 +428,21 @@ struct Radio {
     /// Mutating, so that the caller does not copy the radio to read it.
     /// - Parameter isReady: whether the controller accepts commands; most timers stand still while it does not.
     mutating func nextDeadline(isReady: Bool) -> Instant? {
-        var deadline = earliest(scanMachine.nextDeadline, scanner.nextDeadline)
-        if BuiltIn.links { deadline = earliest(deadline, initiator.nextDeadline) }
+        var deadline = BuiltIn.links ? initiator.nextDeadline : nil
         guard isReady else { return deadline }
-        deadline = earliest(deadline, scanMachine.heldUntil)
-        if BuiltIn.links { deadline = earliest(deadline, connector.nextDeadline) }
+        deadline = earliest(deadline, validUntil)
         if BuiltIn.server {
             deadline = earliest(deadline, advertisingMachine.nextDeadline)
-            deadline = earliest(deadline, paceDeadline)
             deadline = earliest(deadline, callDeadline)
             deadline = earliest(deadline, guestDeadline)
         }
         if BuiltIn.sets { deadline = earliest(deadline, sets.nextDeadline) }
-        if BuiltIn.trains { deadline = earliest(deadline, trains.nextDeadline) }
         return BuiltIn.pairing ? earliest(deadline, privateAddress.nextDeadline) : deadline
+    }
+
+    /// When a scan has to go on, or a discovery must not wait any longer: each report moves it.
+    var scanDeadline: Instant? {
+        mutating get { earliest(scanMachine.nextDeadline(lastReport: lastReport), scanner.nextDeadline) }
     }
 
     mutating func advance(
@@ -425,29 +451,20 @@ struct Radio {
         if BuiltIn.pairing, isReady, let deadline = privateAddress.nextDeadline, deadline <= now {
             makePrivateAddress(with: identityResolvingKey, into: &effects)
         }
-        if let deadline = scanMachine.nextDeadline, deadline <= now {
+        if let deadline = scanMachine.nextDeadline(lastReport: lastReport), deadline <= now {
             effects.counters.scanRestarts &+= 1
-            perform(scanMachine.advance(to: now), into: &effects)
-        }
-        if let held = scanMachine.heldUntil, held <= now {
-            scanMachine.endHold()
-            effects.needsConvergence = true
+            perform(scanMachine.advance(to: now, lastReport: lastReport), into: &effects)
         }
         scanner.advance(to: now, into: &effects.events)
         if BuiltIn.links, let deadline = initiator.nextDeadline, deadline <= now {
             perform(initiator.advance(to: now), at: now, into: &effects)
-            effects.needsConvergence = true
         }
-        if BuiltIn.links, let deadline = connector.nextDeadline, deadline <= now { effects.needsConvergence = true }
-        if BuiltIn.trains, let deadline = trains.nextDeadline, deadline <= now { effects.needsConvergence = true }
         guard BuiltIn.server else { return }
-        perform(advertisingMachine.advance(to: now), into: &effects)
+        if let deadline = advertisingMachine.nextDeadline, deadline <= now {
+            perform(advertisingMachine.advance(to: now), into: &effects)
+        }
         advanceCall(to: now, into: &effects)
         advanceGuests(to: now, into: &effects)
         advanceSets(to: now, into: &effects)
-        if let deadline = paceDeadline, deadline <= now {
-            paceDeadline = nil
-            effects.needsConvergence = true
-        }
     }
 }

@@ -60,7 +60,7 @@ private struct Bench {
         case .scan: radio.scanAnswered(status, at: now, into: &effects)
         case .initiate: radio.initiateAnswered(status, at: now, into: &effects)
         case .advertise: radio.advertiseAnswered(status, at: now, into: &effects)
-        case .ownAddress: radio.addressAnswered(status, at: now, into: &effects)
+        case .ownAddress: radio.addressAnswered(status, at: now)
         default: Issue.record("\(command.opcode) was not sent by the radio")
         }
         return command.opcode
@@ -72,8 +72,7 @@ private struct Bench {
         for _ in 0..<50 {
             converge()
             while let opcode = answer() { sent.append(opcode) }
-            guard effects.needsConvergence else { break }
-            effects.needsConvergence = false
+            guard radio.isUnsettled else { break }
         }
         return sent
     }
@@ -145,9 +144,32 @@ struct RadioTests {
             #expect(bench.radio.cancel(wish, into: &bench.effects))
             #expect(!bench.radio.cancel(wish, into: &bench.effects))
         }
-        #expect(bench.effects.needsConvergence)
+        #expect(bench.radio.isUnsettled)
         let ends = bench.ends()
         #expect(wishes.allSatisfy { ends[$0] == .cancelled })
+    }
+
+    @Test("what a plan depends on marks itself when it changes; a report changes no plan")
+    func marks() {
+        var bench = Bench()
+        _ = bench.scan()
+        _ = bench.run()
+        #expect(!bench.radio.isUnsettled)
+        var report = Scanner.Report(
+            address: DeviceAddress(value: 7, kind: .public), isConnectable: true, isScannable: false,
+            isScanResponse: false, isExtended: false, rssi: -40)
+        let data: [UInt8] = [2, 1, 6]
+        let deadline = bench.radio.scanDeadline
+        bench.now = bench.now.advanced(by: .seconds(1))
+        bench.radio.heard(&report, at: bench.now, into: &bench.effects)
+        bench.radio.received(report, data: data.span.bytes, resolving: [], at: bench.now, into: &bench.effects)
+        #expect(!bench.radio.isUnsettled)
+        #expect(bench.radio.scanDeadline == deadline?.advanced(by: .seconds(1)))
+        let scans = bench.radio.scanner.revision
+        _ = bench.scan()
+        #expect(bench.radio.scanner.revision != scans)
+        _ = bench.connect(to: 7)
+        #expect(bench.radio.isUnsettled)
     }
 
     @Test("the radio pauses while a private address is set, and then continues")
