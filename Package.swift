@@ -65,7 +65,9 @@ let package = Package(
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
-        .target(name: "CLinux"),
+        // The kernel's Bluetooth sockets. Without pkg-config, which would link the library: only its headers are used.
+        .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),
+        .target(name: "CLinux", dependencies: ["CBluetooth"]),
         // Declares what CLinux has without importing it, so that no module above asks its clients for C.
         .target(
             name: "BLELinux", dependencies: ["CLinux"],
