@@ -94,6 +94,10 @@ let package = Package(
             name: "BLESimulator", dependencies: ["BLEPackets", "BLEJSON"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("m")]),
         .target(name: "BLEHost", dependencies: ["BLEPackets"], swiftSettings: strict),
+        // Pure: one description for each message, and its forms: Protocol Buffers, JSON, the schema.
+        .target(
+            name: "BLEMessages", dependencies: ["BLEAppLifecycle", "BLEHost", "BLEJSON", "BLEPackets"],
+            swiftSettings: strict),
         .target(
             name: "BLESecurity",
             dependencies: [
