@@ -36,6 +36,11 @@ public protocol Coder {
 
     mutating func beginList(_ number: Int, _ name: StaticString, _ type: ScalarType?, count: Int)
     mutating func endList()
+    /// After a choice of which no case was coded.
+    /// - Returns: whether its cases have to be coded once more.
+    mutating func looksFurther() throws(MessageError) -> Bool
+    /// Whether fields are coded that only recordings have.
+    var isRecording: Bool { get }
     /// Fields that a revision of the protocol added.
     mutating func since(
         _ revision: UInt32, _ fields: (inout Self) throws(MessageError) -> Void) throws(MessageError)
@@ -48,6 +53,7 @@ extension Coder {
         _ number: Int, _ name: StaticString, _ type: ScalarType?, count: Int
     ) {}
     @inline(__always) public mutating func endList() {}
+    @inline(__always) public mutating func looksFurther() -> Bool { false }
     @inline(__always)
     public mutating func since(
         _ revision: UInt32, _ fields: (inout Self) throws(MessageError) -> Void
@@ -55,6 +61,12 @@ extension Coder {
 }
 
 extension Coder {
+    /// Fields that only recordings have, not the socket.
+    @inline(__always)
+    public mutating func recorded(_ fields: (inout Self) throws(MessageError) -> Void) throws(MessageError) {
+        if isRecording { try fields(&self) }
+    }
+
     /// A message in a field.
     @inline(__always)
     mutating func nested(
@@ -116,7 +128,9 @@ extension Coder {
     /// The cases of a choice as fields of this message.
     @inline(__always)
     public mutating func choice<V: Choice>(_ value: inout V) throws(MessageError) {
-        guard try hasCase(&value) else { throw .invalidField }
+        while try !hasCase(&value) {
+            guard try looksFurther() else { throw .invalidField }
+        }
     }
 
     /// The same, where one value has no field.
@@ -129,7 +143,7 @@ extension Coder {
     private mutating func hasCase<V: Choice>(_ value: inout V) throws(MessageError) -> Bool {
         let outer = isChosen
         isChosen = false
-        repeat { try V.options(&value, &self) } while Self.reads && Self.visitsAll && !isChosen
+        try V.options(&value, &self)
         defer { isChosen = outer }
         return isChosen
     }

@@ -5,6 +5,7 @@ public struct MessageJSONReader: Coder {
     public static var reads: Bool { true }
 
     public var isChosen = false
+    public var isRecording: Bool { true }
     private var object: JSONValue
     /// The value that is coded next; `nil`: it is not there and counts as zero.
     private var value: JSONValue?

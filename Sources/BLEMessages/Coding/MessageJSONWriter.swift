@@ -7,6 +7,7 @@ public struct MessageJSONWriter: Coder {
     /// The text so far.
     public private(set) var text: [UInt8] = [UInt8(ascii: "{")]
     public var isChosen = false
+    public var isRecording: Bool { true }
     private var isInList = false
 
     public init() {}

@@ -73,6 +73,13 @@ extension ProtoReader {
         guard at <= scope.end else { throw .malformed }
     }
 
+    public mutating func looksFurther() throws(MessageError) -> Bool {
+        guard scope.isOrdered, number != .max else { return false }
+        try skipValue()
+        try advance()
+        return true
+    }
+
     /// Skips the fields that the description does not have.
     /// - Returns: whether the fields have no order, and the message is read once more.
     @inline(never)

@@ -7,6 +7,7 @@ public struct ProtoReader: Coder {
 
     let octets: ArraySlice<UInt8>
     public var isChosen = false
+    public let isRecording: Bool
     /// Where the value of the next field begins.
     var at: Int
     /// The number of the next field; `Int.max` behind the last one, 0 in a message without order.
@@ -44,7 +45,8 @@ public struct ProtoReader: Coder {
         fileprivate var isAbsent: Bool
     }
 
-    init(_ octets: ArraySlice<UInt8>) {
+    init(_ octets: ArraySlice<UInt8>, isRecording: Bool = false) {
+        self.isRecording = isRecording
         self.octets = octets
         at = octets.startIndex
         scope = Scope(begin: octets.startIndex, end: octets.endIndex)
@@ -105,9 +107,17 @@ public struct ProtoReader: Coder {
         _ wanted: Int, _ name: StaticString, _ presence: Presence, isSet: Bool
     ) throws(MessageError) -> Bool {
         if presence == .repeated { return try takesElement(of: wanted) }
+        if presence == .option {
+            // The cases of a choice may come in any order; what is before them is skipped afterwards.
+            if number != wanted {
+                guard number == 0, try find(wanted) else { return false }
+            }
+            isAbsent = false
+            isChosen = true
+            return true
+        }
         let isThere = number >= wanted ? number == wanted : try find(wanted)
         isAbsent = !isThere
-        if presence == .option, isThere { isChosen = true }
         return isThere || presence == .plain
     }
 
@@ -213,11 +223,13 @@ public struct ProtoReader: Coder {
 extension Message {
     /// Reads the octets of a message in Protocol Buffers. Unknown fields are skipped.
     /// - Throws: `MessageError.malformed` or `invalidField`.
-    public init(octets: ArraySlice<UInt8>) throws(MessageError) { self = try Self.read(octets) }
+    public init(octets: ArraySlice<UInt8>, isRecording: Bool = false) throws(MessageError) {
+        self = try Self.read(octets, isRecording: isRecording)
+    }
 
     @inline(__always)
-    static func read(_ octets: ArraySlice<UInt8>) throws(MessageError) -> Self {
-        var (reader, message) = (ProtoReader(octets), Self.blank)
+    static func read(_ octets: ArraySlice<UInt8>, isRecording: Bool = false) throws(MessageError) -> Self {
+        var (reader, message) = (ProtoReader(octets, isRecording: isRecording), Self.blank)
         try reader.whole { c throws(MessageError) in try describe(&message, &c) }
         return message
     }

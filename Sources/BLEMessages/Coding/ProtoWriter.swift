@@ -5,11 +5,13 @@ public struct ProtoWriter: Coder {
     /// What is written.
     public internal(set) var octets: [UInt8]
     public var isChosen = false
+    public let isRecording: Bool
     /// Where the octets of a list of numbers begin; 0 outside of one.
     private var packed = 0
 
     /// - Parameter header: octets that are zero, before the message.
-    public init(header: Int = 0, reserving capacity: Int = 64) {
+    public init(header: Int = 0, reserving capacity: Int = 64, isRecording: Bool = false) {
+        self.isRecording = isRecording
         octets = []
         octets.reserveCapacity(capacity)
         for _ in 0..<header { octets.append(0) }
@@ -108,8 +110,8 @@ extension Message {
     /// - Parameter header: octets that are zero, before the message.
     /// - Throws: `MessageError.invalidField` for a value that the schema does not have.
     @inline(__always)
-    func written(header: Int = 0) throws(MessageError) -> [UInt8] {
-        var writer = ProtoWriter(header: header)
+    func written(header: Int = 0, isRecording: Bool = false) throws(MessageError) -> [UInt8] {
+        var writer = ProtoWriter(header: header, isRecording: isRecording)
         var copy = self
         try Self.describe(&copy, &writer)
         return writer.octets
@@ -117,5 +119,7 @@ extension Message {
 
     /// The octets of the message in Protocol Buffers.
     /// - Throws: `MessageError.invalidField` for a value that the schema does not have.
-    public func encoded() throws(MessageError) -> [UInt8] { try written() }
+    public func encoded(isRecording: Bool = false) throws(MessageError) -> [UInt8] {
+        try written(isRecording: isRecording)
+    }
 }

@@ -5,6 +5,7 @@ public struct RevisionFinder: Coder {
     /// The revision (`Welcome.revision`).
     public private(set) var revision: UInt32 = 0
     public var isChosen = false
+    public var isRecording: Bool { false }
     private var present: UInt32 = 0
 
     public init() {}

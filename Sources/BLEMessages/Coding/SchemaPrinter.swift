@@ -6,10 +6,11 @@ public struct SchemaPrinter: Coder {
     /// The messages by their names, each with its fields. A name that has two descriptions is there twice.
     public private(set) var messages: [(name: String, fields: [String])] = []
     public var isChosen = false
+    public let isRecording: Bool
     private var fields: [String] = []
     private var presence = Presence.plain
 
-    public init() {}
+    public init(isRecording: Bool = false) { self.isRecording = isRecording }
 
     /// Adds a message, and those in its fields.
     public mutating func add<M: Message>(_ message: M.Type) throws(MessageError) {

@@ -4,13 +4,17 @@ public struct ValueDrawer: Coder {
     public static var visitsAll: Bool { true }
 
     public var isChosen = false
+    public let isRecording: Bool
     private var source: ArraySlice<UInt8>
     /// Elements that the present list still gets.
     private var elements = 0
     /// Messages that were drawn once more because their fields contradict each other.
     private var retries = 0
 
-    public init(_ octets: ArraySlice<UInt8>) { source = octets }
+    public init(_ octets: ArraySlice<UInt8>, isRecording: Bool = false) {
+        source = octets
+        self.isRecording = isRecording
+    }
 
     /// The next octet; 0 when there is none left.
     private mutating func next() -> UInt8 { source.popFirst() ?? 0 }
@@ -69,6 +73,8 @@ public struct ValueDrawer: Coder {
         return retries < 1000 && !source.isEmpty
     }
 
+    public mutating func looksFurther() -> Bool { true }
+
     public mutating func beginList(_ number: Int, _ name: StaticString, _ type: ScalarType?, count: Int) {
         elements = Int(next() & 3)
     }
@@ -77,8 +83,8 @@ public struct ValueDrawer: Coder {
 extension Message {
     /// A message of these octets.
     /// - Throws: `MessageError.invalidField` if no values were found that go together.
-    public static func drawn(from octets: ArraySlice<UInt8>) throws(MessageError) -> Self {
-        var (drawer, message) = (ValueDrawer(octets), blank)
+    public static func drawn(from octets: ArraySlice<UInt8>, isRecording: Bool = false) throws(MessageError) -> Self {
+        var (drawer, message) = (ValueDrawer(octets, isRecording: isRecording), blank)
         try drawer.nested(0, "", schemaName) { c throws(MessageError) in try describe(&message, &c) }
         return message
     }
