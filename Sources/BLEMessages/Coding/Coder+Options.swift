@@ -164,18 +164,18 @@ extension Coder {
         if Self.reads { it = try make(value.0, value.1, value.2, value.3, value.4, value.5) }
     }
 
-    /// A case with a value and a choice, which are the fields of a message `type`.
+    /// A case with a value, which is the first field of a message `type`, and a message whose fields are the rest of it.
     @inline(__always)
-    public mutating func option<T, A: FieldValue, B: Choice>(
+    public mutating func option<T, A: FieldValue, B: Message>(
         _ number: Int, _ name: StaticString, as type: @autoclosure () -> String, _ it: inout T,
-        _ make: (A, B) throws(MessageError) -> T, _ a: FieldKey, choice content: (T) -> (A, B)?
+        _ make: (A, B) throws(MessageError) -> T, _ a: FieldKey, rest content: (T) -> (A, B)?
     ) throws(MessageError) {
         let set = Self.reads ? nil : content(it)
         guard try takes(number, name, .option, isSet: set != nil) else { return }
         var value = set ?? (A.blank, B.blank)
         try nested(number, name, type()) { coder throws(MessageError) in
             try coder.field(a.0, a.1, &value.0)
-            try coder.choice(&value.1)
+            try B.describe(&value.1, &coder)
         }
         if Self.reads { it = try make(value.0, value.1) }
     }

@@ -125,6 +125,31 @@ extension Coder {
         value = read
     }
 
+    /// A number of which zero stands for another value.
+    @inline(__always)
+    public mutating func field<V: Scalar>(
+        _ number: Int, _ name: StaticString, _ value: inout V, zeroAs other: V
+    ) throws(MessageError) {
+        try field(number, name, &value)
+        if Self.reads, value.isZero { value = other }
+    }
+
+    /// A flag that the schema states the other way round.
+    @inline(__always)
+    public mutating func field(_ number: Int, _ name: StaticString, not value: inout Bool) throws(MessageError) {
+        var opposite = !value
+        try field(number, name, &opposite)
+        if Self.reads { value = !opposite }
+    }
+
+    /// A setting of a recording: always written, and where a recording lacks it, unchanged.
+    public mutating func setting<V: SingleValue>(
+        _ number: Int, _ name: StaticString, _ value: inout V
+    ) throws(MessageError) {
+        guard try takes(number, name, .optional, isSet: true) else { return }
+        try V.codeValue(number, name, &value, &self)
+    }
+
     /// The cases of a choice as fields of this message.
     @inline(__always)
     public mutating func choice<V: Choice>(_ value: inout V) throws(MessageError) {

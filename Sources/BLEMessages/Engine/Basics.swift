@@ -19,11 +19,11 @@ extension BluetoothUUID: OctetString {
     public var isZero: Bool { false }
     /// Everything that is found is compared with all of them, for every program.
     public static var listLimit: Int { 512 }
-    public var octets: [UInt8] {
+    public var messageOctets: [UInt8] {
         guard let short = shortValue else { return bytes }
         return [UInt8(short >> 8), UInt8(truncatingIfNeeded: short)]
     }
-    public init?(octets: ArraySlice<UInt8>) {
+    public init?(messageOctets octets: ArraySlice<UInt8>) {
         var (high, low): (UInt64, UInt64) = (0, 0)
         for octet in octets { (high, low) = (high << 8 | low >> 56, low << 8 | UInt64(octet)) }
         switch octets.count {
@@ -43,5 +43,23 @@ extension AttributeHandleRange: Message {
         try c.field(1, "first", &first)
         try c.field(2, "last", &last)
         if C.reads { it = Self(first, last) }
+    }
+}
+
+/// Most significant first.
+extension Key128: OctetString {
+    public static var blank: Self { .zero }
+    public var isZero: Bool { false }
+    public var messageOctets: [UInt8] { octets.reversed() }
+    public init?(messageOctets octets: ArraySlice<UInt8>) { self.init(mostSignificantFirst: Array(octets)) }
+}
+
+/// X, then Y, most significant first.
+extension P256PublicKey: OctetString {
+    public static var blank: Self { .zero }
+    public var isZero: Bool { false }
+    public var messageOctets: [UInt8] { x + y }
+    public init?(messageOctets octets: ArraySlice<UInt8>) {
+        self.init(x: Array(octets.prefix(32)), y: Array(octets.dropFirst(32)))
     }
 }

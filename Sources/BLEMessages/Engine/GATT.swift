@@ -73,11 +73,3 @@ extension AttributeWrite: Message {
         try c.field(2, "value", &it.value)
     }
 }
-
-/// A flag in the schema: whether the values are indications.
-extension SubscriptionMode: Scalar {
-    public static var blank: Self { .notifications }
-    public static var type: ScalarType { .bool }
-    public var bits: UInt64 { self == .indications ? 1 : 0 }
-    public init?(bits: UInt64) { self = bits == 0 ? .notifications : .indications }
-}
