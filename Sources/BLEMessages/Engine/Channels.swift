@@ -7,11 +7,11 @@ extension ChannelCommand: Choice {
         try c.option(
             24, "listen", as: "Listen", &it,
             { .listen(spsm: $0 == 0 ? nil : $0, $1, requiresEncryption: $2, demanding: $3) }, (1, "spsm"),
-            (2, "settings"), (3, "requires_encryption"), (4, "security")
-        ) {
-            guard case .listen(let spsm, let settings, let isEncrypted, let demanded) = $0 else { return nil }
-            return (spsm ?? 0, settings, isEncrypted, demanded)
-        }
+            (2, "settings"), (3, "requires_encryption"), (4, "security"),
+            {
+                guard case .listen(let spsm, let settings, let isEncrypted, let demanded) = $0 else { return nil }
+                return (spsm ?? 0, settings, isEncrypted, demanded)
+            })
         try c.option(25, "stop_listening", &it, Self.stopListening) {
             if case .stopListening(let spsm) = $0 { spsm } else { nil }
         }
@@ -22,9 +22,7 @@ extension ChannelCommand: Choice {
             if case .send(let channel, let unit) = $0 { (channel, unit) } else { nil }
         }
         try c.option(28, "consume_on_channel", as: "ConsumeOnChannel", &it, Self.consume, (1, "channel"), (2, "units"))
-        {
-            if case .consume(let channel, let units) = $0 { (channel, units) } else { nil }
-        }
+        { if case .consume(let channel, let units) = $0 { (channel, units) } else { nil } }
         try c.option(29, "close_channel", &it, Self.close) { if case .close(let channel) = $0 { channel } else { nil } }
         try c.option(
             31, "open_enhanced_channels", as: "OpenEnhancedChannels", &it, Self.openEnhancedChannels, (1, "link"),
@@ -104,9 +102,9 @@ extension ChannelInformation: Message {
 extension ChannelEvent: Choice {
     public static var blank: Self { .received(.blank, []) }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
-        try c.option(1, "opened", &it, { .opened($0, .local) }) {
-            if case .opened(let information, _) = $0 { information } else { nil }
-        }
+        try c.option(
+            1, "opened", &it, { .opened($0, .local) },
+            { if case .opened(let information, _) = $0 { information } else { nil } })
         try c.option(2, "received", as: "ReceivedOnChannel", &it, Self.received, (1, "channel"), (2, "unit")) {
             if case .received(let channel, let unit) = $0 { (channel, unit) } else { nil }
         }

@@ -8,9 +8,7 @@ extension HostCommand: Choice {
         // Before the others: of these there may be thousands a second.
         try c.option(
             7, "gatt", as: "GATT", &it, { .link($0, .gatt($1)) }, (1, "link"),
-            rest: {
-                if case .link(let link, .gatt(let operation)) = $0 { (link, operation) } else { nil }
-            })
+            rest: { if case .link(let link, .gatt(let operation)) = $0 { (link, operation) } else { nil } })
         try c.options(&it, HostCommand.channel) { if case .channel(let command) = $0 { command } else { nil } }
         try c.options(&it, HostCommand.radio) { if case .radio(let command) = $0 { command } else { nil } }
         try c.options(&it, HostCommand.server) { if case .server(let command) = $0 { command } else { nil } }
@@ -18,25 +16,23 @@ extension HostCommand: Choice {
         try c.option(5, "cancel", as: "Cancel", &it, HostCommand.cancel, (1, "operation")) {
             if case .cancel(let operation) = $0 { operation } else { nil }
         }
-        try c.option(6, "disconnect", as: "Disconnect", &it, { .link($0, .disconnect) }, (1, "link")) {
-            if case .link(let link, .disconnect) = $0 { link } else { nil }
-        }
-        try c.option(8, "read_rssi", as: "ReadRSSI", &it, { .link($0, .procedure(.readRSSI)) }, (1, "link")) {
-            if case .link(let link, .procedure(.readRSSI)) = $0 { link } else { nil }
-        }
+        try c.option(
+            6, "disconnect", as: "Disconnect", &it, { .link($0, .disconnect) }, (1, "link"),
+            { if case .link(let link, .disconnect) = $0 { link } else { nil } })
+        try c.option(
+            8, "read_rssi", as: "ReadRSSI", &it, { .link($0, .procedure(.readRSSI)) }, (1, "link"),
+            { if case .link(let link, .procedure(.readRSSI)) = $0 { link } else { nil } })
         try c.option(
             19, "update_parameters", as: "UpdateParameters", &it,
-            { .link($0, .procedure(.updateParameters($1))) }, (1, "link"), (2, "parameters")
-        ) {
-            guard case .link(let link, .procedure(.updateParameters(let wished))) = $0 else { return nil }
-            return (link, wished)
-        }
+            { .link($0, .procedure(.updateParameters($1))) }, (1, "link"), (2, "parameters"),
+            {
+                guard case .link(let link, .procedure(.updateParameters(let wished))) = $0 else { return nil }
+                return (link, wished)
+            })
         try c.since(1) { c throws(MessageError) in
             try c.option(
                 39, "procedure", as: "LinkProcedure", &it, { .link($0, .procedure($1)) }, (1, "link"),
-                rest: {
-                    if case .link(let link, .procedure(let procedure)) = $0 { (link, procedure) } else { nil }
-                })
+                rest: { if case .link(let link, .procedure(let procedure)) = $0 { (link, procedure) } else { nil } })
             try c.option(
                 40, "hci_command", as: "HCICommand", &it, HostCommand.sendHCICommand, (1, "opcode"), (2, "parameters")
             ) { if case .sendHCICommand(let opcode, let parameters) = $0 { (opcode, parameters) } else { nil } }

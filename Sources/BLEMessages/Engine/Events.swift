@@ -11,49 +11,44 @@ extension HostEvent: Choice {
             7, "notification", as: "Notification", &it,
             {
                 .gatt($0, .notification(GATTNotification(handle: $1, value: $2, isIndication: $3, clients: [.local])))
-            }, (1, "link"), (2, "handle"), (3, "value"), (4, "is_indication")
-        ) {
-            guard case .gatt(let link, .notification(let told)) = $0 else { return nil }
-            return (link, told.handle, told.value, told.isIndication)
-        }
-        try c.option(5, "connected", &it, { .connected($0, .local) }) {
-            if case .connected(let link, _) = $0 { link } else { nil }
-        }
+            }, (1, "link"), (2, "handle"), (3, "value"), (4, "is_indication"),
+            {
+                guard case .gatt(let link, .notification(let told)) = $0 else { return nil }
+                return (link, told.handle, told.value, told.isIndication)
+            })
+        try c.option(
+            5, "connected", &it, { .connected($0, .local) },
+            { if case .connected(let link, _) = $0 { link } else { nil } })
         try c.option(
             6, "disconnected", as: "Disconnected", &it, { .disconnected($0, .local, reason: $1) }, (1, "link"),
-            (2, "reason")
-        ) { if case .disconnected(let link, _, let reason) = $0 { (link, reason) } else { nil } }
-        try c.option(8, "mtu_changed", as: "MTUChanged", &it, { .gatt($0, .mtuChanged($1)) }, (1, "link"), (2, "mtu")) {
-            if case .gatt(let link, .mtuChanged(let mtu)) = $0 { (link, mtu) } else { nil }
-        }
+            (2, "reason"), { if case .disconnected(let link, _, let reason) = $0 { (link, reason) } else { nil } })
+        try c.option(
+            8, "mtu_changed", as: "MTUChanged", &it, { .gatt($0, .mtuChanged($1)) }, (1, "link"), (2, "mtu"),
+            { if case .gatt(let link, .mtuChanged(let mtu)) = $0 { (link, mtu) } else { nil } })
         try c.option(
             9, "subscriptions_forgotten", as: "SubscriptionsForgotten", &it, { .gatt($0, .subscriptionsForgotten($1)) },
-            (1, "link"), (2, "handles")
-        ) { if case .gatt(let link, .subscriptionsForgotten(let handles)) = $0 { (link, handles) } else { nil } }
+            (1, "link"), (2, "handles"),
+            { if case .gatt(let link, .subscriptionsForgotten(let handles)) = $0 { (link, handles) } else { nil } })
         try c.option(
             10, "write_room", as: "WriteRoom", &it, { .gatt($0, $1 ? .writeCommandsReady : .writeCommandsFull) },
-            (1, "link"), (2, "is_there")
-        ) {
-            switch $0 {
-            case .gatt(let link, .writeCommandsReady): (link, true)
-            case .gatt(let link, .writeCommandsFull): (link, false)
-            default: nil
-            }
-        }
+            (1, "link"), (2, "is_there"),
+            {
+                switch $0 {
+                case .gatt(let link, .writeCommandsReady): (link, true)
+                case .gatt(let link, .writeCommandsFull): (link, false)
+                default: nil
+                }
+            })
         try c.option(11, "recovering", as: "Recovering", &it, Self.recovering, (1, "reopens_transport")) {
             if case .recovering(let step) = $0 { step } else { nil }
         }
         try c.option(12, "ready", &it, Self.ready) { if case .ready(let controller) = $0 { controller } else { nil } }
         try c.option(
             14, "pairing", as: "PairingProgress", &it, Self.pairing, (1, "link"),
-            rest: {
-                if case .pairing(let link, let event) = $0 { (link, event) } else { nil }
-            })
+            rest: { if case .pairing(let link, let event) = $0 { (link, event) } else { nil } })
         try c.option(
             15, "encryption_changed", as: "EncryptionChanged", &it, Self.encryptionChanged, (1, "link"),
-            rest: {
-                if case .encryptionChanged(let link, let security) = $0 { (link, security) } else { nil }
-            })
+            rest: { if case .encryptionChanged(let link, let security) = $0 { (link, security) } else { nil } })
         try c.option(22, "server", &it, Self.server) { if case .server(let event) = $0 { event } else { nil } }
         try c.option(23, "central_connected", &it, Self.centralConnected) {
             if case .centralConnected(let link) = $0 { link } else { nil }
@@ -69,11 +64,11 @@ extension HostEvent: Choice {
             {
                 .connectionParametersChanged(
                     $0, ConnectionParameters(interval: $1, peripheralLatency: $2, supervisionTimeout: $3))
-            }, (1, "link"), (2, "interval"), (3, "peripheral_latency"), (4, "supervision_timeout")
-        ) {
-            guard case .connectionParametersChanged(let link, let used) = $0 else { return nil }
-            return (link, used.interval, used.peripheralLatency, used.supervisionTimeout)
-        }
+            }, (1, "link"), (2, "interval"), (3, "peripheral_latency"), (4, "supervision_timeout"),
+            {
+                guard case .connectionParametersChanged(let link, let used) = $0 else { return nil }
+                return (link, used.interval, used.peripheralLatency, used.supervisionTimeout)
+            })
         try c.option(27, "channel", &it, Self.channel) { if case .channel(let event) = $0 { event } else { nil } }
         try c.option(28, "bond_changed", &it, Self.bondChanged) {
             if case .bondChanged(let bond) = $0 { bond } else { nil }
@@ -84,23 +79,19 @@ extension HostEvent: Choice {
         try c.option(
             34, "phys_changed", as: "PHYsChanged", &it,
             { (link, phys: PHYs) in .phyChanged(link, transmit: phys.transmit, receive: phys.receive) }, (1, "link"),
-            (2, "phys")
-        ) {
-            guard case .phyChanged(let link, let transmit, let receive) = $0 else { return nil }
-            return (link, PHYs(transmit: transmit, receive: receive))
-        }
+            (2, "phys"),
+            {
+                guard case .phyChanged(let link, let transmit, let receive) = $0 else { return nil }
+                return (link, PHYs(transmit: transmit, receive: receive))
+            })
         try c.option(
             35, "data_length_changed", as: "DataLengthChanged", &it, Self.dataLengthChanged, (1, "link"), (2, "length")
         ) { if case .dataLengthChanged(let link, let length) = $0 { (link, length) } else { nil } }
         try c.option(36, "subrate_changed", as: "SubrateChanged", &it, Self.subrateChanged, (1, "link"), (2, "subrate"))
-        {
-            if case .subrateChanged(let link, let subrate) = $0 { (link, subrate) } else { nil }
-        }
+        { if case .subrateChanged(let link, let subrate) = $0 { (link, subrate) } else { nil } }
         try c.option(
             37, "link_report", as: "LinkReport", &it, Self.linkReport, (1, "link"),
-            rest: {
-                if case .linkReport(let link, let report) = $0 { (link, report) } else { nil }
-            })
+            rest: { if case .linkReport(let link, let report) = $0 { (link, report) } else { nil } })
         try c.option(
             38, "cleartext_refused", as: "CleartextRefused", &it, Self.cleartextRefused, (1, "link"), (2, "peer")
         ) { if case .cleartextRefused(let link, let peer) = $0 { (link, peer) } else { nil } }
@@ -148,12 +139,12 @@ extension DisconnectionReason: Message {
 extension LinkReport: Choice {
     public static var blank: Self { .unauthenticated }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
-        try c.option(2, "own_power", &it, { .transmitPower($0, isPeers: false) }) {
-            if case .transmitPower(let power, false) = $0 { power } else { nil }
-        }
-        try c.option(3, "peers_power", &it, { .transmitPower($0, isPeers: true) }) {
-            if case .transmitPower(let power, true) = $0 { power } else { nil }
-        }
+        try c.option(
+            2, "own_power", &it, { .transmitPower($0, isPeers: false) },
+            { if case .transmitPower(let power, false) = $0 { power } else { nil } })
+        try c.option(
+            3, "peers_power", &it, { .transmitPower($0, isPeers: true) },
+            { if case .transmitPower(let power, true) = $0 { power } else { nil } })
         try c.option(4, "path_loss", &it, Self.pathLoss) { if case .pathLoss(let loss) = $0 { loss } else { nil } }
         try c.option(5, "unauthenticated", &it, .unauthenticated)
     }

@@ -51,9 +51,9 @@ extension HostFailure: Message {
         try flat.reason(14, &it, .invalidRequest(.notAvailableOnSharedController))
         try flat.reason(15, &it, .invalidRequest(.notPermitted))
         try flat.reason(16, &it, .invalidRequest(.advertisementTooLong))
-        try flat.reason(17, &it, { .invalidRequest(.advertisingSet($0)) }, .code) {
-            if case .invalidRequest(.advertisingSet(let fault)) = $0 { fault } else { nil }
-        }
+        try flat.reason(
+            17, &it, { .invalidRequest(.advertisingSet($0)) }, .code,
+            { if case .invalidRequest(.advertisingSet(let fault)) = $0 { fault } else { nil } })
         try flat.reason(18, &it, .invalidRequest(.train))
         try flat.reason(19, &it, .invalidRequest(.pathLossZones))
         try flat.reason(50, &it, .invalidRequest(.channelMap))
@@ -102,9 +102,9 @@ extension SecurityFailure {
 
 extension GATTFailure {
     static func reasons(_ it: inout Self, _ flat: inout FlatFailure) throws(MessageError) {
-        try flat.reason(20, &it, { .att($0, handle: $1) }, .code, .handle) {
-            if case .att(let error, let handle) = $0 { (error, handle) } else { nil }
-        }
+        try flat.reason(
+            20, &it, { .att($0, handle: $1) }, .code, .handle,
+            { if case .att(let error, let handle) = $0 { (error, handle) } else { nil } })
         try flat.reason(21, &it, .transactionTimeout)
         try flat.reason(22, &it, Self.disconnected, .code) {
             if case .disconnected(let status) = $0 { status } else { nil }
@@ -150,18 +150,18 @@ extension ATTInvalidResponse {
             if case .elementLength(let length) = $0 { length } else { nil }
         }
         try flat.reason(37, &it, .tooManyValues)
-        try flat.reason(38, &it, { .malformed(.truncated(needed: $0, remaining: $1)) }, .number, .otherNumber) {
-            if case .malformed(.truncated(let needed, let left)) = $0 { (needed, left) } else { nil }
-        }
-        try flat.reason(39, &it, { .malformed(.trailingBytes($0)) }, .number) {
-            if case .malformed(.trailingBytes(let count)) = $0 { count } else { nil }
-        }
-        try flat.reason(40, &it, { .malformed(.invalidValue($0, field: $1)) }, .number, .otherNumber) {
-            if case .malformed(.invalidValue(let value, let field)) = $0 { (value, field) } else { nil }
-        }
-        try flat.reason(41, &it, { .malformed(.lengthMismatch(stated: $0, actual: $1)) }, .number, .otherNumber) {
-            if case .malformed(.lengthMismatch(let stated, let actual)) = $0 { (stated, actual) } else { nil }
-        }
+        try flat.reason(
+            38, &it, { .malformed(.truncated(needed: $0, remaining: $1)) }, .number, .otherNumber,
+            { if case .malformed(.truncated(let needed, let left)) = $0 { (needed, left) } else { nil } })
+        try flat.reason(
+            39, &it, { .malformed(.trailingBytes($0)) }, .number,
+            { if case .malformed(.trailingBytes(let count)) = $0 { count } else { nil } })
+        try flat.reason(
+            40, &it, { .malformed(.invalidValue($0, field: $1)) }, .number, .otherNumber,
+            { if case .malformed(.invalidValue(let value, let field)) = $0 { (value, field) } else { nil } })
+        try flat.reason(
+            41, &it, { .malformed(.lengthMismatch(stated: $0, actual: $1)) }, .number, .otherNumber,
+            { if case .malformed(.lengthMismatch(let stated, let actual)) = $0 { (stated, actual) } else { nil } })
     }
 }
 
@@ -185,9 +185,9 @@ extension GATTPublishError {
         try flat.reason(87, &it, Self.unknownService, .handle) {
             if case .unknownService(let handle) = $0 { handle } else { nil }
         }
-        try flat.reason(88, &it, { .isIncluded($0, by: $1) }, .handle, .number) {
-            if case .isIncluded(let handle, let other) = $0 { (handle, other) } else { nil }
-        }
+        try flat.reason(
+            88, &it, { .isIncluded($0, by: $1) }, .handle, .number,
+            { if case .isIncluded(let handle, let other) = $0 { (handle, other) } else { nil } })
         try flat.reason(89, &it, Self.handlesOutOfOrder, .handle) {
             if case .handlesOutOfOrder(let handle) = $0 { handle } else { nil }
         }

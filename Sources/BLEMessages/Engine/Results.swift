@@ -4,10 +4,10 @@ import BLEPackets
 extension Result: FieldValue, SingleValue, Message, Choice where Success == HostResult, Failure == HostFailure {
     public static var blank: Self { .success(.done) }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
-        try c.options(&it, { .success($0) }) { if case .success(let result) = $0 { result } else { nil } }
-        try c.option(2, "failure", &it, { .failure($0) }) {
-            if case .failure(let failure) = $0 { failure } else { nil }
-        }
+        try c.options(&it, { .success($0) }, { if case .success(let result) = $0 { result } else { nil } })
+        try c.option(
+            2, "failure", &it, { .failure($0) },
+            { if case .failure(let failure) = $0 { failure } else { nil } })
     }
 }
 
@@ -40,9 +40,11 @@ extension HostResult: Choice {
         try c.option(26, "data_length", &it, Self.dataLength) {
             if case .dataLength(let length) = $0 { length } else { nil }
         }
-        try c.option(27, "phys", &it, { (phys: PHYs) in .phy(transmit: phys.transmit, receive: phys.receive) }) {
-            if case .phy(let transmit, let receive) = $0 { PHYs(transmit: transmit, receive: receive) } else { nil }
-        }
+        try c.option(
+            27, "phys", &it, { (phys: PHYs) in .phy(transmit: phys.transmit, receive: phys.receive) },
+            {
+                if case .phy(let transmit, let receive) = $0 { PHYs(transmit: transmit, receive: receive) } else { nil }
+            })
         try c.option(28, "subrate", &it, Self.subrate) { if case .subrate(let subrate) = $0 { subrate } else { nil } }
         try c.option(29, "transmit_power", &it, Self.transmitPower) {
             if case .transmitPower(let power) = $0 { power } else { nil }
@@ -50,9 +52,7 @@ extension HostResult: Choice {
         try c.option(30, "hci_answer", &it, Self.hciAnswer) {
             if case .hciAnswer(let octets) = $0 { octets } else { nil }
         }
-        try c.option(
-            31, "out_of_band", as: "OutOfBand", &it, Self.outOfBand, (1, "values"), (2, "public_key")
-        ) {
+        try c.option(31, "out_of_band", as: "OutOfBand", &it, Self.outOfBand, (1, "values"), (2, "public_key")) {
             guard case .outOfBandData(let data) = $0 else { return nil }
             return (
                 OutOfBandData.SecureConnectionsData(random: data.random, confirm: data.confirm), data.publicKey

@@ -9,9 +9,7 @@ extension SecurityCommand: Choice {
         }
         try c.option(
             10, "answer_pairing", as: "AnswerPairing", &it, Self.answerPairing, (1, "question"),
-            rest: {
-                if case .answerPairing(let question, let answer) = $0 { (question, answer) } else { nil }
-            })
+            rest: { if case .answerPairing(let question, let answer) = $0 { (question, answer) } else { nil } })
         try c.option(11, "encrypt", as: "Encrypt", &it, Self.encrypt, (1, "link")) {
             if case .encrypt(let link) = $0 { link } else { nil }
         }

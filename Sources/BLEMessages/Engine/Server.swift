@@ -10,16 +10,16 @@ extension ServerCommand: Choice {
         }
         try c.option(
             16, "respond", as: "Respond", &it, Self.respond, (1, "question"),
-            rest: {
-                if case .respond(let question, let answer) = $0 { (question, answer) } else { nil }
-            })
+            rest: { if case .respond(let question, let answer) = $0 { (question, answer) } else { nil } })
         try c.option(
-            17, "update_value", as: "Update", &it, { .updateValue($0, value: $1, links: $2?.links) }, (1, "handle"),
-            (2, "value"), (3, "links")
-        ) {
-            guard case .updateValue(let handle, let value, let links) = $0 else { return nil }
-            return (handle, value, links.map { Links(links: $0) })
-        }
+            17, "update_value", as: "Update", &it,
+            { (handle, value, links: Links?) in .updateValue(handle, value: value, links: links?.links) },
+            (1, "handle"),
+            (2, "value"), (3, "links"),
+            {
+                guard case .updateValue(let handle, let value, let links) = $0 else { return nil }
+                return (handle, value, links.map { Links(links: $0) })
+            })
         try c.option(18, "set_device_name", &it, Self.setDeviceName) {
             if case .setDeviceName(let name) = $0 { name } else { nil }
         }
@@ -44,9 +44,9 @@ extension GATTAnswer: Choice {
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.option(2, "value", &it, Self.value) { if case .value(let octets) = $0 { octets } else { nil } }
         try c.option(3, "success", &it, .success)
-        try c.option(4, "error", as: "ServerError", &it, { .failure($0, handle: $1) }, (1, "code"), (2, "handle")) {
-            if case .failure(let error, let handle) = $0 { (error, handle) } else { nil }
-        }
+        try c.option(
+            4, "error", as: "ServerError", &it, { .failure($0, handle: $1) }, (1, "code"), (2, "handle"),
+            { if case .failure(let error, let handle) = $0 { (error, handle) } else { nil } })
     }
 }
 

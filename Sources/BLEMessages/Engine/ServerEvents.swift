@@ -8,19 +8,19 @@ extension GATTServerEvent: Choice {
         try c.option(
             1, "read", as: "ReadQuestion", &it,
             { .read(GATTReadRequest(id: $0, link: $1, handle: $2, offset: $3, owner: .local)) }, (1, "question"),
-            (2, "link"), (3, "handle"), (4, "offset")
-        ) {
-            guard case .read(let request) = $0 else { return nil }
-            return (request.id, request.link, request.handle, request.offset)
-        }
+            (2, "link"), (3, "handle"), (4, "offset"),
+            {
+                guard case .read(let request) = $0 else { return nil }
+                return (request.id, request.link, request.handle, request.offset)
+            })
         try c.option(
             2, "write", as: "WriteQuestion", &it,
             { .write(GATTWriteRequest(id: $0, link: $1, writes: $2, needsAnswer: $3, owner: .local)) },
-            (1, "question"), (2, "link"), (3, "writes"), (4, "needs_answer")
-        ) {
-            guard case .write(let request) = $0 else { return nil }
-            return (request.id, request.link, request.writes, request.needsAnswer)
-        }
+            (1, "question"), (2, "link"), (3, "writes"), (4, "needs_answer"),
+            {
+                guard case .write(let request) = $0 else { return nil }
+                return (request.id, request.link, request.writes, request.needsAnswer)
+            })
         try c.option(3, "subscribed", &it, Self.subscribed) {
             if case .subscribed(let subscription) = $0 { subscription } else { nil }
         }
