@@ -168,8 +168,8 @@ extension Coder {
     private mutating func hasCase<V: Choice>(_ value: inout V) throws(MessageError) -> Bool {
         let outer = isChosen
         isChosen = false
-        try V.options(&value, &self)
         defer { isChosen = outer }
+        try V.options(&value, &self)
         return isChosen
     }
 }

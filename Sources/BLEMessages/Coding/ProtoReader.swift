@@ -43,6 +43,8 @@ public struct ProtoReader: Coder {
         fileprivate var number: Int
         fileprivate var wireType: UInt8
         fileprivate var isAbsent: Bool
+        /// Whether the fields are read once more, as they have no order.
+        fileprivate var isSecondWalk = false
     }
 
     init(_ octets: ArraySlice<UInt8>, isRecording: Bool = false) {
@@ -106,7 +108,10 @@ public struct ProtoReader: Coder {
     public mutating func takes(
         _ wanted: Int, _ name: StaticString, _ presence: Presence, isSet: Bool
     ) throws(MessageError) -> Bool {
-        if presence == .repeated { return try takesElement(of: wanted) }
+        if presence == .repeated {
+            isAbsent = false
+            return try takesElement(of: wanted)
+        }
         if presence == .option {
             // The cases of a choice may come in any order; what is before them is skipped afterwards.
             if number != wanted {
@@ -180,7 +185,8 @@ public struct ProtoReader: Coder {
     @inline(__always)
     public mutating func end(_ place: inout Place) throws(MessageError) -> Bool {
         if number != .max || scope.isDisordered {
-            guard try !needsSecondWalk() else { return false }
+            place.isSecondWalk = try needsSecondWalk()
+            if place.isSecondWalk { return false }
         }
         at = place.end
         scope = place.outer
@@ -191,10 +197,10 @@ public struct ProtoReader: Coder {
     }
 
     public mutating func recover(_ place: inout Place) -> Bool {
-        let wasOrdered = scope.begin != place.begin || scope.end != place.end || scope.isOrdered
         scope = Scope(begin: place.begin, end: place.end)
         (at, number, packedEnd) = (place.begin, 0, 0)
-        guard wasOrdered else { return false }
+        guard !place.isSecondWalk else { return false }
+        place.isSecondWalk = true
         do throws(MessageError) {
             var last = 0
             while at < scope.end {
@@ -214,7 +220,6 @@ public struct ProtoReader: Coder {
         scope.list = number
         scope.isPackable = type != nil
         scope.elements = scope.begin
-        isAbsent = false
     }
 
     public mutating func endList() { scope.list = 0 }

@@ -101,8 +101,10 @@ public struct ProtoWriter: Coder {
     }
 
     public mutating func endList() {
-        if packed > 0 { _ = end(&packed) }
+        guard packed > 0 else { return }
+        var place = packed
         packed = 0
+        _ = end(&place)
     }
 }
 
