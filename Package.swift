@@ -142,7 +142,7 @@ let package = Package(
         .target(
             name: "CoreBluetooth",
             dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEAssignedNumbers", "BLEDaemonClient", "BLEDaemonProtocol",
+                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEAssignedNumbers", "BLEDaemonClient", "BLEMessages",
                 "BLESecurity", "BLEText", "BLEVirtualTransports", "CoreBluetoothSubmodules",
             ],
             swiftSettings: strict),
@@ -173,13 +173,13 @@ let package = Package(
         .target(
             name: "BLEDaemon",
             dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEAppState", "BLECapture", "BLEDaemonProtocol", "BLEHost", "BLEJSON",
-                "BLELinux", "BLEPackets", "BLEStateFiles", "BLETransport",
+                "BLE", "BLEAppLifecycle", "BLEAppState", "BLECapture", "BLEHost", "BLEJSON", "BLELinux", "BLEMessages",
+                "BLEPackets", "BLEStateFiles", "BLETransport",
             ],
             swiftSettings: strict),
         .target(
             name: "BLEDaemonClient",
-            dependencies: ["BLE", "BLEDaemonProtocol", "BLEHost", "BLEPackets", "BLETransport"],
+            dependencies: ["BLE", "BLEAppLifecycle", "BLEHost", "BLEMessages", "BLEPackets", "BLETransport"],
             swiftSettings: strict),
         .executableTarget(
             name: "bled",
@@ -231,7 +231,7 @@ let package = Package(
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         .target(
             name: "FuzzBodies",
-            dependencies: ["BLEAppLifecycle", "BLECapture", "BLEDaemon", "BLEDaemonProtocol", "BLEHost", "BLEPackets"],
+            dependencies: ["BLEAppLifecycle", "BLECapture", "BLEDaemon", "BLEHost", "BLEMessages", "BLEPackets"],
             path: "Tools/Fuzz/Sources/FuzzBodies", swiftSettings: strict),
         // Engines on one virtual air, for every test that needs more than one machine.
         .target(
@@ -304,9 +304,16 @@ let package = Package(
             dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
+            name: "BLEMessagesTests",
+            dependencies: [
+                "BLEAppLifecycle", "BLEDaemonProtocol", "BLEHost", "BLEMessages",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "BLEDaemonTests",
             dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEDaemon", "BLEDaemonClient", "BLEDaemonProtocol", "BLETransport",
+                "BLE", "BLEAppLifecycle", "BLEDaemon", "BLEDaemonClient", "BLEMessages", "BLETransport",
                 "BLEVirtualTransports",
             ],
             swiftSettings: strict),

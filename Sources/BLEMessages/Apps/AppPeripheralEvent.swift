@@ -52,14 +52,10 @@ struct AppPeripheralEvent: Message {
             { if case .descriptorValueUpdated(let descriptor, let value, _) = $0 { (descriptor, value) } else { nil } })
         try c.option(
             9, "value_written", &it, { .valueWritten(characteristic: $0, error) },
-            {
-                if case .valueWritten(let characteristic, _) = $0 { characteristic } else { nil }
-            })
+            { if case .valueWritten(let characteristic, _) = $0 { characteristic } else { nil } })
         try c.option(
             10, "descriptor_written", &it, { .descriptorWritten($0, error) },
-            {
-                if case .descriptorWritten(let descriptor, _) = $0 { descriptor } else { nil }
-            })
+            { if case .descriptorWritten(let descriptor, _) = $0 { descriptor } else { nil } })
         try c.option(
             11, "notification_state_updated", as: "AppSetNotify", &it,
             { .notificationStateUpdated(characteristic: $0, isNotifying: $1, error) }, (1, "characteristic"),
@@ -67,27 +63,19 @@ struct AppPeripheralEvent: Message {
             { if case .notificationStateUpdated(let id, let isNotifying, _) = $0 { (id, isNotifying) } else { nil } })
         try c.option(
             12, "rssi_read", &it, { .rssiRead(rssi: $0, error) },
-            {
-                if case .rssiRead(let rssi, _) = $0 { rssi } else { nil }
-            })
+            { if case .rssiRead(let rssi, _) = $0 { rssi } else { nil } })
         try c.option(
             13, "name_updated", as: "AppName", &it, { .nameUpdated($0) }, (1, "name"),
-            {
-                if case .nameUpdated(let name) = $0 { .some(name) } else { nil }
-            })
+            { if case .nameUpdated(let name) = $0 { .some(name) } else { nil } })
         try c.option(
             14, "services_modified", as: "AppNumbers", &it, { .servicesModified(invalidated: $0) }, (1, "numbers"),
             { if case .servicesModified(let services) = $0 { services } else { nil } })
         try c.option(
             15, "write_without_response_available", &it, { .writeWithoutResponseAvailable($0) },
-            {
-                if case .writeWithoutResponseAvailable(let isAvailable) = $0 { isAvailable } else { nil }
-            })
+            { if case .writeWithoutResponseAvailable(let isAvailable) = $0 { isAvailable } else { nil } })
         try c.option(
             16, "write_limits_changed", &it, { .writeLimitsChanged($0) },
-            {
-                if case .writeLimitsChanged(let limits) = $0 { limits } else { nil }
-            })
+            { if case .writeLimitsChanged(let limits) = $0 { limits } else { nil } })
         try c.option(
             17, "channel_opened", as: "AppChannelOpened", &it,
             { .channelOpened($0, psm: $1, error) }, (1, "channel"), (2, "psm"),

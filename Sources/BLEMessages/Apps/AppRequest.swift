@@ -38,9 +38,7 @@ extension ClientRequest: Choice {
         try c.options(&it, Self.peripheral) { if case .peripheral(let request) = $0 { request } else { nil } }
         try c.option(
             26, "channel", as: "AppChannelRequest", &it, Self.channel, (1, "channel"),
-            rest: {
-                if case .channel(let id, let request) = $0 { (id, request) } else { nil }
-            })
+            rest: { if case .channel(let id, let request) = $0 { (id, request) } else { nil } })
     }
 }
 
@@ -80,9 +78,7 @@ extension CentralManagerRequest: Choice {
         }
         try c.option(
             15, "peripheral", as: "AppPeripheralRequest", &it, Self.peripheral, (1, "peer"),
-            rest: {
-                if case .peripheral(let peer, let request) = $0 { (peer, request) } else { nil }
-            })
+            rest: { if case .peripheral(let peer, let request) = $0 { (peer, request) } else { nil } })
     }
 }
 

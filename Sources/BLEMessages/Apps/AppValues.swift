@@ -47,9 +47,7 @@ extension ClientError: Choice {
         // A code of a newer daemon that is unknown here becomes `unknown`.
         try c.option(
             1, "core_bluetooth", &it, { .coreBluetooth(CoreBluetoothError(rawValue: $0) ?? .unknown) },
-            {
-                if case .coreBluetooth(let error) = $0 { error.rawValue } else { nil }
-            })
+            { if case .coreBluetooth(let error) = $0 { error.rawValue } else { nil } })
         try c.option(2, "att", &it, Self.att) { if case .att(let code) = $0 { code } else { nil } }
     }
 }

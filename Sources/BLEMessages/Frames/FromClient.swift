@@ -38,9 +38,7 @@ public enum FromClient: Choice, Equatable, Sendable {
         ) { if case .appPairing(let asks, let options) = $0 { (asks, options) } else { nil } }
         try c.option(
             7, "app_answer", as: "AnswerPairing", &it, Self.appAnswer, (1, "question"),
-            rest: {
-                if case .appAnswer(let question, let answer) = $0 { (question, answer) } else { nil }
-            })
+            rest: { if case .appAnswer(let question, let answer) = $0 { (question, answer) } else { nil } })
         try c.option(8, "operator_request", &it, Self.operatorRequest) {
             if case .operatorRequest(let request) = $0 { request } else { nil }
         }

@@ -88,8 +88,7 @@ public enum FromDaemon: Choice, Equatable, Sendable {
         ) { if case .packet(let octets, let a, let b, let lost) = $0 { (octets, a, b, lost) } else { nil } }
         try c.option(31, "alert", &it, Self.alert) { if case .alert(let alert) = $0 { alert } else { nil } }
         try c.option(
-
-            2, "advertising_set", &it,
+            32, "advertising_set", &it,
             { (it: SetMessage) in .advertisingSet(it.operation, it.event, dropped: it.dropped) },
             {
                 guard case .advertisingSet(let set, let event, let dropped) = $0 else { return nil }
@@ -103,8 +102,6 @@ public enum FromDaemon: Choice, Equatable, Sendable {
             })
         try c.option(
             39, "advertising_room", as: "AdvertisingRoom", &it, Self.advertisingRoom, (1, "operation"),
-            rest: {
-                if case .advertisingRoom(let operation, let room) = $0 { (operation, room) } else { nil }
-            })
+            rest: { if case .advertisingRoom(let operation, let room) = $0 { (operation, room) } else { nil } })
     }
 }
