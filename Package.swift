@@ -96,6 +96,10 @@ let package = Package(
             name: "BLESimulator", dependencies: ["BLEPackets", "BLEJSON"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("m")]),
         .target(name: "BLEHost", dependencies: ["BLEPackets"], swiftSettings: strict),
+        // Pure: one description for each message, and its forms: Protocol Buffers, JSON, the schema.
+        .target(
+            name: "BLEMessages", dependencies: ["BLEAppLifecycle", "BLEHost", "BLEJSON", "BLEPackets"],
+            swiftSettings: strict),
         .target(
             name: "BLESecurity",
             dependencies: [
@@ -140,7 +144,7 @@ let package = Package(
         .target(
             name: "CoreBluetooth",
             dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEAssignedNumbers", "BLEDaemonClient", "BLEDaemonProtocol",
+                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEAssignedNumbers", "BLEDaemonClient", "BLEMessages",
                 "BLESecurity", "BLEText", "BLEVirtualTransports", "CoreBluetoothSubmodules",
             ],
             swiftSettings: strict),
@@ -171,13 +175,13 @@ let package = Package(
         .target(
             name: "BLEDaemon",
             dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEAppState", "BLECapture", "BLEDaemonProtocol", "BLEHost", "BLEJSON",
-                "BLELinux", "BLEPackets", "BLEStateFiles", "BLETransport",
+                "BLE", "BLEAppLifecycle", "BLEAppState", "BLECapture", "BLEHost", "BLEJSON", "BLELinux", "BLEMessages",
+                "BLEPackets", "BLEStateFiles", "BLETransport",
             ],
             swiftSettings: strict),
         .target(
             name: "BLEDaemonClient",
-            dependencies: ["BLE", "BLEDaemonProtocol", "BLEHost", "BLEPackets", "BLETransport"],
+            dependencies: ["BLE", "BLEAppLifecycle", "BLEHost", "BLEMessages", "BLEPackets", "BLETransport"],
             swiftSettings: strict),
         .executableTarget(
             name: "bled",
@@ -229,7 +233,7 @@ let package = Package(
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         .target(
             name: "FuzzBodies",
-            dependencies: ["BLEAppLifecycle", "BLECapture", "BLEDaemon", "BLEDaemonProtocol", "BLEHost", "BLEPackets"],
+            dependencies: ["BLEAppLifecycle", "BLECapture", "BLEDaemon", "BLEHost", "BLEMessages", "BLEPackets"],
             path: "Tools/Fuzz/Sources/FuzzBodies", swiftSettings: strict),
         // Engines on one virtual air, for every test that needs more than one machine.
         .target(
@@ -302,9 +306,16 @@ let package = Package(
             dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
+            name: "BLEMessagesTests",
+            dependencies: [
+                "BLEAppLifecycle", "BLEDaemonProtocol", "BLEHost", "BLEMessages",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "BLEDaemonTests",
             dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEDaemon", "BLEDaemonClient", "BLEDaemonProtocol", "BLETransport",
+                "BLE", "BLEAppLifecycle", "BLEDaemon", "BLEDaemonClient", "BLEMessages", "BLETransport",
                 "BLEVirtualTransports",
             ],
             swiftSettings: strict),

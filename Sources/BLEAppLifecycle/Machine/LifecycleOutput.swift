@@ -78,7 +78,7 @@ public struct AlertID: RawRepresentable, Hashable, Codable, Sendable {
 /// An alert for the user, who may bring an app to the foreground because of it (SPEC ALR-1 to ALR-5).
 public struct Alert: Hashable, Codable, Sendable {
     /// The kind of an alert.
-    public enum Kind: Hashable, Codable, Sendable {
+    public enum Kind: String, Hashable, CaseIterable, Codable, Sendable {
         /// The peripheral is connected.
         case connection
         /// The peripheral's link has ended.
@@ -97,4 +97,9 @@ public struct Alert: Hashable, Codable, Sendable {
     public var kind: Kind
     /// The peripheral; `nil` for `powerOff`.
     public var peripheral: PeripheralDescription?
+
+    package init(id: AlertID, app: AppID, kind: Kind, peripheral: PeripheralDescription?) {
+        (self.id, self.app) = (id, app)
+        (self.kind, self.peripheral) = (kind, peripheral)
+    }
 }

@@ -56,7 +56,7 @@ public struct AdvertisementContent: Hashable, Codable, Sendable {
 
     package init(_ fields: Fields) { storage = Storage(fields) }
 
-    private var fields: Fields {
+    package private(set) var fields: Fields {
         get { storage.fields }
         set { storage = Storage(newValue) }
     }

@@ -1,7 +1,7 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import Foundation
 
 /// The daemon's events.
@@ -21,26 +21,24 @@ extension DaemonSystem {
         }
     }
 
-    func take(_ notice: WireAppNotice) {
-        switch notice.notice {
+    func take(_ notice: AppNotice) {
+        switch notice {
         case .log(let line): write(line)
         case .expiring: expire()
         case .remaining(let milliseconds): setTimeLeft(milliseconds)
         case .alert(let alert): raise(alert)
         case .extended(let isExtended): setFeatures(isExtended ? .extendedScanAndConnect : [])
-        case nil: break
+        case .unknown: break
         }
     }
 
-    func take(_ progress: WireAppPairingProgress) throws(WireError) {
-        let event = try progress.event()
-        let peer = try PeerIdentifier(wire: progress.peer)
-        let told = CBPairingPeer(identifier: UUID(peer), name: progress.hasName ? progress.name : nil)
+    func take(_ progress: AppPairing) {
+        let told = CBPairingPeer(identifier: UUID(progress.peer), name: progress.name)
         // The daemon's questions are only about the device itself.
         var address = DeviceAddress(value: 0, kind: .public)
-        if case .question(let question) = event, case .replaceBond(let identity) = question.kind {
+        if case .question(let question) = progress.event, case .replaceBond(let identity) = question.kind {
             address = identity.withoutIdentityMark
         }
-        pair(event, with: told, PairingPeer(link: LinkID(wire: progress.progress.link), address: address))
+        pair(progress.event, with: told, PairingPeer(link: progress.link, address: address))
     }
 }

@@ -1,8 +1,8 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
 import BLEDaemonClient
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 import BLETransport
 import Foundation
@@ -198,14 +198,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
     func move(_ move: AppMove) {
         loop.run {
             self.isInBackground = move != .foreground
-            var message = WireFromClient()
-            message.appMove.to =
-                switch move {
-                case .foreground: .foreground
-                case .background: .background
-                case .suspended: .suspended
-                }
-            self.send(message)
+            self.send(.appMove(move, tasks: nil))
         }
     }
 
@@ -218,9 +211,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
     func tasksChanged(to count: Int) { loop.run { self.sendTasks(count) } }
 
     private func sendTasks(_ count: Int) {
-        var message = WireFromClient()
-        message.appMove.tasks = UInt32(clamping: count)
-        send(message)
+        send(.appMove(nil, tasks: count))
     }
 
     var secondsLeft: Double? {
@@ -245,9 +236,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
     private func sendPairing() {
         var options = PairingOptions()
         pairing.apply(to: &options)
-        var message = WireFromClient()
-        message.appPairing = WireAppPairing(asksSomebody: pairingAgent != nil, options)
-        send(message)
+        send(.appPairing(asksSomebody: pairingAgent != nil, options))
     }
 
     // MARK: To the daemon
@@ -270,12 +259,10 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
             waiting.removeValue(forKey: number)?()
             return
         }
-        var message = WireFromClient()
-        message.appRequest = WireAppRequest(request, from: manager, number: number)
-        send(message)
+        send(.appRequest(AppRequest(request, from: manager, number: number)))
     }
 
-    private func send(_ message: WireFromClient) { stream?.send(message.framed().span.bytes) }
+    private func send(_ message: FromClient) { stream?.send(message.framed().span.bytes) }
 
     private func giveBack(of manager: ManagerID) {
         let count = sinks.with { sinks in
@@ -283,10 +270,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
             return sinks.managers[manager]?.returned ?? 0
         }
         guard count > 0 else { return }
-        var message = WireFromClient()
-        message.appReturned.manager = manager.rawValue
-        message.appReturned.events = count
-        send(message)
+        send(.appReturned(manager, events: Int(count)))
     }
 
     // MARK: The connection
@@ -302,23 +286,18 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         frames = FrameReader(limit: BledProtocol.eventLimit)
         refusal = nil
         sinks.with { $0.connection += 1 }
-        var greeting = WireFromClient()
-        greeting.hello.version = BledProtocol.version
-        greeting.hello.session = .app
-        greeting.hello.app.identifier = configuration.environment.identifier
-        greeting.hello.app.backgroundModes = configuration.environment.modeNames
-        greeting.hello.app.startsInBackground = isInBackground
-        greeting.hello.app.showsSystemServices = configuration.environment.showsSystemServices
-        greeting.hello.app.authorization = UInt32(configuration.environment.authorization.rawValue)
-        send(greeting)
+        var app = AppGreeting(configuration.environment.identifier)
+        app.backgroundModes = configuration.environment.modeNames
+        app.startsInBackground = isInBackground
+        app.showsSystemServices = configuration.environment.showsSystemServices
+        app.authorization = configuration.environment.authorization
+        send(.hello(Greeting(.app, app: app)))
         sendPairing()
         let count = tasks.count
         if count > 0 { sendTasks(count) }
         for (manager, request) in made {
             if hasBeenJoined { madeBefore.insert(manager) }
-            var message = WireFromClient()
-            message.appRequest = WireAppRequest(request.continuing(isMadeAgain(manager)), from: manager)
-            send(message)
+            send(.appRequest(AppRequest(request.continuing(isMadeAgain(manager)), from: manager)))
         }
     }
 
@@ -355,9 +334,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         guard books[manager]?.note(event) != false else { return false }
         if case .stateChanged(let state, _) = event {
             for request in books[manager]?.requests(in: state) ?? [] {
-                var message = WireFromClient()
-                message.appRequest = WireAppRequest(.central(request), from: manager)
-                send(message)
+                send(.appRequest(AppRequest(.central(request), from: manager)))
             }
         }
         return true
@@ -365,41 +342,35 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
 
     private func receive(_ bytes: RawSpan) {
         frames.append(bytes)
-        do throws(WireError) {
-            while let octets = try frames.next() { try take(try WireFromDaemon(octets: octets)) }
+        do throws(MessageError) {
+            while let octets = try frames.next() { take(try FromDaemon(octets: octets)) }
         } catch {
             refusal = "it speaks another protocol: \(error)"
             stream?.close()
         }
     }
 
-    private func take(_ message: WireFromDaemon) throws(WireError) {
-        switch message.message {
-        case .appWelcome(let welcome):
+    private func take(_ message: FromDaemon) {
+        switch message {
+        case .appWelcome(let options, let authorization):
             hasBeenJoined = true
             toldAway = []
             complaint = nil
             pause = Self.shortestPause
             sinks.with { sinks in
-                sinks.launchOptions = LaunchOptions(
-                    centrals: welcome.launchCentrals, peripherals: welcome.launchPeripherals)
-                if let told = ManagerAuthorization(rawValue: Int(welcome.authorization)) { sinks.authorization = told }
+                sinks.launchOptions = options
+                sinks.authorization = authorization
             }
-        case .appEvent(let wire):
-            let manager = ManagerID(rawValue: wire.manager)
-            guard let event = try ClientEvent(wire) else { return skip(manager) }
-            take(event, for: manager)
+        case .appEvent(let told):
+            guard let event = told.event else { return skip(told.manager) }
+            take(event, for: told.manager)
         case .appTaken(let number): waiting.removeValue(forKey: number)?()
         case .appNotice(let notice): take(notice)
-        case .appPairing(let progress): try take(progress)
-        case .refusal(let refusal): self.refusal = refusal.text
+        case .appPairing(let progress): take(progress)
+        case .refusal(_, let text): refusal = text
         // Messages for tools and operators, or of a newer daemon.
-        case .welcome, .completed, .discovered, .connected, .disconnected, .notification, .mtuChanged,
-            .subscriptionsForgotten, .writeRoom, .recovering, .ready, .lost, .pairing, .encryptionChanged,
-            .operatorAnswer, .server, .centralConnected, .centralDisconnected, .advertisingChanged,
-            .parametersChanged, .channel, .bondChanged, .bondRemoved, .packet, .alert, .advertisingSet,
-            .advertisingRoom, .train,
-            .physChanged, .dataLengthChanged, .subrateChanged, .linkReport, .cleartextRefused, nil:
+        case .welcome, .lost, .event, .completed, .discovered, .advertisingSet, .train, .advertisingRoom,
+            .operatorAnswer, .packet, .alert, .unknown:
             break
         }
     }
@@ -443,8 +414,8 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
 
     func setFeatures(_ features: CBCentralManager.Feature) { sinks.with { $0.features = features } }
 
-    func raise(_ alert: WireAppAlert) {
-        guard let told = CBApplication.Alert(alert) else { return }
+    func raise(_ alert: Alert) {
+        let told = CBApplication.Alert(alert)
         if let body = sinks.with({ $0.onAlert }) { return body(told) }
         write(told.text)
     }
@@ -457,9 +428,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
     }
 
     private func answer(_ question: PairingQuestionID, _ answer: PairingAnswer) {
-        var message = WireFromClient()
-        message.appAnswer = WireAnswerPairing(to: question, answer)
-        send(message)
+        send(.appAnswer(question, answer))
     }
 }
 
@@ -475,19 +444,5 @@ extension ClientRequest {
             return .createPeripheral(options)
         case .release, .central, .peripheral, .channel: return self
         }
-    }
-}
-
-extension CBApplication.Alert {
-    fileprivate init?(_ alert: WireAppAlert) {
-        switch alert.kind {
-        case .connection: kind = .connection
-        case .disconnection: kind = .disconnection
-        case .notification: kind = .notification
-        case .powerOff: kind = .powerOff
-        case .unspecified, .UNRECOGNIZED: return nil
-        }
-        identifier = (try? PeerIdentifier(wire: alert.peer)).map { UUID($0) }
-        name = alert.hasName ? alert.name : nil
     }
 }

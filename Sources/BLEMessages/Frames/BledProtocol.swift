@@ -1,0 +1,40 @@
+/// What both sides of the socket agree on.
+public enum BledProtocol {
+    /// The version of the protocol in this module.
+    public static let version: UInt32 = 1
+    /// Which additions to the version this module knows, as `Welcome.revision` says.
+    public static let revision: UInt32 = 4
+    /// The maximum length of a message to the daemon, in octets.
+    public static let requestLimit = 64 * 1024
+    /// The maximum length of a message to a client, in octets; a device's whole database fits into one answer.
+    public static let eventLimit = 8 * 1024 * 1024
+}
+
+extension Message {
+    /// The message as a frame for the socket; empty if the schema does not have it.
+    @inline(__always)
+    func frame() -> [UInt8] {
+        guard var frame = try? written(header: FrameReader.headerOctets) else { return [] }
+        let length = frame.count - FrameReader.headerOctets
+        for place in 0..<FrameReader.headerOctets { frame[place] = UInt8(truncatingIfNeeded: length >> (8 * place)) }
+        return frame
+    }
+}
+
+// Functions of these types, and not of all messages: so the compiler makes one encoder and one decoder for each.
+
+extension FromClient {
+    /// The message as a frame for the socket; empty if the schema does not have it.
+    public func framed() -> [UInt8] { frame() }
+
+    /// - Throws: `MessageError.malformed` or `invalidField`.
+    public init(octets: ArraySlice<UInt8>) throws(MessageError) { self = try Self.read(octets) }
+}
+
+extension FromDaemon {
+    /// The message as a frame for the socket; empty if the schema does not have it.
+    public func framed() -> [UInt8] { frame() }
+
+    /// - Throws: `MessageError.malformed` or `invalidField`.
+    public init(octets: ArraySlice<UInt8>) throws(MessageError) { self = try Self.read(octets) }
+}
