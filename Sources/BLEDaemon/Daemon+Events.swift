@@ -34,11 +34,7 @@ extension Daemon {
         // Bluetooth is off.
         case .stopped: runner.close()
         case .advertisingRoom(_, let client, let room): log(room, of: client)
-        case .recovering, .discovered, .disconnected, .gatt,
-            .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
-            .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
-            .malformedPacket, .advertisingSet, .train, .subrateChanged, .linkReport:
-            break
+        default: break
         }
         tell(event)
         // The controller could not be recovered: close it, and try to open it again later.
@@ -73,39 +69,37 @@ extension Daemon {
 
     /// Tells the tools whom an event concerns: one that many events concern must not cost the others time.
     private func tell(_ event: HostEvent) {
-        switch event {
-        case .completed(let operation, let result):
+        switch event.audience {
+        case .operation(let operation):
             guard let client = asked.removeValue(forKey: operation) else { return }
-            routes.completed(result, for: client)
+            if case .completed(_, let result) = event { routes.completed(result, for: client) }
             tell(event, to: tools[client])
-        case .discovered(let discovery):
+        case .scanners:
+            guard case .discovered(let discovery) = event else { return }
             for seeker in discovery.seekers where seeker.client.isTool {
                 tell(.discovered(discovery.addressed(to: seeker)), to: tools[seeker.client])
             }
-        case .connected(_, let client), .disconnected(_, let client, _): tell(event, to: tools[client])
-        case .gatt(_, .notification(let value)): for client in value.clients { tell(event, to: tools[client]) }
-        case .advertisingSet(_, let client, _), .advertisingRoom(_, let client, _), .train(_, let client, _):
+        case .client(let client):
+            // Later events of a channel go to the client that it was opened for.
+            if case .channel(let opened) = event { _ = routes.owner(of: opened) }
             tell(event, to: tools[client])
-        case .linkReport(let link, let report):
+        case .clients(let clients): for client in clients { tell(event, to: tools[client]) }
+        case .observers(let link):
+            guard case .linkReport(_, let report) = event else { return }
             for client in watches.clients(for: report, on: link) { tell(event, to: tools[client]) }
-        case .gatt(let link, _), .encryptionChanged(let link, _), .cleartextRefused(let link, _),
-            .connectionParametersChanged(let link, _), .phyChanged(let link, _, _), .dataLengthChanged(let link, _),
-            .subrateChanged(let link, _):
+        case .holders(let link):
             let holders = links.holders(of: link)
             for client in holders { tell(event, to: tools[client]) }
             // A tool that serves hears of every central's link.
             for client in routes.servers where !holders.contains(client) { tell(event, to: tools[client]) }
-        case .centralConnected, .centralDisconnected:
-            for client in routes.servers { tell(event, to: tools[client]) }
-        case .server(let happened):
-            if let owner = happened.owner { return tell(event, to: tools[owner]) }
-            for client in routes.servers { tell(event, to: tools[client]) }
-        case .channel(let happened):
-            if let owner = routes.owner(of: happened) { tell(event, to: tools[owner]) }
-        case .ready, .recovering, .advertisingChanged, .bondChanged, .bondRemoved:
-            for connection in connections { tell(event, to: connection) }
+        case .servers: for client in routes.servers { tell(event, to: tools[client]) }
+        case .channel:
+            if case .channel(let happened) = event, let owner = routes.owner(of: happened) {
+                tell(event, to: tools[owner])
+            }
+        case .everyone: for connection in connections { tell(event, to: connection) }
         // `pairing` tells those whom it concerns; the protocol does not carry the others.
-        case .pairing, .failed, .reopenTransport, .stopped, .identityFound, .ambiguousIdentity, .malformedPacket: break
+        case .owner, .pairing, .log: break
         }
     }
 

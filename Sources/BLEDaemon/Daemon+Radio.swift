@@ -16,12 +16,7 @@ extension Daemon {
             channelMaps.removeAll { $0.client == client }
             channelMaps.append((client, map))
             return command
-        case .radio(.scan), .radio(.changeScan), .radio(.advertise), .radio(.changeAdvertising), .radio(.connect),
-            .radio(.advertiseSet), .radio(.changeAdvertisingSet), .radio(.followTrain), .radio(.receiveTrains),
-            .radio(.transferTrain), .radio(.sendSubevents), .radio(.respondInTrain), .link(_, .disconnect),
-            .link(_, .gatt), .channel, .server, .security, .cancel,
-            .holdIndications, .sendHCICommand, .stop:
-            return command
+        default: return command
         }
     }
 

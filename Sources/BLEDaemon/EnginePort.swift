@@ -14,10 +14,6 @@ final class EnginePort: LifecycleHost {
 
     init(_ runner: HostRunner) { self.runner = runner }
 
-    /// Always `nil`: the runner serves the engine's timers.
-    var nextDeadline: Instant? { nil }
-    func advance(to now: Instant) {}
-
     var hasTransport: Bool { runner.hasTransport }
 
     func take(_ command: HostCommand, from client: ClientID, at now: Instant) -> OperationID? {

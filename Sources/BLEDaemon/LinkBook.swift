@@ -34,12 +34,7 @@ struct LinkBook {
             change(link) { $0.information.parameters = parameters }
         case .gatt(let link, .mtuChanged(let mtu)): change(link) { $0.information.attMTU = Int(mtu) }
         // Nobody asks the book for the rest.
-        case .ready, .recovering, .failed, .reopenTransport, .stopped, .discovered, .advertisingChanged,
-            .advertisingSet, .advertisingRoom,
-            .train, .completed, .gatt, .server, .pairing, .cleartextRefused, .bondChanged, .bondRemoved, .channel,
-            .subrateChanged, .linkReport, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
-            .malformedPacket:
-            break
+        default: break
         }
     }
 

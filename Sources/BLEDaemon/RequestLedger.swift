@@ -17,16 +17,15 @@ struct RequestLedger {
         case .radio(.changeScan(let scan, let request)): change(scan, to: .scan(request))
         case .radio(.changeAdvertising(let advertising, let request)): change(advertising, to: .advertise(request))
         case .radio(.changeAdvertisingSet(let set, let request)): change(set, to: .advertiseSet(request))
-        case .radio, .server(.publish), .channel(.listen), .channel(.open), .channel(.openEnhanced):
-            entries[operation] = Entry(client: client, command: command)
-            if case .radio(.advertise) = command { advertisements += 1 }
-        // What these leave behind is the client's own, or nothing.
-        case .server(.removeService), .server(.disableServices), .server(.setDeviceName), .server(.respond),
-            .server(.updateValue), .channel(.stopListening), .channel(.reconfigure), .channel(.send),
-            .channel(.consume), .channel(.close), .link, .security, .cancel, .holdIndications,
-            .sendHCICommand, .stop:
-            break
+        case .radio: enter(command, operation, client)
+        // What others leave behind is the client's own, or nothing.
+        default: if command.scarceResource != nil { enter(command, operation, client) }
         }
+    }
+
+    private mutating func enter(_ command: HostCommand, _ operation: OperationID, _ client: ClientID) {
+        entries[operation] = Entry(client: client, command: command)
+        if case .radio(.advertise) = command { advertisements += 1 }
     }
 
     /// A client may name any of its operations; the engine makes no request another kind of request.

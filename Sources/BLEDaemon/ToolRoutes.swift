@@ -33,15 +33,3 @@ struct ToolRoutes {
         }
     }
 }
-
-extension GATTServerEvent {
-    /// The client whose service the event is about; `nil` if the event does not say.
-    var owner: ClientID? {
-        switch self {
-        case .read(let request): request.owner
-        case .write(let request): request.owner
-        case .subscribed(let subscription), .unsubscribed(let subscription): subscription.owner
-        case .readyToUpdate, .stored, .confirmed, .fellBehind, .requestExpired: nil
-        }
-    }
-}

@@ -395,9 +395,8 @@ public struct ToolSession {
         case .bondRemoved(let identity):
             if ownBonds.remove(identity.withoutIdentityMark) != nil || isOperator { pass(event) }
         case .ready, .recovering: pass(event)
-        case .connected, .disconnected, .advertisingSet, .advertisingRoom, .train: break
-        // This version of the protocol does not carry these.
-        case .failed, .reopenTransport, .stopped, .identityFound, .ambiguousIdentity, .malformedPacket: break
+        // Of other clients, or not carried by this version of the protocol.
+        default: break
         }
         if waiting > limits.waitingOctets { refuse(.stuck, "the client does not read what it is sent") }
     }

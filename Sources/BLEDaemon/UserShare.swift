@@ -40,22 +40,14 @@ struct UserShare: Equatable {
 
         /// What a command asks for; `nil` if nothing of it is limited.
         init?(of command: HostCommand) {
-            switch command {
-            case .radio(.scan): self = .scan
-            case .radio(.advertise): self = .advertisement
-            case .radio(.advertiseSet): self = .set
-            case .radio(.followTrain), .radio(.receiveTrains): self = .train
-            case .server(.publish): self = .service
-            case .channel(.listen), .channel(.open), .channel(.openEnhanced): self = .channel
-            case .radio(.changeScan), .radio(.changeAdvertising), .radio(.connect),
-                .radio(.changeAdvertisingSet), .radio(.transferTrain), .radio(.sendSubevents),
-                .radio(.respondInTrain), .radio(.classifyChannels), .server(.removeService), .server(.disableServices),
-                .server(.setDeviceName), .server(.respond),
-                .server(.updateValue), .channel(.stopListening), .channel(.reconfigure), .channel(.send),
-                .channel(.consume), .channel(.close), .link, .security, .cancel, .holdIndications,
-                .sendHCICommand,
-                .stop:
-                return nil
+            switch command.scarceResource {
+            case .scan: self = .scan
+            case .advertisement: self = .advertisement
+            case .set: self = .set
+            case .train: self = .train
+            case .service: self = .service
+            case .channel: self = .channel
+            case nil: return nil
             }
         }
 

@@ -105,12 +105,7 @@ struct EventQueue {
         case .advertisingSet(_, _, .response(let response)) where response.data == nil: (.emptySlot, 0)
         case .advertisingSet(_, _, .response(let response)): (.value, response.data?.count ?? 0)
         case .malformedPacket, .linkReport, .advertisingSet(_, _, .dataRequested): (.value, 0)
-        case .ready, .recovering, .failed, .reopenTransport, .stopped, .advertisingChanged, .advertisingRoom,
-            .advertisingSet, .train,
-            .completed, .connected, .disconnected, .gatt, .centralConnected, .centralDisconnected, .server, .pairing,
-            .encryptionChanged, .cleartextRefused, .bondRemoved, .channel, .connectionParametersChanged,
-            .subrateChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity:
-            (.lasting, 0)
+        default: (.lasting, 0)
         }
     }
 }

@@ -76,10 +76,7 @@ final class LoggingObserver: AdapterObserver {
             log(
                 .trace, "a value arrived",
                 ["link": "\(link.handle.rawValue)", "octets": "\(notification.value.count)"])
-        case .stopped, .completed, .gatt, .server, .pairing, .bondChanged, .bondRemoved, .channel, .phyChanged,
-            .dataLengthChanged, .identityFound, .advertisingSet, .advertisingRoom, .train, .subrateChanged,
-            .linkReport:
-            break
+        default: break
         }
     }
 }

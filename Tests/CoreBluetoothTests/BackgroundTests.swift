@@ -205,5 +205,5 @@ struct BackgroundTests {
 }
 
 extension LocalSystem {
-    fileprivate var isControllerReady: Bool { engine.apps.controller == .ready }
+    fileprivate var isControllerReady: Bool { engine.apps.runtime.bluetooth.controller == .ready }
 }

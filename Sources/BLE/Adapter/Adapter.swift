@@ -387,7 +387,7 @@ public actor Adapter {
             storeError = error
             tell(.bondNotKept(error))
         case .channel(let event): channels.handle(event, of: self)
-        case .stopped, .identityFound, .ambiguousIdentity, .malformedPacket:
+        default:
             break
         }
     }

@@ -65,6 +65,17 @@ struct App {
 
     // MARK: What it is at
 
+    var place: AppPlace {
+        switch state {
+        case .notRunning: .notRunning
+        case .relaunching: .relaunching
+        case .foreground: .foreground
+        case .background: .background
+        case .woken: .woken
+        case .suspended: .suspended
+        }
+    }
+
     var isInForeground: Bool { state == .foreground }
 
     var isWoken: Bool { wake != nil }

@@ -360,7 +360,6 @@ struct PeripheralSession {
         case .discoverServices:
             HostAnswer.services.pass(result) { found in
                 let services = database.merge(found.filter { !hiddenServices.contains($0.uuid) })
-                effects.found(found.map(\.uuid), on: link)
                 tell(.servicesDiscovered(services, nil), &effects)
             }
         case .discoverIncludedServices(let uuids, let id):

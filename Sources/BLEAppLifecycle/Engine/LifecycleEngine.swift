@@ -18,6 +18,24 @@ public protocol LifecycleHost: ~Copyable {
     mutating func advance(to now: Instant)
 }
 
+/// An engine with a timer of its own.
+extension LifecycleHost where Self: ~Copyable {
+    public var nextDeadline: Instant? { nil }
+    public mutating func advance(to now: Instant) {}
+}
+
+/// An engine that may be missing, because its transport is not known yet.
+extension Optional: LifecycleHost where Wrapped: LifecycleHost {
+    public mutating func take(_ command: HostCommand, from client: ClientID, at now: Instant) -> OperationID? {
+        self?.take(command, from: client, at: now)
+    }
+
+    public mutating func nextEvent() -> HostEvent? { self?.nextEvent() }
+    public var hasTransport: Bool { self?.hasTransport ?? false }
+    public var nextDeadline: Instant? { self?.nextDeadline }
+    public mutating func advance(to now: Instant) { self?.advance(to: now) }
+}
+
 extension Host: LifecycleHost {
     /// While the controller is not ready, apps have no more of it than without a transport.
     public var hasTransport: Bool { isReady }
@@ -40,7 +58,6 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
     private var host: Engine
     /// The apps, for reading; inputs go through `withApps(at:_:)`.
     public private(set) var apps: AppLifecycle
-    private var outputs = OutputQueue()
     private var hostEvents = Queue<HostEvent>()
 
     /// - Parameters:
@@ -107,36 +124,27 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
 
     /// Submits the commands of the apps to the engine; other outputs wait for the owner.
     private mutating func carryOut(at now: Instant) {
-        while let output = apps.nextOutput() {
-            guard case .submit(let command, let client, let token) = output else {
-                outputs.emit(output)
-                continue
-            }
-            if let operation = host.take(command, from: client, at: now) { apps.submitted(token, as: operation) }
+        while let next = apps.nextSubmission() {
+            guard let operation = host.take(next.command, from: next.client, at: now) else { continue }
+            apps.submitted(next.token, as: operation)
         }
     }
 
     // MARK: Outputs
 
     /// The next output; never `submit`.
-    public mutating func nextOutput() -> LifecycleOutput? { outputs.next() }
+    public mutating func nextOutput() -> LifecycleOutput? { apps.nextOutput() }
 
     /// The engine's events for its owner: requests to reopen the transport, stop and failure, progress of pairing,
     /// changes of bonds, and completions of the owner's own commands.
     public mutating func nextHostEvent() -> HostEvent? { hostEvents.popFirst() }
 
     private mutating func keep(_ event: HostEvent) {
-        switch event {
-        case .ready, .recovering, .failed, .reopenTransport, .stopped, .pairing, .bondChanged, .bondRemoved:
-            hostEvents.append(event)
-        case .completed(let operation, _):
-            if !apps.knows(operation) { hostEvents.append(event) }
+        switch event.audience {
+        case .owner, .everyone, .pairing: hostEvents.append(event)
+        case .operation(let operation): if !apps.knows(operation) { hostEvents.append(event) }
         // The apps receive these.
-        case .discovered, .advertisingChanged, .connected, .disconnected, .gatt, .centralConnected,
-            .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
-            .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
-            .malformedPacket, .advertisingSet, .advertisingRoom, .train, .subrateChanged, .linkReport:
-            break
+        default: break
         }
         let limit = 256
         if hostEvents.count > limit { _ = hostEvents.popFirst() }

@@ -53,11 +53,7 @@ struct ClientEventQueue {
         case .readyToUpdateSubscribers:
             // One such event is enough for an app to try again.
             if contains(where: { $0 == .readyToUpdateSubscribers }) { return }
-        case .willRestoreCentral, .willRestorePeripheral, .statePassed, .eventsLost, .connected, .connectionFailed,
-            .disconnected, .connectionEvent, .retrieved, .peripheral, .serviceAdded, .advertisingStarted, .readRequest,
-            .writeRequests, .subscribed, .unsubscribed, .updateQueued, .channelPublished, .channelUnpublished,
-            .channelAccepted, .channel:
-            break
+        default: break
         }
         let entry = Entry(
             event: event, sequence: sequence, octets: event.approximateOctets,
@@ -254,11 +250,7 @@ extension ClientEvent {
     var mayBeLost: Bool {
         switch self {
         case .discovered, .peripheral, .connectionEvent: true
-        case .willRestoreCentral, .willRestorePeripheral, .stateChanged, .statePassed, .eventsLost, .connected,
-            .connectionFailed, .disconnected, .retrieved, .serviceAdded, .advertisingStarted, .readRequest,
-            .writeRequests, .subscribed, .unsubscribed, .readyToUpdateSubscribers, .updateQueued, .channelPublished,
-            .channelUnpublished, .channelAccepted, .channel:
-            false
+        default: false
         }
     }
 
@@ -269,11 +261,7 @@ extension ClientEvent {
         case .peripheral(_, .writeLimitsChanged), .peripheral(_, .writeWithoutResponseAvailable(false)), .eventsLost,
             .statePassed, .channel:
             false
-        case .willRestoreCentral, .willRestorePeripheral, .stateChanged, .discovered, .connected, .connectionFailed,
-            .disconnected, .connectionEvent, .retrieved, .peripheral, .serviceAdded, .advertisingStarted, .readRequest,
-            .writeRequests, .subscribed, .unsubscribed, .readyToUpdateSubscribers, .updateQueued, .channelPublished,
-            .channelUnpublished, .channelAccepted:
-            true
+        default: true
         }
     }
 
@@ -294,11 +282,7 @@ extension ClientEvent {
         case .peripheral(_, .descriptorsDiscovered(_, let found, _)): frame + found.count * 32
         case .writeRequests(let group): frame + group.writes.reduce(0) { $0 + 48 + $1.value.count }
         case .channel(_, .received(let octets)): frame + octets.count
-        case .willRestoreCentral, .willRestorePeripheral, .stateChanged, .statePassed, .eventsLost, .connected,
-            .connectionFailed, .disconnected, .connectionEvent, .retrieved, .peripheral, .serviceAdded,
-            .advertisingStarted, .readRequest, .subscribed, .unsubscribed, .readyToUpdateSubscribers, .updateQueued,
-            .channelPublished, .channelUnpublished, .channelAccepted, .channel:
-            frame
+        default: frame
         }
     }
 }

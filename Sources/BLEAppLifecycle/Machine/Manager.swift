@@ -7,6 +7,12 @@ import BLEPackets
 ///     made ──▶ held by a process ──process ends, something to keep──▶ preserved ──made again──▶ held by a process
 ///                    └──released, process ends, nothing to keep──▶ removed ◀──force quit──┘
 struct Manager {
+    /// What a manager does, by its role.
+    enum Role {
+        case central(CentralManager)
+        case peripheral(PeripheralManager)
+    }
+
     private struct Room {
         var events: Int
         var octets: Int
@@ -33,12 +39,11 @@ struct Manager {
     var snapshot: PreservedManager?
     /// The state of the manager in the journal.
     var journaled: PreservedManager?
-    /// Exactly one of `central` and `peripheral` is set, according to `role`.
-    var central: CentralManager?
-    var peripheral: PeripheralManager?
+    /// `nil` only while it changes: it is moved out and back, because a copy would copy its tables.
+    private var role: Role?
 
     init(
-        _ role: ManagerRole, client: ClientID, app: Int, named appID: AppID, restoreIdentifier: String?,
+        _ kind: ManagerRole, client: ClientID, app: Int, named appID: AppID, restoreIdentifier: String?,
         hiding hiddenServices: [BluetoothUUID], settings: LifecycleSettings
     ) {
         self.client = client
@@ -47,17 +52,46 @@ struct Manager {
         queue = ClientEventQueue(eventLimit: settings.queuedEventLimit, octetLimit: settings.queuedOctetLimit)
         wholeRoom = Room(events: settings.unhandledEventLimit, octets: settings.unhandledOctetLimit)
         room = wholeRoom
-        switch role {
-        case .central:
-            central = CentralManager(client: client, app: appID, hiddenServices: hiddenServices)
-        case .peripheral:
-            peripheral = PeripheralManager(
-                client: client, app: appID, disabledServiceError: settings.disabledServiceError)
+        role =
+            switch kind {
+            case .central: .central(CentralManager(client: client, app: appID, hiddenServices: hiddenServices))
+            case .peripheral:
+                .peripheral(
+                    PeripheralManager(client: client, app: appID, disabledServiceError: settings.disabledServiceError))
+            }
+    }
+
+    var kind: ManagerRole { if case .central? = role { .central } else { .peripheral } }
+
+    /// The central manager, changed in place; `nil` in the other role.
+    var central: CentralManager? {
+        get { if case .central(let central)? = role { central } else { nil } }
+        _modify {
+            var central: CentralManager?
+            if case .central? = role, case .central(let machine)? = role.take() { central = machine }
+            yield &central
+            if let central { role = .central(central) }
         }
     }
 
-    var role: ManagerRole { central == nil ? .peripheral : .central }
-    var channels: ChannelTable? { central?.channels ?? peripheral?.channels }
+    /// The peripheral manager, changed in place; `nil` in the other role.
+    var peripheral: PeripheralManager? {
+        get { if case .peripheral(let peripheral)? = role { peripheral } else { nil } }
+        _modify {
+            var peripheral: PeripheralManager?
+            if case .peripheral? = role, case .peripheral(let machine)? = role.take() { peripheral = machine }
+            yield &peripheral
+            if let peripheral { role = .peripheral(peripheral) }
+        }
+    }
+
+    var channels: ChannelTable? {
+        switch role {
+        case .central(let central)?: central.channels
+        case .peripheral(let peripheral)?: peripheral.channels
+        case nil: nil
+        }
+    }
 
     /// Whether the app is connected or connecting to a device, or was when its process ended.
     func refers(to identifier: PeerIdentifier) -> Bool {
@@ -65,10 +99,18 @@ struct Manager {
         return isKept || central?.peripherals.withValue(of: identifier) { _ in true } ?? false
     }
 
-    mutating func changeChannels(
+    mutating func withChannels(
         _ effects: inout ManagerEffects, _ body: (inout ChannelTable, inout ManagerEffects) -> Void
     ) {
-        if central != nil { central?.change(&effects, body) } else { peripheral?.change(&effects, body) }
+        switch role.take() {
+        case .central(var central)?:
+            body(&central.channels, &effects)
+            role = .central(central)
+        case .peripheral(var peripheral)?:
+            body(&peripheral.channels, &effects)
+            role = .peripheral(peripheral)
+        case nil: break
+        }
     }
 
     mutating func converge(_ standing: Standing, at now: Instant, into effects: inout ManagerEffects) {
@@ -77,8 +119,8 @@ struct Manager {
     }
 
     /// Whether the manager waits for its app to create it again under this identifier.
-    func isKept(_ app: Int, _ role: ManagerRole, _ identifier: String) -> Bool {
-        self.app == app && self.role == role && restoreIdentifier == identifier && id == nil
+    func isKept(_ app: Int, _ kind: ManagerRole, _ identifier: String) -> Bool {
+        self.app == app && self.kind == kind && restoreIdentifier == identifier && id == nil
     }
 
     // MARK: Apps that are slower than their peers
@@ -111,7 +153,7 @@ struct Manager {
     }
 
     /// Whether `holdIndications` may have an effect.
-    var mayHoldIndications: Bool { role == .central && (holdsIndications || !queue.isEmpty) }
+    var mayHoldIndications: Bool { kind == .central && (holdsIndications || !queue.isEmpty) }
 
     /// While the app runs but is too slow, indications stay unconfirmed, so that their senders wait.
     mutating func holdIndications(isHeard: Bool, _ settings: LifecycleSettings, into effects: inout ManagerEffects) {
@@ -178,7 +220,7 @@ struct Manager {
     /// The current state for preservation; `nil` if the manager is not preserved.
     func preserved(of app: AppID, identifier: (DeviceAddress) -> PeerIdentifier?) -> PreservedManager? {
         guard let restoreIdentifier else { return nil }
-        var kept = PreservedManager(app: app, role: role, restoreIdentifier: restoreIdentifier)
+        var kept = PreservedManager(app: app, role: kind, restoreIdentifier: restoreIdentifier)
         kept.overflow = options.overflow
         central?.preserve(into: &kept)
         peripheral?.preserve(into: &kept, identifier: identifier)
@@ -251,22 +293,6 @@ struct Manager {
         // Until the app creates it again, a preserved manager keeps its snapshot, even if its state has changed since.
         let kept = id == nil ? snapshot?.updated(by: kept) ?? kept : kept
         return kept.hasTasks ? kept : nil
-    }
-}
-
-extension CentralManager {
-    fileprivate mutating func change(
-        _ effects: inout ManagerEffects, _ body: (inout ChannelTable, inout ManagerEffects) -> Void
-    ) {
-        body(&channels, &effects)
-    }
-}
-
-extension PeripheralManager {
-    fileprivate mutating func change(
-        _ effects: inout ManagerEffects, _ body: (inout ChannelTable, inout ManagerEffects) -> Void
-    ) {
-        body(&channels, &effects)
     }
 }
 

@@ -10,40 +10,9 @@ public enum ClientError: Error, Hashable, Codable, Sendable {
     static func att(_ error: ATTError) -> Self { .att(code: error.rawValue) }
 }
 
-/// The codes of `CBError` (SPEC 2.1).
+/// The codes of `CBError`, in the order of their numbers; `CBError.Code` says when an app gets which (SPEC 2.1).
 public enum CoreBluetoothError: Int, Hashable, Codable, Sendable {
-    /// The reason is unknown or has no code.
-    case unknown = 0
-    /// The request is invalid.
-    case invalidParameters = 1
-    /// The attribute does not exist, or no longer exists.
-    case invalidHandle = 2
-    /// There is no link to the device.
-    case notConnected = 3
-    /// No resources are left for the request.
-    case outOfSpace = 4
-    /// The system ended the link or the request without the device.
-    case operationCancelled = 5
-    /// The supervision timeout of the link has expired.
-    case connectionTimeout = 6
-    /// The device ended the link.
-    case peripheralDisconnected = 7
-    /// The system provides this service itself.
-    case uuidNotAllowed = 8
-    /// The manager is already advertising.
-    case alreadyAdvertising = 9
-    /// The link could not be established.
-    case connectionFailed = 10
-    /// The controller has reached its maximum number of links.
-    case connectionLimitReached = 11
-    /// The identifier belongs to no known device.
-    case unknownDevice = 12
-    /// The device or its controller does not support this.
-    case operationNotSupported = 13
-    /// The device has lost its keys of the bond.
-    case peerRemovedPairingInformation = 14
-    /// The device did not respond while the link was being encrypted.
-    case encryptionTimedOut = 15
-    /// The maximum number of bonds is reached.
-    case tooManyLEPairedDevices = 16
+    case unknown, invalidParameters, invalidHandle, notConnected, outOfSpace, operationCancelled, connectionTimeout,
+        peripheralDisconnected, uuidNotAllowed, alreadyAdvertising, connectionFailed, connectionLimitReached,
+        unknownDevice, operationNotSupported, peerRemovedPairingInformation, encryptionTimedOut, tooManyLEPairedDevices
 }

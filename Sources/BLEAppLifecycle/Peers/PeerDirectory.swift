@@ -62,35 +62,35 @@ struct PeerDirectory {
     /// Returns an app's identifier of a device: the same each time, a new one for a new device (SPEC REC-3).
     /// - Returns: `isNew` if others may have to make room for it.
     mutating func identify(
-        _ address: DeviceAddress, app: Int, into outputs: inout OutputQueue
+        _ address: DeviceAddress, app: Int, into effects: inout ManagerEffects
     ) -> (identifier: PeerIdentifier, isNew: Bool) {
         if let identifier = identities.use(address, app: app) { return (identifier, false) }
         let identifier = entropy.nextIdentifier()
         let address = address.withoutIdentityMark
         identities.insert(identifier, address, app: app, isKept: false)
-        if address.isLasting { write(IdentityMap.Alias(app: app, identifier: identifier), into: &outputs) }
+        if address.isLasting { write(IdentityMap.Alias(app: app, identifier: identifier), into: &effects) }
         return (identifier, true)
     }
 
     /// An app uses a device: its identifier is written at once and does not give way to devices that were only
     /// discovered.
     /// - Returns: whether others may have to make room for it.
-    mutating func keep(_ identifier: PeerIdentifier, app: Int, into outputs: inout OutputQueue) -> Bool {
+    mutating func keep(_ identifier: PeerIdentifier, app: Int, into effects: inout ManagerEffects) -> Bool {
         guard identities.keep(identifier, app: app), let address = identities.address(of: identifier, app: app)
         else { return false }
         _ = identities.write(IdentityMap.Alias(app: app, identifier: identifier))
-        if address.isLasting { outputs.emit(.journal(.identity(apps[app], identifier, address))) }
+        if address.isLasting { effects.write(.identity(apps[app], identifier, address)) }
         return true
     }
 
     /// The identity of a private address is now known. The identifier of the address becomes that of the device, which
     /// stays the same for apps regardless of its address (SPEC REC-3, 5.6).
     mutating func rebind(
-        _ address: DeviceAddress, to identity: DeviceAddress, into outputs: inout OutputQueue
+        _ address: DeviceAddress, to identity: DeviceAddress, into effects: inout ManagerEffects
     ) {
         for app in apps.indices {
             guard let identifier = identities.rebind(address, to: identity, app: app) else { continue }
-            outputs.emit(.journal(.identity(apps[app], identifier, identity)))
+            effects.write(.identity(apps[app], identifier, identity))
         }
         identities.rename(address, to: identity)
     }
@@ -143,25 +143,25 @@ struct PeerDirectory {
 
     /// Writes a device that an app has discovered for the first time. While there are few, each is written before the
     /// app receives the event.
-    private mutating func write(_ alias: IdentityMap.Alias, into outputs: inout OutputQueue) {
+    private mutating func write(_ alias: IdentityMap.Alias, into effects: inout ManagerEffects) {
         unwritten.append(alias)
         guard unwritten.count == 1, promptWriting.count < Self.promptLimit else { return }
         promptWriting.count += 1
-        writeDown(into: &outputs)
+        writeDown(into: &effects)
     }
 
     /// Plans writing many new devices together, a while after the first of them.
-    mutating func planWriting(at now: Instant, into outputs: inout OutputQueue) {
+    mutating func planWriting(at now: Instant, into effects: inout ManagerEffects) {
         if now >= promptWriting.until { promptWriting = (until: now.advanced(by: Self.writingPause), count: 0) }
         guard !unwritten.isEmpty || !forgotten.isEmpty else { return }
         let isMuch = max(unwritten.count, forgotten.count) >= Self.writingLimit
         let due = writingDeadline ?? now.advanced(by: Self.writingPause)
         writingDeadline = due
-        if isMuch || due <= now { writeDown(into: &outputs) }
+        if isMuch || due <= now { writeDown(into: &effects) }
     }
 
     /// Writes all pending changes to the journal.
-    mutating func writeDown(into outputs: inout OutputQueue) {
+    mutating func writeDown(into effects: inout ManagerEffects) {
         writingDeadline = nil
         var new: [PreservedState.Identity] = []
         for alias in unwritten {
@@ -172,9 +172,9 @@ struct PeerDirectory {
                     isOnlyHeard: entry.isKept ? nil : true))
         }
         unwritten = []
-        if !new.isEmpty { outputs.emit(.journal(.identities(new))) }
+        if !new.isEmpty { effects.write(.identities(new)) }
         let old = forgotten.map { PreservedState.Name(app: apps[$0.app], identifier: $0.identifier) }
         forgotten = []
-        if !old.isEmpty { outputs.emit(.journal(.identitiesForgotten(old))) }
+        if !old.isEmpty { effects.write(.identitiesForgotten(old)) }
     }
 }

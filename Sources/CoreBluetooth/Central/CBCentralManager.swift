@@ -262,10 +262,7 @@ open class CBCentralManager: CBManager {
             L2CAPChannelTable.shared.receive(event, on: id, of: channel)
         case .stateChanged, .statePassed, .eventsLost, .retrieved: super.receive(event)
         // For peripheral managers.
-        case .willRestorePeripheral, .serviceAdded, .advertisingStarted, .readRequest, .writeRequests, .subscribed,
-            .unsubscribed, .readyToUpdateSubscribers, .updateQueued, .channelPublished, .channelUnpublished,
-            .channelAccepted:
-            break
+        default: break
         }
     }
 

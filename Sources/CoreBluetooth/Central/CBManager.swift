@@ -87,14 +87,8 @@ open class CBManager: NSObject {
         case .statePassed(let state): lost(in: CBManagerState(rawValue: state.rawValue) ?? .unknown)
         case .eventsLost(let count):
             noteLost(count)
-        // The managers of the two roles handle these.
-        case .willRestoreCentral, .discovered, .connected, .connectionFailed, .disconnected, .connectionEvent,
-            .peripheral, .willRestorePeripheral, .serviceAdded, .advertisingStarted, .readRequest, .writeRequests,
-            .subscribed, .unsubscribed, .readyToUpdateSubscribers, .channelPublished, .channelUnpublished,
-            .channelAccepted, .channel:
-            break
-        // The caller that asked has received them already.
-        case .retrieved, .updateQueued: break
+        // The managers of the two roles handle the others, or the caller that asked has received them already.
+        default: break
         }
     }
 

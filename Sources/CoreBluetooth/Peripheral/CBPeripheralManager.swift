@@ -237,9 +237,7 @@ open class CBPeripheralManager: CBManager {
             L2CAPChannelTable.shared.receive(event, on: id, of: channel)
         case .stateChanged, .statePassed, .eventsLost, .updateQueued: super.receive(event)
         // Events of central managers.
-        case .willRestoreCentral, .discovered, .connected, .connectionFailed, .disconnected, .connectionEvent,
-            .retrieved, .peripheral:
-            break
+        default: break
         }
     }
 

@@ -45,9 +45,7 @@ struct ConnectionBook {
             } else {
                 released.append(peripheral)
             }
-        case .scan, .stopScan, .retrievePeripherals, .retrieveConnectedPeripherals, .registerForConnectionEvents,
-            .peripheral:
-            break
+        default: break
         }
     }
 
@@ -79,11 +77,7 @@ struct ConnectionBook {
         case .disconnected(let peripheral, _, _, let isReconnecting):
             ended(peripheral, isReconnecting: isReconnecting)
         case .connectionFailed(let peripheral, _): ended(peripheral, isReconnecting: false)
-        case .willRestorePeripheral, .eventsLost, .discovered, .connectionEvent, .retrieved, .peripheral,
-            .serviceAdded, .advertisingStarted, .readRequest, .writeRequests, .subscribed, .unsubscribed,
-            .readyToUpdateSubscribers, .updateQueued, .channelPublished, .channelUnpublished, .channelAccepted,
-            .channel:
-            break
+        default: break
         }
         return true
     }

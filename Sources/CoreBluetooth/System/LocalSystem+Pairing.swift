@@ -19,7 +19,7 @@ extension LocalSystem {
     }
 
     func handle(_ event: PairingEvent, on link: LinkID) {
-        if case .failed(.tooManyBonds) = event { write("no pairing: \(SecurityFailure.tooManyBonds)") }
+        if case .failed(.tooManyBonds) = event { client.write("no pairing: \(SecurityFailure.tooManyBonds)") }
         guard let partner = partner(on: link) else {
             if case .question(let question) = event { answer(question.id, with: .cancel) }
             return

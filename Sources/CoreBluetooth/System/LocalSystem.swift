@@ -8,45 +8,39 @@ import Foundation
 /// The system in this process: the engine on an adapter, and the life cycle of the one app that runs here.
 ///
 /// It runs on the adapter's own thread. Only values go in and out, as between this process and a daemon.
-actor LocalSystem: BluetoothSystem {
+actor LocalSystem: ServedSystem {
     /// The limit of unhandled events of one manager, and of their octets.
     private static let unhandledEventLimit = 1024
     private static let unhandledOctetLimit = 1 << 19
     /// How long to wait after a failure before opening the transport again, in seconds.
     private static let reopenSeconds: UInt64 = 5
 
-    nonisolated private let loop: EventLoop
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
-    nonisolated private let sinks = Locked(ManagerSinks())
+    nonisolated let client: SystemClient
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe client.loop.asUnownedSerialExecutor() }
     nonisolated private let configuration: Configuration
     nonisolated let app: AppID
     nonisolated private let journal: JournalFile?
-    nonisolated let tasks = BackgroundTasks()
 
     /// The apps on the runner's engine. The tests of `BLEAppLifecycle` use the same type with an engine of their own.
-    var engine: LifecycleEngine<RunnerPort>
-    /// Set as soon as the transport is known.
-    private let port = RunnerPort()
-    var runner: HostRunner? { port.runner }
+    var engine: LifecycleEngine<HostRunner?>
+    /// The engine's runner, as soon as the transport is known.
+    private(set) var runner: HostRunner?
     var security: SecuritySettings
     var pairingAgent: (any CBPairingAgent)?
     var pairingState = AdapterSecurity()
     var pairingPartners: [LinkID: PairingPartner] = [:]
     private var deadline: EventLoop.Deadline?
     private var retry: EventLoop.Deadline?
-    /// The answer to the current query.
-    private var answer: ClientEvent?
     /// Whether the app's time is limited, as far as the sinks know it.
     private var isLimited = false
     private var isClosed = false
-    private var complaint: String?
     private var hasBeenOpen = false
     private var onStopped: (() -> Void)?
 
     init(_ configuration: Configuration) {
         self.configuration = configuration
         app = AppID(rawValue: configuration.environment.identifier)
-        sinks.with { $0.overflow = configuration.environment.overflow }
+        client = SystemClient(configuration.environment, loop: configuration.loop, log: configuration.log)
         let journal = configuration.journalPath.map {
             JournalFile(path: $0, log: configuration.log ?? { MisuseLog.write($0) })
         }
@@ -61,93 +55,27 @@ actor LocalSystem: BluetoothSystem {
         // The machine cannot take back what waits on the app's queue: deliver only what the app is about to handle.
         settings.unhandledEventLimit = min(settings.unhandledEventLimit, Self.unhandledEventLimit)
         settings.unhandledOctetLimit = min(settings.unhandledOctetLimit, Self.unhandledOctetLimit)
-        engine = LifecycleEngine(on: port, settings: settings, seed: seed, restoring: journal?.read() ?? .init())
-        if let given = configuration.loop {
-            loop = given
-            return
-        }
-        do throws(TransportError) {
-            loop = try EventLoop(name: "jelling")
-            try loop.start()
-        } catch {
-            // Fails only without memory or file descriptors for one thread; Apple's manager initializers cannot fail.
-            fatalError("Core Bluetooth cannot start its thread: \(error)")
-        }
+        engine = LifecycleEngine(on: nil, settings: settings, seed: seed, restoring: journal?.read() ?? .init())
     }
 
     // MARK: Managers
 
-    nonisolated func attach(_ deliver: @escaping @Sendable (ClientEvent) -> Void) -> ManagerID {
-        let (id, isFirst) = sinks.with { sinks in
-            sinks.lastManager += 1
-            let id = ManagerID(rawValue: sinks.lastManager)
-            sinks.managers[id] = ManagerSink(deliver: deliver)
-            defer { sinks.hasStarted = true }
-            return (id, !sinks.hasStarted)
+    nonisolated func begin() { onLoop { $0.start() } }
+
+    nonisolated func submit(_ request: ClientRequest, from manager: ManagerID, then done: (@Sendable () -> Void)?) {
+        onLoop { system in
+            system.receive(request, from: manager)
+            done?()
         }
-        if isFirst { onLoop { $0.start() } }
-        return id
     }
 
-    nonisolated func detach(_ manager: ManagerID) {
-        sinks.with { $0.managers[manager] = nil }
-        onLoop { if !$0.isClosed { $0.pump() } }
-    }
-
-    nonisolated func handled(_ event: ClientEvent, by manager: ManagerID) {
-        let octets = event.approximateOctets
-        let (isDone, isAwaited) = sinks.with { sinks in
-            let hasRoom = sinks.managers[manager]?.handle(octets: octets) ?? false
-            return (sinks.isWoken && sinks.managers[manager]?.isNewlyIdle == true, hasRoom)
-        }
-        guard isDone || isAwaited else { return }
+    nonisolated func giveBack(of manager: ManagerID) {
         onLoop { system in
             guard !system.isClosed else { return }
             system.takeReturned(of: manager)
             system.pump()
         }
     }
-
-    nonisolated func send(_ request: ClientRequest, from manager: ManagerID) {
-        onLoop { $0.receive(request, from: manager) }
-    }
-
-    nonisolated func sendAndWait(_ request: ClientRequest, from manager: ManagerID) {
-        let done = DispatchSemaphore(value: 0)
-        onLoop { system in
-            system.receive(request, from: manager)
-            done.signal()
-        }
-        done.wait()
-    }
-
-    nonisolated func ask(_ manager: ManagerID, _ make: (QueryID) -> ClientRequest) -> ClientEvent? {
-        let query = sinks.with { sinks in
-            sinks.lastQuery &+= 1
-            return QueryID(rawValue: sinks.lastQuery)
-        }
-        let request = make(query)
-        let done = DispatchSemaphore(value: 0)
-        let answer = Locked<ClientEvent?>(nil)
-        onLoop { system in
-            system.answer = nil
-            system.receive(request, from: manager)
-            answer.with { $0 = system.answer }
-            done.signal()
-        }
-        done.wait()
-        return answer.current
-    }
-
-    nonisolated func log(_ message: LogMessage) { write(message.text) }
-
-    nonisolated func write(_ line: String) {
-        if let log = configuration.log { return log(line) }
-        MisuseLog.write(line)
-    }
-
-    nonisolated var authorization: ManagerAuthorization { configuration.environment.authorization }
-    nonisolated var features: CBCentralManager.Feature { sinks.with { $0.features } }
 
     // MARK: The app
 
@@ -167,12 +95,6 @@ actor LocalSystem: BluetoothSystem {
         }
     }
 
-    nonisolated var launchOptions: LaunchOptions { sinks.with { $0.launchOptions } }
-    nonisolated func onAlert(_ body: (@Sendable (CBApplication.Alert) -> Void)?) { sinks.with { $0.onAlert = body } }
-    nonisolated func onExpiration(_ body: (@Sendable () -> Void)?) { sinks.with { $0.onExpiration = body } }
-    nonisolated var overflow: OverflowSetting? { sinks.with { $0.overflow } }
-    nonisolated func setOverflow(_ setting: OverflowSetting) { sinks.with { $0.overflow = setting } }
-
     nonisolated func tasksChanged(to count: Int) {
         onLoop { system in
             guard !system.isClosed else { return }
@@ -182,30 +104,25 @@ actor LocalSystem: BluetoothSystem {
         }
     }
 
-    nonisolated var secondsLeft: Double? {
-        let now = loop.nowMicroseconds
-        return sinks.with { $0.end }.map { $0 > now ? Double($0 - now) / 1_000_000 : 0 }
-    }
-
     // MARK: The loop
 
     nonisolated func onLoop(_ body: @escaping @Sendable (isolated LocalSystem) -> Void) {
-        loop.run { self.assumeIsolated { body($0) } }
+        client.loop.run { self.assumeIsolated { body($0) } }
     }
 
-    var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
+    var now: Instant { Instant(microseconds: Int64(client.loop.nowMicroseconds)) }
 
     private func start() {
-        deadline = loop.makeDeadline { self.advance() }
-        retry = loop.makeDeadline { self.open() }
+        deadline = client.loop.makeDeadline { self.advance() }
+        retry = client.loop.makeDeadline { self.open() }
         let (now, environment, app) = (now, configuration.environment, app)
         engine.withApps(at: now) { apps in
             apps.declare(environment.manifest)
             apps.launched(app, inForeground: environment.startsInForeground, at: now)
-            apps.setTasks(tasks.count, of: app, at: now)
+            apps.setTasks(client.tasks.count, of: app, at: now)
         }
         let options = engine.apps.launchOptions(of: app)
-        sinks.with { $0.launchOptions = options }
+        client.state.with { $0.launchOptions = options }
         open()
         pump()
     }
@@ -230,13 +147,14 @@ actor LocalSystem: BluetoothSystem {
         do throws(TransportError) {
             if runner == nil {
                 let made = try makeRunner()
-                port.runner = made
+                runner = made
+                engine.withHost(at: now) { $0 = made }
                 let bonds = made.bonds
                 engine.withApps(at: now) { $0.restored(bonds) }
             }
             try runner?.open(
                 .init(step: { self.step() }, ended: { error in self.transportEnded(error) }))
-            complaint = nil
+            client.state.with { $0.complaint = nil }
             hasBeenOpen = true
         } catch {
             transportEnded(error)
@@ -254,15 +172,15 @@ actor LocalSystem: BluetoothSystem {
             address = .userChannel(adapter: (try? AdapterList.first().index) ?? 0)
         }
         do throws(BondStoreError) {
-            return try HostRunner(address, configuration: adapter, loop: loop)
+            return try HostRunner(address, configuration: adapter, loop: client.loop)
         } catch {
             // Bonded devices would look like strangers, and be served without encryption.
             guard !error.mayHideBonds else { throw .unusableFile("bonds", reason: "\(error)") }
             // Bluetooth works without a file for bonds, but new bonds are lost.
-            write("bonds cannot be read: \(error)")
+            client.write("bonds cannot be read: \(error)")
             adapter.bondStore = nil
             do throws(BondStoreError) {
-                return try HostRunner(address, configuration: adapter, loop: loop)
+                return try HostRunner(address, configuration: adapter, loop: client.loop)
             } catch { throw .unusableFile("bonds", reason: "\(error)") }
         }
     }
@@ -270,20 +188,16 @@ actor LocalSystem: BluetoothSystem {
     /// The adapter is gone; keeps trying to open it again.
     private func transportEnded(_ error: TransportError?) {
         guard !isClosed else { return }
-        let text = error?.description ?? "the transport was closed"
-        let isNew = complaint != text
-        if isNew {
-            let transport = configuration.environment.transport
-            write(
-                "no Bluetooth\(transport.map { " (JELLING_TRANSPORT=\($0))" } ?? ""): \(text)"
-                    + (transport == nil ? "; JELLING_TRANSPORT names another controller, ‘sim’ a simulated one" : ""))
+        let transport = configuration.environment.transport
+        client.complain(of: error?.description ?? "the transport was closed") { reason in
+            "no Bluetooth\(transport.map { " (JELLING_TRANSPORT=\($0))" } ?? ""): \(reason)"
+                + (transport == nil ? "; JELLING_TRANSPORT names another controller, ‘sim’ a simulated one" : "")
         }
-        complaint = text
         let (now, hasBeenOpen) = (now, hasBeenOpen)
         engine.withApps(at: now) { apps in
             if hasBeenOpen { apps.transportClosed(at: now) } else { apps.transportFailed(at: now) }
         }
-        retry?.set(atMicroseconds: loop.nowMicroseconds + Self.reopenSeconds * 1_000_000)
+        retry?.set(atMicroseconds: client.loop.nowMicroseconds + Self.reopenSeconds * 1_000_000)
         pump()
     }
 
@@ -307,13 +221,14 @@ actor LocalSystem: BluetoothSystem {
     /// Ends like a killed process, without any event or message. Tests have many processes in one.
     func kill() {
         isClosed = true
-        sinks.with { $0.managers.removeAll() }
+        client.removeAll()
         retry?.cancel()
         deadline?.cancel()
         runner?.close()
         runner?.shutDown()
-        port.runner = nil
-        if configuration.loop == nil { loop.runLater { self.loop.stop() } }
+        runner = nil
+        engine.withHost(at: now) { $0 = nil }
+        if configuration.loop == nil { client.loop.runLater { self.client.loop.stop() } }
     }
 
     /// Returns when all earlier requests have been processed.
@@ -339,16 +254,12 @@ actor LocalSystem: BluetoothSystem {
         case .reopenTransport: runner?.reopenTransport()
         case .ready(let information):
             let isExtended = information.usesExtendedCommands
-            sinks.with { $0.features = isExtended ? .extendedScanAndConnect : [] }
+            client.state.with { $0.features = isExtended ? .extendedScanAndConnect : [] }
         case .pairing(let link, let event): handle(event, on: link)
         case .bondChanged, .bondRemoved:
-            if let error = runner?.takeStoreError() { write("a bond could not be saved: \(error)") }
-        // The apps receive these events if they concern them.
-        case .recovering, .failed, .stopped, .discovered, .advertisingChanged, .completed, .connected, .disconnected,
-            .gatt, .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
-            .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
-            .malformedPacket, .advertisingSet, .advertisingRoom, .train, .subrateChanged, .linkReport:
-            break
+            if let error = runner?.takeStoreError() { client.write("a bond could not be saved: \(error)") }
+        // The apps receive the others if they concern them.
+        default: break
         }
     }
 
@@ -381,18 +292,12 @@ actor LocalSystem: BluetoothSystem {
             switch output {
             case .submit: break  // the engine takes these
             case .event(let event, let manager, _):
-                if event.isAnswer {
-                    answer = event
-                } else {
-                    deliver(event, to: manager)
-                }
+                if event.isAnswer { client.answer(event) } else { deliver(event, to: manager) }
             case .discovered(let shared):
                 for recipient in shared.recipients { deliver(shared.event(for: recipient), to: recipient.manager) }
-            case .process(.expiring, _):
-                sinks.with { $0.onExpiration }?()
-                tasks.expire()
+            case .process(.expiring, _): client.expire()
             case .process: break  // this process runs; events wait in the machine
-            case .alert(let alert): raise(alert)
+            case .alert(let alert): client.raise(CBApplication.Alert(alert))
             case .alertWithdrawn: break
             case .log(let message, _): log(message)
             case .journal(let entry): journal?.append(entry)
@@ -401,21 +306,17 @@ actor LocalSystem: BluetoothSystem {
     }
 
     private func deliver(_ event: ClientEvent, to manager: ManagerID) {
-        let deliver = sinks.with { sinks in
-            sinks.managers[manager]?.delivered += 1
-            return sinks.managers[manager]?.deliver
-        }
-        deliver?(event)
+        client.receiver(of: manager)?(event)
         guard engine.apps.isHeldBack(manager, of: app) else { return }
         takeReturned(of: manager)
         guard engine.apps.isHeldBack(manager, of: app) else { return }
         // The app handles events on another thread: it may have handled them by now.
-        if sinks.with({ $0.managers[manager]?.holdBack() ?? false }) { takeReturned(of: manager) }
+        if client.holdBack(manager) { takeReturned(of: manager) }
     }
 
     /// Reports handled events to the machine, which releases more; the caller must carry out its outputs afterwards.
     private func takeReturned(of manager: ManagerID) {
-        guard let returned = sinks.with({ $0.managers[manager]?.takeReturned() }), returned.events > 0 else { return }
+        guard let returned = client.takeReturned(of: manager) else { return }
         let (now, app) = (now, app)
         engine.withAppsWithinStep(at: now) {
             $0.returned(events: returned.events, octets: returned.octets, by: manager, of: app, at: now)
@@ -429,20 +330,10 @@ actor LocalSystem: BluetoothSystem {
         let left = engine.apps.remainingTime(of: app, at: now)
         guard left != nil || isLimited else { return }
         isLimited = left != nil
-        let isWoken = engine.apps.isWoken(app)
-        let idle = sinks.with { sinks in
-            sinks.end = left.map { UInt64(max(0, now.advanced(by: $0).microseconds)) }
-            sinks.isWoken = isWoken
-            return isWoken ? sinks.managers.filter { $0.value.isNewlyIdle }.keys.sorted() : []
-        }
+        let end = left.map { UInt64(max(0, now.advanced(by: $0).microseconds)) }
+        let idle = client.noteTime(until: end, isWoken: engine.apps.isWoken(app))
         guard !idle.isEmpty else { return }
         for manager in idle { takeReturned(of: manager) }
         carryOut()
-    }
-
-    private func raise(_ alert: Alert) {
-        let told = CBApplication.Alert(alert)
-        if let body = sinks.with({ $0.onAlert }) { return body(told) }
-        write(told.text)
     }
 }

@@ -3,8 +3,10 @@ import BLEAppLifecycle
 /// Delivers events to one manager, and counts which of them it has handled.
 struct ManagerSink {
     let deliver: @Sendable (ClientEvent) -> Void
-    var delivered: UInt64 = 0
-    var handled: UInt64 = 0
+    private var delivered: UInt64 = 0
+    private var handled: UInt64 = 0
+    /// The oldest unhandled events that nobody waits for any more.
+    private var forgotten: UInt64 = 0
 
     /// Events that were handled but not yet reported to the apps' machine.
     private var returned = (events: 0, octets: 0)
@@ -16,8 +18,15 @@ struct ManagerSink {
     /// Whether everything that was delivered is handled, and the machine does not know it.
     var isNewlyIdle: Bool { handled >= delivered && returned.events > 0 }
 
-    mutating func handle(octets: Int) -> Bool {
+    mutating func countDelivered() { delivered += 1 }
+
+    /// - Returns: whether the machine waits for it; `nil` if it does not count the event.
+    mutating func handle(octets: Int) -> Bool? {
         handled += 1
+        if forgotten > 0 {
+            forgotten -= 1
+            return nil
+        }
         returned.events += 1
         returned.octets += octets
         guard let resumesAt, delivered - handled <= resumesAt else { return false }
@@ -25,9 +34,21 @@ struct ManagerSink {
         return true
     }
 
+    /// Counts an event that the manager does not receive as handled.
+    mutating func skip() { returned.events += 1 }
+
+    /// Whether so many are handled, or all, that it is worth a message.
+    func isWorthReporting(_ group: Int) -> Bool { handled >= delivered || returned.events >= group }
+
     mutating func takeReturned() -> (events: Int, octets: Int) {
         defer { returned = (0, 0) }
         return returned
+    }
+
+    /// The machine that delivered the unhandled events is gone.
+    mutating func forget() {
+        forgotten = delivered - handled
+        returned = (0, 0)
     }
 
     /// - Returns: whether everything has been handled already, so that no later call would continue the machine.

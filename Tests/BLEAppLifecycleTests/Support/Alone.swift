@@ -32,16 +32,16 @@ struct Alone {
     ) {
         var result: (commands: [HostCommand], tokens: [CommandToken], events: [ClientEvent], logs: [LogMessage])
         result = ([], [], [], [])
+        while let submission = effects.nextSubmission() {
+            lastOperation += 1
+            _ = effects.commands.name(submission.token, OperationID(rawValue: lastOperation))
+            result.commands.append(submission.command)
+            result.tokens.append(submission.token)
+        }
         while let effect = effects.next() {
             switch effect {
-            case .output(.submit(let command, _, let token)):
-                lastOperation += 1
-                _ = effects.commands.name(token, OperationID(rawValue: lastOperation))
-                result.commands.append(command)
-                result.tokens.append(token)
-            case .output(.log(let message, _)): result.logs.append(message)
             case .tell(let event, _): result.events.append(event)
-            case .output, .alert, .found: break
+            case .log(let message, _): result.logs.append(message)
             }
         }
         return result
