@@ -6,7 +6,7 @@ struct AppTable {
     /// index changes.
     private var apps: [App] = []
     /// The places that the next apps get, in this order. Until then they are as they were.
-    private var freePlaces: [Int] = []
+    private(set) var freePlaces: [Int] = []
     private var lastForeground: UInt64 = 0
 
     var indices: Range<Int> { apps.indices }

@@ -34,8 +34,8 @@ struct ReleasedAppTests {
             #expect(release(app, forgettingDevices: false))
             #expect(release(app, forgettingDevices: false), "released twice")
         }
-        #expect(station.apps { $0.apps.count } == 1)
-        #expect(station.apps { $0.freePlaces } == [0])
+        #expect(station.apps { $0.runtime.apps.indices.count } == 1)
+        #expect(station.apps { $0.runtime.apps.freePlaces } == [0])
     }
 
     @Test("an app that has found a device keeps its place and the device's identifier (REC-3)")
@@ -47,7 +47,7 @@ struct ReleasedAppTests {
         _ = TestApp(station, "second")
         app.launch(inForeground: true)
         #expect(app.central().discover([Profiles.heartRate]) == peer)
-        #expect(station.apps { $0.apps.count } == 2)
+        #expect(station.apps { $0.runtime.apps.indices.count } == 2)
     }
 
     @Test(
@@ -71,7 +71,7 @@ struct ReleasedAppTests {
         app.launch(inForeground: true)
         let third = try #require(app.central().discover([Profiles.heartRate]))
         #expect(third != peer && third != other)
-        #expect(station.apps { $0.apps.count } == 2)
+        #expect(station.apps { $0.runtime.apps.indices.count } == 2)
     }
 
     @Test("an app that comes back before its place was taken has it again")
@@ -82,7 +82,8 @@ struct ReleasedAppTests {
         app.launch(inForeground: true)
         _ = TestApp(station, "second")
         #expect(station.apps { $0.place(of: app.id) } == .foreground)
-        #expect(station.apps { $0.apps.map(\.id.rawValue) } == ["first", "second"])
+        let apps = station.apps { $0.runtime.apps }
+        #expect(apps.indices.map { apps[$0].id.rawValue } == ["first", "second"])
     }
 
     @Test("an app with a manager that continues keeps its place (SPR-4)")

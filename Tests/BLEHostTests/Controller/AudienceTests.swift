@@ -56,7 +56,13 @@ struct AudienceTests {
         ),
         (.server(.readyToUpdate), .servers),
         (.pairing(link, .started), .pairing(link)),
-        (.encryptionChanged(link, LinkSecurity()), .holders(link)),
+        (
+            .encryptionChanged(
+                link,
+                LinkSecurity(
+                    isEncrypted: true, isAuthenticated: false, isSecureConnections: true, keySize: 16, isBonded: false,
+                    identity: address)), .holders(link)
+        ),
         (.cleartextRefused(link, address), .holders(link)),
         (.bondChanged(Bond(identity: address)), .everyone),
         (.bondRemoved(address), .everyone),
@@ -103,7 +109,7 @@ struct AudienceTests {
             (.radio(.advertise(AdvertiseRequest(.packed(localName: nil, serviceUUIDs: [])))), .advertisement),
             (.channel(.listen(spsm: nil, ChannelSettings(), requiresEncryption: false)), .channel),
             (.channel(.open(Self.link, spsm: 0x80, ChannelSettings())), .channel),
-            (.server(.publish(GATTServiceDefinition(uuid: BluetoothUUID(0x180F)))), .service),
+            (.server(.publish(GATTServiceDefinition(uuid: BluetoothUUID(0x180F as UInt16)))), .service),
         ]
         for (command, resource) in occupying { #expect(command.scarceResource == resource) }
         let free: [HostCommand] = [
