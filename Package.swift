@@ -161,7 +161,10 @@ let package = Package(
             swiftSettings: forPublishers),
         .target(
             name: "CoreBluetoothTestKit", dependencies: ["BLE", "BLETestKit", "CoreBluetooth"], swiftSettings: strict),
-        .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture", "BLEStateFiles"], swiftSettings: strict),
+        .target(
+            name: "BLERecording",
+            dependencies: ["BLECapture", "BLEHost", "BLEJSON", "BLEMessages", "BLEPackets", "BLEStateFiles"],
+            swiftSettings: strict),
         // What programs and the daemon say to each other; Protocol/bled.proto is its source. What swift-protobuf
         // generates does not say where it leaves memory safety.
         .target(
