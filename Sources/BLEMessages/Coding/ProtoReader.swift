@@ -47,6 +47,9 @@ public struct ProtoReader: Coder {
         fileprivate var isSecondWalk = false
     }
 
+    /// Whether no field is left.
+    var isAtEnd: Bool { number == .max }
+
     init(_ octets: ArraySlice<UInt8>, isRecording: Bool = false) {
         self.isRecording = isRecording
         self.octets = octets
