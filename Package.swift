@@ -2,12 +2,11 @@
 import PackageDescription
 
 /// Settings of every Swift target: language mode 6 comes with the tools version. All code marks what is unsafe.
-let common: [SwiftSetting] = [
+let strict: [SwiftSetting] = [
     .enableExperimentalFeature("Lifetimes"),
     .enableUpcomingFeature("ExistentialAny"),
+    .strictMemorySafety(),
 ]
-
-let strict = common + [.strictMemorySafety()]
 
 /// Modules whose libraries nobody else should have to fetch: clients choose the traits `Services` and `Publishers`. The
 /// project's own tests set JELLING_SERVICES=1 instead, which builds nothing else again.
@@ -56,8 +55,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        // Its default traits bring the whole of Foundation with ICU's data: 40 MB in each static program.
-        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
         // Not fetched unless something that is built needs them.
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -163,15 +160,10 @@ let package = Package(
             swiftSettings: forPublishers),
         .target(
             name: "CoreBluetoothTestKit", dependencies: ["BLE", "BLETestKit", "CoreBluetooth"], swiftSettings: strict),
-        .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture", "BLEStateFiles"], swiftSettings: strict),
-        // What programs and the daemon say to each other; Protocol/bled.proto is its source. What swift-protobuf
-        // generates does not say where it leaves memory safety.
         .target(
-            name: "BLEDaemonProtocol",
-            dependencies: [
-                "BLEAppLifecycle", "BLEHost", "BLEPackets", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-            ],
-            swiftSettings: common),
+            name: "BLERecording",
+            dependencies: ["BLECapture", "BLEHost", "BLEJSON", "BLEMessages", "BLEPackets", "BLEStateFiles"],
+            swiftSettings: strict),
         .target(
             name: "BLEDaemon",
             dependencies: [
@@ -306,11 +298,7 @@ let package = Package(
             dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "BLEMessagesTests",
-            dependencies: [
-                "BLEAppLifecycle", "BLEDaemonProtocol", "BLEHost", "BLEMessages",
-                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-            ],
+            name: "BLEMessagesTests", dependencies: ["BLEAppLifecycle", "BLEHost", "BLEMessages"],
             swiftSettings: strict),
         .testTarget(
             name: "BLEDaemonTests",

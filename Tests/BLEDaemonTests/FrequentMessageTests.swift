@@ -29,9 +29,14 @@ struct FrequentMessageTests {
         return .event(.gatt(link, .notification(notification)))
     }
 
-    private func expect<M: Message & Equatable>(_ message: M, _ octets: [UInt8]) throws {
-        #expect(try message.encoded() == octets)
-        #expect(try M(octets: octets[...]) == message)
+    private func expect(_ message: FromClient, _ octets: [UInt8]) throws {
+        #expect(try message.framed() == FrameReader.frame(octets) && message.encoded() == octets)
+        #expect(try FromClient(octets: octets[...]) == message)
+    }
+
+    private func expect(_ message: FromDaemon, _ octets: [UInt8]) throws {
+        #expect(try message.framed() == FrameReader.frame(octets) && message.encoded() == octets)
+        #expect(try FromDaemon(octets: octets[...]) == message)
     }
 
     @Test("a request for a write command has the octets of the schema, and is read back")

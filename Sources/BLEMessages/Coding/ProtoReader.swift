@@ -47,6 +47,9 @@ public struct ProtoReader: Coder {
         fileprivate var isSecondWalk = false
     }
 
+    /// Whether no field is left.
+    var isAtEnd: Bool { number == .max }
+
     init(_ octets: ArraySlice<UInt8>, isRecording: Bool = false) {
         self.isRecording = isRecording
         self.octets = octets
@@ -84,7 +87,7 @@ public struct ProtoReader: Coder {
     }
 
     /// Goes to the next field, after the value of one.
-    @inline(__always)
+    @inline(never)
     mutating func advance() throws(MessageError) {
         guard scope.isOrdered else { return note() }
         guard at < scope.end else {
@@ -126,7 +129,7 @@ public struct ProtoReader: Coder {
         return isThere || presence == .plain
     }
 
-    @inline(__always)
+    @inline(never)
     public mutating func scalar(
         _ number: Int, _ name: StaticString, _ bits: UInt64, _ type: ScalarType
     ) throws(MessageError) -> UInt64 {
@@ -152,7 +155,7 @@ public struct ProtoReader: Coder {
         return bits
     }
 
-    @inline(__always)
+    @inline(never)
     public mutating func octets(
         _ number: Int, _ name: StaticString, _ content: [UInt8], isText: Bool
     ) throws(MessageError) -> ArraySlice<UInt8> {
@@ -164,7 +167,7 @@ public struct ProtoReader: Coder {
         return read
     }
 
-    @inline(__always)
+    @inline(never)
     public mutating func begin(
         _: Int, _ name: StaticString, _ type: @autoclosure () -> String
     ) throws(MessageError) -> Place {
@@ -182,7 +185,7 @@ public struct ProtoReader: Coder {
         try advance()
     }
 
-    @inline(__always)
+    @inline(never)
     public mutating func end(_ place: inout Place) throws(MessageError) -> Bool {
         if number != .max || scope.isDisordered {
             place.isSecondWalk = try needsSecondWalk()

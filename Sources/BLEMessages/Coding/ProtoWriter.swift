@@ -40,7 +40,7 @@ public struct ProtoWriter: Coder {
         return true
     }
 
-    @inline(__always)
+    @inline(never)
     public mutating func scalar(_ number: Int, _ name: StaticString, _ bits: UInt64, _ type: ScalarType) -> UInt64 {
         if packed == 0 { key(number, type == .fixed64 ? 1 : 0) }
         switch type {
@@ -55,7 +55,7 @@ public struct ProtoWriter: Coder {
         for place in 0..<8 as Range<UInt64> { octets.append(UInt8(truncatingIfNeeded: bits >> (8 * place))) }
     }
 
-    @inline(__always)
+    @inline(never)
     public mutating func octets(
         _ number: Int, _ name: StaticString, _ content: [UInt8], isText: Bool
     ) -> ArraySlice<UInt8> {
@@ -66,14 +66,14 @@ public struct ProtoWriter: Coder {
     }
 
     /// Writes the content behind one octet for its length.
-    @inline(__always)
+    @inline(never)
     public mutating func begin(_ number: Int, _ name: StaticString, _ type: @autoclosure () -> String) -> Int {
         key(number, 2)
         octets.append(0)
         return octets.count
     }
 
-    @inline(__always)
+    @inline(never)
     public mutating func end(_ place: inout Int) -> Bool {
         let length = octets.count - place
         if length <= 0x7F {

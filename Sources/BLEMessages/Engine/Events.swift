@@ -8,13 +8,11 @@ extension HostEvent: Choice {
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         // Before the others: of these there may be thousands a second.
         try c.option(
-            7, "notification", as: "Notification", &it,
-            {
-                .gatt($0, .notification(GATTNotification(handle: $1, value: $2, isIndication: $3, clients: [.local])))
-            }, (1, "link"), (2, "handle"), (3, "value"), (4, "is_indication"),
+            NotificationMessage.number, "notification", &it,
+            { (it: NotificationMessage) in .gatt(it.link, .notification(GATTNotification(it, for: .local))) },
             {
                 guard case .gatt(let link, .notification(let told)) = $0 else { return nil }
-                return (link, told.handle, told.value, told.isIndication)
+                return NotificationMessage(link, told)
             })
         try c.option(
             5, "connected", &it, { .connected($0, .local) },

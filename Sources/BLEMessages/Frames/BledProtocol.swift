@@ -1,3 +1,5 @@
+import BLEHost
+
 /// What both sides of the socket agree on.
 public enum BledProtocol {
     /// The version of the protocol in this module.
@@ -15,26 +17,51 @@ extension Message {
     @inline(__always)
     func frame() -> [UInt8] {
         guard var frame = try? written(header: FrameReader.headerOctets) else { return [] }
-        let length = frame.count - FrameReader.headerOctets
-        for place in 0..<FrameReader.headerOctets { frame[place] = UInt8(truncatingIfNeeded: length >> (8 * place)) }
+        FrameReader.setHeader(of: &frame)
         return frame
     }
 }
 
-// Functions of these types, and not of all messages: so the compiler makes one encoder and one decoder for each.
+// Functions of these types, and not of all messages: so the compiler makes one encoder and one decoder for each. What may
+// come thousands of times a second does not go through their enumerations.
 
 extension FromClient {
     /// The message as a frame for the socket; empty if the schema does not have it.
-    public func framed() -> [UInt8] { frame() }
+    public func framed() -> [UInt8] {
+        if case .request(let request) = self,
+            case .host(.link(let link, .gatt(.writeCommand(let handle, let value)))) = request.command
+        {
+            return WriteCommandMessage(request.operation, link, handle, value: value).framed()
+        }
+        return frame()
+    }
 
     /// - Throws: `MessageError.malformed` or `invalidField`.
-    public init(octets: ArraySlice<UInt8>) throws(MessageError) { self = try Self.read(octets) }
+    public init(octets: ArraySlice<UInt8>) throws(MessageError) {
+        if let it = WriteCommandMessage(message: octets) {
+            let command = HostCommand.link(it.link, .gatt(.writeCommand(it.handle, value: it.value)))
+            self = .request(ToolRequest(it.operation, .host(command)))
+        } else {
+            self = try Self.read(octets)
+        }
+    }
 }
 
 extension FromDaemon {
     /// The message as a frame for the socket; empty if the schema does not have it.
-    public func framed() -> [UInt8] { frame() }
+    public func framed() -> [UInt8] {
+        if case .event(.gatt(let link, .notification(let told))) = self {
+            return NotificationMessage(link, told).framed()
+        }
+        return frame()
+    }
 
     /// - Throws: `MessageError.malformed` or `invalidField`.
-    public init(octets: ArraySlice<UInt8>) throws(MessageError) { self = try Self.read(octets) }
+    public init(octets: ArraySlice<UInt8>) throws(MessageError) {
+        if let it = NotificationMessage(message: octets) {
+            self = .event(.gatt(it.link, .notification(GATTNotification(it, for: .local))))
+        } else {
+            self = try Self.read(octets)
+        }
+    }
 }

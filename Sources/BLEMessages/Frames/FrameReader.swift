@@ -59,15 +59,14 @@ public struct FrameReader: Sendable {
 
     /// A frame with this message.
     public static func frame(_ message: [UInt8]) -> [UInt8] {
-        var frame: [UInt8] = []
-        frame.reserveCapacity(headerOctets + message.count)
-        appendHeader(of: message.count, to: &frame)
-        frame += message
+        var frame = [UInt8](repeating: 0, count: headerOctets) + message
+        setHeader(of: &frame)
         return frame
     }
 
-    /// Appends what comes before a message of this length.
-    static func appendHeader(of length: Int, to octets: inout [UInt8]) {
-        for place in 0..<headerOctets { octets.append(UInt8(truncatingIfNeeded: length >> (8 * place))) }
+    /// Writes the length of a message into the octets before it.
+    static func setHeader(of frame: inout [UInt8]) {
+        let length = frame.count - headerOctets
+        for place in 0..<headerOctets { frame[place] = UInt8(truncatingIfNeeded: length >> (8 * place)) }
     }
 }

@@ -267,7 +267,7 @@ struct FuzzedSessions: ~Copyable {
     /// A client can decode it, and finds the same in it.
     private func check(_ message: FromDaemon) -> String? {
         let octets = message.framed()
-        guard octets.count <= BledProtocol.eventLimit else { return "a message of \(octets.count) octets" }
+        guard 1...BledProtocol.eventLimit ~= octets.count else { return "a message of \(octets.count) octets" }
         guard let decoded = try? FromDaemon(octets: octets[FrameReader.headerOctets...]), decoded.framed() == octets
         else {
             return "a client cannot decode \(message)"
