@@ -5,6 +5,8 @@ import BLEPackets
 /// The engine's rooms write only into this value, and `Host.settle` drains it in one place. After an input, its
 /// contents go to the controller or wait until the owner of the engine takes them.
 struct Effects {
+    /// The time of the input.
+    var now = Instant.zero
     /// Packets for the transport.
     var packets = Outbox()
     /// Commands that wait for the controller's credits, and the one that is in progress.

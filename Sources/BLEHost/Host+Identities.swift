@@ -8,7 +8,7 @@ extension Host {
     }
 
     /// The hash of an address with one bond's key.
-    mutating func hashMade(_ result: ToolboxResult, pass: UInt32, identity: DeviceAddress, at now: Instant) {
+    mutating func hashMade(_ result: ToolboxResult, pass: UInt32, identity: DeviceAddress) {
         guard let done = pairings.bonds.hashMade(result, pass: pass, identity: identity, into: &effects) else { return }
         var found: DeviceAddress?
         if case .identity(let identity) = done.answer.choosing({ radio.connector.waits(for: $0) }) {
@@ -18,7 +18,7 @@ extension Host {
         for new in done.connections {
             var new = new
             new.privateAddresses.peer = done.address
-            linkMade(found.map { new.with($0, behind: done.address) } ?? new, at: now)
+            linkMade(found.map { new.with($0, behind: done.address) } ?? new)
         }
         for (report, data) in done.reports {
             var report = report
@@ -26,8 +26,7 @@ extension Host {
                 radio.noteOwnResolution(found, revision: report.listRevision)
                 report.address = found.asIdentity
             }
-            radio.received(
-                report, data: data.span.bytes, resolving: pairings.bonds.table.resolving, at: now, into: &effects)
+            radio.received(report, data: data.span.bytes, resolving: pairings.bonds.table.resolving, into: &effects)
         }
     }
 
@@ -84,24 +83,24 @@ extension Host {
 
     // MARK: Addresses of this device
 
-    mutating func ownAddressRandomDrawn(_ result: ToolboxResult, at now: Instant) {
+    mutating func ownAddressRandomDrawn(_ result: ToolboxResult) {
         let key = pairings.settings.identityResolvingKey
-        if !radio.addressRandomDrawn(result, key: key, at: now, into: &effects) { proceedWithoutAddress(at: now) }
+        if !radio.addressRandomDrawn(result, key: key, into: &effects) { proceedWithoutAddress() }
     }
 
-    mutating func ownAddressMade(_ result: ToolboxResult, random: [UInt8], at now: Instant) {
+    mutating func ownAddressMade(_ result: ToolboxResult, random: [UInt8]) {
         guard radio.privateAddress.isBeingMade else { return }
         guard let address = radio.address(from: result, random: random) else {
-            radio.keepAddress(at: now)
-            return proceedWithoutAddress(at: now)
+            radio.keepAddress(at: effects.now)
+            return proceedWithoutAddress()
         }
         switch phase {
         case .starting:
             // The startup sequence sets it later.
             radio.ownAddress = address
             session.information.ownAddress = address
-            radio.keepAddress(at: now)
-            if effects.commands.isIdle { continueStartup(at: now) }
+            radio.keepAddress(at: effects.now)
+            if effects.commands.isIdle { continueStartup() }
         case .ready:
             radio.privateAddress.state = .waiting(address)
         case .closed, .awaitingTransport, .stopping, .stopped, .failed: radio.privateAddress.state = .none
@@ -109,7 +108,7 @@ extension Host {
     }
 
     /// The toolbox failed: a start that waited for the address continues without it.
-    private mutating func proceedWithoutAddress(at now: Instant) {
-        if session.isStarting, effects.commands.isIdle { continueStartup(at: now) }
+    private mutating func proceedWithoutAddress() {
+        if session.isStarting, effects.commands.isIdle { continueStartup() }
     }
 }

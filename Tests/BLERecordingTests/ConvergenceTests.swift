@@ -23,7 +23,7 @@ struct ConvergenceTests {
             guard host.isReady else { continue }
             #expect(!host.radio.isUnsettled, "at \(now)")
             let commands = Self.commands(in: host.effects)
-            host.convergeRadio(at: now)
+            host.convergeRadio()
             #expect(Self.commands(in: host.effects) == commands, "at \(now)")
             #expect(host.effects.events.isEmpty, "at \(now)")
         }

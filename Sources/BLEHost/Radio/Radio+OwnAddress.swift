@@ -12,12 +12,10 @@ extension Radio {
     }
 
     /// - Returns: `false` if there will be no new address this time.
-    mutating func addressRandomDrawn(
-        _ result: ToolboxResult, key: Key128?, at now: Instant, into effects: inout Effects
-    ) -> Bool {
+    mutating func addressRandomDrawn(_ result: ToolboxResult, key: Key128?, into effects: inout Effects) -> Bool {
         guard privateAddress.isBeingMade, let key else { return true }
         guard case .octets(var random) = result, random.count == 3 else {
-            keepAddress(at: now)
+            keepAddress(at: effects.now)
             return false
         }
         random[0] = random[0] & 0x3F | 0x40

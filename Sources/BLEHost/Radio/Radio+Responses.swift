@@ -192,12 +192,12 @@ extension Radio {
     }
 
     @inline(never)
-    mutating func received(_ event: LEPeriodicAdvertisingReportV2, at now: Instant, into effects: inout Effects) {
+    mutating func received(_ event: LEPeriodicAdvertisingReportV2, into effects: inout Effects) {
         let part = TrainTable.Part(
             handle: event.synchronizationHandle, status: event.dataStatus, rssi: event.rssi,
             transmitPower: event.transmitPower, event: event.eventCounter,
             subevent: event.subeventNumber == 0xFF ? nil : event.subeventNumber)
-        report(part, event.data, at: now, into: &effects)
+        report(part, event.data, into: &effects)
     }
 }
 

@@ -116,11 +116,11 @@ extension Radio {
 
     // MARK: Convergence
 
-    mutating func convergeTrains(at now: Instant, into effects: inout Effects) {
+    mutating func convergeTrains(into effects: inout Effects) {
         guard BuiltIn.trains else { return }
         guard !trains.isEmpty || !trains.isIdle else { return }
         refuseSubevents(into: &effects)
-        perform(trains.converge(isPaused: isPaused, at: now), into: &effects)
+        perform(trains.converge(isPaused: isPaused, at: effects.now), into: &effects)
     }
 
     private mutating func perform(_ action: TrainTable.Action, into effects: inout Effects) {
@@ -172,18 +172,16 @@ extension Radio {
     }
 
     /// The controller answered a command about trains.
-    mutating func trainAnswered(
-        _ status: HCIStatus, _ opcode: HCIOpcode, at now: Instant, into effects: inout Effects
-    ) {
+    mutating func trainAnswered(_ status: HCIStatus, _ opcode: HCIOpcode, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
         effects.note(status)
-        perform(trains.completed(status, opcode, at: now), into: &effects)
+        perform(trains.completed(status, opcode, at: effects.now), into: &effects)
     }
 
     /// The controller did not answer: not every controller knows these commands.
-    mutating func trainTimedOut(_ opcode: HCIOpcode, at now: Instant, into effects: inout Effects) {
+    mutating func trainTimedOut(_ opcode: HCIOpcode, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
-        if case .fail(let operation, _, _) = trains.completed(.connectionTimeout, opcode, at: now),
+        if case .fail(let operation, _, _) = trains.completed(.connectionTimeout, opcode, at: effects.now),
             removeTrain(operation, into: &effects)
         {
             effects.complete(operation, .failure(.commandTimeout(opcode)))
@@ -278,22 +276,20 @@ extension Radio {
     }
 
     @inline(never)
-    mutating func received(_ event: LEPeriodicAdvertisingReport, at now: Instant, into effects: inout Effects) {
+    mutating func received(_ event: LEPeriodicAdvertisingReport, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
         let part = TrainTable.Part(
             handle: event.synchronizationHandle, status: event.dataStatus, rssi: event.rssi,
             transmitPower: event.transmitPower)
-        report(part, event.data, at: now, into: &effects)
+        report(part, event.data, into: &effects)
     }
 
-    mutating func report(
-        _ part: TrainTable.Part, _ octets: [UInt8], at now: Instant, into effects: inout Effects
-    ) {
+    mutating func report(_ part: TrainTable.Part, _ octets: [UInt8], into effects: inout Effects) {
         // Only parts are kept. What is whole changes nothing.
         if trains.isWhole(part) {
-            trains.deliver(part, octets, at: now, into: &effects.events)
+            trains.deliver(part, octets, at: effects.now, into: &effects.events)
         } else {
-            trains.receive(part, octets, at: now, into: &effects.events)
+            trains.receive(part, octets, at: effects.now, into: &effects.events)
         }
         effects.counters.droppedValues = effects.events.droppedValues
     }

@@ -153,8 +153,7 @@ struct Radio {
     /// Takes a client's command.
     /// - Parameter isPresent: whether the target of directed advertising is already connected.
     mutating func perform(
-        _ command: RadioCommand, operation: OperationID, client: ClientID, isPresent: Bool, at now: Instant,
-        into effects: inout Effects
+        _ command: RadioCommand, operation: OperationID, client: ClientID, isPresent: Bool, into effects: inout Effects
     ) {
         switch command {
         case .scan(let request):
@@ -162,15 +161,14 @@ struct Radio {
         case .changeScan(let scan, let request):
             Self.changed(scanner.change(scan, to: request), operation, into: &effects)
         case .changeAdvertising(let wish, let request):
-            Self.changed(advertiser.change(wish, to: request, at: now), operation, into: &effects)
+            Self.changed(advertiser.change(wish, to: request, at: effects.now), operation, into: &effects)
         case .advertise(let request):
-            advertise(
-                request, operation: operation, client: client, isPresent: isPresent, at: now, into: &effects)
+            advertise(request, operation: operation, client: client, isPresent: isPresent, into: &effects)
         case .connect(let request): connect(request, operation: operation, client: client, into: &effects)
         case .advertiseSet(let request):
             advertiseSet(request, operation: operation, client: client, into: &effects)
         case .changeAdvertisingSet(let set, let request):
-            changeSet(set, to: request, operation, at: now, into: &effects)
+            changeSet(set, to: request, operation, into: &effects)
         case .followTrain(let request): follow(request, operation: operation, client: client, into: &effects)
         case .sendSubevents(let subevents, let set):
             sendSubevents(subevents, of: set, operation, client: client, into: &effects)
@@ -256,16 +254,14 @@ struct Radio {
     /// - Parameters:
     ///   - resolving: the bonds whose peers may show private addresses.
     ///   - present: the targets of directed advertising that are connected.
-    mutating func converge(
-        resolving: [ResolvingKey], present: [DeviceAddress], at now: Instant, into effects: inout Effects
-    ) {
+    mutating func converge(resolving: [ResolvingKey], present: [DeviceAddress], into effects: inout Effects) {
         if BuiltIn.links { convergeChannelMap(into: &effects) }
         let (wasIdle, guestHandles, eventCount) = (isIdle, sets.guestHandles, effects.events.count)
-        convergeTrains(at: now, into: &effects)
-        convergeReceiver(resolving: resolving, at: now, into: &effects)
+        convergeTrains(into: &effects)
+        convergeReceiver(resolving: resolving, into: &effects)
         // Before the shared advertisement, which a set may become.
-        convergeSets(at: now, into: &effects)
-        convergeAdvertising(present: present, at: now, into: &effects)
+        convergeSets(into: &effects)
+        convergeAdvertising(present: present, into: &effects)
         validUntil = isPaused ? nil : earliest(earliest(scanMachine.heldUntil, paceDeadline), receiverDeadline)
         // What has ended or left may make room, and what needs an idle radio can begin.
         isUnsettled =
@@ -277,44 +273,38 @@ struct Radio {
         return BuiltIn.trains ? earliest(deadline, trains.nextDeadline) : deadline
     }
 
-    private mutating func convergeReceiver(
-        resolving: [ResolvingKey], at now: Instant, into effects: inout Effects
-    ) {
+    private mutating func convergeReceiver(resolving: [ResolvingKey], into effects: inout Effects) {
         guard !isPaused else {
-            wantScan(nil, mustYield: true, at: now, into: &effects)
+            wantScan(nil, mustYield: true, into: &effects)
             guard BuiltIn.links else { return }
-            return want(nil, at: now, into: &effects)
+            return want(nil, into: &effects)
         }
         guard BuiltIn.links else {
             let wantsScan = scanner.parameters(timing: configuration.timing)
-            return wantScan(wantsScan, mustYield: false, at: now, into: &effects)
+            return wantScan(wantsScan, mustYield: false, into: &effects)
         }
         let foundByHost = peersFoundByHost(resolving)
         let wantsScan = wantedScan(foundByHost)
-        let plan = wantedConnection(foundByHost, isScanWanted: wantsScan != nil, at: now)
+        let plan = wantedConnection(foundByHost, isScanWanted: wantsScan != nil, at: effects.now)
         // If the controller can only do one of them, scanning stops for a connection attempt, and the attempt waits
         // until scanning is off.
         let isInitiatorNeeded = plan != nil || initiator.isBusy
         let mustYield = isInitiatorNeeded && (doesOneAtATime || scanMachine.holdsAcceptList)
-        wantScan(
-            doesOneAtATime && isInitiatorNeeded ? nil : wantsScan, mustYield: mustYield, at: now, into: &effects)
+        wantScan(doesOneAtATime && isInitiatorNeeded ? nil : wantsScan, mustYield: mustYield, into: &effects)
         let mayInitiate = (!doesOneAtATime || scanMachine.isIdle) && !scanMachine.holdsAcceptList
-        want(mayInitiate ? plan : nil, at: now, into: &effects)
+        want(mayInitiate ? plan : nil, into: &effects)
     }
 
     // Functions of their own, so that what these compute with is not on the stack together.
 
     @inline(never)
-    private mutating func wantScan(
-        _ scan: ScanParameters?, mustYield: Bool, at now: Instant, into effects: inout Effects
-    ) {
-        perform(scanMachine.want(scan, mustYield: mustYield, at: now), into: &effects)
+    private mutating func wantScan(_ scan: ScanParameters?, mustYield: Bool, into effects: inout Effects) {
+        perform(scanMachine.want(scan, mustYield: mustYield, at: effects.now), into: &effects)
     }
 
     @inline(never)
-    private mutating func want(_ plan: Initiator.Plan?, at now: Instant, into effects: inout Effects) {
-        perform(
-            initiator.want(plan, isAwaited: plan == nil && isAttemptAwaited, at: now), at: now, into: &effects)
+    private mutating func want(_ plan: Initiator.Plan?, into effects: inout Effects) {
+        perform(initiator.want(plan, isAwaited: plan == nil && isAttemptAwaited, at: effects.now), into: &effects)
     }
 
     /// Whether clients wait for a device that the controller tries to connect to. An attempt may have to make way for
@@ -360,19 +350,17 @@ struct Radio {
         return !listed.contains { $0.isResolvablePrivate || foundByHost.contains($0) }
     }
 
-    private mutating func convergeAdvertising(
-        present: [DeviceAddress], at now: Instant, into effects: inout Effects
-    ) {
+    private mutating func convergeAdvertising(present: [DeviceAddress], into effects: inout Effects) {
         guard BuiltIn.server else { return }
         paceDeadline = nil
         advertiser.hold(present)
-        convergeGuests(at: now, into: &effects)
+        convergeGuests(into: &effects)
         guard !isPaused else { return perform(advertisingMachine.want(nil), into: &effects) }
         endImpossibleCalls(into: &effects)
-        let plan = advertisingPlan(at: now)
+        let plan = advertisingPlan(at: effects.now)
         tellRoom(into: &effects)
-        paceDeadline = advertiser.nextDeadline(timing: configuration.timing, after: now)
-        let limited = plan.map { limitedByUsers($0, effects.commands.users, at: now) }
+        paceDeadline = advertiser.nextDeadline(timing: configuration.timing, after: effects.now)
+        let limited = plan.map { limitedByUsers($0, effects.commands.users, at: effects.now) }
         perform(advertisingMachine.want(limited), into: &effects)
     }
 
@@ -445,26 +433,24 @@ struct Radio {
         mutating get { earliest(scanMachine.nextDeadline(lastReport: lastReport), scanner.nextDeadline) }
     }
 
-    mutating func advance(
-        to now: Instant, isReady: Bool, identityResolvingKey: Key128?, into effects: inout Effects
-    ) {
-        if BuiltIn.pairing, isReady, let deadline = privateAddress.nextDeadline, deadline <= now {
+    mutating func advance(isReady: Bool, identityResolvingKey: Key128?, into effects: inout Effects) {
+        if BuiltIn.pairing, isReady, let deadline = privateAddress.nextDeadline, deadline <= effects.now {
             makePrivateAddress(with: identityResolvingKey, into: &effects)
         }
-        if let deadline = scanMachine.nextDeadline(lastReport: lastReport), deadline <= now {
+        if let deadline = scanMachine.nextDeadline(lastReport: lastReport), deadline <= effects.now {
             effects.counters.scanRestarts &+= 1
-            perform(scanMachine.advance(to: now, lastReport: lastReport), into: &effects)
+            perform(scanMachine.advance(to: effects.now, lastReport: lastReport), into: &effects)
         }
-        scanner.advance(to: now, into: &effects.events)
-        if BuiltIn.links, let deadline = initiator.nextDeadline, deadline <= now {
-            perform(initiator.advance(to: now), at: now, into: &effects)
+        scanner.advance(to: effects.now, into: &effects.events)
+        if BuiltIn.links, let deadline = initiator.nextDeadline, deadline <= effects.now {
+            perform(initiator.advance(to: effects.now), into: &effects)
         }
         guard BuiltIn.server else { return }
-        if let deadline = advertisingMachine.nextDeadline, deadline <= now {
-            perform(advertisingMachine.advance(to: now), into: &effects)
+        if let deadline = advertisingMachine.nextDeadline, deadline <= effects.now {
+            perform(advertisingMachine.advance(to: effects.now), into: &effects)
         }
-        advanceCall(to: now, into: &effects)
-        advanceGuests(to: now, into: &effects)
-        advanceSets(to: now, into: &effects)
+        advanceCall(into: &effects)
+        advanceGuests(into: &effects)
+        advanceSets(into: &effects)
     }
 }

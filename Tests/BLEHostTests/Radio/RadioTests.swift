@@ -7,7 +7,10 @@ import Testing
 private struct Bench {
     var radio: Radio
     var effects = Effects()
-    var now = Instant(microseconds: 1_000_000)
+    var now: Instant {
+        get { effects.now }
+        set { effects.now = newValue }
+    }
     private var lastOperation: UInt64 = 0
 
     init(
@@ -19,6 +22,7 @@ private struct Bench {
         information.hciVersion = version.rawValue
         information.filterAcceptListSize = 4
         radio.begin(with: information)
+        effects.now = Instant(microseconds: 1_000_000)
     }
 
     mutating func operation() -> OperationID {
@@ -43,12 +47,12 @@ private struct Bench {
         let operation = operation()
         radio.advertise(
             AdvertiseRequest(.packed(localName: "x", serviceUUIDs: []), target: target), operation: operation,
-            client: .local, isPresent: isPresent, at: now, into: &effects)
+            client: .local, isPresent: isPresent, into: &effects)
         return operation
     }
 
     mutating func converge(present: [DeviceAddress] = []) {
-        radio.converge(resolving: [], present: present, at: now, into: &effects)
+        radio.converge(resolving: [], present: present, into: &effects)
     }
 
     /// The next command, answered with `status`; `nil` where the radio has nothing to say.
@@ -57,9 +61,9 @@ private struct Bench {
         effects.packets.removeAll()
         guard let command = effects.commands.inFlight else { return nil }
         switch effects.commands.answered(command.opcode, credits: 1) {
-        case .scan: radio.scanAnswered(status, at: now, into: &effects)
-        case .initiate: radio.initiateAnswered(status, at: now, into: &effects)
-        case .advertise: radio.advertiseAnswered(status, at: now, into: &effects)
+        case .scan: radio.scanAnswered(status, into: &effects)
+        case .initiate: radio.initiateAnswered(status, into: &effects)
+        case .advertise: radio.advertiseAnswered(status, into: &effects)
         case .ownAddress: radio.addressAnswered(status, at: now)
         default: Issue.record("\(command.opcode) was not sent by the radio")
         }
@@ -161,8 +165,8 @@ struct RadioTests {
         let data: [UInt8] = [2, 1, 6]
         let deadline = bench.radio.scanDeadline
         bench.now = bench.now.advanced(by: .seconds(1))
-        bench.radio.heard(&report, at: bench.now, into: &bench.effects)
-        bench.radio.received(report, data: data.span.bytes, resolving: [], at: bench.now, into: &bench.effects)
+        bench.radio.heard(&report, into: &bench.effects)
+        bench.radio.received(report, data: data.span.bytes, resolving: [], into: &bench.effects)
         #expect(!bench.radio.isUnsettled)
         #expect(bench.radio.scanDeadline == deadline?.advanced(by: .seconds(1)))
         let scans = bench.radio.scanner.revision
@@ -216,7 +220,7 @@ struct RadioTests {
         bench.radio.advertise(
             AdvertiseRequest(
                 .packed(localName: "x", serviceUUIDs: []), isConnectable: isConnectable, interval: .least),
-            operation: operation, client: .local, isPresent: false, at: bench.now, into: &bench.effects)
+            operation: operation, client: .local, isPresent: false, into: &bench.effects)
         _ = bench.run()
         let plan = bench.radio.advertisingMachine.planInForce
         #expect(plan?.parameters.interval == AdvertisingInterval(rawValue: interval))
@@ -246,7 +250,7 @@ struct RadioTests {
         let next = bench.radio.nextDeadline(isReady: true)
         let deadline = try #require(next)
         bench.now = deadline
-        bench.radio.advance(to: deadline, isReady: true, identityResolvingKey: nil, into: &bench.effects)
+        bench.radio.advance(isReady: true, identityResolvingKey: nil, into: &bench.effects)
         #expect(bench.ends()[call] == .connectionFailed(.advertisingTimeout))
     }
 }
