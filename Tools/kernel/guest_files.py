@@ -3,14 +3,14 @@ import os, re, shutil, subprocess, sys, tarfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.append(os.path.join(ROOT, 'Tools'))
-import programs   # noqa: E402
+sys.path.append(os.path.join(ROOT, 'Tests', 'System'))
+from jelling import programs   # noqa: E402
 
 GO = '/usr/share/gocode'    # where Debian has packages of Go
 
 
 def build(product='bletool'):
-    """The binary that the other tests use too (Tools/programs.py); a debug build is brought up to date first."""
+    """The binary that the other tests use too (Tests/System/jelling/programs.py); a debug build is brought up to date first."""
     ready = programs.path(product)
     if os.path.dirname(ready) == os.path.join(ROOT, '.build', 'debug'):
         subprocess.run(['swift', 'build', '--package-path', ROOT, '--product', product], check=True, stdin=subprocess.DEVNULL,

@@ -1,0 +1,263 @@
+"""Cases of programs that ask for as much as they can: each delays others by its turn and no more."""
+import contextlib, json, os, signal, socket, subprocess, sys, tempfile, time
+
+from pytest import mark
+
+from jelling import floods
+from jelling.daemon import Daemon, HEART, LIMIT, state_of, needs_root
+from jelling.programs import ROOT
+from jelling.client import Client, Fixed64, decode
+from daemon.test_operators import NOBODY, Open
+from daemon.test_pairing import connected_as
+
+from jelling import lab as bench
+
+FLOODING = 10
+# What a program gets done in one turn (TurnLine.turn).
+TURN = 8
+# What all programs may ask for in a second before they count as busy (TurnShare).
+UNHURRIED = 32 / 0.010
+
+
+def publish(number):
+    return {14: {1: (0xA000 + number).to_bytes(2, 'little'), 2: 1}}
+
+
+def handle(client, operation):
+    """Of a published service; services get their handles in the order in which they are published."""
+    end = client.end(operation)
+    assert end and 19 in end, end
+    return decode(decode(end[19][0])[3][0])[1][0]
+
+
+def test_turns():
+    """ten programs that send forty requests in one write delay another program's request by one turn of each"""
+    with Daemon() as daemon:
+        clients = [daemon.connect() for _ in range(FLOODING + 1)]
+        *flooding, victim = clients
+        assert all(client.end(client.request({5: {1: 99}})) for client in clients)
+        # While it stands still, all send; then it finds all of it at once.
+        daemon.process.send_signal(signal.SIGSTOP)
+        # Else the stop can find it with the first few already in hand.
+        daemon.wait_for('bled stopped', lambda: state_of(daemon.process.pid) == 'T')
+        for client in flooding:
+            client.socket.sendall(floods.frames(client, [publish(number) for number in range(40)]))
+        asked = victim.request(publish(0))
+        daemon.process.send_signal(signal.SIGCONT)
+        own = handle(victim, asked)
+        before = sum(handle(client, operation) < own for client in flooding for operation in range(2, 42))
+        assert before <= FLOODING * TURN, f'{before} of {FLOODING * 40} requests came first'
+        print(f'{before} of {FLOODING * 40} requests came first')
+
+
+def processor_seconds(process):
+    with open(f'/proc/{process}/stat') as stat:
+        fields = stat.read().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+@mark.alone
+def test_busy_programs():
+    """ten programs that ask for as much as they can, by many requests at once or one by one, leave the processor to others"""
+    shares, rates = [], []
+    with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
+        victim.wait_for('beat', 2)
+        for kind in floods.refused, floods.single:
+            with floods.flooding(daemon.path, [kind] * FLOODING) as answered:
+                victim.wait_for('beat', len(victim.events('beat')) + 1)
+                before, began, earlier = processor_seconds(daemon.process.pid), time.monotonic(), answered()
+                time.sleep(2)
+                victim.wait_for('beat', len(victim.events('beat')) + 2)
+                duration = time.monotonic() - began
+                shares.append((processor_seconds(daemon.process.pid) - before) / duration)
+                rates.append((answered() - earlier) / duration)
+    # An eighth is their turns; the rest are waking up, reading their sockets and what the victim asks for.
+    said = ' and '.join(f'{share:.0%} for {rate:,.0f} requests a second' for share, rate in zip(shares, rates))
+    # One by one they may ask for so little that none is busy: what that costs depends on the machine, not on them.
+    assert shares[0] < 0.4 and (shares[1] < 0.4 or rates[1] < 1.5 * UNHURRIED), said
+    print(f'bled used {said}')
+
+
+def test_all_floods():
+    """an app hears its sensor while others flood in seven ways, and bled ends while they do"""
+    kinds = [floods.refused, floods.scans, floods.reads, floods.unread, floods.garbage, floods.half, floods.connections]
+    with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
+        victim.wait_for('beat', 2)
+        before = daemon.own_kilobytes()
+        with floods.flooding(daemon.path, kinds + [floods.refused, floods.scans, floods.reads], HEART):
+            beats = len(victim.events('beat'))
+            victim.wait_for('beat', beats + 5)
+            more = daemon.own_kilobytes() - before
+        assert more < 64 * 1024, f'{more} kB more than before'
+        # All that they have held is free again.
+        daemon.wait_for('a place for another program', lambda: 1 in (Client(daemon.path, LIMIT).greet() or {}))
+        with floods.flooding(daemon.path, [floods.refused] * FLOODING):
+            beats = len(victim.events('beat'))
+            victim.wait_for('beat', beats + 1)
+            daemon.process.send_signal(signal.SIGTERM)
+            assert daemon.process.wait(LIMIT) == 0, 'bled did not end while others flood'
+        print(f'{more} kB more than before')
+
+
+def test_silent_programs():
+    """ten programs that send without end and never read are not heard any more; when they read, each gets all its answers in order"""
+    with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
+        victim.wait_for('beat', 2)
+        before = daemon.own_kilobytes()
+        clients = [daemon.connect() for _ in range(FLOODING)]
+        sent = [floods.fill(client, lambda number: {2: {1: number, **floods.NO_LINK}}) for client in clients]
+        beats = len(victim.events('beat'))
+        victim.wait_for('beat', beats + 2)
+        more = daemon.own_kilobytes() - before
+        # Linux lets a socket of this kind take so much if nobody says otherwise: a host may.
+        usual = clients[0].socket.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) / 212_992
+        for client, (count, left) in zip(clients, sent):
+            for number in range(1, count + 1):
+                if left and number == count:
+                    client.socket.sendall(left)
+                message = client.receive()
+                assert message and 3 in message and decode(message[3][0])[1][0] == number, (number, count, message)
+            client.number = count
+            assert client.end(client.request({5: {1: 99}})), 'no answer afterwards'
+    counts = [count for count, _ in sent]
+    assert more < 64 * 1024, f'{more} kB more than before'
+    # About 3,000, most of which wait in the sockets; it was 27,000 when the daemon heard them for longer.
+    assert max(counts) < 10_000 * max(1, usual), f'one was heard {max(counts)} times'
+    print(f'{min(counts)} to {max(counts)} requests each, {more} kB more than before')
+
+
+def test_slow_tool():
+    """a tool that reads its reports more slowly than they come ends one of its scans, and then the other"""
+    waited = []
+    with tempfile.TemporaryDirectory() as folder:
+        controller = f'unix:{folder}/hci'
+        radio = subprocess.Popen([sys.executable, os.path.join(ROOT, 'Tools', 'Gateway', 'radio.py'), controller, '--devices', '1000',
+                                  '--rate', '4000'], stdout=subprocess.PIPE, text=True)
+        try:
+            assert 'ready' in radio.stdout.readline()
+            with Daemon(adapter=controller) as daemon:
+                tool = daemon.connect()
+                scans = [tool.request({2: {1: 1, 2: 1}}) for _ in range(2)]
+                # So much that further reports are dropped.
+                daemon.wait_for('a full queue', lambda: max(one.get(9, [0])[0] for one in clients(daemon)) >= 128 * 1024)
+                for scan in scans:
+                    asked = tool.request({5: {1: scan}})
+                    for reports in range(20_000):
+                        message = tool.receive()
+                        assert message, f'the connection has ended: {daemon.said()[-500:]}'
+                        if 3 in message and decode(message[3][0])[1][0] == asked:
+                            break
+                        # 4,000 reports come in a second, for each scan.
+                        time.sleep(0.002)
+                    else:
+                        raise AssertionError(f'the end did not come before {reports + 1} reports')
+                    waited.append((reports, max(one.get(9, [0])[0] for one in clients(daemon))))
+        finally:
+            radio.kill()
+            radio.communicate()
+    print(', '.join(f'the end came behind {reports} reports, {octets} octets waited then' for reports, octets in waited))
+
+
+def test_silent_leaver():
+    """what a program asked for before it closed its end is done, although it read nothing and was not heard any more"""
+    with Daemon() as daemon:
+        watcher = daemon.connect()
+        first = handle(watcher, watcher.request(publish(0)))
+        silent = daemon.connect()
+        # How many requests it gets rid of depends on the sockets of this host; a tool may have 64 services.
+        count, left = floods.fill(silent, lambda number: {2: {1: number, **(
+            publish(number // 50) if number % 50 == 0 and number // 50 < 64 else floods.NO_LINK)}})
+        # The last one may be sent in part.
+        count -= bool(left)
+        services = min(count // 50, 63)
+        assert services, f'it was heard {count} times'
+        silent.socket.close()
+        daemon.wait_for('it is gone', lambda: len(clients(daemon)) == 2)
+        # Each service had a place, which is kept for one like it.
+        places = handle(watcher, watcher.request(publish(100))) - first - 1
+        assert places == services, f'{places} of {services} services were published'
+        print(f'{count} requests, {places} of them services')
+
+
+NOTE = '6A656C6C-696E-6700-8000-000000000002'
+SLOW = {'services': [{'uuid': '180D', 'characteristics': [{'uuid': NOTE, 'properties': ['read', 'write'], 'value': 'ffff'}]}]}
+
+
+def clients(daemon):
+    """What bled says of each client."""
+    client = Client(daemon.path, LIMIT)
+    with contextlib.closing(client.socket):
+        client.send({1: {1: 1, 2: 3}})
+        assert 1 in client.receive()
+        client.send({8: {7: {}}})
+        return list(map(decode, decode(decode(client.receive()[21][0])[3][0])[2]))
+
+
+def requests(daemon):
+    """How many requests of each tool bled has in hand."""
+    # The operator that asks is a client without links.
+    return [one.get(5, [0])[0] for one in clients(daemon) if 6 in one]
+
+
+def connect(client):
+    """The link to the first device that is heard."""
+    scan = client.request({2: {1: 1}})
+    while 4 not in (message := client.receive()):
+        pass
+    client.request({5: {1: scan}})
+    end = client.end(client.request({4: {1: decode(message[4][0])[2][0], 2: 5}}))
+    assert end and 4 in end, end
+    return Fixed64(end[4][0])
+
+
+def client_of(user, daemon):
+    client = Client.__new__(Client)
+    client.socket, client.life = connected_as(user, daemon.path)
+    client.socket.settimeout(LIMIT)
+    client.number = 0
+    assert 1 in client.greet(), 'not welcome'
+    return client
+
+
+@needs_root
+def test_shared_link():
+    """five programs that fill the queue of a device leave another user's one a place in it, and delay its read by one of their writes"""
+    lab = bench.Lab('simulator', 2).open(peer=False)
+    try:
+        profile = lab.path('slow.json')
+        with open(profile, 'w') as file:
+            json.dump(SLOW, file)
+        server = lab.start('serve', '--profile', profile, '--name', 'Slow', '--advertise', '180D', via=lab.endpoints[1])
+        server.wait_for(lambda line: line.get('event') == 'advertising', 'advertising')
+        # The device must answer again before the request in hand times out; on a busy machine it may be late.
+        for _ in range(5):
+            with Open('--allow', str(NOBODY), adapter=lab.endpoint) as daemon:
+                clients = [*(daemon.connect() for _ in range(5)), client_of(NOBODY, daemon)]
+                links = [connect(client) for client in clients]
+                *greedy, victim = clients
+                uuid = bytes.fromhex(NOTE.replace('-', ''))
+                found = victim.end(victim.request({7: {1: links[-1], 10: {1: uuid, 2: {1: 1, 2: 0xFFFF}}}}))
+                handle = decode(decode(found[13][0])[1][0])[1][0]
+                server.process.send_signal(signal.SIGSTOP)
+                stopped = time.monotonic()
+                try:
+                    for number, (client, link) in enumerate(zip(greedy, links)):
+                        writes = [{7: {1: link, 13: {1: handle, 2: bytes([number, place])}}} for place in range(256)]
+                        client.socket.sendall(floods.frames(client, writes))
+                    # One is on its way and 1,024 wait.
+                    daemon.wait_for('a full queue', lambda: sum(requests(daemon)) >= 1025)
+                    asked = victim.request({7: {1: links[-1], 8: handle}})
+                    daemon.wait_for('the read waits', lambda: requests(daemon)[-1] == 1)
+                finally:
+                    server.process.send_signal(signal.SIGCONT)
+                took = time.monotonic() - stopped
+                end = victim.end(asked)
+                if took < 20 and end and 11 in end:
+                    break
+        assert took < 20, f'the device stood still for {took:.0f} s'
+        assert end and 11 in end, f'the read failed: {end}'
+        place = end[11][0][1]
+        assert place <= 1, f'the read came after {place + 1} writes of a program'
+        print(f'the read came after {place + 1} of 256 writes of a program')
+    finally:
+        lab.close()

@@ -1,0 +1,304 @@
+"""Cases of what a client has for itself beside others of its user: out-of-band data of pairings, with Bumble at the other end, and
+what all programs of one user have together."""
+import json, os, shutil, subprocess, tempfile
+
+from jelling.programs import LIBRARY
+from jelling.daemon import Daemon, HEART, LIMIT, needs_root
+from jelling.client import Fixed64, decode
+from daemon.test_operators import Open, NOBODY
+
+from jelling import lab as bench
+
+NOT_PERMITTED, LIMIT_REACHED = 15, 11
+# NoInputNoOutput, bonding, protection against others required, LE Secure Connections, keys of 16 octets.
+PROVEN = {1: 3, 2: 1, 3: 1, 5: 1, 7: 16, 8: 16, 9: 3, 10: 3}
+
+
+class Peer:
+    """A peripheral of Bumble's with an address of its own; `--oob` tells it the other side's values."""
+
+    def __init__(self, lab, number, *words):
+        self.address = f'F2:F1:F0:00:00:{number:02X}'
+        self.child = lab.start_peer('--address', self.address, *words)
+
+    def values(self):
+        line, = self.child.wait_for(lambda line: line.get('ev') == 'oob', 'its out-of-band values')
+        return line
+
+    def paired(self):
+        line, = self.child.wait_for(lambda line: line.get('ev') == 'paired', 'paired')
+        return line
+
+    @property
+    def wire(self):
+        return {1: Fixed64(int(self.address.replace(':', ''), 16)), 2: 1}
+
+
+def values(client):
+    """Out-of-band values that the daemon makes: what the client knows of them, and RANDOM:CONFIRM."""
+    made = decode(client.end(client.request({41: {}}))[31][0])
+    keys = decode(made[1][0])
+    assert len(keys[1][0]) == len(keys[2][0]) == 16 and len(made[2][0]) == 64 and set(made) == {1, 2}, made
+    return {1: keys[1][0], 2: keys[2][0]}, f'{keys[1][0].hex()}:{keys[2][0].hex()}'
+
+
+def of_peer(told):
+    return {1: bytes.fromhex(told['random']), 2: bytes.fromhex(told['confirm'])}
+
+
+def set_values(client, peer, **more):
+    """The reason of the failure; None if they are set."""
+    end = client.end(client.request({42: {1: peer.wire, **{int(key[1:]): value for key, value in more.items()}}}))
+    return decode(end[2][0])[1][0] if 2 in end else None
+
+
+def same(what, found, wanted):
+    assert found == wanted, f'{what}: {found}, not {wanted}'
+
+
+def connect(client, peer):
+    return client.end(client.request({4: {1: peer.wire, 2: 5}}))[4][0]
+
+
+def pair(client, link, **options):
+    """What the pairing came to: (is Secure Connections, is authenticated), or the failure."""
+    end = client.end(client.request({9: {1: Fixed64(link), 2: {**PROVEN, **{int(key[1:]): value for key, value in options.items()}}}}))
+    if 17 not in end:
+        return decode(end[2][0])
+    summary = decode(end[17][0])
+    return summary.get(2) == [1], summary.get(3) == [1]
+
+
+def test_out_of_band():
+    """a client pairs with Bumble by out-of-band data, both ways and one way, also legacy; the daemon keeps the key, others do not profit"""
+    lab = bench.Lab('bumble', 2).open(peer=False)
+    lab.every_link_ends_by_us = False
+    try:
+        with Daemon(adapter=lab.endpoint) as daemon:
+            one, two = daemon.connect(), daemon.connect()
+            mine, text = values(one)
+
+            # Neither side shows or asks anything: without the data nothing proves the other side.
+            peer = Peer(lab, 0x11, '--oob', text)
+            theirs = of_peer(peer.values())
+            same('set', set_values(one, peer, _3=theirs, _4=mine), None)
+            # What one client has made, another one cannot use.
+            assert set_values(two, peer, _4=mine) == NOT_PERMITTED
+            same('both ways', pair(one, connect(one, peer)), (True, True))
+            assert peer.paired()['sc']
+            peer.child.end()
+
+            # Another client's pairing does not use them.
+            peer = Peer(lab, 0x16, '--oob', text)
+            same('set', set_values(one, peer, _3=of_peer(peer.values()), _4=mine), None)
+            refused = pair(two, connect(two, peer))
+            assert isinstance(refused, dict), f'another client paired with the data: {refused}'
+            peer.child.end()
+
+            # A changed value is noticed.
+            peer = Peer(lab, 0x12, '--oob', text)
+            theirs = of_peer(peer.values())
+            theirs[2] = bytes([theirs[2][0] ^ 1]) + theirs[2][1:]
+            same('set', set_values(one, peer, _3=theirs, _4=mine), None)
+            refused = pair(one, connect(one, peer))
+            assert isinstance(refused, dict), f'a wrong value was taken: {refused}'
+            peer.child.end()
+
+            # Only one side has the other's.
+            peer = Peer(lab, 0x13, '--oob', text)
+            peer.values()
+            same('set', set_values(one, peer, _4=mine), None)
+            same('one way', pair(one, connect(one, peer)), (True, True))
+            peer.child.end()
+
+            # Legacy pairing, whose key is the same on both sides.
+            peer = Peer(lab, 0x14, '--oob', text, '--no-sc')
+            key = bytes.fromhex(peer.values()['temporary_key'])
+            same('set', set_values(one, peer, _2=key), None)
+            same('legacy', pair(one, connect(one, peer)), (False, True))
+            peer.child.end()
+
+            # Removed.
+            peer = Peer(lab, 0x15, '--oob', text)
+            same('set', set_values(one, peer, _3=of_peer(peer.values()), _4=mine), None)
+            same('set', set_values(one, peer), None)
+            refused = pair(one, connect(one, peer))
+            assert isinstance(refused, dict), f'removed data were used: {refused}'
+            # Eight peers at most, and octets that are no values end the connection.
+            full = [decode(end[2][0])[1][0] if 2 in end else None for end in (
+                one.end(one.request({42: {1: {1: Fixed64(number), 2: 0}, 2: bytes(15) + b'x'}})) for number in range(10))]
+            assert full.count(LIMIT_REACHED) >= 2, full
+            one.request({42: {1: {1: Fixed64(1), 2: 0}, 2: b'short'}})
+            assert 2 in one.receive(), 'wrong values were taken'
+    finally:
+        lab.close()
+
+
+def test_connections_of_others():
+    """a client that waits for 250 devices does not keep another one's device, which is there, from its turn"""
+    with Daemon() as daemon:
+        greedy, modest = daemon.connect(), daemon.connect()
+        for number in range(250):
+            greedy.request({4: {1: {1: Fixed64(0xC0FF_EE00_0000 + number), 2: 1}}})
+        # Its last request has been taken.
+        greedy.end(greedy.request({5: {1: 999}}))
+        # With the turns of all devices one after the other, its own would come after minutes: later than LIMIT.
+        assert 4 in modest.end(modest.request({4: {1: HEART, 2: 5}}))
+
+
+GREEDY = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from client import Client, decode
+taken = 0
+clients = []
+for _ in range(int(sys.argv[3])):
+    client = Client(sys.argv[2], 1000)
+    assert 1 in client.greet(), 'refused'
+    clients.append(client)
+    for _ in range(4):
+        client.request({33: {1: bytes([2, 1, 6])}})
+    for _ in range(8):
+        client.request({2: {}})
+    # Requests of one client are taken in order: what comes after them shows that they have been.
+    client.end(client.request({5: {1: 99}}))
+print('ready', flush=True)
+sys.stdin.readline()
+"""
+
+
+def share_client(folder):
+    """Other users find the client in `folder`."""
+    os.chmod(folder, 0o755)
+    shutil.copyfile(os.path.join(LIBRARY, 'client.py'), folder + '/client.py')
+    os.chmod(folder + '/client.py', 0o644)
+
+
+def started_as(user, program, folder, daemon, count):
+    """A program of that user with so many clients of the daemon; it goes on until its input ends."""
+    return subprocess.Popen(
+        ['setpriv', '--reuid', str(user), '--regid', str(user), '--clear-groups', 'python3', '-c', program, folder, daemon.path,
+         str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd='/')
+
+
+@needs_root
+def test_sets_of_users():
+    """a user with many connections does not get every advertising set, and not eight scans for each; another user has room"""
+    with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
+        share_client(folder)
+        greedy = lambda user, connections: started_as(user, GREEDY, folder, daemon, connections)
+
+        from daemon.test_operators import status
+
+        def works(user, work):
+            clients = {one['process'] for one in status(daemon)['clients'] if one['user'] == user}
+            names = {one['name'] for one in status(daemon)['clients'] if one['process'] in clients}
+            return sum(one['work'] == work and one['client'] in names for one in status(daemon)['adapters'][0]['wanted'])
+
+        one = greedy(NOBODY, 20)
+        try:
+            assert one.stdout.readline() == 'ready\n'
+            first, scans = works(NOBODY, 'advertiseSet'), works(NOBODY, 'scan')
+            two = greedy(65533, 1)
+            assert two.stdout.readline() == 'ready\n'
+            second, others = works(65533, 'advertiseSet'), works(65533, 'scan')
+            two.stdin.close()
+            two.wait(LIMIT)
+            # 80 and 160 were asked for; of scans, a user has four times what one tool may have, and one more for each of its other 16.
+            assert first < 20 and second >= 1 and (scans, others) == (32 + 16, 8), (first, second, scans, others)
+            print(f'{first} sets of the one, {second} of the other; {scans} scans and {others}')
+        finally:
+            one.stdin.close()
+            one.wait(LIMIT)
+
+
+APPS = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from client import Client, decode
+POWERED_ON = 5
+
+
+class App:
+    def __init__(self, number):
+        self.client = Client(sys.argv[2], 1000)
+        self.number, self.logs, self.ready, self.channels = 0, 0, set(), []
+        self.client.send({1: {1: 1, 2: 2, 3: {1: b'app%d' % number}}})
+        assert 16 in self.client.receive(), 'refused'
+
+    def hear(self):
+        message = self.client.receive()
+        assert message is not None and 2 not in message, 'refused'
+        for event in map(decode, message.get(17, [])):
+            manager = event[1][0]
+            self.client.send({4: {1: manager, 2: 1}})
+            if 4 in event and decode(event[4][0])[1][0] == POWERED_ON:
+                self.ready.add(manager)
+            if 22 in event:
+                self.channels.append(2 not in decode(event[22][0]))
+        for notice in map(decode, message.get(19, [])):
+            self.logs += 1 in notice
+        return message.get(18, [0])[0]
+
+    def ask(self, manager, request):
+        # What a request causes at once is told before it has been taken.
+        self.number += 1
+        self.client.send({3: {1: manager, 2: self.number, **request}})
+        while self.hear() != self.number:
+            pass
+
+    def create(self, manager, kind):
+        self.ask(manager, {kind: {}})
+        while manager not in self.ready:
+            self.hear()
+
+
+apps = [App(number) for number in range(int(sys.argv[3]))]
+for app in apps:
+    app.create(1, 3)
+    app.create(2, 4)
+    for _ in range(16):
+        app.ask(2, {24: 0})
+    while len(app.channels) < 16:
+        app.hear()
+refused = 0
+for manager in 1, 3:
+    for app in apps:
+        if manager == 3:
+            app.create(3, 3)
+        logs = app.logs
+        app.ask(manager, {6: {}})
+        refused += app.logs - logs
+more = 0
+try:
+    for manager in range(4, 12):
+        apps[0].create(manager, 3)
+        more += 1
+except AssertionError:
+    pass
+print(json.dumps([sum(map(sum, (app.channels for app in apps))), refused, more]), flush=True)
+sys.stdin.readline()
+"""
+
+
+@needs_root
+def test_apps_of_users():
+    """a user with twenty apps that are not installed has no more channels, scans and managers than four, beside one of each for every app; another user has room"""
+    with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
+        share_client(folder)
+        started = []
+
+        def had(user, apps):
+            started.append(started_as(user, APPS, folder, daemon, apps))
+            return json.loads(started[-1].stdout.readline() or '[]')
+
+        try:
+            # 320 channels, 40 scans and 68 managers are asked for.
+            many, one = had(NOBODY, 20), had(65533, 1)
+            # Four apps have all channels; each of the other sixteen has one.
+            assert many == [80, 8, 4] and one == [16, 0, 8], (many, one)
+            print(f'{many[0]} channels, {40 - many[1]} scans and {60 + many[2]} managers of twenty apps')
+        finally:
+            for process in started:
+                process.stdin.close()
+                process.wait(LIMIT)

@@ -1,0 +1,215 @@
+"""`bled` as a process, and the programs that use it: what the cases share."""
+import json, os, re, resource, signal, subprocess, tempfile, threading
+
+from pytest import mark
+
+from jelling.child import wait_until
+from jelling.client import Client, Fixed64, decode, is_listening
+from jelling.programs import BLED, BLETOOL, EXAMPLES
+
+HEART = {1: Fixed64(0xC0DE_0000_0001), 2: 1}
+# Seconds; ends what hangs.
+LIMIT = int(os.environ.get('LIMIT', 120))
+needs_root = mark.skipif(os.geteuid() != 0, reason='only root can be another user')
+
+
+class Daemon:
+    """`bled` on the simulator, on a socket of its own. `descriptors` limits how many it may have; `words` are further options,
+    `inherited` and `groups` the descriptors and supplementary groups that it is started with; `idle` the seconds for which a woken
+    app may be idle, by default none, so that cases of something else need not wait; None: as long as its time lasts."""
+
+    def __init__(self, descriptors=None, apps=(), adapter='sim', words=(), inherited=(), groups=None, idle=0):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.folder.name, 'bled.sock')
+        self.log = open(os.path.join(self.folder.name, 'log'), 'w+')
+        # Apps of other users find the socket.
+        os.chmod(self.folder.name, 0o755)
+        self.descriptors, self.adapter, self.words = descriptors, adapter, list(words)
+        if idle is not None and '--config' not in self.words:
+            path = os.path.join(self.folder.name, 'config.json')
+            with open(path, 'w') as file:
+                json.dump({'limits': {'idleSeconds': idle}}, file)
+            self.words += ['--config', path]
+        self.inherited, self.groups = inherited, groups
+        # A real shortage of memory on this machine would end the apps that a case has suspended.
+        self.pressure = os.path.join(self.folder.name, 'pressure')
+        os.mkfifo(self.pressure)
+        self.apps = os.path.join(self.folder.name, 'apps')
+        os.mkdir(self.apps, 0o755)
+        for manifest in apps:
+            self.install(manifest)
+        self.start()
+
+    def install(self, manifest):
+        """One without a user is this one's."""
+        path = os.path.join(self.apps, manifest['BundleIdentifier'] + '.json')
+        with open(path, 'w') as file:
+            json.dump({'user': str(os.geteuid()), **manifest}, file)
+        os.chmod(path, 0o644)
+
+    def start(self):
+        def bound():
+            if self.descriptors:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (self.descriptors, self.descriptors))
+
+        self.process = subprocess.Popen(
+            self.arguments(),
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, preexec_fn=bound, pass_fds=self.inherited,
+            extra_groups=self.groups)
+
+    def arguments(self):
+        return [BLED, '--adapter', self.adapter, '--socket', self.path, '--state', os.path.join(self.folder.name, 'state'),
+                '--apps', self.apps, *([] if '--memory-pressure' in self.words else ['--memory-pressure', self.pressure]),
+                *self.words]
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def __enter__(self):
+        try:
+            wait_until(lambda: is_listening(self.path) or self.process.poll() is not None, 'bled listens', LIMIT)
+            assert self.process.poll() is None, f'bled does not listen: {self.said()}'
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        try:
+            # What it launched would outlive it.
+            for name in self.operate({1: {}}) if self.process.poll() is None else ():
+                self.operate({5: name.encode()})
+        finally:
+            if self.process.poll() is None:
+                self.process.send_signal(signal.SIGTERM)
+                try:
+                    self.process.wait(LIMIT)
+                except subprocess.TimeoutExpired:
+                    self.kill()
+                    raise
+            self.log.close()
+            self.folder.cleanup()
+
+    def said(self):
+        with open(self.log.name) as log:
+            return log.read()
+
+    def app(self, name, *words):
+        return App(self, name, words)
+
+    def told(self, event):
+        """What installed apps have printed of this event, a JSON object a line, into the daemon's own output."""
+        return [line for line in self.events() if line.get('event') == event]
+
+    def events(self):
+        lines = [line for line in self.said().splitlines() if line.startswith('{') and line.endswith('}')]
+        return list(map(json.loads, lines))
+
+    def listens(self):
+        try:
+            Client(self.path, LIMIT).socket.close()
+            return True
+        except OSError:
+            return False
+
+    def process_of_now(self, name):
+        """0 also while bled starts."""
+        return self.process_of(name) if self.listens() else 0
+
+    def wait_for(self, what, test):
+        return wait_until(test, lambda: f'{what}; {self.said()[-2000:]}', LIMIT)
+
+    def operate(self, request):
+        """An operator's request; what is installed, by its name."""
+        client = Client(self.path, LIMIT)
+        client.send({1: {1: 1, 2: 3}})
+        answer = client.receive()
+        assert answer and 1 in answer, f'no operator: {answer}'
+        client.send({8: request})
+        answer = decode(client.receive()[21][0])
+        client.socket.close()
+        assert 1 not in answer, answer
+        return {app[1][0].decode(): app for app in map(decode, answer.get(2, []))}
+
+    def process_of(self, name):
+        return self.operate({1: {}})[name].get(3, [0])[0]
+
+    def connect(self):
+        client = Client(self.path, LIMIT)
+        answer = client.greet()
+        assert answer and 1 in answer, f'not welcome: {answer}'
+        return client
+
+    def processor_seconds(self):
+        with open(f'/proc/{self.process.pid}/stat') as stat:
+            fields = stat.read().rpartition(')')[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+    def resident_kilobytes(self):
+        return self.kilobytes('VmRSS')
+
+    def own_kilobytes(self):
+        """Without the pages of its file: how many of these are in memory says nothing of what it keeps."""
+        return self.kilobytes('RssAnon')
+
+    def kilobytes(self, key):
+        with open(f'/proc/{self.process.pid}/status') as status:
+            return int(re.search(rf'{key}:\s+(\d+)', status.read())[1])
+
+
+class App:
+    """A sample for Core Bluetooth that finds the daemon by JELLING_SOCKET; it prints one JSON object per line."""
+
+    def __init__(self, daemon, name, words):
+        self.process = subprocess.Popen(
+            [os.path.join(EXAMPLES, name), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, env={**os.environ, 'JELLING_SOCKET': daemon.path})
+        self.lines, self.changed = [], threading.Condition()
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            with self.changed:
+                self.lines.append(json.loads(line))
+                self.changed.notify_all()
+
+    def events(self, name, **values):
+        wanted = {'event': name, **values}
+        return [line for line in list(self.lines) if wanted.items() <= line.items()]
+
+    def wait_for(self, name, count=1, **values):
+        with self.changed:
+            found = self.changed.wait_for(lambda: len(self.events(name, **values)) >= count, LIMIT)
+        assert found, f'{count} × {name} {values} did not come: {self.lines[-5:]}'
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+def bletool(transport, *words):
+    """(status, standard output, standard error)"""
+    done = subprocess.run([BLETOOL, '-t', transport, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=LIMIT)
+    return done.returncode, done.stdout, done.stderr
+
+
+RELAY = 'org.example.relay'
+
+
+def relay_manifest(**more):
+    return {'BundleIdentifier': RELAY, 'UIBackgroundModes': ['bluetooth-central', 'bluetooth-peripheral'],
+            'command': [os.path.join(EXAMPLES, 'heart-rate-relay')], 'user': str(os.geteuid()), **more}
+
+
+def state_of(process):
+    """The state letter in /proc: T is stopped; Z or none is ended."""
+    try:
+        with open(f'/proc/{process}/stat') as stat:
+            return stat.read().rpartition(')')[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return 'Z'
