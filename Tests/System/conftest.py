@@ -16,6 +16,7 @@ def pytest_addoption(parser):
     group.addoption('--kind', action='append', choices=list(KINDS), help='a kind of controller, for interop; several are possible')
     group.addoption('--through-bled', action='store_true', help='interop: a daemon between the tool and its controller, where it can be')
     group.addoption('--cases', help='only the tests of these names, with commas between them')
+    group.addoption('--guest', action='append', help='a kind of guest, for kernel; by default legacy, extended and adapters')
     group.addoption('--kills', type=int, default=0, help='how often to kill at random moments; by default as often as fits into the time')
     group.addoption('--messages', type=int, default=0, help='how many mutated messages to send to bled')
     group.addoption('--seed', type=int, default=1, help='of the tests with chance in them')
@@ -69,9 +70,12 @@ def is_chosen(item):
     option = item.config.option
     if option.cases and case_name(item) not in option.cases.split(','):
         return False
+    parameters = item.callspec.params if hasattr(item, 'callspec') else {}
+    if 'guests' in parameters:
+        return parameters['guests'] in (option.guest or ('legacy', 'extended', 'adapters'))
     if 'lab' not in item.fixturenames:
         return True
-    kind, wish = item.callspec.params['kind'], settings(item)
+    kind, wish = parameters['kind'], settings(item)
     if kind not in wish.get('kinds', KINDS) or kind not in (option.kind or KINDS):
         return False
     shared = wish.get('through_bled', False)

@@ -1,6 +1,5 @@
 """One bench for jelling-gateway: a Mosquitto on loopback, devices, the gateway, and subscribers that we did not write."""
-import collections, json
-import os, shutil, signal, socket, subprocess, sys, tempfile, urllib.error, urllib.request
+import collections, json, os, shutil, signal, socket, subprocess, sys, tempfile, urllib.error, urllib.request
 
 from jelling import child as children
 from jelling.checks import check

@@ -1,9 +1,12 @@
-"""bleak, Python's library for BLE, as a central on BlueZ's daemon, for guest_suite.py."""
+"""bleak, Python's library for BLE, as a central on BlueZ's daemon."""
 import asyncio
 
-from bleak import BleakClient, BleakScanner
-from guest_bluez import BLUEZ_ADDRESS, BlueZ, has_agent
-from guest_harness import OUR_ADDRESS, OUR_NAME, Served, check, test, tool
+from pytest import mark
+
+from kernel.bluez import BLUEZ_ADDRESS, BlueZ, has_agent
+from kernel.harness import OUR_ADDRESS, OUR_NAME, Served, check, tool
+
+pytestmark = mark.usefixtures('bluez')
 
 LIMIT = 240     # seconds
 MEASUREMENT, LOCATION = (f'0000{number}-0000-1000-8000-00805f9b34fb' for number in ('2a37', '2a38'))
@@ -20,6 +23,7 @@ async def told(client, characteristic):
 
 
 async def use():
+    from bleak import BleakClient, BleakScanner     # of the guest
     device = await BleakScanner.find_device_by_filter(lambda _, heard: heard.local_name == OUR_NAME, LIMIT)
     check(device is not None, 'bleak does not find it')
     gone = asyncio.Event()
@@ -37,8 +41,7 @@ async def use():
     await gone.wait()
 
 
-@test
-def bleak_uses_what_is_served():
+def test_bleak_uses_what_is_served():
     """bleak finds `serve`, discovers, reads, writes, is notified and indicated, pairs, and hears of the end of the link"""
     has_agent('NoInputNoOutput')
     BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')

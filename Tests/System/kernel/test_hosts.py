@@ -1,11 +1,14 @@
-"""Hosts of other makes, for guest_suite.py: each opens an adapter itself, before BlueZ's daemon runs, and is a peripheral for
+"""Hosts of other makes: each opens an adapter itself, before BlueZ's daemon runs, and is a peripheral for
 `bletool` or a central of `serve`. Their programs are in the folder hosts. What is not installed where the guest is made is skipped
 by name."""
 import contextlib, json, os, subprocess, tarfile, threading
 
-from guest_bluez import BLUEZ_ADDRESS
-from guest_harness import OUR_ADDRESS, OUR_NAME, TOOL, Served, check, has_sets, is_free, is_up, shell, test, tool, wait_until
-from guest_relay import INDEX, Relay
+import pytest
+from pytest import mark, param
+
+from kernel.bluez import BLUEZ_ADDRESS
+from kernel.harness import OUR_ADDRESS, OUR_NAME, TOOL, Served, check, has_sets, is_free, is_up, shell, tool, wait_until
+from kernel.relay import INDEX, Relay
 
 PATIENCE = 240      # seconds, of each answer of a foreign host
 PACKAGES = '/tmp/python'
@@ -34,11 +37,12 @@ class Host:
         self.make, self.file, self.command, self.name, self.told = make, file, command, name, told
         self.mtu, self.index = mtu, index
 
-    def missing(self):
-        """Why it cannot run here; None where it can."""
+    def must_be_there(self):
+        """Skips the test where it cannot run."""
         if has_sets():
-            return 'btvirt does not let legacy and extended advertising meet'
-        return None if os.path.exists(self.file) else f'{self.make} is not installed here: Tools/install hosts'
+            pytest.skip('btvirt does not let legacy and extended advertising meet')
+        if not os.path.exists(self.file):
+            pytest.skip(f'{self.make} is not installed here: Tools/install hosts')
 
 
 GATT = Host('gatt', 'gatt-host', ['/tmp/gatt-host'], 'Gopher', {'2A37': 'notified'}, '185')
@@ -119,16 +123,8 @@ class Foreign:
         return self.events('done', command=words[0])[-1]
 
 
-def case(host, name, sentence):
-    """Marks a test with a foreign host, in whose words it is named."""
-    def mark(function):
-        def run():
-            function(host)
-        run.__name__ = f'{name}_{host.make}'
-        run.__doc__ = sentence.format(host.make)
-        run.cannot_run = host.missing
-        return test(run)
-    return mark
+def of_makes(*hosts):
+    return mark.parametrize('host', [param(host, id=host.make) for host in hosts])
 
 
 # As peripherals
@@ -154,8 +150,10 @@ def script(*steps):
     return '/tmp/foreign.txt'
 
 
-def is_used(host):
-    """All that a central does with a peripheral."""
+@of_makes(GATT, PYBLENO, WHAD)
+def test_foreign_peripheral(host):
+    """a peripheral of another make is found, discovered, read, also a long value, written and subscribed to"""
+    host.must_be_there()
     with Foreign(host, 'peripheral') as foreign:
         foreign.wait_for('advertising')
         is_found(host)
@@ -180,8 +178,10 @@ def is_used(host):
     check(not is_up(1), 'the adapter was left up')
 
 
-def it_ends_the_link(host):
-    """A peripheral that disconnects: the tool says that the link is lost."""
+@of_makes(GATT, PYBLENO, WHAD)
+def test_foreign_peripheral_ends(host):
+    """a peripheral of another make ends the link, and `gatt` says so"""
+    host.must_be_there()
     with Foreign(host, 'peripheral') as foreign:
         foreign.wait_for('advertising')
         process = subprocess.Popen(
@@ -200,12 +200,6 @@ def it_ends_the_link(host):
     check(process.returncode == 1 and last.get('code') == 'linkLost', f'status {process.returncode}: {last}')
 
 
-for each in (GATT, PYBLENO, WHAD):
-    case(each, 'foreign_peripheral',
-         '{} as a peripheral is found, discovered, read, also a long value, written and subscribed to')(is_used)
-    case(each, 'foreign_peripheral_ends', '{} as a peripheral ends the link, and `gatt` says so')(it_ends_the_link)
-
-
 # As centrals
 
 def expected(profile=PROFILE):
@@ -221,8 +215,10 @@ def expected(profile=PROFILE):
     return lines
 
 
-def it_uses(host):
-    """All that a central does with what `serve` has; then it disconnects, comes back, and `serve` ends."""
+@of_makes(GATT, WHAD)
+def test_foreign_central(host):
+    """a central of another make finds `serve`, discovers, reads, writes, is notified and indicated; both sides end a link"""
+    host.must_be_there()
     served = Served(profile=PROFILE)
     try:
         with Foreign(host, 'central') as foreign:
@@ -259,19 +255,16 @@ def it_uses(host):
         served.process.wait(60)
 
 
-for each in (GATT, WHAD):
-    case(each, 'foreign_central',
-         '{} as a central finds `serve`, discovers, reads, writes, is notified and indicated; both sides end a link')(it_uses)
-
-
 # Pairing
 
 def is_paired(paired, secure):
     check((paired['secureConnections'], paired['authenticated'], paired['keySize']) == (secure, False, 16), f'{paired}')
 
 
-def pairs_with(host):
-    """`pair`, by both ways; the bond encrypts the next link."""
+@of_makes(WHAD)
+def test_foreign_peripheral_pairs(host):
+    """`pair` with WHAD, with Secure Connections and without; the bond encrypts the next link"""
+    host.must_be_there()
     with Foreign(host, 'peripheral') as foreign:
         foreign.wait_for('advertising')
         for options, secure in (([], True), (['--no-sc'], False)):
@@ -282,8 +275,10 @@ def pairs_with(host):
                 tool('unpair', BLUEZ_ADDRESS, status=None)
 
 
-def it_pairs(host):
-    """A central pairs with `serve` by both ways, and reads what needs encryption."""
+@of_makes(WHAD)
+def test_foreign_central_pairs(host):
+    """WHAD pairs with `serve`, with Secure Connections and without, and reads behind encryption"""
+    host.must_be_there()
     for words, options, secure in ((['pair'], [], True), (['pair', 'legacy'], ['--no-sc'], False)):
         served = Served(*options, profile=PROFILE)
         try:
@@ -302,8 +297,3 @@ def it_pairs(host):
             served.process.kill()
             served.process.wait(60)
             tool('unpair', BLUEZ_ADDRESS, status=None)
-
-
-case(WHAD, 'foreign_peripheral_pairs', '`pair` with {}, with Secure Connections and without')(pairs_with)
-case(WHAD, 'foreign_central_pairs',
-     '{} pairs with `serve`, with Secure Connections and without, and reads behind encryption')(it_pairs)

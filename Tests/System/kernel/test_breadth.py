@@ -1,11 +1,15 @@
-"""Enhanced bearers and advertising sets with BlueZ's daemon, for guest_suite.py.
+"""Enhanced bearers and advertising sets with BlueZ's daemon.
 
 BlueZ has enhanced bearers where the kernel has enhanced credit-based channels, which a parameter of its module switches
 on, and `[GATT] Channels` in main.conf asks for more than one."""
 import os, re, signal, subprocess
 
-from guest_bluez import BLUEZ_ADDRESS, ECRED, BlueZ, has_agent, paired_with_bluez, said
-from guest_harness import OUR_ADDRESS, TOOL, Served, btmgmt, check, has_sets, test, test_of_sets, tool, wait_until
+from pytest import mark
+
+from kernel.bluez import BLUEZ_ADDRESS, ECRED, BlueZ, has_agent, paired_with_bluez, said
+from kernel.harness import OUR_ADDRESS, TOOL, Served, btmgmt, check, has_sets, tool, wait_until
+
+pytestmark = mark.usefixtures('bluez')
 
 
 def bearers_in(capture):
@@ -30,8 +34,7 @@ def forget():
     tool('unpair', BLUEZ_ADDRESS, status=None)
 
 
-@test
-def bluez_opens_enhanced_bearers():
+def test_bluez_opens_enhanced_bearers():
     """BlueZ pairs with `serve --eatt`, opens enhanced bearers, and reads over them, is notified and confirms indications"""
     check(os.path.exists(ECRED) and open(ECRED).read().strip() in ('Y', '1'), 'the kernel has no enhanced channels')
     has_agent('NoInputNoOutput')
@@ -62,8 +65,7 @@ def bluez_opens_enhanced_bearers():
     crossed(capture, '0a', '1b', '1d', '1e')
 
 
-@test
-def gatt_opens_enhanced_bearers_of_bluez():
+def test_gatt_opens_enhanced_bearers_of_bluez():
     """`gatt --eatt 2`, once paired with BlueZ, opens its enhanced bearers and reads and discovers over them"""
     BlueZ.types('pairable on')
     capture = '/tmp/eatt-client.btsnoop'
@@ -80,8 +82,7 @@ def gatt_opens_enhanced_bearers_of_bluez():
 OFFERED = [('6b7a0011-9d1c-4f5e-8a2b-3c4d5e6f7081', 'notify', '0b'), ('6b7a0012-9d1c-4f5e-8a2b-3c4d5e6f7081', 'indicate', '1d')]
 
 
-@test
-def bluez_notifies_over_enhanced_bearers():
+def test_bluez_notifies_over_enhanced_bearers():
     """`gatt --eatt 2 subscribe` gets notifications and indications of BlueZ's server over enhanced bearers"""
     BlueZ.types('pairable on')
     capture = '/tmp/eatt-notified.btsnoop'
@@ -114,8 +115,7 @@ def bluez_notifies_over_enhanced_bearers():
     crossed(capture, '23', '1d', '1e')
 
 
-@test_of_sets
-def bluez_advertises_in_extended_packets():
+def test_bluez_advertises_in_extended_packets(sets):
     """What BlueZ's kernel advertises in extended packets is found by `lescan` with its PHY and SID"""
     # bluetoothctl loses its advertisement when an adapter goes to us; the kernel's own interface does not. btvirt has few
     # sets, and the first one is bluetoothd's.
@@ -132,8 +132,7 @@ def bluez_advertises_in_extended_packets():
         btmgmt('rm-adv', '2')
 
 
-@test
-def bluez_finds_our_sets():
+def test_bluez_finds_our_sets():
     """BlueZ finds two sets of `advertise --set` in extended packets, each under its address; without sets they are refused"""
     sets = {'C0:DE:00:00:00:01': 'DoorOne', 'C0:DE:00:00:00:02': 'DoorTwo'}
     options = [o for address, name in sets.items()

@@ -1,9 +1,9 @@
-"""`bled`, its apps and a kernel's adapters in the guest: what guest_daemon.py and guest_systemd.py test with."""
+"""`bled`, its apps and a kernel's adapters in the guest: what test_daemon.py and test_systemd.py test with."""
 import errno, json, os, re, select, signal, socket, subprocess, threading, time
 
-from client import is_listening     # of Tools/Daemon; it lies beside this file in the guest
+from jelling.client import is_listening
 
-HOST = os.path.dirname(os.path.abspath(__file__))
+HOST = '/host/jelling'
 TOOL, BLED, RELAY = '/tmp/bletool', '/tmp/bled', '/tmp/heart-rate-relay'
 # Seconds: ends what hangs. The guest runs without acceleration, beside whatever else the machine does.
 LIMIT = 400
@@ -21,7 +21,6 @@ NO_ADDRESS = '00:00:00:00:00:00'
 PLUGS = [False, False, True]
 # What has been started and not ended.
 RUNNING = []
-COUNTS = {'passed': 0, 'failed': 0}
 
 
 # Programs
@@ -202,7 +201,7 @@ def events(name, app=None, process=None):
 
 
 def install(name, wish=None, **more):
-    """An app that does what `wish` says (Tools/Daemon/actor.py)."""
+    """An app that does what `wish` says (jelling/actor.py)."""
     manifest = {'BundleIdentifier': name, 'UIBackgroundModes': BACKGROUND, 'user': 'root', **more}
     if wish is not None:
         manifest['command'] = ['/usr/bin/python3', f'{HOST}/actor.py', json.dumps(wish)]
@@ -263,33 +262,3 @@ def stopped(process):
     """The letter of a process's state by /proc (proc_pid_stat(5))."""
     with open(f'/proc/{process}/stat') as file:
         return file.read().rsplit(')', 1)[1].split()[0]
-
-
-# Running
-
-def run(test, *arguments, goes_on=False):
-    started, message, value = time.monotonic(), '', None
-    try:
-        value = test(*arguments)
-        outcome, message = 'passed', value if isinstance(value, str) else ''
-    except Exception as error:
-        outcome, message = 'failed', f'{type(error).__name__}: {error}; {shell("hciconfig")}{told()}'
-    COUNTS[outcome] += 1
-    print(f'{outcome:7} {test.__doc__} [{test.__name__}, {time.monotonic() - started:.1f} s]', flush=True)
-    for line in message.splitlines():
-        print(f'          {line}', flush=True)
-    # Most tests go on from each other's state.
-    if outcome == 'failed' and not goes_on:
-        raise SystemExit
-    return value
-
-
-def counted(suite):
-    """Runs the tests of a function, and prints how many passed; the exit status."""
-    os.environ['PATH'] = '/usr/sbin:/sbin:' + os.environ['PATH']
-    try:
-        suite()
-    except SystemExit:
-        pass
-    print(f'{COUNTS["passed"]} passed, {COUNTS["failed"]} failed', flush=True)
-    return 1 if COUNTS['failed'] else 0

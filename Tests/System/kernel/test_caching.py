@@ -1,6 +1,10 @@
-"""GATT caching with BlueZ's daemon, for guest_suite.py: a Database Hash shows each side that it knows the other's attributes."""
-from guest_bluez import BLUEZ_ADDRESS, BlueZ, has_agent, paired_with_bluez
-from guest_harness import OUR_ADDRESS, PROFILE, Served, check, test, tool
+"""GATT caching with BlueZ's daemon: a Database Hash shows each side that it knows the other's attributes."""
+from pytest import mark
+
+from kernel.bluez import BLUEZ_ADDRESS, BlueZ, has_agent, paired_with_bluez
+from kernel.harness import OUR_ADDRESS, PROFILE, Served, check, tool
+
+pytestmark = mark.usefixtures('bluez')
 
 HASH = '2B2A'
 NEW_SERVICE = '6b7a00aa-9d1c-4f5e-8a2b-3c4d5e6f7081'
@@ -23,8 +27,7 @@ def forget():
     tool('unpair', BLUEZ_ADDRESS, status=None)
 
 
-@test
-def bluez_is_discovered_once():
+def test_bluez_is_discovered_once():
     """`gatt` discovers a bonded BlueZ once: later it reads the Database Hash, until BlueZ gets another service"""
     has_agent('DisplayYesNo')
     BlueZ.types('pairable on')
@@ -56,8 +59,7 @@ def bluez_is_discovered_once():
         forget()
 
 
-@test
-def serve_is_discovered_once_by_bluez():
+def test_serve_is_discovered_once_by_bluez():
     """A bonded BlueZ discovers `serve` once: on the next link it reads the Database Hash, and discovers again what has changed"""
     has_agent('NoInputNoOutput')
 

@@ -1,82 +1,16 @@
-#!/usr/bin/env python3
-"""`bled` under a real systemd in the guest, with the units of Tools/systemd: process 1 of a namespace, so that the guest's own
-process 1 stays.
+"""`bled` under a real systemd in the guest (systemd.py starts it), with the units of Tools/systemd. The tests go on from each other's
+state."""
+import json, os, re, signal, subprocess
 
-  guest_systemd.py          makes systemd's folders, starts it, and prints what the tests say
-  guest_systemd.py tests    the tests, as a service of that systemd
+from kernel import bled as guest_bled
+from kernel.bled import BACKGROUND, HOST, LIMIT, app, events, said, sensor, shell, shown, tool, wait_until
+from kernel.systemd import ADDRESSES, UNITS, write
 
-Prints a line a test and ends with `N passed, N failed`."""
-import json, os, re, shutil, signal, subprocess, sys, time
-
-import guest_bled
-from guest_bled import BACKGROUND, HOST, LIMIT, app, counted, events, number, run, said, sensor, shell, shown, tool, wait_until
-
-UNITS, APPS, ADDRESSES = '/etc/systemd/system', '/var/lib/jelling/apps.d', guest_bled.ADDRESSES
-DONE, OUTPUT = '/run/tests-done', '/run/tests-output'
+APPS = '/var/lib/jelling/apps.d'
 guest_bled.SOCKET, guest_bled.LOG = '/run/jelling/bled.sock', '/run/bled.log'
 RELAY, UNIT = 'org.example.relay', 'org.example.unit'
 LARGE, QUIET = 'org.example.large', 'org.example.quiet'
-# What a machine has and this namespace does not.
-MASKED = ['systemd-udevd.service', 'systemd-udevd-control.socket', 'systemd-udevd-kernel.socket', 'systemd-udev-trigger.service',
-          'sys-kernel-config.mount', 'sys-kernel-debug.mount', 'sys-kernel-tracing.mount', 'dev-hugepages.mount', 'dev-mqueue.mount',
-          'systemd-modules-load.service', 'systemd-firstboot.service', 'systemd-random-seed.service', 'systemd-update-utmp.service',
-          'kmod-static-nodes.service', 'systemd-remount-fs.service', 'systemd-hwdb-update.service', 'systemd-pstore.service',
-          # It would empty /tmp, with the programs.
-          'systemd-tmpfiles-setup.service', 'systemd-tmpfiles-setup-dev.service',
-          'systemd-timesyncd.service', 'proc-sys-fs-binfmt_misc.automount', 'bluetooth.service', 'dbus.socket', 'dbus.service']
-TESTS = f'''[Unit]
-DefaultDependencies=no
-[Service]
-Type=oneshot
-ExecStart=/usr/bin/python3 {HOST}/guest_systemd.py tests
-StandardOutput=file:{OUTPUT}
-StandardError=file:{OUTPUT}
-TimeoutStartSec=infinity
-ExecStopPost=/bin/sh -c 'touch {DONE}'
-'''
-# The guest is slow, and bled's log is read here.
-SETTINGS = '[Service]\nWatchdogSec=20\nStandardError=append:/run/bled.log\nStandardOutput=append:/run/bled.log\n'
 
-
-def write(path, text):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, 'w') as file:
-        file.write(text)
-    os.chmod(path, 0o644)
-
-
-def boot():
-    for path in ('bled', 'heart-rate-relay', *(name for name in os.listdir('/tmp') if '.so' in name)):
-        shutil.copy(f'/tmp/{path}', '/usr/bin/')
-    with open('/etc/passwd', 'a') as users, open('/etc/group', 'a') as groups:
-        users.write('jelling:x:200:200::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n')
-        groups.write('jelling:x:200:\nnogroup:x:65534:\n')
-    shell('mkdir -p /sys/fs/cgroup; mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup')
-    for unit in 'bled.service', 'bled.socket':
-        write(f'{UNITS}/{unit}', open(f'{HOST}/{unit}').read())
-    write(f'{UNITS}/bled.service.d/tests.conf', SETTINGS)
-    write(f'{UNITS}/tests.service', TESTS)
-    write(f'{UNITS}/tests.target', '[Unit]\nDefaultDependencies=no\nWants=tests.service\n')
-    for unit in MASKED:
-        os.symlink('/dev/null', f'{UNITS}/{unit}')
-    adapters = guest_bled.plug(2)
-    log = open('/run/systemd.log', 'w')
-    manager = subprocess.Popen(['unshare', '-p', '-f', '-m', '--mount-proc', '/usr/lib/systemd/systemd', '--unit=tests.target',
-                                '--log-target=console', '--show-status=0'], env={**os.environ, 'container': 'jelling'},
-                               stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    ends = time.monotonic() + 4 * LIMIT
-    while not os.path.exists(DONE) and manager.poll() is None and time.monotonic() < ends:
-        time.sleep(0.5)
-    output = open(OUTPUT).read() if os.path.exists(OUTPUT) else ''
-    print(output, end='')
-    if ' passed, ' not in output:
-        print(open('/run/systemd.log').read()[-3000:])
-    for process in adapters, manager:
-        process.kill()
-    return 0 if re.search(r'^[1-9]\d* passed, 0 failed$', output, re.M) else 1
-
-
-# Tests
 
 def control(*words):
     done = subprocess.run(['systemctl', *words], capture_output=True, text=True, timeout=LIMIT)
@@ -92,15 +26,14 @@ def tell_of_units():
     return shell('systemctl status --no-pager --full bled.service bled.socket; journalctl --no-pager -u bled.service | tail -20')
 
 
-def verdict():
+def test_verdict():
     """systemd-analyze security finds that the unit is exposed little"""
     done = subprocess.run(['systemd-analyze', 'security', '--offline=true', '--threshold=30', f'{UNITS}/bled.service'],
                           capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 0, done.stdout[-300:] + done.stderr
-    return done.stdout.strip().splitlines()[-1]
 
 
-def socket_activation():
+def test_socket_activation():
     """the first program that connects to systemd's socket starts bled, which is ready when it says so, as a plain user with two capabilities"""
     control('start', 'bled.socket')
     assert state('ActiveState') == 'inactive', state('ActiveState')
@@ -128,7 +61,7 @@ def group_of(name):
         return '/sys/fs/cgroup' + file.read().split('::')[1].strip()
 
 
-def reload():
+def test_reload():
     """SIGHUP reads a new manifest, and the app runs in a cgroup below bled's, is frozen there and thawed for each value of its sensor"""
     install(RELAY, user='jelling', command=['/usr/bin/heart-rate-relay'])
     assert control('reload', 'bled') == ''
@@ -143,10 +76,9 @@ def reload():
     wait_until(lambda: frozen(group), 'it is frozen')
     before = len(events('beat'))
     wait_until(lambda: len(events('beat')) > before + 1, 'values thaw it')
-    return group
 
 
-def watchdog():
+def test_watchdog():
     """a bled that hangs is ended by the watchdog and started again, and the app it had launched goes on with its values"""
     process = shown(RELAY)['process']
     hung = int(state('MainPID'))
@@ -160,7 +92,7 @@ def watchdog():
 
 
 def actor(name, wish, **manifest):
-    """An app that does what `wish` says (Tools/Daemon/actor.py), as the user of bled."""
+    """An app that does what `wish` says (jelling/actor.py), as the user of bled."""
     install(name, user='jelling', command=['/usr/bin/python3', f'{HOST}/actor.py', json.dumps(wish)], **manifest)
     assert control('reload', 'bled') == ''
     wait_until(lambda: tool('app', 'show', name)[0] == 0, 'the manifest is read')
@@ -168,7 +100,7 @@ def actor(name, wish, **manifest):
     wait_until(lambda: events('state', name), 'it has begun')
 
 
-def limited():
+def test_limited():
     """an app that the unit's bled launches gets no more memory than its manifest says"""
     actor(LARGE, {'scan': ['180d'], 'allocate': 200}, memoryMegabytes=64)
     wait_until(lambda: events('refused', LARGE) or events('allocated', LARGE) or not shown(LARGE)['process'], 'it takes memory')
@@ -177,10 +109,9 @@ def limited():
         limit = next(line for line in file if line.startswith('Max data size'))
     assert limit.split()[3] == str(64 << 20), limit
     app('quit', LARGE)
-    return limit.strip()
 
 
-def memory_is_short():
+def test_memory_is_short():
     """the unit's bled hears from the kernel that memory is short, and ends the app that has been suspended for the longest time"""
     # No one advertises this: it is not woken.
     actor(QUIET, {'scan': ['feab'], 'restore': 'quiet'})
@@ -206,10 +137,9 @@ def memory_is_short():
     wait_until(lambda: not os.path.exists(f'/proc/{first}'), 'its process has ended')
     for name in QUIET, RELAY:
         app('quit', name)
-    return short()[0]
 
 
-def unit():
+def test_unit():
     """an app that is a unit is started by systemd, connects by itself, and is frozen with the unit's cgroup"""
     write(f'{UNITS}/bled.service.d/root.conf', '[Service]\nUser=root\nGroup=root\n')
     write(f'{UNITS}/relay.service', '[Service]\nExecStart=/usr/bin/heart-rate-relay\nStandardOutput=append:/run/bled.log\n'
@@ -225,16 +155,3 @@ def unit():
     app('suspend', UNIT)
     wait_until(lambda: frozen('/sys/fs/cgroup/system.slice/relay.service'), 'the unit is frozen')
     assert control('stop', 'bled.service', 'bled.socket') == ''
-    return state('Result')
-
-
-def tests():
-    try:
-        for test in verdict, socket_activation, reload, watchdog, limited, memory_is_short, unit:
-            run(test)
-    except SystemExit:
-        print(tell_of_units())
-        raise
-
-
-sys.exit(counted(tests) if sys.argv[1:] == ['tests'] else boot())

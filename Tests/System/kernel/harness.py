@@ -1,26 +1,12 @@
-"""Runs `bletool` and the guest's own tools for guest_suite.py, and keeps its list of tests."""
-import ctypes, functools, json, os, re, signal, socket, struct, subprocess, sys, time
+"""Runs `bletool` and the guest's own tools."""
+import ctypes, functools, json, os, re, signal, socket, struct, subprocess, time
 
-TOOL = sys.argv[1]
+from jelling import child
+from jelling.checks import check
+
+TOOL = '/tmp/bletool'
 OUR_ADDRESS, OUR_NAME = '00:AA:01:01:00:01', 'Jelling'
 AF_BLUETOOTH, BTPROTO_HCI, HCI_CHANNEL_USER = 31, 1, 1
-TESTS = []
-
-
-def test(function):
-    TESTS.append(function)
-    return function
-
-
-def test_of_sets(function):
-    """A test that is not run where the controller has no advertising sets."""
-    function.cannot_run = lambda: None if has_sets() else 'the controller has no sets'
-    return test(function)
-
-
-def check(condition, message):
-    if not condition:
-        raise AssertionError(message)
 
 
 class Run:
@@ -87,10 +73,7 @@ def is_up(index):
 
 
 def wait_until(condition, what, seconds=180):
-    end = time.monotonic() + seconds
-    while not condition():
-        check(time.monotonic() < end, f'{what}: not within {seconds} s')
-        time.sleep(0.1)
+    return child.wait_until(condition, what, seconds, 0.1)
 
 
 def bring_up_adapters():

@@ -1,8 +1,12 @@
-"""Enhanced credit-based channels to sockets of the kernel, for guest_suite.py."""
+"""Enhanced credit-based channels to sockets of the kernel."""
 import ctypes, json, os, socket, struct, subprocess, threading
 
-from guest_bluez import BLUEZ_ADDRESS, ECRED
-from guest_harness import AF_BLUETOOTH, TOOL, check, test, wait_until
+from pytest import mark
+
+from kernel.bluez import BLUEZ_ADDRESS, ECRED
+from kernel.harness import AF_BLUETOOTH, TOOL, check, wait_until
+
+pytestmark = mark.usefixtures('bluez')
 
 BTPROTO_L2CAP, LE_PUBLIC = 0, 1
 SOL_BLUETOOTH, BT_SNDMTU, BT_RCVMTU, BT_MODE, EXTENDED_FLOW_CONTROL = 274, 12, 13, 15, 4
@@ -51,8 +55,7 @@ class Piped:
               f'it ended with {self.process.returncode}: {self.lines}; {open("/tmp/l2cap.err").read()[-300:]}')
 
 
-@test
-def channel_is_reconfigured():
+def test_channel_is_reconfigured():
     """The kernel and `l2cap connect --reconfigure` let each other send longer messages on an open channel, and both then do"""
     check(os.path.exists(ECRED) and open(ECRED).read().strip() in ('Y', '1'), 'the kernel has no enhanced channels')
     with listener() as listening:

@@ -1,7 +1,7 @@
 """BlueZ's daemon on hci0, and the operator at its `bluetoothctl`."""
 import os, re, subprocess, time
 
-from guest_harness import OUR_ADDRESS, OUR_NAME, TOOL, Run, check, shell, wait_until
+from kernel.harness import OUR_ADDRESS, OUR_NAME, TOOL, Run, check, shell, wait_until
 
 BLUEZ_ADDRESS, BLUEZ_NAME = '00:AA:01:00:00:00', 'JELLING'
 

@@ -1,8 +1,12 @@
-"""Pairing with BlueZ's daemon by every model, in both roles, for guest_suite.py: its operator types what the agent asks for."""
+"""Pairing with BlueZ's daemon by every model, in both roles: its operator types what the agent asks for."""
 import os, pty, re, select, subprocess, time
 
-from guest_bluez import BLUEZ_ADDRESS, BlueZ, has_agent, said
-from guest_harness import OUR_ADDRESS, TOOL, Run, Served, check, test, tool, wait_until
+from pytest import mark
+
+from kernel.bluez import BLUEZ_ADDRESS, BlueZ, has_agent, said
+from kernel.harness import OUR_ADDRESS, TOOL, Run, Served, check, tool, wait_until
+
+pytestmark = mark.usefixtures('bluez')
 
 PASSKEY = '020406'
 # The model: its words, BlueZ's agent, our options, who is asked for a passkey, and (Secure Connections, authenticated).
@@ -68,65 +72,52 @@ def forget():
     tool('unpair', BLUEZ_ADDRESS, status=None)
 
 
-def serve_is_paired(model):
-    words, agent, ours, asked, want = MODELS[model]
-
-    def run():
-        has_agent(agent)
-        person = Person()
-        served = Served(*ours, person=person)
-        try:
-            BlueZ.finds_and_connects()
-            before = len(said())
-            BlueZ.types(f'pair {OUR_ADDRESS}')
-            answers(asked, before, person, lambda: served.events('comparison'))
-            BlueZ.hears(before, 'pair', 'Pairing successful')
-            is_paired(served.wait_for('paired')[0], want)
-            BlueZ.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
-            served.wait_for('disconnected')
-        finally:
-            served.stop()
-            person.close()
-            forget()
-
-    run.__name__ = f'bluez_pairs_with_serve_by_{model}'
-    run.__doc__ = f'BlueZ pairs with `serve`: {words}'
-    test(run)
+@mark.parametrize('model', MODELS)
+def test_bluez_pairs_with_serve_by(model):
+    """BlueZ pairs with `serve` by each model"""
+    _, agent, ours, asked, want = MODELS[model]
+    has_agent(agent)
+    person = Person()
+    served = Served(*ours, person=person)
+    try:
+        BlueZ.finds_and_connects()
+        before = len(said())
+        BlueZ.types(f'pair {OUR_ADDRESS}')
+        answers(asked, before, person, lambda: served.events('comparison'))
+        BlueZ.hears(before, 'pair', 'Pairing successful')
+        is_paired(served.wait_for('paired')[0], want)
+        BlueZ.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
+        served.wait_for('disconnected')
+    finally:
+        served.stop()
+        person.close()
+        forget()
 
 
-def bluez_is_paired(model):
-    words, agent, ours, asked, want = MODELS[model]
+@mark.parametrize('model', MODELS)
+def test_pair_with_bluez_by(model):
+    """`pair` with BlueZ by each model"""
+    _, agent, ours, asked, want = MODELS[model]
+    has_agent(agent)
+    BlueZ.types('pairable on')
+    person, before, out = Person(), len(said()), '/tmp/pair.out'
+    process = subprocess.Popen([TOOL, '-t', 'user:1', '--json', 'pair', BLUEZ_ADDRESS, *ours], stdin=person.device,
+                               stdout=open(out, 'wb'), stderr=person.device, env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'})
 
-    def run():
-        has_agent(agent)
-        BlueZ.types('pairable on')
-        person, before, out = Person(), len(said()), '/tmp/pair.out'
-        process = subprocess.Popen([TOOL, '-t', 'user:1', '--json', 'pair', BLUEZ_ADDRESS, *ours], stdin=person.device,
-                                   stdout=open(out, 'wb'), stderr=person.device, env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'})
+    def done():
+        with open(out) as file:
+            return Run(process.poll(), file.read().rpartition('\n')[0], '')
 
-        def done():
-            with open(out) as file:
-                return Run(process.poll(), file.read().rpartition('\n')[0], '')
-
-        try:
-            if asked:
-                answers(asked, before, person, lambda: done().events('comparison'))
-            else:
-                BlueZ.hears(before, 'the question', 'Accept pairing|Authorize|Confirm')
-                BlueZ.types('yes')
-            check(process.wait(180) == 0, f'pair: {done()}')
-            is_paired(done().events('paired')[0], want)
-        finally:
-            process.kill()
-            process.wait()
-            person.close()
-            forget()
-
-    run.__name__ = f'pair_with_bluez_by_{model}'
-    run.__doc__ = f'`pair` with BlueZ: {words}'
-    test(run)
-
-
-for name in MODELS:
-    serve_is_paired(name)
-    bluez_is_paired(name)
+    try:
+        if asked:
+            answers(asked, before, person, lambda: done().events('comparison'))
+        else:
+            BlueZ.hears(before, 'the question', 'Accept pairing|Authorize|Confirm')
+            BlueZ.types('yes')
+        check(process.wait(180) == 0, f'pair: {done()}')
+        is_paired(done().events('paired')[0], want)
+    finally:
+        process.kill()
+        process.wait()
+        person.close()
+        forget()

@@ -1,9 +1,9 @@
-"""Periodic trains with BlueZ's kernel, for guest_suite.py: it sends one for an isochronous broadcast, and follows one to receive a
+"""Periodic trains with BlueZ's kernel: it sends one for an isochronous broadcast, and follows one to receive a
 broadcast. BlueZ's `isotest` asks for both; its daemon does not run."""
 import json, os, re, signal, subprocess
 
-from guest_bluez import BLUEZ_ADDRESS
-from guest_harness import OUR_ADDRESS, TOOL, btmgmt, check, is_up, shell, test_of_sets, tool, wait_until
+from kernel.bluez import BLUEZ_ADDRESS
+from kernel.harness import OUR_ADDRESS, TOOL, btmgmt, check, is_up, shell, tool, wait_until
 
 
 def isotest(*arguments, begun):
@@ -29,8 +29,7 @@ def stop(process):
     process.wait(60)
 
 
-@test_of_sets
-def sync_follows_a_train_of_bluez():
+def test_sync_follows_a_train_of_bluez(sets):
     """`sync` follows the periodic train of a broadcast that BlueZ's kernel sends"""
     sending = None
     try:
@@ -46,8 +45,7 @@ def sync_follows_a_train_of_bluez():
           [(event, BLUEZ_ADDRESS, 0) for event in ('synchronized', 'train')], f'{run}')
 
 
-@test_of_sets
-def bluez_follows_our_train():
+def test_bluez_follows_our_train(sets):
     """BlueZ's kernel synchronizes to the train of `advertise --set periodic=…` and gets its data"""
     seen = open('/tmp/train.seen', 'wb')
     watching = subprocess.Popen([TOOL, '--json', '-t', 'hci0', 'monitor'], stdin=subprocess.DEVNULL, stdout=seen, stderr=seen)

@@ -2,7 +2,7 @@
 go to the LE-only controller behind hci0 and back. What that does not know, the relay says has been done."""
 import os, select, socket, struct, threading
 
-from guest_harness import AF_BLUETOOTH, BTPROTO_HCI, claim_user_channel, is_free, shell, wait_until
+from kernel.harness import AF_BLUETOOTH, BTPROTO_HCI, claim_user_channel, is_free, shell, wait_until
 
 INDEX, LONGEST = 2, 2048
 EVENT, VENDOR = 0x04, 0xFF

@@ -1,25 +1,34 @@
-#!/usr/bin/env python3
-"""`bled` on a kernel's adapters inside the guest: adapters come and go and hang, apps are frozen, stopped and limited by the
-kernel, memory is short, and the power fails.
+"""`bled` on a kernel's adapters: they come and go and hang, apps are frozen, stopped and limited by the kernel, memory is short, and
+the power fails. The tests go on from each other's state, in the order of jelling/guest.py."""
+import json, os, signal, subprocess, types
 
-  guest_daemon.py before|after|unplugged
+import pytest
 
-`before` ends with an app and bled at work, for the power to be cut; `after` goes on in the next boot with the same disk;
-`unplugged` needs no disk and has the cases of adapters that hang or are unplugged. Prints a
-line a test and ends with `N passed, N failed`."""
-import json, os, signal, subprocess, sys
-
-from guest_bled import (ADDRESSES, APPS, DISK, GROUPS, LIMIT, RELAY, SOCKET, STATE, Stick, adapters, app, bled, counted, end,
-                        events, install, is_frozen, number, plug, run, said, scans, sensor, shell, shown, start, stopped, tool, TOOL, unplug,
+from kernel.bled import (ADDRESSES, APPS, DISK, GROUPS, LIMIT, RELAY, SOCKET, STATE, Stick, adapters, app, bled, end,
+                        events, install, is_frozen, number, plug, said, scans, sensor, shell, shown, start, stopped, tool, TOOL, unplug,
                         wait_until)
 
 FOLLOWER, DOOR, EDDYSTONE, WISHER = 'org.example.follower', 'org.example.door', 'org.example.eddystone', 'org.example.wisher'
 BY_RELAY, WRITER = 'org.example.relay', 'org.example.writer'
+# What a test leaves to the next: bled, and its adapter.
+NOW = types.SimpleNamespace()
 # Of the boot before, on the disk.
 BONDS = f'{DISK}/bonds.json'
 
 
-def all_adapters():
+@pytest.fixture(scope='session', autouse=True)
+def folders():
+    """Of the guest's disk, where it has one; it is made in the first boot, and has state in the second."""
+    if os.environ.get('JELLING_GUEST') == 'daemon':
+        shell(f'blkid /dev/vda || mkfs.ext4 -q /dev/vda; mkdir -p {DISK} /sys/fs/cgroup; modprobe ext4; mount -t ext4 /dev/vda {DISK}')
+        assert os.path.ismount(DISK), 'the guest has no disk'
+        shell('mount -t cgroup2 none /sys/fs/cgroup; echo "+memory" >/sys/fs/cgroup/cgroup.subtree_control; '
+              f'mkdir -p {GROUPS}; echo "+memory" >{GROUPS}/cgroup.subtree_control')
+    if 'JELLING_GUEST' in os.environ:
+        os.makedirs(STATE, exist_ok=True)
+
+
+def test_all_adapters():
     """with `--adapter all`, adapters that appear later are taken, too"""
     first = plug(1)
     daemon = bled('--adapter', 'all')
@@ -31,7 +40,7 @@ def all_adapters():
     unplug(second)
 
 
-def five_programs():
+def test_five_programs():
     """five programs in both roles on one adapter of the kernel: an app in Swift, two in Python, two of bletool; three share a link"""
     install(BY_RELAY, command=[RELAY])
     install(FOLLOWER, {'scan': ['180d'], 'connect': {}, 'subscribe': '2a37'})
@@ -39,8 +48,9 @@ def five_programs():
     with open('/tmp/lamp.json', 'w') as file:
         json.dump({'services': [{'uuid': 'FFF0', 'characteristics': [
             {'uuid': 'FFF1', 'properties': ['read'], 'permissions': ['readable'], 'value': '6c616d70'}]}]}, file)
-    daemon = bled('--adapter', f'user:{number(ADDRESSES[0])}', '--cgroup', GROUPS)
-    pulse = sensor(ADDRESSES[1])
+    NOW.adapter = plug(3)
+    NOW.daemon = bled('--adapter', f'user:{number(ADDRESSES[0])}', '--cgroup', GROUPS)
+    sensor(ADDRESSES[1])
     lamp = start(TOOL, '-t', f'bled:{SOCKET}', '--json', 'serve', '--profile', '/tmp/lamp.json', '--name', 'Lamp', log='/tmp/lamp')
     for name in BY_RELAY, FOLLOWER, DOOR:
         app('launch', name)
@@ -58,10 +68,9 @@ def five_programs():
     assert any({BY_RELAY, FOLLOWER} <= held and len(held) == 3 for held in holders), adapter['links']
     for process in reader, lamp:
         end(process, signal.SIGINT)
-    return daemon, pulse
 
 
-def frozen(daemon):
+def test_frozen():
     """an app in a cgroup is frozen by the kernel and thawed for each value, also by a new bled after a kill of the first"""
     suspend(BY_RELAY)
     process = shown(BY_RELAY)['process']
@@ -72,14 +81,13 @@ def frozen(daemon):
         before = len(events('beat'))
         wait_until(lambda: len(events('beat')) > before, 'a value thaws it')
     wait_until(lambda: is_frozen(BY_RELAY), 'it is frozen')
-    end(daemon, signal.SIGKILL)
-    daemon = bled('--adapter', f'user:{number(ADDRESSES[0])}', '--cgroup', GROUPS, keeps_log=True)
+    end(NOW.daemon, signal.SIGKILL)
+    NOW.daemon = bled('--adapter', f'user:{number(ADDRESSES[0])}', '--cgroup', GROUPS, keeps_log=True)
     wait_until(lambda: shown(BY_RELAY)['process'] == process, 'the new bled has it')
     wait_until(lambda: shown(BY_RELAY)['place'] == 'suspended' and is_frozen(BY_RELAY), 'it is frozen again')
     before = len(events('beat'))
     wait_until(lambda: len(events('beat')) > before, 'a value thaws it')
     wait_until(lambda: is_frozen(BY_RELAY), 'it is frozen')
-    return daemon
 
 
 def suspend(name):
@@ -87,7 +95,7 @@ def suspend(name):
     app('suspend', name)
 
 
-def memory_is_short():
+def test_memory_is_short():
     """when the kernel reports that tasks wait for memory, the app that was suspended first makes room, and a value brings it back"""
     first = shown(BY_RELAY)['process']
     app('launch', FOLLOWER)
@@ -109,10 +117,10 @@ def memory_is_short():
     restored = len(events('beat'))
     wait_until(lambda: len(events('beat')) > restored, 'it has values again')
     told = next(line for line in said().splitlines() if 'memory is short' in line)
-    return f'{told.removeprefix("bled: ")}; {pressure}'
+    print(told, pressure)
 
 
-def limited():
+def test_limited():
     """the memory of a manifest is the limit of the app's cgroup: the kernel ends an app that takes more"""
     install('org.example.large', {'scan': ['180d'], 'allocate': 200}, memoryMegabytes=64)
     os.kill(int(shell('pidof bled').split()[0]), signal.SIGHUP)
@@ -122,24 +130,32 @@ def limited():
     assert not events('allocated', 'org.example.large') and not events('refused', 'org.example.large'), 'no limit of the cgroup'
     killed = [line for line in shell('dmesg').splitlines() if 'oom-kill:constraint=CONSTRAINT_MEMCG' in line]
     assert any('org.example.large' in line for line in killed), killed
-    return killed[-1][:160]
 
 
-def hangs(adapter):
+def test_hangs():
     """an adapter that answers no command any more is told of, operators are served meanwhile, and it is used again when it answers"""
+    if 'adapters' in os.environ['JELLING_GUEST']:
+        NOW.adapter = plug(1)
+        install(FOLLOWER, {'scan': ['180d']})
+        NOW.daemon = bled('--adapter', f'user:{number(ADDRESSES[0])}')
+        app('launch', FOLLOWER)
+        wait_until(lambda: events('state', FOLLOWER), 'the app has begun')
     states, told = len(events('state', FOLLOWER)), len(failures())
-    adapter.send_signal(signal.SIGSTOP)
+    NOW.adapter.send_signal(signal.SIGSTOP)
     # A command is what it does not answer.
     subprocess.run([TOOL, '-t', f'bled:{SOCKET}', 'lescan', '--duration', '1'], stdin=subprocess.DEVNULL, capture_output=True,
                    timeout=LIMIT)
     wait_until(lambda: len(failures()) > told, 'bled notices')
     assert tool('app', 'list')[0] == 0, 'operators wait'
     assert not is_ready(), 'it is used'
-    adapter.send_signal(signal.SIGCONT)
+    NOW.adapter.send_signal(signal.SIGCONT)
     wait_until(scans, 'bled scans again')
     # Resetting, unsupported while not even a reset helps, and poweredOn.
     wait_until(lambda: [line['state'] for line in events('state', FOLLOWER)][states:] in ([1, 5], [1, 2, 5]), 'poweredOn')
-    return failures()[told]
+    if 'adapters' in os.environ['JELLING_GUEST']:
+        app('quit', FOLLOWER)
+        end(NOW.daemon)
+        unplug(NOW.adapter)
 
 
 def failures():
@@ -151,13 +167,13 @@ def is_ready():
     return adapter['ready']
 
 
-def stopped_without_cgroup(daemon):
+def test_stopped_without_cgroup():
     """without a cgroup, a suspended app is in state T"""
     for name in BY_RELAY, FOLLOWER, DOOR:
         app('quit', name)
     status, _, words = tool('pair', ADDRESSES[1])
     assert status == 0, words
-    end(daemon)
+    end(NOW.daemon)
     install(EDDYSTONE, {'restore': 'myCentralManagerIdentifier', 'scan': ['feaa'], 'duplicates': True})
     install(WRITER, {'restore': 'writer', 'scan': ['feab'], 'rescan': True})
     bled('--adapter', ADDRESSES[0])
@@ -167,10 +183,9 @@ def stopped_without_cgroup(daemon):
     suspend(EDDYSTONE)
     process = shown(EDDYSTONE)['process']
     wait_until(lambda: stopped(process) == 'T', 'it is stopped')
-    return f'process {process} is in state T'
 
 
-def writes_and_leaves():
+def test_writes_and_leaves():
     """an app changes what is preserved of it fifty times a second until the power fails"""
     with open(BONDS, 'w') as file:
         file.write(bonds())
@@ -194,7 +209,7 @@ def scans_for(name):
     return (name, 'scan') in [(one['client'], one['work']) for one in adapter['wanted']]
 
 
-def after_reboot():
+def test_after_reboot():
     """after the power failure all is waited for again before an app runs; then the trace of SPR-35: launch key, willRestore, state, discovery"""
     adapter = plug(2)
     daemon = bled('--adapter', ADDRESSES[0])
@@ -218,10 +233,9 @@ def after_reboot():
     for process in daemon, beacon:
         end(process)
     unplug(adapter)
-    return ', '.join(order)
 
 
-def another_index():
+def test_another_index():
     """an adapter that comes back under another index is found by its address: a wish for a device that was never connected goes on there, and a connection is made again"""
     # It connects again at once when the link is lost, and so while there is no adapter.
     install(WISHER, {'scan': ['180d'], 'connect': {}, 'subscribe': '2a37', 'again': True})
@@ -271,7 +285,6 @@ def another_index():
     stick.unplug()
     for process in other, *takers:
         unplug(process)
-    return ', then '.join(f'hci{index}' for index in indexes)
 
 
 def beacon(address, is_on):
@@ -282,7 +295,7 @@ def beacon(address, is_on):
           else f'hciconfig {name} noleadv; hciconfig {name} down')
 
 
-def all_of_none():
+def test_all_of_none():
     """`--adapter all` without an adapter: bled listens and answers, and takes the first one that comes"""
     assert not adapters(), adapters()
     daemon = bled('--adapter', 'all')
@@ -298,7 +311,7 @@ def all_of_none():
     assert os.path.exists(f'{STATE}/adapters.json') and not os.path.exists(f'{STATE}/adapters'), os.listdir(STATE)
 
 
-def late():
+def test_late():
     """bled starts before its adapter is there: an app whose manifest has the address of the adapter goes on when it comes"""
     address = '00:AA:01:FF:00:FE'
     install(BY_RELAY, command=[RELAY], adapter=address)
@@ -331,47 +344,3 @@ def late():
         end(one)
     stick.unplug()
     unplug(other)
-
-
-def before():
-    shell(f'mkfs.ext4 -q /dev/vda; mkdir -p {DISK} /sys/fs/cgroup; modprobe ext4; mount -t ext4 /dev/vda {DISK}; mkdir -p {STATE}')
-    assert os.path.ismount(DISK), 'the guest has no disk'
-    shell('mount -t cgroup2 none /sys/fs/cgroup; echo "+memory" >/sys/fs/cgroup/cgroup.subtree_control; '
-          f'mkdir -p {GROUPS}; echo "+memory" >{GROUPS}/cgroup.subtree_control')
-    run(all_adapters)
-    adapter = plug(3)
-    daemon, _ = run(five_programs)
-    daemon = run(frozen, daemon)
-    run(memory_is_short)
-    run(limited, goes_on=True)
-    run(hangs, adapter)
-    run(stopped_without_cgroup, daemon)
-    run(writes_and_leaves)
-
-
-def unplugged():
-    """Adapters that come and go and hang, without the rest."""
-    os.makedirs(STATE, exist_ok=True)
-    run(all_of_none)
-    run(another_index)
-    run(late)
-    adapter = plug(1)
-    install(FOLLOWER, {'scan': ['180d']})
-    daemon = bled('--adapter', f'user:{number(ADDRESSES[0])}')
-    app('launch', FOLLOWER)
-    wait_until(lambda: events('state', FOLLOWER), 'the app has begun')
-    run(hangs, adapter)
-    app('quit', FOLLOWER)
-    end(daemon)
-    unplug(adapter)
-
-
-def after():
-    shell(f'mkdir -p {DISK}; modprobe ext4; mount -t ext4 /dev/vda {DISK}')
-    assert os.path.ismount(DISK), 'the guest has no disk'
-    run(after_reboot)
-    run(another_index)
-
-
-if __name__ == '__main__':
-    sys.exit(counted({'before': before, 'after': after, 'unplugged': unplugged}[sys.argv[1]]))
