@@ -1,4 +1,4 @@
-"""An adapter for hosts that know dual-mode controllers only, for guest_hosts.py: a virtual one of the kernel, hci2, whose packets
+"""An adapter for hosts that know dual-mode controllers only, for test_hosts.py: a virtual one of the kernel, hci2, whose packets
 go to the LE-only controller behind hci0 and back. What that does not know, the relay says has been done."""
 import os, select, socket, struct, threading
 
