@@ -4,7 +4,6 @@ import os, subprocess
 import pytest
 
 from jelling.child import Child
-from jelling.checks import check, same
 from attack.test_honest import PROFILE
 
 NOBODY = 65534
@@ -16,7 +15,7 @@ def seen_by_others(process):
     if os.geteuid() != 0:
         pytest.skip('another user is needed: run as root')
     read = subprocess.run(['/bin/cat', f'/proc/{process.pid}/cmdline'], user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True)
-    check(read.returncode == 0, f'nothing is read: {read.stderr}')
+    assert read.returncode == 0, f'nothing is read: {read.stderr}'
     return read.stdout.split(b'\0')
 
 
@@ -25,8 +24,8 @@ def test_passkey_among_the_arguments(bench):
     for words in (['--passkey', '271828'], ['--passkey=271828']):
         tool = bench.serve(PROFILE, '--io', 'display', '--mitm', *words)
         seen = seen_by_others(tool.process)
-        check(b'271828' not in b' '.join(seen), f'{seen}')
-        check(any(word.startswith(b'--passkey') for word in seen) and b'--mitm' in seen, f'nothing else is hidden: {seen}')
+        assert b'271828' not in b' '.join(seen), seen
+        assert any(word.startswith(b'--passkey') for word in seen) and b'--mitm' in seen, f'nothing else is hidden: {seen}'
         bench.stop(tool)
 
 
@@ -35,7 +34,7 @@ def test_key_among_the_arguments(bench):
     tool = bench.start('lescan', '--key', KEY, '--key=C0:DE:00:00:00:01/random=' + KEY)
     bench.controller.wait(lambda: bench.controller.scanning, 'scanning')
     seen = seen_by_others(tool.process)
-    check(KEY.encode() not in b' '.join(seen) and b'--key' in seen, f'{seen}')
+    assert KEY.encode() not in b' '.join(seen) and b'--key' in seen, seen
     bench.stop(tool)
 
 
@@ -59,5 +58,5 @@ def test_passkey_of_a_file(bench):
                     bench.stop(tool)
                 else:
                     result = bench.finish(tool)
-                    same(f'exit status: {result.describe()}', result.status, status)
-                    check('six digits' in result.stderr and '27182' not in result.stderr, result.stderr)
+                    assert result.status == status, f'exit status: {result.describe()}'
+                    assert 'six digits' in result.stderr and '27182' not in result.stderr, result.stderr

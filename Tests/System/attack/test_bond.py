@@ -1,5 +1,4 @@
 """What the operator's word does to bonds, and what a weak one is good for; key_cases.py has the strangers."""
-from jelling.checks import check, same
 from attack.test_honest import OPEN, SECRET, lock
 from jelling.smp import YES_NO
 
@@ -12,13 +11,13 @@ def test_lost_keys_are_replaced_by_word_alone(bench):
     peer.keys = None
     result = bench.run('pair', 'Lock', status=1)
     message = result.events('error')[0]['message']
-    check('--replace' in message and 'unpair' in message, f'message: {message}')
-    same('bonds', bench.bonds(), before)
-    same('pairings', len(peer.pairings), 1)
+    assert '--replace' in message and 'unpair' in message, f'message: {message}'
+    assert bench.bonds() == before
+    assert len(peer.pairings) == 1
     bench.run('pair', 'Lock', '--replace')
-    same('pairings', len(peer.pairings), 2)
+    assert len(peer.pairings) == 2
     peer.wait_pairing(2)
-    same('value', bench.gatt('read', SECRET).events('value')[0]['value'], b'secret'.hex())
+    assert bench.gatt('read', SECRET).events('value')[0]['value'] == b'secret'.hex()
 
 
 def test_bonded_already(bench):
@@ -27,12 +26,12 @@ def test_bonded_already(bench):
     bench.run('pair', 'Lock')
     peer.wait_pairing()
     line = bench.run('pair', 'Lock').events('paired')[0]
-    same('was bonded', line.get('wasBonded'), True)
-    same('pairings', len(peer.pairings), 1)
+    assert line.get('wasBonded') is True
+    assert len(peer.pairings) == 1
     peer.pairing = {'io': YES_NO, 'mitm': True}
     line = bench.run('pair', 'Lock', '--io', 'yesno', '--mitm', '--yes').events('paired')[0]
-    same('(authenticated, was bonded)', (line['authenticated'], line.get('wasBonded')), (True, None))
-    check(peer.links[-1].encrypted, 'the link was not encrypted')
+    assert (line['authenticated'], line.get('wasBonded')) == (True, None)
+    assert peer.links[-1].encrypted, 'the link was not encrypted'
 
 
 def test_weak_bond_of_gatt(bench):
@@ -40,12 +39,12 @@ def test_weak_bond_of_gatt(bench):
     peer = lock(bench)
     peer.pairing = {'size': 7}
     bench.run('pair', 'Lock', status=1)
-    same('bonds', bench.bonds(), [])
+    assert bench.bonds() == []
     line = bench.run('pair', 'Lock', '--min-key-size', '7').events('paired')[0]
-    same('size', line['keySize'], 7)
+    assert line['keySize'] == 7
     peer.wait_pairing(2)
-    same('value', bench.gatt('read', OPEN, '--min-key-size', '7').events('value')[0]['value'], b'open'.hex())
+    assert bench.gatt('read', OPEN, '--min-key-size', '7').events('value')[0]['value'] == b'open'.hex()
     heard = len(peer.heard)
     result = bench.gatt('read', OPEN, status=1)
-    check('weaker' in result.events('error')[0]['message'], f'{result.events("error")}')
-    same('requests', [h.payload for h in peer.heard[heard:] if h.channel == 4 and h.payload[0] not in (1, 2, 3)], [])
+    assert 'weaker' in result.events('error')[0]['message'], result.events("error")
+    assert [h.payload for h in peer.heard[heard:] if h.channel == 4 and h.payload[0] not in (1, 2, 3)] == []

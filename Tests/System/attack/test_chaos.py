@@ -7,7 +7,6 @@ from pytest import mark
 
 from jelling import options
 from jelling.child import PATIENCE
-from jelling.checks import check, same
 from jelling.controller import SILENT, Later
 from attack.test_honest import BEAT, OPEN, PROFILE, lock
 
@@ -18,7 +17,7 @@ EVENTS = [0x05, 0x08, 0x0C, 0x0E, 0x0F, 0x10, 0x13, 0x1A, 0x30, 0x3E, 0x57, 0xFF
 def survives(bench, tool, seconds=PATIENCE):
     """It ends at SIGTERM, or has already ended with an exit status; its memory is bounded."""
     memory = bench.memory(tool)
-    check(memory < 200 * MEGABYTE, f'{memory / MEGABYTE:.0f} MB')
+    assert memory < 200 * MEGABYTE, f'{memory / MEGABYTE:.0f} MB'
     tool.is_ended = True
     if tool.process.poll() is None:
         tool.process.send_signal(signal.SIGTERM)
@@ -27,7 +26,7 @@ def survives(bench, tool, seconds=PATIENCE):
     except Exception:
         tool.process.kill()
         raise AssertionError(f'{tool.name} does not end at SIGTERM within {seconds} s') from None
-    check(0 <= status < 128, f'{tool.name} ended with {status}: {tool.stderr()[-400:]}')
+    assert 0 <= status < 128, f'{tool.name} ended with {status}: {tool.stderr()[-400:]}'
 
 
 def random_event(rng, handles):
@@ -176,7 +175,7 @@ def test_controller_that_says_nothing(bench):
     """A controller that answers no command: an error after several attempts, exit status 1 or 3, within a minute"""
     bench.controller.honest = lambda opcode, parameters: SILENT
     result = bench.run('lescan', '--duration', '1', status=None, timeout=60)
-    check(result.status in (1, 3), result.describe())
+    assert result.status in (1, 3), result.describe()
 
 
 def test_controller_without_buffers(bench):
@@ -227,7 +226,7 @@ def test_hostile_server(bench, number):
     tools = [bench.run(*['gatt', 'Lock', *verb], status=None, timeout=90)
              for verb in (['discover'], ['read', OPEN], ['write', OPEN, '00' * 100], ['subscribe', BEAT, '--duration', '0.3'])]
     for result in tools:
-        check(0 <= result.status < 128, result.describe())
+        assert 0 <= result.status < 128, result.describe()
 
 
 @mark.parametrize('number', range(3))
@@ -252,7 +251,7 @@ def test_hostile_pairing(bench, number):
         peer = bench.central(f'C0:55:00:00:00:{attempt:02X}').connect()
         pairing = peer.pair(wait=False, tamper=spoil, secure=rng.random() < 0.6, seconds=0.5)
         pairing.wait_end()
-        same('the secret in the clear', [h.payload for h in peer.heard if b'secret' in h.payload and not h.encrypted], [])
+        assert [h.payload for h in peer.heard if b'secret' in h.payload and not h.encrypted] == []
         peer.disconnect()
     survives(bench, tool)
     peer = lock(bench)
@@ -276,9 +275,9 @@ def test_frames_without_end(bench):
         bench.controller.send(struct.pack('<BHH', 2, handle | 0x2000, 251) + head + bytes(247))
         bench.controller.send(struct.pack('<BHH', 2, handle | 0x1000, 251) + bytes(251))
     peer2 = bench.central('C0:00:00:00:00:03')
-    check(bench.memory(tool) - before < 60 * MEGABYTE, f'{bench.memory(tool) / MEGABYTE:.0f} MB')
+    assert bench.memory(tool) - before < 60 * MEGABYTE, f'{bench.memory(tool) / MEGABYTE:.0f} MB'
     peer2.connect()
-    same('value for another', peer2.read(peer2.find(OPEN)), b'\x5e')
+    assert peer2.read(peer2.find(OPEN)) == b'\x5e'
     bench.stop(tool, status=None)
 
 
@@ -292,7 +291,7 @@ def test_signals_without_end(bench):
         peer.send(5, struct.pack('<BBH', rng.choice([1, 2, 6, 0x0A, 0x12, 0x14, 0x16, 0x17, 0x19, 0x1A, 0xEE]), number % 256,
                                  len(body) if rng.random() < 0.9 else rng.randrange(65536)) + body)
     other = bench.central('C0:00:00:00:00:03').connect()
-    same('value', other.read(other.find(OPEN)), b'\x5e')
+    assert other.read(other.find(OPEN)) == b'\x5e'
     survives(bench, tool)
 
 
@@ -303,6 +302,6 @@ def test_prepared_writes_without_end(bench):
     peer.exchange_mtu()
     handle, before = peer.find(OPEN), bench.memory(tool)
     answers = [peer.request(struct.pack('<BHH', 0x16, handle, 0) + bytes(200)) for _ in range(400)]
-    check(any(a[0] == 0x01 for a in answers), 'none of 400 prepared writes was refused')
-    check(bench.memory(tool) - before < 10 * MEGABYTE, f'{bench.memory(tool) / MEGABYTE:.0f} MB')
+    assert any(a[0] == 0x01 for a in answers), 'none of 400 prepared writes was refused'
+    assert bench.memory(tool) - before < 10 * MEGABYTE, f'{bench.memory(tool) / MEGABYTE:.0f} MB'
     bench.stop(tool)

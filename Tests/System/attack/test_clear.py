@@ -6,7 +6,6 @@ import os, struct, time
 from pytest import mark, param
 
 from jelling.attributes import READ
-from jelling.checks import check, same
 from jelling.controller import SILENT
 from attack.test_honest import BEAT, OPEN, PROFILE, SECRET, lock
 
@@ -39,18 +38,18 @@ def taken_over(peer):
 
 def is_refused(result, peer, words=('lost', 'keys')):
     """It failed with the message of lost keys and its remedy, and disclosed nothing."""
-    same('exit status: ' + result.describe(), result.status, 1)
-    check(all(w in result.stderr for w in words), f'the message says not what happened: {result.stderr}')
-    check('unpair' in result.stderr, f'the message names no remedy: {result.stderr}')
+    assert result.status == 1, 'exit status: ' + result.describe()
+    assert all(w in result.stderr for w in words), f'the message says not what happened: {result.stderr}'
+    assert 'unpair' in result.stderr, f'the message names no remedy: {result.stderr}'
     gave_nothing(result, peer)
 
 
 def gave_nothing(result, peer):
     link = peer.links[-1]
-    same('GATT in the clear', [p.hex() for p in peer.gatt_in_clear(link)], [])
-    same('written in the clear', [w for w in peer.server.written if not w[2]], [])
+    assert [p.hex() for p in peer.gatt_in_clear(link)] == []
+    assert [w for w in peer.server.written if not w[2]] == []
     text = str(result.lines) + str(result.strays)
-    check(FORGED.hex() not in text and FORGED.decode() not in text, f'a forged value was believed: {text}')
+    assert FORGED.hex() not in text and FORGED.decode() not in text, f'a forged value was believed: {text}'
 
 
 @mark.parametrize('name', VERBS)
@@ -97,14 +96,14 @@ def test_known_database(bench):
     hashed = len(peer.server.attributes)
     peer.server.service('ABCD')
     is_refused(bench.gatt('discover', status=None), peer)
-    check(not os.path.exists(kept), 'attributes of a stranger were kept')
+    assert not os.path.exists(kept), 'attributes of a stranger were kept'
     # The device itself, which is discovered and kept.
     del peer.server.attributes[hashed:]
     peer.keys = honest
     services = bench.gatt('discover').lines[0]['services']
     with open(kept) as file:
         before = file.read()
-    check(digest.hex() in before.lower() and 'ABCD' not in str(services), before)
+    assert digest.hex() in before.lower() and 'ABCD' not in str(services), before
     peer.keys = None
     peer.server.service('ABCD')
     is_refused(bench.gatt('discover', status=None), peer)
@@ -112,13 +111,13 @@ def test_known_database(bench):
     peer.address, address = 'C0:00:00:00:00:99', peer.address
     peer.advertise()
     found = bench.gatt('discover', peer='C0:00:00:00:00:99/random')
-    check('ABCD' in str(found.lines).upper(), found.describe())
+    assert 'ABCD' in str(found.lines).upper(), found.describe()
     with open(kept) as file:
-        same('what is kept', file.read(), before)
+        assert file.read() == before
     peer.address, peer.keys = address, honest
     del peer.server.attributes[hashed:]
     peer.advertise()
-    same('services', bench.gatt('discover').lines[0]['services'], services)
+    assert bench.gatt('discover').lines[0]['services'] == services
 
 
 def test_wrong_key(bench):
@@ -126,9 +125,9 @@ def test_wrong_key(bench):
     peer = bonded(bench)
     peer.keys.ours = (bytes(16), 0, 0)
     result = bench.gatt('write', SECRET, 'c0ffee', '--connect-timeout', '4', status=None)
-    check(result.status == 1, result.describe())
+    assert result.status == 1, result.describe()
     for link in peer.links[1:]:
-        same('GATT in the clear', [p.hex() for p in peer.gatt_in_clear(link)], [])
+        assert [p.hex() for p in peer.gatt_in_clear(link)] == []
 
 
 def test_early_notification(bench):
@@ -146,8 +145,8 @@ def test_early_notification(bench):
     tool.wait_event('subscribed')
     peer.notify(peer.beat, b'true')
     result = bench.finish(tool)
-    same('values', [l['value'] for l in result.events('notified') + result.events('indicated')], [b'true'.hex()])
-    same('in the clear', [p.hex() for p in peer.sent(4, encrypted=False, opcodes={0x1E, 0x12})], [])
+    assert [l['value'] for l in result.events('notified') + result.events('indicated')] == [b'true'.hex()]
+    assert [p.hex() for p in peer.sent(4, encrypted=False, opcodes={0x1E, 0x12})] == []
 
 
 def test_notification_of_a_stranger(bench):
@@ -197,7 +196,7 @@ def test_controller(bench, lie):
     peer = taken_over(bonded(bench))
     lie(bench, peer)
     result = bench.gatt('write', SECRET, 'c0ffee', status=None, timeout=60)
-    same('exit status: ' + result.describe(), result.status, 1)
+    assert result.status == 1, 'exit status: ' + result.describe()
     gave_nothing(result, peer)
 
 
@@ -207,7 +206,7 @@ def test_controller_silent_about_encryption(bench):
     peer = taken_over(bonded(bench))
     bench.controller.encrypts = lambda link, rand, ediv, key: SILENT
     result = bench.gatt('write', SECRET, 'c0ffee', status=None, timeout=90)
-    same('exit status: ' + result.describe(), result.status, 1)
+    assert result.status == 1, 'exit status: ' + result.describe()
     gave_nothing(result, peer)
 
 
@@ -222,7 +221,7 @@ def test_controller_refreshes_what_is_off(bench):
 
     bench.controller.encrypts = lie
     result = bench.gatt('write', SECRET, 'c0ffee', status=None)
-    same('exit status: ' + result.describe(), result.status, 1)
+    assert result.status == 1, 'exit status: ' + result.describe()
     gave_nothing(result, peer)
 
 
@@ -237,7 +236,7 @@ def test_controller_encrypts_after_all(bench):
 
     bench.controller.answers[ENABLE_ENCRYPTION] = lie
     result = bench.gatt('write', SECRET, 'c0ffee', status=None)
-    same('exit status: ' + result.describe(), result.status, 1)
+    assert result.status == 1, 'exit status: ' + result.describe()
     gave_nothing(result, peer)
 
 
@@ -267,7 +266,7 @@ def test_encryption_ends_midway(bench):
     peer.heard.clear()     # what crossed the event on the line
     peer.notify(peer.beat, FORGED)
     result = bench.finish(tool)
-    same('exit status: ' + result.describe(), result.status, 1)
+    assert result.status == 1, 'exit status: ' + result.describe()
     gave_nothing(result, peer)
 
 
@@ -283,7 +282,7 @@ def test_lost_keys_and_security_request(bench):
     bench.controller.encrypts = ask
     result = bench.gatt('read', SECRET, status=None, timeout=60)
     is_refused(result, peer)
-    check(result.seconds < 15, f'it took {result.seconds:.1f} s')
+    assert result.seconds < 15, f'it took {result.seconds:.1f} s'
 
 
 def test_security_request_before_all(bench):
@@ -294,8 +293,8 @@ def test_security_request_before_all(bench):
     peer.connected = lambda link: (honest(link), bench.controller.soon(0.02, peer.request_security))
     result = bench.gatt('read', SECRET, status=None, timeout=60)
     is_refused(result, peer)
-    same('pairings of the stranger', len(peer.pairings), 1)
-    check(result.seconds < 15, f'it took {result.seconds:.1f} s')
+    assert len(peer.pairings) == 1
+    assert result.seconds < 15, f'it took {result.seconds:.1f} s'
 
 
 # Apps for Core Bluetooth
@@ -304,21 +303,21 @@ def test_app_lost_keys(bench):
     """An app of Core Bluetooth and a device under a bonded address without keys: error 14, nothing of GATT is sent"""
     peer = lock(bench)
     first = bench.finish(bench.app('protected-reader', '180D', SECRET))
-    same('first run: ' + first.describe(), [l['value'] for l in first.events('value')], ['secret'])
-    check(peer.keys is not None, 'the app has not paired')
+    assert [l['value'] for l in first.events('value')] == ['secret'], 'first run: ' + first.describe()
+    assert peer.keys is not None, 'the app has not paired'
     taken_over(peer)
     result = bench.finish(bench.app('protected-reader', '180D', SECRET), 60)
-    same('exit status: ' + result.describe(), result.status, 1)
+    assert result.status == 1, 'exit status: ' + result.describe()
     gave_nothing(result, peer)
-    same('values', result.events('value'), [])
-    check('pairing information' in str(result.lines) + result.stderr, f'no word of lost keys: {result.describe()}')
+    assert result.events('value') == []
+    assert 'pairing information' in str(result.lines) + result.stderr, f'no word of lost keys: {result.describe()}'
 
 
 def test_app_lost_keys_and_values(bench):
     """Values that a device under a bonded address sends to an app in the clear are never delivered"""
     peer = lock(bench)
     bench.finish(bench.app('protected-reader', '180D', SECRET))
-    check(peer.keys is not None, 'the app has not paired')
+    assert peer.keys is not None, 'the app has not paired'
     taken_over(peer)
 
     def forge(link, rand, ediv, key):
@@ -331,9 +330,9 @@ def test_app_lost_keys_and_values(bench):
     peer.wait_link(2)
     time.sleep(1.5)
     app.end()
-    same('beats', [l for l in app.lines if l.get('event') in ('beat', 'location')], [])
+    assert [l for l in app.lines if l.get('event') in ('beat', 'location')] == []
     for link in peer.links[1:]:
-        same('GATT in the clear', [p.hex() for p in peer.gatt_in_clear(link)], [])
+        assert [p.hex() for p in peer.gatt_in_clear(link)] == []
 
 
 def test_app_with_its_bond(bench):
@@ -341,9 +340,9 @@ def test_app_with_its_bond(bench):
     peer = lock(bench)
     for number in (1, 2):
         result = bench.finish(bench.app('protected-reader', '180D', SECRET))
-        same('values: ' + result.describe(), [l['value'] for l in result.events('value')], ['secret'])
-    same('pairings', len(peer.pairings), 1)
-    same('GATT in the clear', [p.hex() for p in peer.gatt_in_clear(peer.links[-1])], [])
+        assert [l['value'] for l in result.events('value')] == ['secret'], 'values: ' + result.describe()
+    assert len(peer.pairings) == 1
+    assert [p.hex() for p in peer.gatt_in_clear(peer.links[-1])] == []
 
 
 # As the peripheral
@@ -355,14 +354,14 @@ def test_serve_subscriptions_of_the_bonded(bench):
     peer.pair()
     peer.exchange_mtu()
     beat = peer.find(BEAT)
-    same('subscription', peer.subscribe(beat), 0)
+    assert peer.subscribe(beat) == 0
     peer.values(2)
     peer.disconnect()
     peer.connect()
     time.sleep(0.7)
-    same('values in the clear', [p.hex() for p in peer.sent(4, encrypted=False, opcodes={0x1B, 0x1D})], [])
+    assert [p.hex() for p in peer.sent(4, encrypted=False, opcodes={0x1B, 0x1D})] == []
     # The true one is served on.
-    check(peer.encrypt(), 'the host has lost the key')
+    assert peer.encrypt(), 'the host has lost the key'
     peer.values(2)
     bench.stop(tool)
 
@@ -373,14 +372,14 @@ def test_serve_keeps_the_subscriptions_of_the_bonded(bench):
     peer = bench.central().connect()
     peer.pair()
     beat = peer.find(BEAT)
-    same('subscription', peer.subscribe(beat), 0)
+    assert peer.subscribe(beat) == 0
     peer.values(1)
     peer.disconnect()
     peer.connect()
     peer.subscribe(beat, 0)     # the stranger, in the clear
     peer.disconnect()
     peer.connect()
-    check(peer.encrypt(), 'the host has lost the key')
+    assert peer.encrypt(), 'the host has lost the key'
     peer.values(2)
     bench.stop(tool)
 
@@ -394,7 +393,7 @@ def test_serve_protected_after_a_lie(bench):
     bench.controller.event(0x08, struct.pack('<BHB', 0, peer.link.handle, 1))
     time.sleep(0.2)
     value = peer.read(secret)
-    check(value != b'secret', f'the value was given: {value}')
+    assert value != b'secret', f'the value was given: {value}'
     bench.stop(tool)
 
 
@@ -410,9 +409,9 @@ def test_serve_protected_after_a_refusal(bench):
                 struct.pack('<BHHH', 0x06, secret, secret, int(SECRET[4:8], 16)) + b'secret',
                 struct.pack('<BH', 0x12, secret) + b'mine', struct.pack('<BHH', 0x16, secret, 0) + b'mine'):
         answer = peer.request(pdu)
-        check(answer[0] == 0x01 and b'secret' not in answer, f'{pdu.hex()} was answered with {answer.hex()}')
+        assert answer[0] == 0x01 and b'secret' not in answer, f'{pdu.hex()} was answered with {answer.hex()}'
     peer.request(b'\x18\x01')
     peer.command(secret, b'mine')
     peer.pair()
-    same('value', peer.read(secret), b'secret')
+    assert peer.read(secret) == b'secret'
     bench.stop(tool)

@@ -7,7 +7,6 @@ from pytest import mark, param
 
 from jelling.child import PATIENCE
 from jelling.programs import EXAMPLES, ROOT
-from jelling.checks import check, same
 from attack.test_honest import OPEN, lock
 
 PRIVATE = b'a private file of the user\n'
@@ -24,7 +23,7 @@ def private(bench):
 
 def is_untouched(path):
     with open(path, 'rb') as file:
-        same('the private file', file.read(), PRIVATE)
+        assert file.read() == PRIVATE
 
 
 def as_root():
@@ -87,7 +86,7 @@ def test_journal_symlink_dangling(bench):
     os.chmod(bench.path('app-state0'), 0o700)
     os.symlink(bench.path('planted'), bench.path('app-state0/' + JOURNAL))
     relay(bench)
-    check(not os.path.exists(bench.path('planted')), 'a file was made behind the link')
+    assert not os.path.exists(bench.path('planted')), 'a file was made behind the link'
 
 
 def test_journal_in_order(bench):
@@ -95,11 +94,11 @@ def test_journal_in_order(bench):
     relay(bench)
     folder = bench.path('app-state0')
     for path, folders, files in os.walk(folder):
-        same(f'mode of {path}', oct(stat.S_IMODE(os.stat(path).st_mode)), '0o700')
+        assert oct(stat.S_IMODE(os.stat(path).st_mode)) == '0o700', f'mode of {path}'
         for name in files:
             mode = stat.S_IMODE(os.stat(os.path.join(path, name)).st_mode)
-            check(not mode & 0o077, f'mode of {path}/{name}: {mode:o}')
-    check(os.path.exists(bench.path('app-state0/' + JOURNAL)), 'there is no journal')
+            assert not mode & 0o077, f'mode of {path}/{name}: {mode:o}'
+    assert os.path.exists(bench.path('app-state0/' + JOURNAL)), 'there is no journal'
 
 
 def test_journal_pipe(bench):
@@ -114,7 +113,7 @@ def test_bonds_symlink(bench):
     """Bonds that are a planted link are not read, and its target is not written"""
     victim = private(bench)
     os.symlink(victim, store(bench) + '/bonds')
-    same('exit status', bench.run('bonds', status=None).status, 1)
+    assert bench.run('bonds', status=None).status == 1
     lock(bench)
     bench.run('pair', 'Lock', status=None)
     is_untouched(victim)
@@ -151,7 +150,7 @@ def plant_writable(bench, path):
 def honest_bonds(bench, path):
     lock(bench)
     bench.run('pair', 'Lock')
-    same('bonds', len(bench.bonds()), 1)
+    assert len(bench.bonds()) == 1
 
 
 @mark.parametrize('plant', [param(plant_pipe, id='pipe'), param(plant_folder, id='folder'), param(plant_foreign, id='of_another'),
@@ -161,8 +160,8 @@ def test_bonds(bench, plant):
     path = store(bench) + '/bonds'
     plant(bench, path)
     result = bench.run('bonds', status=None)
-    same('exit status: ' + result.describe(), result.status, 1)
-    check('bonds' in result.stderr, f'the message names no file: {result.stderr}')
+    assert result.status == 1, 'exit status: ' + result.describe()
+    assert 'bonds' in result.stderr, f'the message names no file: {result.stderr}'
 
 
 def test_record_into_a_link(bench):
@@ -187,9 +186,9 @@ def test_record_into_foreign(bench):
             file.write(PRIVATE)
         os.chown(path, NOBODY, NOBODY)
         result = bench.run('gatt', 'Lock', 'read', OPEN, options=['--record', name], status=None)
-        check(result.status != 0, f'it was recorded: {result.describe()}')
+        assert result.status != 0, f'it was recorded: {result.describe()}'
         with open(path, 'rb') as file:
-            same('the file', file.read(), PRIVATE)
+            assert file.read() == PRIVATE
         os.unlink(path)
 
 
@@ -199,7 +198,7 @@ def test_static_address_pipe(bench):
     os.mkfifo(bench.path('state/jelling/static-address'))
     lock(bench)
     result = bench.run('gatt', 'C0:00:00:00:00:01/random', 'read', OPEN, options=['--own-address', 'static'], status=None)
-    check(result.seconds < PATIENCE, result.describe())
+    assert result.seconds < PATIENCE, result.describe()
 
 
 # Files from elsewhere
@@ -211,7 +210,7 @@ def serve_file(bench, text):
     tool = bench.start('serve', '--profile', path)
     end = time.monotonic() + 60
     while tool.process.poll() is None and not bench.controller.advertising:
-        check(time.monotonic() < end, 'neither refused nor served in 60 s')
+        assert time.monotonic() < end, 'neither refused nor served in 60 s'
         time.sleep(0.02)
     return tool
 
@@ -220,13 +219,13 @@ def test_profile_of_many_keys(bench):
     """A profile with 60,000 keys is read or refused in time proportional to its length"""
     started = time.monotonic()
     serve_file(bench, '{' + ','.join(f'"key{n}":{n}' for n in range(60_000)) + ',"services":[]}')
-    check(time.monotonic() - started < 20, f'{time.monotonic() - started:.1f} s')
+    assert time.monotonic() - started < 20, f'{time.monotonic() - started:.1f} s'
 
 
 def test_profile_without_end(bench):
     """A profile nested 200,000 deep is refused with a message"""
     tool = serve_file(bench, '[' * 200_000)
-    check(tool.process.poll() in (1, 2), f'exit status {tool.process.poll()}; {tool.stderr()[-300:]}')
+    assert tool.process.poll() in (1, 2), f'exit status {tool.process.poll()}; {tool.stderr()[-300:]}'
 
 
 # Keys in captures
@@ -275,7 +274,7 @@ def test_capture(bench, packets):
     texts = []
     for command in runs:
         run = subprocess.run([command[0], *command[3:]], capture_output=True, timeout=60)
-        check(run.returncode in (0, 1), f'{command}: {run.returncode} {run.stderr[-300:]}')
+        assert run.returncode in (0, 1), f'{command}: {run.returncode} {run.stderr[-300:]}'
         texts.append((run.stdout + run.stderr).decode('utf-8', 'replace'))
     with open(page, encoding='utf-8') as file:
         texts.append(file.read())
@@ -283,4 +282,4 @@ def test_capture(bench, packets):
         told = ''.join(c for c in text.lower() if c not in ' :,-')
         for at in range(len(KEY) - 3):
             for part in (KEY[at:at + 4], KEY[at:at + 4][::-1]):
-                check(part.hex() not in told, f'octets {part.hex()} of a key are shown')
+                assert part.hex() not in told, f'octets {part.hex()} of a key are shown'

@@ -6,7 +6,6 @@ from pytest import mark, param
 from jelling.attributes import INDICATE, NOTIFY, READ
 from jelling.child import Child
 from jelling.programs import EXAMPLES
-from jelling.checks import check, same
 from attack.test_honest import BEAT, OPEN, lock
 
 MEGABYTE = 1 << 20
@@ -45,13 +44,13 @@ def one_stops_the_others(bench, confirms):
     stranger.connect()
     stranger.confirms = False
     confirms(stranger)
-    same('subscription', stranger.subscribe(beat, 2), 0)
-    same('subscription', honest.subscribe(beat, 1), 0)
+    assert stranger.subscribe(beat, 2) == 0
+    assert honest.subscribe(beat, 1) == 0
     honest.values(1)
     started = time.monotonic()
     honest.values(80)
-    check(time.monotonic() - started < 12, f'80 values of 10 a second took {time.monotonic() - started:.1f} s')
-    check('too slowly' in tool.stderr(), 'nobody was told')
+    assert time.monotonic() - started < 12, f'80 values of 10 a second took {time.monotonic() - started:.1f} s'
+    assert 'too slowly' in tool.stderr(), 'nobody was told'
     bench.stop(tool)
 
 
@@ -117,10 +116,10 @@ def test_endless(bench, arguments, includes):
     peer.server.hook = Endless(includes)
     tool = bench.start('gatt', 'Lock', *arguments)
     result = bench.finish(tool, 120)
-    same(result.describe(), result.status, 1)
-    check('attributes than any real' in result.stderr, result.stderr)
+    assert result.status == 1, result.describe()
+    assert 'attributes than any real' in result.stderr, result.stderr
     requests = len(peer.sent(opcodes={0x04, 0x06, 0x08, 0x0A, 0x10}))
-    check(requests < 14000, f'{requests} requests')
+    assert requests < 14000, f'{requests} requests'
 
 
 # Floods
@@ -136,8 +135,8 @@ def test_flood_at_a_stalled_app(bench):
     first = bench.memory(app)
     sent += flood(peer, peer.beat, 8, least=16_001)
     grown = bench.memory(app) - first
-    check(sent > 20000, f'only {sent} were sent')
-    check(grown < 8 * MEGABYTE, f'{grown >> 20} MB more after {sent} notifications')
+    assert sent > 20000, f'only {sent} were sent'
+    assert grown < 8 * MEGABYTE, f'{grown >> 20} MB more after {sent} notifications'
     print(f'{sent} notifications, {bench.memory(app) >> 20} MB')
 
 
@@ -151,7 +150,7 @@ def test_flood_at_a_stalled_tool(bench):
     first = bench.memory(tool)
     sent = flood(peer, peer.beat, 8)
     grown = bench.memory(tool) - first
-    check(grown < 16 * MEGABYTE, f'{grown >> 20} MB more after {sent} notifications')
+    assert grown < 16 * MEGABYTE, f'{grown >> 20} MB more after {sent} notifications'
     print(f'{sent} notifications, {bench.memory(tool) >> 20} MB')
 
 
@@ -178,7 +177,7 @@ def test_writes_at_a_stalled_server(bench):
     first = bench.memory(tool)
     sent += write(6)
     grown = bench.memory(tool) - first
-    check(grown < 16 * MEGABYTE, f'{grown >> 20} MB more after {sent} writes')
+    assert grown < 16 * MEGABYTE, f'{grown >> 20} MB more after {sent} writes'
     print(f'{sent} writes, {bench.memory(tool) >> 20} MB')
 
 
@@ -202,14 +201,14 @@ def test_services_change(bench):
     peer.server.characteristic('2A19', READ, b'\x50')
     peer.server.service('180D')
     moved = peer.server.characteristic(BEAT, NOTIFY)
-    check(peer.indicate(changed, b'\x01\x00\xff\xff'), 'the indication was not confirmed')
+    assert peer.indicate(changed, b'\x01\x00\xff\xff'), 'the indication was not confirmed'
     peer.wait(lambda: any(h == moved + 1 and v[:1] == b'\1' for h, v, *_ in peer.server.written), 'another subscription')
     tool.wait_event('subscribed', count=2)
     peer.notify(moved, b'\2')
     result = bench.finish(tool)
-    same(result.describe(), result.status, 0)
-    same('values', [e['value'] for e in result.events('notified')], ['01', '02'])
-    check('changed its services' in result.stderr, result.stderr)
+    assert result.status == 0, result.describe()
+    assert [e['value'] for e in result.events('notified')] == ['01', '02']
+    assert 'changed its services' in result.stderr, result.stderr
 
 
 def test_services_vanish(bench):
@@ -225,5 +224,5 @@ def test_services_vanish(bench):
     del peer.server.attributes[4:]
     peer.indicate(changed, b'\x01\x00\xff\xff')
     result = bench.finish(tool)
-    same(result.describe(), result.status, 1)
-    check('no longer has' in result.stderr, result.stderr)
+    assert result.status == 1, result.describe()
+    assert 'no longer has' in result.stderr, result.stderr

@@ -1,5 +1,4 @@
 """Disconnections that the host requests: a controller may flush the packets that it has not sent."""
-from jelling.checks import check, same
 from attack.test_honest import OPEN, lock
 
 
@@ -8,7 +7,7 @@ def test_commands_before_the_end(bench):
     peer = lock(bench)
     bench.controller.air_delay = 0.3
     bench.gatt('write', OPEN, 'c0ffee', '--command')
-    same('written', [w[1] for w in peer.server.written], [bytes.fromhex('c0ffee')])
+    assert [w[1] for w in peer.server.written] == [bytes.fromhex('c0ffee')]
 
 
 def test_commands_of_a_script_before_the_end(bench):
@@ -16,7 +15,7 @@ def test_commands_of_a_script_before_the_end(bench):
     peer = lock(bench)
     bench.controller.air_delay = 0.02
     bench.gatt('script', bench.script(*[f'write {OPEN} {number:02x} --command' for number in range(20)]))
-    same('written', [w[1][0] for w in peer.server.written], list(range(20)))
+    assert [w[1][0] for w in peer.server.written] == list(range(20))
 
 
 def test_disconnection_does_not_wait_for_ever(bench):
@@ -26,4 +25,4 @@ def test_disconnection_does_not_wait_for_ever(bench):
     tool.wait_event('value')
     bench.controller.hold = True
     result = bench.finish(tool, 60)
-    check(result.seconds < 40, result.describe())
+    assert result.seconds < 40, result.describe()

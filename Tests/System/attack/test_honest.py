@@ -5,7 +5,6 @@ from pytest import mark
 
 from jelling.attributes import INDICATE, NOTIFY, READ, WRITE, WRITE_COMMAND
 from jelling.programs import ROOT
-from jelling.checks import check, same
 from jelling.smp import DISPLAY, KEYBOARD, YES_NO
 
 SECRET, OPEN, BEAT = 'a0000000-0000-0000-0000-00000000000a', '2A38', '2A37'
@@ -30,10 +29,10 @@ def test_honest_scan_and_read(bench):
     """A device is found by its name, connected and read, and the link is closed by us"""
     peer = lock(bench)
     found = bench.run('lescan', '--duration', '1').events('discovered')
-    same('names', {l.get('name') for l in found}, {'Lock'})
+    assert {l.get('name') for l in found} == {'Lock'}
     result = bench.gatt('read', OPEN)
-    same('value', result.events('value')[0]['value'], b'open'.hex())
-    same('how the link ended', peer.links[0].reason, 0x13)
+    assert result.events('value')[0]['value'] == b'open'.hex()
+    assert peer.links[0].reason == 0x13
 
 
 def test_honest_values(bench):
@@ -43,10 +42,10 @@ def test_honest_values(bench):
     tool = bench.start('gatt', 'Lock', 'subscribe', BEAT, '--count', '3')
     tool.wait_event('subscribed')
     peer.notify(peer.beat, bytes(100))
-    check(peer.indicate(peer.beat, b'\1'), 'the indication was not confirmed')
+    assert peer.indicate(peer.beat, b'\1'), 'the indication was not confirmed'
     peer.notify(peer.beat, b'\2')
     result = bench.finish(tool)
-    same(result.describe(), result.status, 0)
+    assert result.status == 0, result.describe()
 
 
 def test_honest_serve(bench):
@@ -55,12 +54,12 @@ def test_honest_serve(bench):
     peer = bench.central().connect()
     peer.exchange_mtu()
     handle = peer.find(OPEN)
-    same('value', peer.read(handle), b'\x5e')
-    same('write', peer.write(handle, b'\x01'), 0)
-    same('secret without pairing', peer.read(peer.find(SECRET)), 0x05)
+    assert peer.read(handle) == b'\x5e'
+    assert peer.write(handle, b'\x01') == 0
+    assert peer.read(peer.find(SECRET)) == 0x05
     beat = peer.find(BEAT)
-    same('subscription', peer.subscribe(beat), 0)
-    same('handles', {h for h, _ in peer.values(3)}, {beat})
+    assert peer.subscribe(beat) == 0
+    assert {h for h, _ in peer.values(3)} == {beat}
     peer.disconnect()
     bench.stop(tool)
 
@@ -81,12 +80,12 @@ def test_honest_pair(bench, options, settings):
     peer = lock(bench)
     peer.pairing = settings
     line = bench.run('pair', 'Lock', *options).events('paired')[0]
-    same('quality', (line['secureConnections'], line['authenticated']), want)
-    same('pairing at the peer', peer.wait_pairing().failure, None)
-    same('value', bench.gatt('read', SECRET).events('value')[0]['value'], b'secret'.hex())
-    same('pairings', len(peer.pairings), 1)
-    check(peer.links[-1].encrypted, 'the second link was not encrypted')
-    same('GATT in the clear', peer.gatt_in_clear(peer.links[-1]), [])
+    assert (line['secureConnections'], line['authenticated']) == want
+    assert peer.wait_pairing().failure is None
+    assert bench.gatt('read', SECRET).events('value')[0]['value'] == b'secret'.hex()
+    assert len(peer.pairings) == 1
+    assert peer.links[-1].encrypted, 'the second link was not encrypted'
+    assert peer.gatt_in_clear(peer.links[-1]) == []
 
 
 @mark.parametrize('options, settings', MODELS.values(), ids=MODELS)
@@ -96,15 +95,15 @@ def test_honest_serve_pairs(bench, options, settings):
     tool = bench.serve(PROFILE, *options)
     peer = bench.central().connect()
     peer.pair(**settings)
-    same('value', peer.read(peer.find(SECRET)), b'secret')
+    assert peer.read(peer.find(SECRET)) == b'secret'
     line = tool.wait_event('paired')[0]
-    same('quality', (line['secureConnections'], line['authenticated']), want)
+    assert (line['secureConnections'], line['authenticated']) == want
     peer.disconnect()
     bench.stop(tool)
     tool = bench.serve(PROFILE, *options)
     peer.connect()
-    check(peer.encrypt(), 'the host has lost the key')
-    same('value', peer.read(peer.find(SECRET)), b'secret')
+    assert peer.encrypt(), 'the host has lost the key'
+    assert peer.read(peer.find(SECRET)) == b'secret'
     tool.wait_event('encrypted')
     bench.stop(tool)
 
@@ -116,4 +115,4 @@ def test_security_page():
     listed = subprocess.run([sys.executable, '-m', 'pytest', '--collect-only', '-q', os.path.join(ROOT, 'Tests', 'System')],
                             capture_output=True, text=True, timeout=600).stdout
     names = {re.sub(r'\W+', '_', line.partition('::test_')[2].replace('direct', '')).strip('_') for line in listed.splitlines()}
-    same('names of no case', sorted(said - names), [])
+    assert sorted(said - names) == []

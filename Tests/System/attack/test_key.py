@@ -4,7 +4,6 @@ import time
 from pytest import mark, param
 
 from jelling.attributes import READ, WRITE
-from jelling.checks import check, same
 from attack.test_honest import BEAT, PROFILE, SECRET, lock
 from jelling.peer import resolvable
 from jelling.smp import DISPLAY, KEYBOARD, NOTHING
@@ -24,8 +23,8 @@ def bonded_central(bench, tool, address='C0:00:00:00:00:02', **settings):
 
 def still_bonded(peer):
     peer.connect()
-    check(peer.encrypt(), 'the bond of the victim is gone')
-    same('value', peer.read(peer.find(SECRET)), b'secret')
+    assert peer.encrypt(), 'the bond of the victim is gone'
+    assert peer.read(peer.find(SECRET)) == b'secret'
     peer.disconnect()
 
 
@@ -37,13 +36,13 @@ def test_serve_bond_is_not_replaced(bench):
     victim = bonded_central(bench, tool)
     stranger = bench.central(victim.address).connect()
     pairing = stranger.pair(wait=False).wait_end()
-    check(pairing.failure is not None, 'the stranger was paired')
+    assert pairing.failure is not None, 'the stranger was paired'
     stranger.disconnect()
     told = [l for l in tool.lines if l.get('event') == 'encrypted' and l.get('bonded')]
-    same('links that are told as bonded', told, [])
+    assert told == []
     still_bonded(victim)
     bench.stop(tool)
-    same('bonds', len(bench.bonds()), 1)
+    assert len(bench.bonds()) == 1
 
 
 def test_serve_bond_is_not_replaced_by_identity(bench):
@@ -92,13 +91,13 @@ def test_serve_owner_pairs_again(bench):
     peer = bonded_central(bench, tool)
     old = peer.keys.ours
     peer.connect()
-    check(peer.encrypt(), 'the bond is gone')
+    assert peer.encrypt(), 'the bond is gone'
     peer.pair()
-    check(peer.keys.ours != old, 'no new key')
+    assert peer.keys.ours != old, 'no new key'
     peer.disconnect()
     still_bonded(peer)
     bench.stop(tool)
-    same('bonds', len(bench.bonds()), 1)
+    assert len(bench.bonds()) == 1
 
 
 def test_pair_again_keeps_the_bond(bench):
@@ -107,11 +106,11 @@ def test_pair_again_keeps_the_bond(bench):
     bench.run('pair', 'Lock')
     keys, peer.keys = peer.wait_pairing().keys, None
     result = bench.run('pair', 'Lock', status=None)
-    same('exit status: ' + result.describe(), result.status, 1)
-    check('unpair' in result.stderr or '--replace' in result.stderr, f'no remedy: {result.stderr}')
-    same('pairings', len(peer.pairings), 1)
+    assert result.status == 1, 'exit status: ' + result.describe()
+    assert 'unpair' in result.stderr or '--replace' in result.stderr, f'no remedy: {result.stderr}'
+    assert len(peer.pairings) == 1
     peer.keys = keys
-    same('value', bench.gatt('read', SECRET).events('value')[0]['value'], b'secret'.hex())
+    assert bench.gatt('read', SECRET).events('value')[0]['value'] == b'secret'.hex()
 
 
 @mark.slow
@@ -140,7 +139,7 @@ def test_serve_victim_is_not_locked_out(bench):
         stranger.disconnect()
     started = time.monotonic()
     still_bonded(victim)
-    check(time.monotonic() - started < 10, 'the victim had to wait')
+    assert time.monotonic() - started < 10, 'the victim had to wait'
     bench.stop(tool)
 
 
@@ -151,9 +150,9 @@ def test_pair_short_key(bench):
     peer = lock(bench)
     peer.pairing = {'size': 7}
     result = bench.run('pair', 'Lock', status=None)
-    same('exit status: ' + result.describe(), result.status, 1)
-    same('reason', peer.wait_pairing().failure, 0x06)
-    same('bonds', bench.bonds(), [])
+    assert result.status == 1, 'exit status: ' + result.describe()
+    assert peer.wait_pairing().failure == 0x06
+    assert bench.bonds() == []
 
 
 def test_pair_short_key_legacy(bench):
@@ -161,15 +160,15 @@ def test_pair_short_key_legacy(bench):
     peer = lock(bench)
     peer.pairing = {'size': 15, 'secure': False}
     result = bench.run('pair', 'Lock', status=None)
-    same('exit status: ' + result.describe(), result.status, 1)
-    same('bonds', bench.bonds(), [])
+    assert result.status == 1, 'exit status: ' + result.describe()
+    assert bench.bonds() == []
 
 
 def test_pair_short_key_on_purpose(bench):
     """If the operator allows it (--min-key-size 7), a key of seven octets is accepted and reported"""
     peer = lock(bench)
     peer.pairing = {'size': 7}
-    same('key size', bench.run('pair', 'Lock', '--min-key-size', '7').events('paired')[0]['keySize'], 7)
+    assert bench.run('pair', 'Lock', '--min-key-size', '7').events('paired')[0]['keySize'] == 7
 
 
 def test_serve_short_key(bench):
@@ -177,10 +176,10 @@ def test_serve_short_key(bench):
     tool = bench.serve(PROFILE)
     peer = bench.central().connect()
     pairing = peer.pair(wait=False, size=7).wait_end()
-    same('reason', pairing.failure, 0x06)
-    same('value', peer.read(peer.find(SECRET)), 0x05)
+    assert pairing.failure == 0x06
+    assert peer.read(peer.find(SECRET)) == 0x05
     bench.stop(tool)
-    same('bonds', bench.bonds(), [])
+    assert bench.bonds() == []
 
 
 def test_serve_short_key_on_purpose(bench):
@@ -188,7 +187,7 @@ def test_serve_short_key_on_purpose(bench):
     tool = bench.serve(PROFILE, '--min-key-size', '7')
     peer = bench.central().connect()
     peer.pair(size=7)
-    same('value', peer.read(peer.find(SECRET)), b'secret')
+    assert peer.read(peer.find(SECRET)) == b'secret'
     bench.stop(tool)
 
 
@@ -197,12 +196,12 @@ def test_pair_secure_connections_only(bench):
     peer = lock(bench)
     options = ['--secure-connections-only', '--io', 'keyboard', '--passkey', '123456', '--mitm']
     peer.pairing = {'secure': False, 'io': DISPLAY, 'mitm': True, 'passkey': 123456}
-    same('exit status', bench.run('pair', 'Lock', *options, status=None).status, 1)
-    same('bonds', bench.bonds(), [])
+    assert bench.run('pair', 'Lock', *options, status=None).status == 1
+    assert bench.bonds() == []
     time.sleep(2.2)     # what follows a failure at once is refused
     peer.pairing = {'io': DISPLAY, 'mitm': True, 'passkey': 123456}
     line = bench.run('pair', 'Lock', *options).events('paired')[0]
-    same('quality', (line['secureConnections'], line['authenticated'], line['keySize']), (True, True, 16))
+    assert (line['secureConnections'], line['authenticated'], line['keySize']) == (True, True, 16)
 
 
 def test_serve_secure_connections_only(bench):
@@ -211,10 +210,10 @@ def test_serve_secure_connections_only(bench):
     for settings in ({'secure': False, 'io': KEYBOARD, 'mitm': True, 'passkey': 123456}, {'io': NOTHING}):
         peer = bench.central(f'C0:00:00:00:00:{len(settings):02X}').connect()
         pairing = peer.pair(wait=False, **settings).wait_end()
-        check(isinstance(pairing.failure, int), f'{settings}: {pairing.failure}')
+        assert isinstance(pairing.failure, int), f'{settings}: {pairing.failure}'
         peer.disconnect()
     bench.stop(tool)
-    same('bonds', bench.bonds(), [])
+    assert bench.bonds() == []
 
 
 def test_serve_weak_bond_under_mitm(bench):
@@ -226,7 +225,7 @@ def test_serve_weak_bond_under_mitm(bench):
     peer.connect()
     if peer.encrypt():
         value = peer.read(peer.find(SECRET))
-        check(value != b'secret', 'a bond without authentication was enough')
+        assert value != b'secret', 'a bond without authentication was enough'
     bench.stop(tool)
 
 
@@ -237,7 +236,7 @@ def test_serve_weak_bond_subscriptions(bench):
     tool = bench.serve(profile)
     peer = bench.central().connect()
     peer.pair()
-    same('subscription', peer.subscribe(peer.find(BEAT)), 0)
+    assert peer.subscribe(peer.find(BEAT)) == 0
     peer.values(1)
     peer.disconnect()
     bench.stop(tool)
@@ -246,7 +245,7 @@ def test_serve_weak_bond_subscriptions(bench):
     peer.heard.clear()
     peer.encrypt()
     time.sleep(0.7)
-    same('values', [p.hex() for p in peer.sent(4, opcodes={0x1B, 0x1D})], [])
+    assert [p.hex() for p in peer.sent(4, opcodes={0x1B, 0x1D})] == []
     bench.stop(tool)
 
 
@@ -258,7 +257,7 @@ def test_gatt_weak_bond_under_mitm(bench):
     peer.pairing = {'io': DISPLAY, 'mitm': True, 'passkey': 123456}
     result = bench.run('pair', 'Lock', '--io', 'keyboard', '--mitm', '--passkey', '123456', status=None)
     said = result.events('paired')
-    check(result.status == 1 or said and said[0]['authenticated'], result.describe())
+    assert result.status == 1 or said and said[0]['authenticated'], result.describe()
 
 
 # Keys that were agreed (3.6.1), and identities
@@ -270,10 +269,10 @@ def test_pair_keys_without_bonding(bench, secure):
     peer.pairing = {'bonding': False, 'secure': secure}
     result = bench.run('pair', 'Lock', status=None)
     pairing = peer.wait_pairing()
-    same('pairing at the peer', pairing.failure, None)
+    assert pairing.failure is None
     wanted = {0x08, 0x09, 0x0A} & agreed(pairing.response[5]) | (set() if secure else {0x06, 0x07} & agreed(pairing.response[5]))
-    same('keys that came', {c for c in pairing.received if 6 <= c <= 10}, wanted)
-    check(result.seconds < 28, f'silence: {result.describe()}')
+    assert {c for c in pairing.received if 6 <= c <= 10} == wanted
+    assert result.seconds < 28, f'silence: {result.describe()}'
 
 
 @mark.parametrize('secure', [param(True, id='secure'), param(False, id='legacy')])
@@ -283,8 +282,8 @@ def test_serve_keys_without_bonding(bench, secure):
     peer = bench.central().connect()
     pairing = peer.pair(bonding=False, secure=secure)
     wanted = agreed(pairing.response[6]) - (set() if not secure else {0x06, 0x07})
-    same('keys that came', {c for c in pairing.received if 6 <= c <= 10}, wanted)
-    same('value', peer.read(peer.find(SECRET)), b'secret')
+    assert {c for c in pairing.received if 6 <= c <= 10} == wanted
+    assert peer.read(peer.find(SECRET)) == b'secret'
     bench.stop(tool)
 
 
@@ -305,8 +304,8 @@ def test_pair_shared_identity_key(bench):
         bench.run('pair', f'Tag {number}')
     for number in (1, 2):
         value = bench.gatt('read', SECRET, peer=f'Tag {number}').events('value')[0]['value']
-        same('value', bytes.fromhex(value).decode(), f'C0:00:00:00:01:{number:02X}')
-    same('bonds', len(bench.bonds()), 2)
+        assert bytes.fromhex(value).decode() == f'C0:00:00:00:01:{number:02X}'
+    assert len(bench.bonds()) == 2
 
 
 def test_serve_shared_identity_key(bench):
@@ -321,7 +320,7 @@ def test_serve_shared_identity_key(bench):
     for peer in peers:
         still_bonded(peer)
     bench.stop(tool)
-    same('bonds', len(bench.bonds()), 2)
+    assert len(bench.bonds()) == 2
 
 
 def test_identity_of_another(bench):
@@ -337,4 +336,4 @@ def test_identity_of_another(bench):
     bench.run('pair', 'Thief', status=None)
     bench.controller.remove(thief)
     result = bench.gatt('read', SECRET)
-    same('value', result.events('value')[0]['value'], b'secret'.hex())
+    assert result.events('value')[0]['value'] == b'secret'.hex()

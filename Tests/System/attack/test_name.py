@@ -2,7 +2,6 @@
 import os
 
 from jelling.attributes import READ, WRITE
-from jelling.checks import check, same
 from attack.test_honest import OPEN, SECRET, lock
 from jelling.peer import resolvable
 from jelling.smp import DISPLAY
@@ -18,8 +17,8 @@ def stranger(bench, address='C0:00:00:00:00:66', name='Lock'):
 
 
 def got_nothing(peer):
-    same('pairings with the stranger', len(peer.pairings), 0)
-    same('what the stranger was sent', [h.payload.hex() for h in peer.heard if h.channel == 4], [])
+    assert len(peer.pairings) == 0
+    assert [h.payload.hex() for h in peer.heard if h.channel == 4] == []
 
 
 def test_name_of_a_bond(bench):
@@ -30,7 +29,7 @@ def test_name_of_a_bond(bench):
     thief = stranger(bench)
     for arguments in (['write', SECRET, 'c0ffee'], ['read', OPEN]):
         result = bench.gatt(*arguments, '--connect-timeout', '3', status=None)
-        same('exit status: ' + result.describe(), result.status, 1)
+        assert result.status == 1, 'exit status: ' + result.describe()
     got_nothing(thief)
 
 
@@ -42,7 +41,7 @@ def test_name_of_a_bond_beside_it(bench):
     thief = stranger(bench)
     bench.controller.add(peer)
     result = bench.gatt('read', SECRET, '--connect-timeout', '10')
-    same('value', result.events('value')[0]['value'], b'secret'.hex())
+    assert result.events('value')[0]['value'] == b'secret'.hex()
     got_nothing(thief)
 
 
@@ -55,11 +54,11 @@ def test_name_of_a_bond_resolvable(bench):
     bench.controller.remove(peer)
     thief = stranger(bench, resolvable(os.urandom(16)))
     result = bench.gatt('read', SECRET, '--connect-timeout', '2', status=None)
-    same('exit status: ' + result.describe(), result.status, 1)
+    assert result.status == 1, 'exit status: ' + result.describe()
     got_nothing(thief)
     peer.address = resolvable(peer.irk)
     bench.controller.add(peer)
-    same('value', bench.gatt('read', SECRET).events('value')[0]['value'], b'secret'.hex())
+    assert bench.gatt('read', SECRET).events('value')[0]['value'] == b'secret'.hex()
     got_nothing(thief)
 
 
@@ -67,17 +66,17 @@ def test_name_of_two(bench):
     """Two devices with one name: an error that lists both, unless --first"""
     peer, other = lock(bench), stranger(bench)
     result = bench.gatt('read', OPEN, status=None)
-    same('exit status: ' + result.describe(), result.status, 1)
-    check(peer.address in result.stderr and other.address in result.stderr, f'not both are listed: {result.stderr}')
-    same('links', len(peer.links) + len(other.links), 0)
-    same('exit status with --first', bench.gatt('read', OPEN, '--first').status, 0)
+    assert result.status == 1, 'exit status: ' + result.describe()
+    assert peer.address in result.stderr and other.address in result.stderr, f'not both are listed: {result.stderr}'
+    assert len(peer.links) + len(other.links) == 0
+    assert bench.gatt('read', OPEN, '--first').status == 0
 
 
 def test_name_tells_its_address(bench):
     """The address that was chosen for a name is always reported"""
     peer = lock(bench)
     result = bench.gatt('read', OPEN, json=False)
-    check(peer.address in result.stderr + str(result.strays), f'no address: {result.stderr}')
+    assert peer.address in result.stderr + str(result.strays), f'no address: {result.stderr}'
 
 
 def test_pairing_on_demand_is_no_weaker(bench):
@@ -88,5 +87,5 @@ def test_pairing_on_demand_is_no_weaker(bench):
     peer.keys, peer.pairing = None, {}
     peer.server.hook = lambda link, pdu: b'\x01' + pdu[:1] + pdu[1:3] + b'\x05' if pdu[0] in (0x0A, 0x12) else None
     result = bench.gatt('write', SECRET, 'c0ffee', status=None)
-    same('exit status: ' + result.describe(), result.status, 1)
-    same('pairings', len(peer.pairings), 1)
+    assert result.status == 1, 'exit status: ' + result.describe()
+    assert len(peer.pairings) == 1

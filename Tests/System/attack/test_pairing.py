@@ -3,7 +3,6 @@ import time
 
 from pytest import mark, param
 
-from jelling.checks import check, same
 from attack.test_honest import PROFILE, SECRET, lock
 from jelling.smp import DISPLAY, KEYBOARD, NOTHING, YES_NO, Stop
 
@@ -16,8 +15,8 @@ def refused_as_central(bench, options, **settings):
     peer = lock(bench)
     peer.pairing = settings
     result = bench.run('pair', 'Lock', *options, status=None)
-    same('exit status: ' + result.describe(), result.status, 1)
-    same('bonds', bench.bonds(), [])
+    assert result.status == 1, 'exit status: ' + result.describe()
+    assert bench.bonds() == []
     return peer
 
 
@@ -26,11 +25,11 @@ def refused_as_peripheral(bench, options, **settings):
     tool = bench.serve(PROFILE, *options)
     peer = bench.central().connect()
     pairing = peer.pair(wait=False, **settings).wait_end()
-    check(pairing.failure is not None, 'it was paired')
+    assert pairing.failure is not None, 'it was paired'
     if peer.link.open:
-        same('value', peer.read(peer.find(SECRET)), 0x05)
+        assert peer.read(peer.find(SECRET)) == 0x05
     bench.stop(tool)
-    same('bonds', bench.bonds(), [])
+    assert bench.bonds() == []
     return peer
 
 
@@ -120,7 +119,7 @@ def test_keys_before_encryption(bench):
     peer = lock(bench)
     peer.pairing = {'tamper': early, 'seconds': 3}
     bench.run('pair', 'Lock', status=None)
-    check(not any('00:00:00:00:00' in str(b) for b in bench.bonds()), f'an identity in the clear was kept: {bench.bonds()}')
+    assert not any('00:00:00:00:00' in str(b) for b in bench.bonds()), f'an identity in the clear was kept: {bench.bonds()}'
 
 
 def test_stopped_in_the_midst(bench):
@@ -132,9 +131,9 @@ def test_stopped_in_the_midst(bench):
     peer = lock(bench)
     peer.pairing = {'tamper': stop}
     result = bench.run('pair', 'Lock', status=None, timeout=90)
-    same('exit status: ' + result.describe(), result.status, 1)
-    check(result.seconds < 60, result.describe())
-    same('bonds', bench.bonds(), [])
+    assert result.status == 1, 'exit status: ' + result.describe()
+    assert result.seconds < 60, result.describe()
+    assert bench.bonds() == []
 
 
 def test_cross_transport_claims(bench):
@@ -142,17 +141,17 @@ def test_cross_transport_claims(bench):
     tool = bench.serve(PROFILE)
     peer = bench.central().connect()
     pairing = peer.pair(initiator_keys=15, responder_keys=15)
-    same('LinkKey in the response', (pairing.response[5] | pairing.response[6]) & 8, 0)
+    assert (pairing.response[5] | pairing.response[6]) & 8 == 0
     bench.stop(tool)
-    check('linkKey' not in str(bench.bonds()), 'a key of BR/EDR was kept')
+    assert 'linkKey' not in str(bench.bonds()), 'a key of BR/EDR was kept'
 
 
 # A second key on a link
 
 def still_bonded(peer):
     peer.connect()
-    check(peer.encrypt(), 'the bond is gone')
-    same('value', peer.read(peer.find(SECRET)), b'secret')
+    assert peer.encrypt(), 'the bond is gone'
+    assert peer.read(peer.find(SECRET)) == b'secret'
     peer.disconnect()
 
 
@@ -163,7 +162,7 @@ def test_encrypted_twice(bench):
     peer.pair(io=KEYBOARD, mitm=True, passkey=123456)
     keys = peer.keys
     pairing = peer.pair(wait=False, io=NOTHING).wait_end()
-    check(pairing.failure is not None, 'an authenticated key was replaced by one without authentication')
+    assert pairing.failure is not None, 'an authenticated key was replaced by one without authentication'
     peer.disconnect()
     peer.keys = keys
     still_bonded(peer)
@@ -177,7 +176,7 @@ def test_encrypted_twice_with_legacy(bench):
     peer.pair()
     keys = peer.keys
     pairing = peer.pair(wait=False, secure=False).wait_end()
-    check(pairing.failure is not None, 'a legacy key replaced one of Secure Connections')
+    assert pairing.failure is not None, 'a legacy key replaced one of Secure Connections'
     peer.disconnect()
     peer.keys = keys
     still_bonded(peer)
@@ -200,7 +199,7 @@ def test_security_request_on_an_encrypted_link(bench):
         return None
 
     peer.server.hook = hook
-    same('value', bench.gatt('read', SECRET).events('value')[0]['value'], b'secret'.hex())
-    same('pairings', len(peer.pairings), 1)
+    assert bench.gatt('read', SECRET).events('value')[0]['value'] == b'secret'.hex()
+    assert len(peer.pairings) == 1
     bond = bench.bonds()[0]
-    same('authenticated', bond['authenticated'], True)
+    assert bond['authenticated'] is True

@@ -3,7 +3,6 @@ import os, time
 
 from pytest import mark
 
-from jelling.checks import check, same
 from attack.test_honest import PROFILE
 from jelling.smp import KEYBOARD
 
@@ -38,11 +37,11 @@ def test_passkey_by_rotating_addresses(bench):
     """A fixed passkey of `serve` is not found with a new random address for each attempt: few attempts are answered"""
     tool = bench.serve(PROFILE, '--io', 'display', '--mitm', '--passkey', '271828')
     answered, is_in = guess(bench, 60, 8)
-    check(not is_in, f'the passkey fell after {answered} tries')
-    check(answered <= 5, f'{answered} tries were answered in 8 s')
-    same('pairings', [l for l in tool.lines if l.get('event') == 'paired'], [])
+    assert not is_in, f'the passkey fell after {answered} tries'
+    assert answered <= 5, f'{answered} tries were answered in 8 s'
+    assert [l for l in tool.lines if l.get('event') == 'paired'] == []
     bench.stop(tool, status=None)
-    same('bonds', bench.bonds(), [])
+    assert bench.bonds() == []
 
 
 def test_passkey_is_drawn_anew(bench):
@@ -56,7 +55,7 @@ def test_passkey_is_drawn_anew(bench):
         pairing.wait_end()
         peer.disconnect()
         time.sleep(2.5)     # what follows a failure at once is refused
-    check(shown[0] != shown[1], f'the same passkey was shown twice: {shown}')
+    assert shown[0] != shown[1], f'the same passkey was shown twice: {shown}'
     bench.stop(tool)
 
 
@@ -70,4 +69,4 @@ def test_fixed_passkey_needs_mitm(bench):
         status = tool.process.wait(10)
     except Exception:
         status = None
-    check(status == 2, f'exit status {status}, want 2; {tool.stderr()}')
+    assert status == 2, f'exit status {status}, want 2; {tool.stderr()}'

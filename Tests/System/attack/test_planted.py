@@ -7,7 +7,6 @@ import pytest
 
 from jelling.child import PATIENCE
 from jelling.programs import BLETOOL
-from jelling.checks import check, same
 from attack.test_honest import OPEN, lock
 
 STRANGER = 65534
@@ -40,18 +39,18 @@ def content(path):
 def refused(bench, *arguments, words=(), **how):
     """The tool ends soon with a failure, and says which file, why, and what to do."""
     result = bench.run(*arguments, status=None, **how)
-    check(result.status not in (0, None), 'it went on: ' + result.describe())
+    assert result.status not in (0, None), 'it went on: ' + result.describe()
     told = result.stderr + ' ' + ' '.join(str(l.get('message', '')) for l in result.lines)
     for word in words:
-        check(word in told, f'{word!r} is not told: ' + result.describe())
-    check(result.seconds < PATIENCE, 'that took long: ' + result.describe())
+        assert word in told, f'{word!r} is not told: ' + result.describe()
+    assert result.seconds < PATIENCE, 'that took long: ' + result.describe()
     return result
 
 
 def bonded(bench):
     peer = lock(bench)
     bench.run('pair', 'Lock')
-    same('bonds', len(bench.bonds()), 1)
+    assert len(bench.bonds()) == 1
     return peer
 
 
@@ -66,14 +65,14 @@ def test_state_is_the_users_alone(bench):
     folder = bench.path('app-state0')
     end = time.monotonic() + 60
     while not glob.glob(folder + '/apps/*.journal'):
-        check(time.monotonic() < end and app.process.poll() is None, f'no journal: {app.stderr()}')
+        assert time.monotonic() < end and app.process.poll() is None, f'no journal: {app.stderr()}'
         time.sleep(0.05)
     app.end()
     for top in (bench.path('state'), folder):
         for place, _, names in os.walk(top):
-            same(place, oct(stat.S_IMODE(os.stat(place).st_mode)), '0o700')
+            assert oct(stat.S_IMODE(os.stat(place).st_mode)) == '0o700', place
             for name in names:
-                same(name, oct(stat.S_IMODE(os.stat(os.path.join(place, name)).st_mode)), '0o600')
+                assert oct(stat.S_IMODE(os.stat(os.path.join(place, name)).st_mode)) == '0o600', name
 
 
 def test_a_pipe_named_bonds(bench):
@@ -87,7 +86,7 @@ def test_a_pipe_named_bonds(bench):
         refused(bench, 'gatt', 'Lock', 'read', OPEN, words=[path])
         os.unlink(path)
         os.rename(path + '.kept', path)
-    same('bonds', len(bench.bonds()), 1)
+    assert len(bench.bonds()) == 1
 
 
 def test_links_among_the_bonds(bench):
@@ -102,13 +101,13 @@ def test_links_among_the_bonds(bench):
             os.symlink(target, path)
             refused(bench, 'bonds', words=[path, 'symbolic link'])
             refused(bench, 'unpair', 'Lock', words=[path])
-            same('what the link leads to', content(victim), b'private')
+            assert content(victim) == b'private'
             os.unlink(path)
-        check(not os.path.exists(bench.path('missing')), 'a file was made where the link leads')
+        assert not os.path.exists(bench.path('missing')), 'a file was made where the link leads'
         os.rename(path + '.kept', path)
     os.symlink(victim, f'{state(bench)}/security/bonds.new')
     bench.run('unpair', 'Lock')
-    same('what the link leads to', content(victim), b'private')
+    assert content(victim) == b'private'
 
 
 def test_foreign_bonds(bench):
@@ -119,9 +118,9 @@ def test_foreign_bonds(bench):
         path = state(bench) + name
         os.chown(path, STRANGER, STRANGER)
         result = refused(bench, 'gatt', 'Lock', 'read', OPEN, words=[state(bench), f'owned by user {STRANGER}', 'remove it', '--state'])
-        check(not result.events('value'), result.describe())
+        assert not result.events('value'), result.describe()
         os.chown(path, 0, 0)
-    same('bonds', len(bench.bonds()), 1)
+    assert len(bench.bonds()) == 1
 
 
 def test_link_in_the_middle_of_the_path(bench):
@@ -135,7 +134,7 @@ def test_link_in_the_middle_of_the_path(bench):
     subprocess.run(['setpriv', '--reuid', str(STRANGER), '--regid', str(STRANGER), '--clear-groups',
                     'ln', '-s', victim, shared + '/jelling'], check=True)
     refused(bench, 'bonds', '--state', shared + '/jelling/state', words=[shared + '/jelling', f'owned by user {STRANGER}'])
-    same('what is there', os.listdir(victim), [])
+    assert os.listdir(victim) == []
 
 
 def test_bonds_that_others_may_write(bench):
@@ -165,11 +164,11 @@ def test_a_planted_journal(bench):
         app = bench.app('heart-rate-relay', JELLING_MANIFEST=bench.path('manifest.json'))
         end = time.monotonic() + 60
         while words not in app.stderr():
-            check(time.monotonic() < end and app.process.poll() is None, f'{words!r} is not told: {app.stderr()}')
+            assert time.monotonic() < end and app.process.poll() is None, f'{words!r} is not told: {app.stderr()}'
             time.sleep(0.05)
         app.wait_for(lambda line: line.get('state') == 'poweredOn' or 'poweredOn' in json.dumps(line), 'poweredOn')
         app.end()
-        same('what the link leads to', content(victim), b'private')
+        assert content(victim) == b'private'
         os.unlink(path)
 
 
@@ -184,10 +183,10 @@ def test_an_app_without_its_bonds(bench):
     app = bench.app('heart-rate-relay', JELLING_MANIFEST=bench.path('manifest.json'))
     end = time.monotonic() + 60
     while 'is a pipe, not a file' not in app.stderr():
-        check(time.monotonic() < end and app.process.poll() is None, f'it is not told: {app.stderr()}')
+        assert time.monotonic() < end and app.process.poll() is None, f'it is not told: {app.stderr()}'
         time.sleep(0.05)
     time.sleep(1)
-    check('poweredOn' not in json.dumps(app.lines), f'it has Bluetooth: {app.lines}')
+    assert 'poweredOn' not in json.dumps(app.lines), f'it has Bluetooth: {app.lines}'
     os.unlink(security + '/bonds')
     # It is tried again every five seconds.
     app.wait_for(lambda line: 'poweredOn' in json.dumps(line), 'poweredOn')
@@ -208,12 +207,12 @@ def test_planted_recordings(bench):
             plant(path)
             refused(bench, 'lescan', '--duration', '0.2', options=['--record', bench.path('session')],
                     words=[path, words, 'remove it'])
-            same('the other file', content(victim), b'private')
+            assert content(victim) == b'private'
             os.unlink(path)
-            same('what is left', glob.glob(bench.path('session*')), [])
+            assert glob.glob(bench.path('session*')) == []
     bench.run('lescan', '--duration', '0.2', options=['--record', bench.path('session')])
     for path in glob.glob(bench.path('session*')):
-        same(path, oct(stat.S_IMODE(os.stat(path).st_mode)), '0o600')
+        assert oct(stat.S_IMODE(os.stat(path).st_mode)) == '0o600', path
 
 
 def test_planted_captures(bench):
@@ -229,7 +228,7 @@ def test_planted_captures(bench):
             plant()
             os.chown(path, STRANGER, STRANGER, follow_symlinks=False)
             refused(bench, 'lescan', '--duration', '0.2', options=['-w', path], words=[path, f'owned by user {STRANGER}'])
-            same('the other file', content(victim), b'private')
+            assert content(victim) == b'private'
             os.unlink(path)
     pipe = bench.path('own.btsnoop')
     os.mkfifo(pipe, 0o600)
@@ -238,14 +237,14 @@ def test_planted_captures(bench):
     reader.start()
     bench.run('lescan', '--duration', '0.2', options=['-w', pipe])
     reader.join(60)
-    check(heard and heard[0].startswith(b'btsnoop\0') and len(heard[0]) > 100, f'the pipe brought {heard}')
+    assert heard and heard[0].startswith(b'btsnoop\0') and len(heard[0]) > 100, f'the pipe brought {heard}'
     if not os.geteuid():
         write(bench.path('plain.btsnoop'), heard[0])
         os.symlink(victim, path)
         os.chown(path, STRANGER, STRANGER, follow_symlinks=False)
         refused(bench, 'convert', bench.path('plain.btsnoop'), path, words=[f'owned by user {STRANGER}'])
         refused(bench, 'decode', bench.path('plain.btsnoop'), '--html', path, words=[f'owned by user {STRANGER}'])
-        same('the other file', content(victim), b'private')
+        assert content(victim) == b'private'
 
 
 def test_a_big_profile(bench):
@@ -316,7 +315,7 @@ def test_keys_in_captures(bench):
     with open(page) as file:
         outputs['page'] += file.read()
     for name, text in outputs.items():
-        check(len(text) > 100, f'{name}: nothing came')
+        assert len(text) > 100, f'{name}: nothing came'
         for line in text.splitlines():
             plain = line.lower().translate({ord(c): None for c in ' :-'})
-            check(not any(form in plain for form in forms), f'{name}: {line[:300]}')
+            assert not any(form in plain for form in forms), f'{name}: {line[:300]}'

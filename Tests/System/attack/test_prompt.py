@@ -6,7 +6,6 @@ import pytest
 from jelling.attributes import READ
 from jelling.child import Child, Terminal
 from jelling.programs import EXAMPLES
-from jelling.checks import check, same
 from attack.test_honest import PROFILE, SECRET
 from attack.test_screen import ESCAPES, FOREIGN, encoded, named
 from jelling.smp import YES_NO
@@ -30,9 +29,9 @@ def test_prompt_of_an_app(bench):
                     terminal.wait_for('?', 0.3)
                 except AssertionError:
                     pass
-            check(terminal.shown.strip(), 'nothing was asked')
+            assert terminal.shown.strip(), 'nothing was asked'
             found = FOREIGN.search(terminal.shown.replace('\r\n', '\n').replace('\r', ''))
-            check(not found, f'{found and found[0]!r} in {terminal.shown!r}')
+            assert not found, f'{found and found[0]!r} in {terminal.shown!r}'
         finally:
             app.end()
             terminal.close()
@@ -52,7 +51,7 @@ def test_prompt_of_the_tool(bench):
         terminal.wait_for('?')
         time.sleep(0.2)
         found = FOREIGN.search(terminal.shown.replace('\r\n', '\n').replace('\r', ''))
-        check(not found, f'{found and found[0]!r} in {terminal.shown!r}')
+        assert not found, f'{found and found[0]!r} in {terminal.shown!r}'
     finally:
         tool.end()
         terminal.close()
@@ -84,13 +83,13 @@ def test_typed_answer_to_the_right_question(bench):
         time.sleep(0.3)
         terminal.type('y')
         pairings[0].wait_end()
-        same('the first, which was shown first', pairings[0].failure, None)
-        check(pairings[1].failure is not None or not pairings[1].done.is_set(), 'one answer paired both')
+        assert pairings[0].failure is None
+        assert pairings[1].failure is not None or not pairings[1].done.is_set(), 'one answer paired both'
         if not pairings[1].done.is_set():
             terminal.wait_for(peers[1].address)
             terminal.type('n')
             pairings[1].wait_end()
-        check(pairings[1].failure is not None, 'the second was paired by the answer to the first')
+        assert pairings[1].failure is not None, 'the second was paired by the answer to the first'
     finally:
         tool.end()
         terminal.close()

@@ -4,7 +4,6 @@ import json, os, re, subprocess, time
 from pytest import mark
 
 from jelling.attributes import READ
-from jelling.checks import check, same
 from attack.test_honest import OPEN, PROFILE
 
 ESCAPES = {
@@ -39,13 +38,13 @@ def output(bench, *arguments, json=False, status=0):
     run = subprocess.run(bench.command(*arguments, json=json), stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
                          env={**os.environ, 'XDG_STATE_HOME': bench.path('state')})
     if status is not None:
-        same(f'exit status of {arguments}: {run.stderr[-300:]}', run.returncode, status)
+        assert run.returncode == status, f'exit status of {arguments}: {run.stderr[-300:]}'
     return (run.stdout + run.stderr).decode('utf-8')     # what is no UTF-8 fails here
 
 
 def clean(text, what):
     found = FOREIGN.search(text)
-    check(not found, f'{what}: {found and found[0]!r} in {text[:300]!r}')
+    assert not found, f'{what}: {found and found[0]!r} in {text[:300]!r}'
 
 
 @mark.parametrize('name', ESCAPES)
@@ -67,14 +66,14 @@ def test_name_forges_columns(bench):
     """A name with a run of spaces forges no column of `lescan`"""
     named(bench, COLUMNS.encode()[:29])
     text = output(bench, 'lescan', '--duration', '0.4')
-    check('Lock' in text and not re.search(r'Lock {3,}\S', text), f'the run of spaces is shown: {text!r}')
+    assert 'Lock' in text and not re.search(r'Lock {3,}\S', text), f'the run of spaces is shown: {text!r}'
 
 
 def test_name_in_json_is_whole(bench):
     """A name in JSON is what the device sent, complete: escaped, not truncated"""
     named(bench, ESCAPES['bidi'].encode())
     line = json.loads(output(bench, 'lescan', '--duration', '0.4', json=True).splitlines()[0])
-    same('name', line['name'], ESCAPES['bidi'])
+    assert line['name'] == ESCAPES['bidi']
 
 
 def test_values_written_by_a_central(bench):

@@ -81,16 +81,16 @@ def test_out_of_band():
             # Neither side shows or asks anything: without the data nothing proves the other side.
             peer = Peer(lab, 0x11, '--oob', text)
             theirs = of_peer(peer.values())
-            same('set', set_values(one, peer, _3=theirs, _4=mine), None)
+            assert set_values(one, peer, _3=theirs, _4=mine) is None
             # What one client has made, another one cannot use.
             assert set_values(two, peer, _4=mine) == NOT_PERMITTED
-            same('both ways', pair(one, connect(one, peer)), (True, True))
+            assert pair(one, connect(one, peer)) == (True, True)
             assert peer.paired()['sc']
             peer.child.end()
 
             # Another client's pairing does not use them.
             peer = Peer(lab, 0x16, '--oob', text)
-            same('set', set_values(one, peer, _3=of_peer(peer.values()), _4=mine), None)
+            assert set_values(one, peer, _3=of_peer(peer.values()), _4=mine) is None
             refused = pair(two, connect(two, peer))
             assert isinstance(refused, dict), f'another client paired with the data: {refused}'
             peer.child.end()
@@ -99,7 +99,7 @@ def test_out_of_band():
             peer = Peer(lab, 0x12, '--oob', text)
             theirs = of_peer(peer.values())
             theirs[2] = bytes([theirs[2][0] ^ 1]) + theirs[2][1:]
-            same('set', set_values(one, peer, _3=theirs, _4=mine), None)
+            assert set_values(one, peer, _3=theirs, _4=mine) is None
             refused = pair(one, connect(one, peer))
             assert isinstance(refused, dict), f'a wrong value was taken: {refused}'
             peer.child.end()
@@ -107,21 +107,21 @@ def test_out_of_band():
             # Only one side has the other's.
             peer = Peer(lab, 0x13, '--oob', text)
             peer.values()
-            same('set', set_values(one, peer, _4=mine), None)
-            same('one way', pair(one, connect(one, peer)), (True, True))
+            assert set_values(one, peer, _4=mine) is None
+            assert pair(one, connect(one, peer)) == (True, True)
             peer.child.end()
 
             # Legacy pairing, whose key is the same on both sides.
             peer = Peer(lab, 0x14, '--oob', text, '--no-sc')
             key = bytes.fromhex(peer.values()['temporary_key'])
-            same('set', set_values(one, peer, _2=key), None)
-            same('legacy', pair(one, connect(one, peer)), (False, True))
+            assert set_values(one, peer, _2=key) is None
+            assert pair(one, connect(one, peer)) == (False, True)
             peer.child.end()
 
             # Removed.
             peer = Peer(lab, 0x15, '--oob', text)
-            same('set', set_values(one, peer, _3=of_peer(peer.values()), _4=mine), None)
-            same('set', set_values(one, peer), None)
+            assert set_values(one, peer, _3=of_peer(peer.values()), _4=mine) is None
+            assert set_values(one, peer) is None
             refused = pair(one, connect(one, peer))
             assert isinstance(refused, dict), f'removed data were used: {refused}'
             # Eight peers at most, and octets that are no values end the connection.

@@ -4,7 +4,6 @@ import os, struct, sys
 from pytest import mark, param
 
 from jelling.programs import ROOT
-from jelling.checks import check, same
 from jelling.devices import VALUE, meter
 from jelling.link import Device, octets
 
@@ -26,9 +25,9 @@ def packed(types):
 def test_every_structure_is_shown(bench):
     """`ad decode` shows each structure of an advertisement in its order, also those whose type is unknown"""
     line = bench.run('ad', 'decode', packed(STRUCTURES).hex()).events('advertisingData')[0]
-    same('structures', [(s['type'], s['data']) for s in line['structures']], list(STRUCTURES.items()))
-    check(all(s['name'] for s in line['structures'] if s['type'] not in (0xC0, 0xF0)), f'without a name: {line["structures"]}')
-    same('errors', line['errors'], [])
+    assert [(s['type'], s['data']) for s in line['structures']] == list(STRUCTURES.items())
+    assert all(s['name'] for s in line['structures'] if s['type'] not in (0xC0, 0xF0)), f'without a name: {line["structures"]}'
+    assert line['errors'] == []
 
 
 def test_every_structure_is_shown_as_text(bench):
@@ -37,7 +36,7 @@ def test_every_structure_is_shown_as_text(bench):
     shown = '\n'.join(result.strays).lower()
     missing = [f'0x{kind:02x}' for kind, data in STRUCTURES.items()
                if kind not in (0x01, 0x03, 0x09, 0x0A, 0x14, 0x16, 0x19, 0xFF) and data not in shown and f'0x{kind:02x}' not in shown]
-    same('structures without a line', missing, [])
+    assert missing == []
 
 
 def test_every_structure_is_scanned(bench):
@@ -45,9 +44,9 @@ def test_every_structure_is_scanned(bench):
     kinds = [0x01, 0x0D, 0x11, 0x12, 0x1A, 0xC0]
     bench.controller.add(Device('C0:00:00:00:00:09', data=packed(kinds)))
     line = bench.run('lescan', '--duration', '1').events('discovered')[0]
-    same('octets', line['advertisement'], packed(kinds).hex())
+    assert line['advertisement'] == packed(kinds).hex()
     decoded = bench.run('ad', 'decode', line['advertisement']).events('advertisingData')[0]
-    same('structures', [s['type'] for s in decoded['structures']], kinds)
+    assert [s['type'] for s in decoded['structures']] == kinds
 
 
 def test_every_structure_is_in_the_live_scan(bench):
@@ -56,12 +55,12 @@ def test_every_structure_is_in_the_live_scan(bench):
     bench.controller.add(Device('C0:00:00:00:00:09', data=packed(kinds)))
     program = Program(bench.command('--state', bench.path('state'), 'lescan', json=False))
     try:
-        check(program.shows('C0:00:00:00:00:09'), f'the device is not shown: {program.screen.text}')
+        assert program.shows('C0:00:00:00:00:09'), f'the device is not shown: {program.screen.text}'
         program.press('\x1b[B\r')
         for kind in kinds[1:]:
-            check(program.shows(f'0x{kind:02x}.*{STRUCTURES[kind]}'), f'0x{kind:02x} is not shown: {program.screen.text}')
+            assert program.shows(f'0x{kind:02x}.*{STRUCTURES[kind]}'), f'0x{kind:02x} is not shown: {program.screen.text}'
         program.press('\x1bq')
-        same('exit status', program.end(), 0)
+        assert program.end() == 0
     finally:
         program.close()
 
@@ -70,7 +69,7 @@ def test_broken_structure(bench):
     """A device whose last structure is cut short is found by the name that comes before it"""
     peer = meter(bench)
     peer.data, peer.scan_response = b'\x02\x01\x06' + b'\x06\x09Meter' + b'\x09\xff\x4c', b''
-    same('value', bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'], b'12.5'.hex())
+    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
 
 
 @mark.parametrize('padding', [param(b'      ', id='spaces'), param(bytes(8), id='zeros'), param(b'\0', id='one_zero')])
@@ -80,14 +79,14 @@ def test_name_padded_with(bench, padding):
     peer = meter(bench)
     encoded = b'Meter' + padding
     peer.scan_response = bytes([len(encoded) + 1, 9]) + encoded
-    same('value', bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'], b'12.5'.hex())
+    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
 
 
 def test_name_in_the_scan_response_only(bench):
     """A device whose advertisement is empty and whose scan response has the name is found by it"""
     peer = meter(bench)
     peer.data = b''
-    same('value', bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'], b'12.5'.hex())
+    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
 
 
 # Extended advertisements
@@ -145,8 +144,8 @@ def test_half_an_advertisement(bench, later):
     Reports(bench, (LONG[:5], MORE), *later)
     found = scanned(bench)
     data, named = (LONG, 'Long Name') if later == HALVES['whole'] else (OTHER, 'Other')
-    check((data.hex(), named) in found, f'{(data.hex(), named)} is not among {found}')
-    same('advertisements that are longer than any that was sent', [f for f in found if len(f[0]) > 2 * len(data)], [])
+    assert (data.hex(), named) in found, f'{(data.hex(), named)} is not among {found}'
+    assert [f for f in found if len(f[0]) > 2 * len(data)] == []
 
 
 @mark.controller(**EXTENDED)
@@ -161,8 +160,8 @@ def test_half_an_advertisement_late(bench):
         return enable(parameters)
     bench.controller.answers[0x2042] = later
     found = scanned_for(bench, '4')
-    check((OTHER.hex(), 'Other') in found, f'not found: {found}')
-    same('advertisements that are longer than any that was sent', [f for f in found if len(f[0]) > 2 * len(OTHER)], [])
+    assert (OTHER.hex(), 'Other') in found, f'not found: {found}'
+    assert [f for f in found if len(f[0]) > 2 * len(OTHER)] == []
 
 
 @mark.controller(**EXTENDED)
@@ -170,5 +169,5 @@ def test_half_an_advertisement_too_long(bench):
     """An adapter that reports more parts than an advertisement has octets for: they are dropped, and the next one is shown by itself"""
     Reports(bench, *[(bytes([228, 0xFF]) + bytes(227), MORE)] * 9, (b'', COMPLETE), (OTHER, COMPLETE))
     found = scanned(bench)
-    check((OTHER.hex(), 'Other') in found, f'not found: {found}')
-    same('advertisements of more than 1,650 octets', [f for f in found if len(f[0]) > 3300], [])
+    assert (OTHER.hex(), 'Other') in found, f'not found: {found}'
+    assert [f for f in found if len(f[0]) > 3300] == []

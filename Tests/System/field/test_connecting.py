@@ -3,7 +3,6 @@ import signal, struct
 
 from pytest import mark, param
 
-from jelling.checks import check, same
 from jelling.devices import VALUE, counted, discovers, meter, said
 from jelling.link import octets
 
@@ -28,7 +27,7 @@ def test_parameters_at_once(bench):
     asked = []
     peer.server.hook = hook
     discovers(bench, peer)
-    same('changes', [struct.unpack_from('<HH', p, 2) for o, p in bench.controller.commands if o == 0x2013], [(80, 80)])
+    assert [struct.unpack_from('<HH', p, 2) for o, p in bench.controller.commands if o == 0x2013] == [(80, 80)]
 
 
 def test_parameters_again_and_again(bench):
@@ -55,7 +54,7 @@ def test_impossible_parameters(bench):
         return None
     peer.server.hook = hook
     discovers(bench, peer)
-    same('responses', [h.payload[4:] for h in peer.heard if h.channel == 5 and h.payload[:1] == b'\x13'], [b'\1\0'])
+    assert [h.payload[4:] for h in peer.heard if h.channel == 5 and h.payload[:1] == b'\x13'] == [b'\1\0']
 
 
 def fails_to_be_established(times):
@@ -75,8 +74,8 @@ def test_link_not_established(bench):
     """Two links that fail to be established (0x3E) are made again without a word, and the value is read"""
     peer = meter(bench)
     fails_to_be_established(2)(bench, peer)
-    same('value', bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'], b'12.5'.hex())
-    same('links', len(peer.links), 3)
+    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert len(peer.links) == 3
 
 
 def test_link_never_established(bench):
@@ -84,7 +83,7 @@ def test_link_never_established(bench):
     peer = meter(bench)
     fails_to_be_established(1000)(bench, peer)
     said(bench.gatt('read', VALUE, '--connect-timeout', '5', peer='Meter', status=1), 'no link to ‘Meter’ was established')
-    check(len(peer.links) > 1, f'{len(peer.links)} links')
+    assert len(peer.links) > 1, f'{len(peer.links)} links'
 
 
 def reported_twice(bench, handle=None):
@@ -104,7 +103,7 @@ def test_connection_reported_twice(bench):
     """An adapter that reports a connection twice, with the same handle: the value is read"""
     peer = meter(bench)
     reported_twice(bench)
-    same('value', bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'], b'12.5'.hex())
+    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
     counted(bench, 'unexpectedEvents')
 
 
@@ -112,8 +111,8 @@ def test_connection_without_a_request(bench):
     """An adapter that reports one more link to the same device, without a request: the value is read, the other link is ended"""
     peer = meter(bench)
     reported_twice(bench, 0x0123)
-    same('value', bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'], b'12.5'.hex())
-    same('links that are ended', {struct.unpack_from('<H', p)[0] for o, p in bench.controller.commands if o == 0x0406}, {0x40, 0x0123})
+    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
+    assert {struct.unpack_from('<H', p)[0] for o, p in bench.controller.commands if o == 0x0406} == {0x40, 0x0123}
 
 
 @mark.parametrize('reason, words', [param(0x13, ['remote user terminated'], id='13'), param(0x08, ['timeout'], id='08'), param(0x3D, ['MIC'], id='3d')])
@@ -135,9 +134,9 @@ def test_security_requests_without_end(bench):
             peer.request_security()
         return None
     peer.server.hook = hook
-    same('value', bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'], b'12.5'.hex())
+    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
     pairings = [p for p in peer.sent(6) if p[0] == 0x01]
-    check(len(pairings) <= 2, f'{len(pairings)} Pairing Requests')
+    assert len(pairings) <= 2, f'{len(pairings)} Pairing Requests'
 
 
 @mark.parametrize('opcode', [param(0x041D, id='read_remote_version'), param(0x2016, id='read_remote_features')])
@@ -146,8 +145,8 @@ def test_link_without(bench, opcode):
     meter(bench)
     bench.controller.answers[opcode] = lambda parameters: 0        # Command Status, and nothing more
     result = bench.run('link', 'Meter', '--duration', '2', status=None)
-    check(result.seconds < 38, f'it took {result.seconds:.1f} s')
-    check(result.status in (0, 1) and result.events('radio'), result.describe())
+    assert result.seconds < 38, f'it took {result.seconds:.1f} s'
+    assert result.status in (0, 1) and result.events('radio'), result.describe()
 
 
 def silent_server(bench, peer):
@@ -191,5 +190,5 @@ def test_mistyped_address(bench):
     for address in ('C0:00:00:00:00', 'C0:00:00:00:00:00:01', 'C0:00:00:00:0G:01'):
         result = bench.gatt('read', VALUE, peer=address, status=None)
         if result.status != 2:
-            check(False, f'{address}: {result.describe()}')
+            raise AssertionError(f'{address}: {result.describe()}')
         said(result, address.split(':')[0])

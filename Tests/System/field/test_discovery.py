@@ -3,7 +3,6 @@ import struct
 
 from pytest import mark, param
 
-from jelling.checks import same
 from jelling.devices import BATTERY, VALUE, answered, counted, database, discovers, error, meter, said
 
 
@@ -37,14 +36,14 @@ def test_mtu_not_supported(bench):
     """A device that knows no Exchange MTU answers Request Not Supported: all works with the ATT_MTU of 23"""
     peer = meter(bench)
     answered(peer, 0x02, lambda pdu: error(pdu, 0x06, 0))
-    same('ATT_MTU', discovers(bench, peer).events('database')[0]['mtu'], 23)
+    assert discovers(bench, peer).events('database')[0]['mtu'] == 23
 
 
 def test_mtu_below_the_least(bench):
     """A device that offers an ATT_MTU of 0 gets 23, the least that there is"""
     peer = meter(bench)
     answered(peer, 0x02, lambda pdu: b'\x03\0\0')
-    same('ATT_MTU', discovers(bench, peer).events('database')[0]['mtu'], 23)
+    assert discovers(bench, peer).events('database')[0]['mtu'] == 23
 
 
 @mark.through_bled
@@ -59,7 +58,7 @@ def test_mtu_of_the_peripheral(bench):
         return None
     peer.server.hook = hook
     discovers(bench, peer)
-    same('responses to the device', len(peer.sent(opcodes=[0x03])), 1)
+    assert len(peer.sent(opcodes=[0x03])) == 1
 
 
 @mark.through_bled
@@ -74,8 +73,7 @@ def test_discovered_by_the_device(bench):
         return None
     peer.server.hook = hook
     discovers(bench, peer)
-    same('responses to the device', len([p for p in peer.sent() if p[0] in (0x11, 0x09, 0x0B) or p[:2] in (b'\1\x10', b'\1\x08', b'\1\x0a')]),
-         3)
+    assert len([p for p in peer.sent() if p[0] in (0x11, 0x09, 0x0B) or p[:2] in (b'\1\x10', b'\1\x08', b'\1\x0a')]) == 3
 
 
 @mark.parametrize('code', [param(0x01, id='invalid_handle'), param(0x06, id='request_not_supported'), param(0x00, id='error_zero')])
@@ -90,7 +88,7 @@ def test_discovery_ends_with(bench, code):
         return error(pdu, code) if pdu[0] in (0x04, 0x06, 0x08, 0x10) and answer[0] == 0x01 else None
     peer.server.hook = hook
     discovers(bench, peer)
-    same('value', bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'], b'12.5'.hex())
+    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
 
 
 def test_discovery_ends_with_unlikely_error(bench):
@@ -99,7 +97,7 @@ def test_discovery_ends_with_unlikely_error(bench):
     answered(peer, 0x08, lambda pdu: error(pdu, 0x0E) if pdu[1:3] >= b'\x07\0' else None)
     result = bench.gatt('discover', peer='Meter', status=1)
     said(result, '0x0E')
-    same('services', result.events('database'), [])
+    assert result.events('database') == []
 
 
 def test_error_of_no_handle(bench):
@@ -126,8 +124,8 @@ def test_descriptors_not_supported(bench):
     """A device that refuses Find Information: its characteristics are shown, without descriptors, and can be read"""
     peer = meter(bench)
     answered(peer, 0x04, lambda pdu: error(pdu, 0x06))
-    same('services', database(bench.gatt('discover', peer='Meter')), {'180F': [BATTERY], 'FFE0': ['FFE1', 'FFE2', 'FFE3', 'FFE4']})
-    same('value', bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'], b'12.5'.hex())
+    assert database(bench.gatt('discover', peer='Meter')) == {'180F': [BATTERY], 'FFE0': ['FFE1', 'FFE2', 'FFE3', 'FFE4']}
+    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
 
 
 def test_services_in_wrong_order(bench):

@@ -3,7 +3,6 @@ import os, struct, threading, time
 
 from pytest import mark, param
 
-from jelling.checks import check, same
 from jelling.controller import SILENT
 from jelling.devices import meter
 from jelling.smp import DISPLAY, KEYBOARD
@@ -58,11 +57,11 @@ def test_keys_overtake(bench, units, milliseconds, attempts, secure):
         peer.pairing['secure'] = secure
         result = bench.run('pair', 'Meter', status=None)
         if result.status == 0:
-            same('the device has keys', peer.wait_pairing().failure, None)
-            same('bonds', [b['identity'] for b in bench.bonds()], ['C0:00:00:00:00:01'])
+            assert peer.wait_pairing().failure is None
+            assert [b['identity'] for b in bench.bonds()] == ['C0:00:00:00:00:01']
             return
         bench.controller.remove(peer)
-    check(False, f'{attempts} times: {result.describe()}')
+    raise AssertionError(f'{attempts} times: {result.describe()}')
 
 
 @mark.parametrize('units, secure', [param(6, True, id='at_7_ms'), param(24, True, id='at_30_ms'), param(24, False, id='at_30_ms_legacy'),
@@ -83,7 +82,7 @@ def test_keys_in_the_clear(bench, units, secure):
     peer.pairing = {'secure': secure, 'distributes': False}
     bench.controller.encrypts = lambda *arguments: threading.Thread(target=late, args=arguments, daemon=True).start() or SILENT
     bench.run('pair', 'Meter', status=1)
-    same('bonds', bench.bonds(), [])
+    assert bench.bonds() == []
 
 
 # The waiting interval after failed pairings
@@ -97,7 +96,7 @@ def ask(peer):
     if answer[0] == RESPONSE:
         peer.send(SECURITY, bytes([FAILED, 0x08]))
         return True
-    same('answer', answer, bytes([FAILED, REPEATED]))
+    assert answer == bytes([FAILED, REPEATED])
     return False
 
 
@@ -120,9 +119,9 @@ def test_requests_after_failures(bench):
         answered += ask(peer)
         time.sleep(0.05)
     seconds = time.monotonic() - started
-    check(2 <= answered <= most(seconds), f'{answered} were answered in {seconds:.1f} s')
-    check(peer.link.open, 'the link has ended')
-    same('value', peer.read(peer.find('2A38')), b'\x5e')
+    assert 2 <= answered <= most(seconds), f'{answered} were answered in {seconds:.1f} s'
+    assert peer.link.open, 'the link has ended'
+    assert peer.read(peer.find('2A38')) == b'\x5e'
 
 
 @mark.slow
@@ -138,9 +137,9 @@ def test_requests_from_new_addresses(bench):
         answered += ask(peer)
         peer.disconnect()
     seconds = time.monotonic() - started
-    check(answered <= most(seconds), f'{answered} were answered in {seconds:.1f} s')
+    assert answered <= most(seconds), f'{answered} were answered in {seconds:.1f} s'
     friend.connect()
-    check(friend.encrypt(), 'the bonded device was refused')
+    assert friend.encrypt(), 'the bonded device was refused'
     friend.pair()
     bench.stop(tool)
 
@@ -156,10 +155,10 @@ def test_second_try_after_one_failure(bench):
                             passkey=lambda: int(tool.wait_event('passkey', count=2)[1]['passkey'])).wait_end()
         if pairing.failure is None:
             break
-        same('failure', pairing.failure, REPEATED)
+        assert pairing.failure == REPEATED
         time.sleep(0.1)
     seconds = time.monotonic() - started
-    check(pairing.failure is None, f'{attempt} tries in {seconds:.1f} s: {pairing.failure}')
+    assert pairing.failure is None, f'{attempt} tries in {seconds:.1f} s: {pairing.failure}'
     bench.stop(tool)
 
 
@@ -171,7 +170,7 @@ def test_pair_within_the_interval(bench):
     # Each failure doubles the interval: sooner or later it is longer than a run of the program takes. Three would lock one passkey.
     for number in range(12):
         message = bench.run('pair', 'Meter', '--io', 'keyboard', '--mitm', '--passkey', f'65432{number % 10}', status=1).stderr
-        check(number or 'confirm value failed' in message, message)
+        assert number or 'confirm value failed' in message, message
         if 'an earlier attempt failed' in message:
             return
-    check(False, f'no message says to wait: {message}')
+    raise AssertionError(f'no message says to wait: {message}')

@@ -4,7 +4,6 @@ import struct
 from pytest import mark, param
 
 from jelling.attributes import INDICATE, NOTIFY, READ
-from jelling.checks import check, same
 from jelling.devices import LONG, READING, ALARM, VALUE, answered, error, meter, said
 
 PLAIN = 'FFE5'
@@ -30,12 +29,12 @@ def test_notifies_without_configuration_by(bench, target):
     peer = bare(bench)
     tool = bench.start('gatt', 'Meter', 'subscribe', target(peer), '--count', '2', '--duration', '60')
     line = tool.wait_event('subscribed')[0]
-    same('configured', line['configured'], False)
+    assert line['configured'] is False
     for value in (b'\x01', b'\x02'):
         peer.notify(peer.bare, value)
     result = bench.finish(tool)
-    same(result.describe(), result.status, 0)
-    same('values', values(result), ['01', '02'])
+    assert result.status == 0, result.describe()
+    assert values(result) == ['01', '02']
     said(result, 'has no Client Characteristic Configuration')
 
 
@@ -45,10 +44,10 @@ def test_configuration_cannot_be_written(bench):
     peer = meter(bench)
     answered(peer, 0x12, lambda pdu: error(pdu, 0x03))
     tool = bench.start('gatt', 'Meter', 'subscribe', READING, '--count', '1', '--duration', '60')
-    same('configured', tool.wait_event('subscribed')[0]['configured'], False)
+    assert tool.wait_event('subscribed')[0]['configured'] is False
     peer.notify(peer.reading, b'\x07')
     result = bench.finish(tool)
-    same('values', values(result), ['07'])
+    assert values(result) == ['07']
     said(result, 'cannot be written')
 
 
@@ -70,7 +69,7 @@ def test_value_before_the_response(bench):
         return None
     answered(peer, 0x12, answer)
     result = bench.gatt('subscribe', READING, '--count', '1', '--duration', '60', peer='Meter')
-    same('values', values(result), ['01'])
+    assert values(result) == ['01']
 
 
 def test_empty_value(bench):
@@ -80,7 +79,7 @@ def test_empty_value(bench):
     tool.wait_event('subscribed')
     peer.notify(peer.reading, b'')
     peer.notify(peer.reading, b'\x01')
-    same('values', values(bench.finish(tool)), ['', '01'])
+    assert values(bench.finish(tool)) == ['', '01']
 
 
 def test_value_beyond_the_mtu(bench):
@@ -92,8 +91,8 @@ def test_value_beyond_the_mtu(bench):
     peer.notify(peer.reading, bytes(100))
     peer.notify(peer.reading, b'\x01')
     result = bench.finish(tool)
-    same('values', values(result), ['00' * 100, '01'])
-    same('how the link ended', peer.links[-1].reason, 0x13)
+    assert values(result) == ['00' * 100, '01']
+    assert peer.links[-1].reason == 0x13
 
 
 @mark.through_bled
@@ -105,9 +104,9 @@ def test_indications_without_waiting(bench):
     for number in range(5):
         peer.send(4, struct.pack('<BHB', 0x1D, peer.alarm, number))
     result = bench.finish(tool)
-    same('values', values(result, 'indicated'), [f'{number:02x}' for number in range(5)])
+    assert values(result, 'indicated') == [f'{number:02x}' for number in range(5)]
     peer.wait(lambda: len(peer.sent(opcodes=[0x1E])) >= 5, 'confirmations')
-    same('confirmations', len(peer.sent(opcodes=[0x1E])), 5)
+    assert len(peer.sent(opcodes=[0x1E])) == 5
 
 
 @mark.parametrize('code', [param(0x0B, id='not_long'), param(0x07, id='invalid_offset'), param(0x06, id='not_supported')])
@@ -118,7 +117,7 @@ def test_rest_of_a_value(bench, code):
     def hook(link, pdu):
         return error(pdu, 0x06, 0) if pdu[0] == 0x02 else error(pdu, code) if pdu[0] == 0x0C else None
     peer.server.hook = hook
-    same('value', bench.gatt('read', LONG, peer='Meter').events('value')[0]['value'], bytes(range(22)).hex())
+    assert bench.gatt('read', LONG, peer='Meter').events('value')[0]['value'] == bytes(range(22)).hex()
 
 
 def test_read_blob_past_the_end(bench):
@@ -129,7 +128,7 @@ def test_read_blob_past_the_end(bench):
         return error(pdu, 0x06, 0) if pdu[0] == 0x02 else b'\x0d' + bytes(range(22)) if pdu[0] == 0x0C else None
     peer.server.hook = hook
     value = bench.gatt('read', LONG, peer='Meter').events('value')[0]['value']
-    same('octets', len(value) // 2, 512)
+    assert len(value) // 2 == 512
 
 
 def test_key_too_short(bench):
@@ -138,7 +137,7 @@ def test_key_too_short(bench):
     answered(peer, 0x0A, lambda pdu: error(pdu, 0x0C))
     result = bench.gatt('read', VALUE, peer='Meter', status=1)
     said(result, 'key')
-    check(len(peer.pairings) <= 1, f'{len(peer.pairings)} pairings')
+    assert len(peer.pairings) <= 1, f'{len(peer.pairings)} pairings'
 
 
 def test_secure_but_cannot_pair(bench):
@@ -166,7 +165,7 @@ def test_service_changed_storm(bench):
                 link.send(4, struct.pack('<BHHH', 0x1D, changed, 1, 0xFFFF))
         return None
     peer.server.hook = hook
-    same('value', bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'], b'12.5'.hex())
+    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()
     peer.wait(lambda: len(peer.sent(opcodes=[0x1E])) >= 50 - left[0], 'confirmations')
 
 
@@ -175,4 +174,4 @@ def test_service_changed_cannot_be_subscribed(bench):
     peer = meter(bench)
     peer.server.service('1801')
     peer.server.characteristic('2A05', READ, b'\0\0\0\0')
-    same('value', bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'], b'12.5'.hex())
+    assert bench.gatt('read', VALUE, peer='Meter').events('value')[0]['value'] == b'12.5'.hex()

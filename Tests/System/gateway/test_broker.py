@@ -1,7 +1,6 @@
 """Brokers that break, lie or answer slowly, and subscribers from PyPI."""
 import json, random, socket, struct, threading, time
 
-from jelling.checks import check
 from jelling.child import Child, free_port
 from jelling.gateway import PYTHON, check_order, slow, wait_until
 
@@ -80,20 +79,20 @@ def test_hostile_broker(bench):
     broker = HostileBroker(bench.port)
     gateway = bench.start('--config', file, '--http', f'127.0.0.1:{port}')
     wait_until(lambda: broker.connections >= len(broker.answers), f'{len(broker.answers)} connections', 400)
-    check(gateway.process.poll() is None, f'ended: {gateway.stderr()[-500:]}')
-    check('no session with' in gateway.stderr(), f'nothing was told: {gateway.stderr()}')
+    assert gateway.process.poll() is None, f'ended: {gateway.stderr()[-500:]}'
+    assert 'no session with' in gateway.stderr(), f'nothing was told: {gateway.stderr()}'
     status, body = bench.get(port, '/health')
-    check(status == 503 and json.loads(body)['adapters'][0]['state'] == 'scanning', f'{status} {body}')
+    assert status == 503 and json.loads(body)['adapters'][0]['state'] == 'scanning', f'{status} {body}'
     before = bench.metric(port, 'reports_total')
     wait_until(lambda: bench.metric(port, 'reports_total') > before + 20, 'packets from the radio')
     memory = int(next(l for l in open(f'/proc/{gateway.process.pid}/status') if l.startswith('VmRSS')).split()[1])
-    check(memory < 200_000, f'{memory} kB of memory')
+    assert memory < 200_000, f'{memory} kB of memory'
     broker.close()
     bench.start_broker()
     heard = bench.subscribe('jelling/g/devices/#', options=('-c', '-i', 'judge'))
     heard.wait(lambda t, p, r: True, 'documents from a broker that works', 100)
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
     print(f'{broker.connections} connections, {memory // 1024} MB')
 
 
@@ -158,15 +157,15 @@ def test_slow_broker(bench):
     gateway = bench.start('--config', bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\npublish: {{interval: 0}}\n'
                       f'mqtt: {{url: "{bench.url}", longestBackoff: 1, inFlight: 10}}\n'), '--http', f'127.0.0.1:{port}')
     wait_until(lambda: broker.taken > 100, 'messages at the slow broker')
-    check(broker.largest <= 10, f'{broker.largest} messages without acknowledgement, want 10 at most')
+    assert broker.largest <= 10, f'{broker.largest} messages without acknowledgement, want 10 at most'
     broker.delay = None
     wait_until(lambda: (bench.metric(port, 'queue_messages') or 0) > 500, 'messages wait')
-    check(bench.metric(port, 'mqtt_in_flight') <= 10 and broker.largest <= 10, f'{broker.largest}')
+    assert bench.metric(port, 'mqtt_in_flight') <= 10 and broker.largest <= 10, broker.largest
     before = bench.metric(port, 'reports_total')
     wait_until(lambda: bench.metric(port, 'reports_total') > before + 100, 'packets from the radio')
-    check(bench.metric(port, 'queue_unwritten_messages') < 5000, 'messages stay in memory')
+    assert bench.metric(port, 'queue_unwritten_messages') < 5000, 'messages stay in memory'
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
 
 
 def test_late_broker(bench):
@@ -178,7 +177,7 @@ def test_late_broker(bench):
     gateway = bench.start('--config', bench.write('gateway.yaml', text.replace('PORT', str(server.getsockname()[1]))))
     peer, _ = server.accept()
     peer.settimeout(180)
-    check(b'offline' in peer.recv(65536), 'no CONNECT with a last will')
+    assert b'offline' in peer.recv(65536), 'no CONNECT with a last will'
     bench.start_broker()
     heard = bench.subscribe('jelling/#')
     bench.write('gateway.yaml', text.replace('PORT', str(bench.port)))
@@ -190,12 +189,12 @@ def test_late_broker(bench):
             said += octets
     except ConnectionError:
         pass
-    check(b'online' not in said, f'{said}')
+    assert b'online' not in said, said
     heard.wait(lambda t, p, r: '/devices/' in t, 'documents at the other broker')
     peer.close()
     server.close()
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
 
 
 PAHO = '''
@@ -243,6 +242,6 @@ def test_subscribers(bench):
     for judge in judges:
         documents = lambda: [l['payload'] for l in judge.lines if 'payload' in l]   # noqa: E731
         wait_until(lambda: len(documents()) >= made, f'{made} documents at {judge.name} ({judge.stderr()[-300:]})')
-        check(check_order(documents())[:2] == (20, made), f'{judge.name}: {check_order(documents())}')
-        check({l['qos'] for l in judge.lines if 'payload' in l} == {1}, f'{judge.name}: qualities')
+        assert check_order(documents())[:2] == (20, made), f'{judge.name}: {check_order(documents())}'
+        assert {l['qos'] for l in judge.lines if 'payload' in l} == {1}, f'{judge.name}: qualities'
     print(f'{made} documents')

@@ -1,7 +1,6 @@
 """Files that are not what they were: flipped bits, full disks, folders of others, pipes in the place of files."""
 import contextlib, glob, json, os, random, shutil, signal, socket, sqlite3, subprocess, threading, time
 
-from jelling.checks import check
 from jelling.child import Failure, free_port
 from jelling.gateway import check_order, wait_until
 
@@ -18,8 +17,8 @@ def filled_queue(bench, count=600):
     wait_until(lambda: (bench.metric(port, 'queue_messages') or 0) > count, 'messages wait')
     bench.end_radio(radio, gateway)
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
-    check(not os.path.exists(path + '-wal'), 'the log is still there')
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    assert not os.path.exists(path + '-wal'), 'the log is still there'
     with contextlib.closing(sqlite3.connect(path)) as store:
         return path, store.execute('SELECT topic, payload FROM message ORDER BY id').fetchall()
 
@@ -63,7 +62,7 @@ def test_flipped_bits(bench):
                        and json.loads(bench.get(port, '/health')[1])['queue'] == {'messages': 0}, 'the queue is empty and works', 60)
             # A file that is another one now may be found at the first read only.
             gateway.end()
-            check(gateway.process.returncode == 0, f'exit status {gateway.process.returncode}')
+            assert gateway.process.returncode == 0, f'exit status {gateway.process.returncode}'
         except Failure as e:
             state = [l for l in bench.get(port, '/metrics')[1].splitlines() if 'queue_' in l or 'mqtt_' in l if l[0] != '#']
             raise Failure(f'{what}, {octets[place]:02x} for {whole[place]:02x}: {e}; {state}; {gateway.stderr()[-600:]}') from None
@@ -72,14 +71,14 @@ def test_flipped_bits(bench):
         kept = set(found) & set(messages)
         positions = {m: n for n, m in enumerate(messages)}
         order = [positions[m] for m in found if m in positions]
-        check(order == sorted(order), f'{what}: not in order')
+        assert order == sorted(order), f'{what}: not in order'
         # At most the rows of a page, or of the pages below a damaged one.
         lost = len(messages) - len(kept)
         said = gateway.stderr()
         aside = 'the queue was damaged and is now' in said
-        check(aside or lost <= 1, f'{what}: {lost} of {len(messages)} messages are lost in silence: {said[-500:]}')
+        assert aside or lost <= 1, f'{what}: {lost} of {len(messages)} messages are lost in silence: {said[-500:]}'
         asides, losses = asides + aside, losses + lost
-    check(losses < len(messages) * len(places) // 4, f'{losses} messages lost with {len(places)} bits')
+    assert losses < len(messages) * len(places) // 4, f'{losses} messages lost with {len(places)} bits'
     print(f'{len(places)} bits in {len(whole) >> 10} kB: {asides} times put aside, {losses} of {len(messages) * len(places)} messages lost')
 
 
@@ -102,16 +101,16 @@ def test_foreign_rows(bench):
     bench.wait_empty(port)
     wait_until(lambda: bench.get(port, '/health')[1].count('problem') == 1, 'only the adapter has a problem')
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
     found = [p.encode() for t, p, _ in heard.messages if '/devices/' in t]
-    check(found == [p for n, (_, p) in enumerate(messages, 1) if not 3 <= n <= 11], f'{len(found)} messages')
+    assert found == [p for n, (_, p) in enumerate(messages, 1) if not 3 <= n <= 11], f'{len(found)} messages'
 
 
 @contextlib.contextmanager
 def small_disk(bench, size):
     os.mkdir(bench.path('disk'))
     mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={size},mode=700', 'tmpfs', bench.path('disk')], capture_output=True, text=True)
-    check(mounted.returncode == 0, f'a small disk cannot be mounted: {mounted.stderr}')
+    assert mounted.returncode == 0, f'a small disk cannot be mounted: {mounted.stderr}'
     try:
         yield bench.path('disk')
     finally:
@@ -141,7 +140,7 @@ def test_own_disk(bench):
         file = settings(bench, radio.socket, port, f'path: "{disk}/q.sqlite"')
         gateway = bench.start('--config', file)
         wait_until(lambda: (bench.metric(port, 'queue_dropped_total') or 0) > 3000, 'messages are dropped', 400)
-        check('problem' not in json.loads(bench.get(port, '/health')[1])['queue'], f'{bench.get(port, "/health")}')
+        assert 'problem' not in json.loads(bench.get(port, '/health')[1])['queue'], bench.get(port, "/health")
         waiting = bench.metric(port, 'queue_messages')
         heard = bench.start_broker_for(gateway, 'jelling/g/devices/#', options=('-c', '-i', 'judge'))
         bench.end_radio(radio, gateway)
@@ -150,13 +149,13 @@ def test_own_disk(bench):
         wait_until(lambda: sum({d['address']: d['sequence'] for d in heard.documents()}.values()) >= made, 'the last documents')
         check_order(heard.documents(), lossless=False)
         wait_until(lambda: room(disk) > 4 << 20, f'the disk is free again: {room(disk) >> 10} kB')
-        check(os.path.exists(f'{disk}/q.sqlite-reserve'), 'the reserve is not there again')
+        assert os.path.exists(f'{disk}/q.sqlite-reserve'), 'the reserve is not there again'
         count = len(heard.messages)
         gateway.end(signal.SIGKILL)
         gateway = bench.start('--config', file)
-        check(left_after_start(bench, gateway, port) == 0, 'messages wait after the restart')
+        assert left_after_start(bench, gateway, port) == 0, 'messages wait after the restart'
         gateway.end()
-        check(len(heard.messages) == count, f'{len(heard.messages) - count} messages came again')
+        assert len(heard.messages) == count, f'{len(heard.messages) - count} messages came again'
     print(f'{waiting:.0f} messages waited, {count} of {made:.0f} arrived')
 
 
@@ -171,7 +170,7 @@ def test_full_for_removal(bench):
         with open(f'{disk}/others', 'wb', buffering=0) as others, contextlib.suppress(OSError):
             while others.write(bytes(4096)):
                 pass
-        check(room(disk) < 4096, f'{room(disk)} octets are free')
+        assert room(disk) < 4096, f'{room(disk)} octets are free'
         made = bench.metric(port, 'documents_total')
         heard = bench.start_broker_for(gateway, 'jelling/g/devices/#', options=('-c', '-i', 'judge'))
         bench.wait_empty(port)
@@ -179,10 +178,10 @@ def test_full_for_removal(bench):
         wait_until(lambda: check_order(heard.documents())[1] == made, f'{made} documents')
         count = len(heard.messages)
         gateway = bench.start('--config', file)
-        check(left_after_start(bench, gateway, port) == 0, f'messages wait after the restart: {gateway.stderr()}')
+        assert left_after_start(bench, gateway, port) == 0, f'messages wait after the restart: {gateway.stderr()}'
         os.unlink(f'{disk}/others')
         gateway.end()
-        check(len(heard.messages) == count, f'{len(heard.messages) - count} messages came again')
+        assert len(heard.messages) == count, f'{len(heard.messages) - count} messages came again'
     print(f'{count} messages')
 
 
@@ -198,10 +197,10 @@ def test_refused_state(bench):
     gateway = bench.start('-t', 'sim', '--mqtt', bench.url, '--name', 'g', '--http', f'127.0.0.1:{port}', '--state', state)
     bench.wait_stderr(gateway, 'connected to the broker')
     wait_until(lambda: 'may be written by other users' in queue().get('problem', ''), f'why: {bench.get(port, "/health")}')
-    check(bench.get(port, '/health')[0] == 503, 'healthy')
+    assert bench.get(port, '/health')[0] == 503, 'healthy'
     os.chmod(state, 0o700)
     wait_until(lambda: bench.get(port, '/health')[0] == 200, 'healthy again')
-    check(os.path.exists(state + '/gateway-g.sqlite'), 'no queue on disk')
+    assert os.path.exists(state + '/gateway-g.sqlite'), 'no queue on disk'
     gateway.end()
     shutil.rmtree(state)
     bench.write('shared', 'a file')
@@ -209,7 +208,7 @@ def test_refused_state(bench):
     bench.wait_stderr(gateway, 'cannot use the queue')
     wait_until(lambda: 'problem' in queue(), f'why: {bench.get(port, "/health")}')
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
     # A file of the queue that cannot be opened, and is not moved aside.
     os.mkfifo(bench.path('q.sqlite'))
     gateway = bench.start('--config', settings(bench, 'sim', port, f'path: "{bench.path("q.sqlite")}"'))
@@ -227,7 +226,7 @@ def ends_at_once(gateway, what):
     except subprocess.TimeoutExpired:
         raise Failure(f'{what}: SIGTERM has no effect') from None
     took = time.monotonic() - started
-    check(took < 10, f'{what}: the end took {took:.1f} s')
+    assert took < 10, f'{what}: the end took {took:.1f} s'
 
 
 def test_pipes(bench):
@@ -237,7 +236,7 @@ def test_pipes(bench):
     os.mkdir(bench.path('folder'))
     for path, said in ((bench.path('pipe'), 'is a pipe, not a file'), ('/dev/zero', 'is a device, not a file'), (bench.path('folder'), 'is a folder, not a file')):
         child = bench.run('--config', path, '--check', status=2, timeout=60)
-        check(said in child.stderr(), child.stderr())
+        assert said in child.stderr(), child.stderr()
         for key in ('passwordFile', 'caFile'):
             tls = key == 'caFile'
             file = bench.write('gateway.yaml', f'name: g\nadapters: [sim]\nmqtt: {{url: "{"mqtts" if tls else "mqtt"}://127.0.0.1:{bench.port}", '
@@ -264,7 +263,7 @@ def test_pipes(bench):
     gateway.process.send_signal(signal.SIGHUP)
     time.sleep(1)
     ends_at_once(gateway, 'settings')
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
 
 
 class PasswordListener(threading.Thread):
@@ -314,7 +313,7 @@ def test_long_passwords(bench):
         wait_until(lambda: broker.passwords, f'a session with a password of {len(octets)} octets')
         gateway.end()
         wanted = octets.split(b'\n')[0].rstrip(b'\r')
-        check(broker.passwords[0] == wanted, f'{len(broker.passwords[0] or b"")} octets of {len(wanted)}')
+        assert broker.passwords[0] == wanted, f'{len(broker.passwords[0] or b"")} octets of {len(wanted)}'
     for octets, said in ((b'a' * 65_536, 'MQTT has at most 65535 octets'), (b'a' * 100_000, 'MQTT has at most 65535 octets'), (b'a\0b', 'an octet that is zero')):
         with open(bench.path('secret'), 'wb') as f:
             f.write(octets)
@@ -322,4 +321,4 @@ def test_long_passwords(bench):
         gateway = bench.start('--config', file)
         bench.wait_stderr(gateway, said)
         ends_at_once(gateway, said)
-        check(not broker.passwords, 'a session without the password')
+        assert not broker.passwords, 'a session without the password'

@@ -1,9 +1,8 @@
 """The main job: devices, documents, topics, delivery."""
 import collections, json, os, signal, subprocess, time
 
-from jelling.checks import check
 from jelling.child import free_port
-from jelling.gateway import PATIENCE, PEER, PYTHON, SENSOR, check_order, count_of, slow, wait_until
+from jelling.gateway import PATIENCE, PEER, SENSOR, check_order, slow, wait_until
 from jelling.programs import GATEWAY
 
 def test_main_job(bench):
@@ -15,15 +14,15 @@ def test_main_job(bench):
     everything.wait(lambda t, p, r: t == 'jelling/kitchen/status' and p == 'online', 'online')
     everything.wait(lambda t, p, r: t == f'jelling/kitchen/devices/{PEER}', 'document of the sensor')
     found = everything.documents(PEER)[-1]
-    check(found['values'] == {'temperature': 25, 'humidity': 50.55}, f'values {found["values"]}')
-    check(found['units'] == {'temperature': '°C', 'humidity': '%'}, f'units {found["units"]}')
-    check((found['gateway'], found['adapter'], found['name']) == ('kitchen', lab.endpoint, 'BumblePeer'), f'{found}')
-    check({'uuid': '180D', 'name': 'Heart Rate'} in found['services'], f'services {found["services"]}')
+    assert found['values'] == {'temperature': 25, 'humidity': 50.55}, f'values {found["values"]}'
+    assert found['units'] == {'temperature': '°C', 'humidity': '%'}, f'units {found["units"]}'
+    assert (found['gateway'], found['adapter'], found['name']) == ('kitchen', lab.endpoint, 'BumblePeer'), found
+    assert {'uuid': '180D', 'name': 'Heart Rate'} in found['services'], f'services {found["services"]}'
     # Who comes later learns the status; the document is not retained.
     late = bench.subscribe('jelling/#')
     late.wait(lambda t, p, r: r and t == 'jelling/kitchen/status' and p == 'online', 'retained status')
     gateway.end()
-    check(gateway.process.returncode == 0, f'exit status {gateway.process.returncode}: {gateway.stderr()}')
+    assert gateway.process.returncode == 0, f'exit status {gateway.process.returncode}: {gateway.stderr()}'
     everything.wait(lambda t, p, r: t == 'jelling/kitchen/status' and p == 'offline', 'offline')
 
 
@@ -40,8 +39,8 @@ def test_last_will(bench):
 def test_printing(bench):
     """without a broker, --print shows the documents, and --count ends it"""
     child = bench.run('-t', 'sim', '--print', '--count', '3')
-    check(len(child.lines) == 3 and not child.strays, f'{child.lines} {child.strays}')
-    check(all('values' in l and 'advertisement' in l for l in child.lines), f'{child.lines}')
+    assert len(child.lines) == 3 and not child.strays, f'{child.lines} {child.strays}'
+    assert all('values' in l and 'advertisement' in l for l in child.lines), child.lines
 
 
 def test_stalled_reader(bench):
@@ -55,9 +54,9 @@ def test_stalled_reader(bench):
         # A pipe takes 64 KiB.
         wait_until(lambda: (bench.metric(port, 'documents_total') or 0) > 3000, 'documents')
         gateway.terminate()
-        check(gateway.wait(PATIENCE) == 0, f'exit status {gateway.returncode}')
+        assert gateway.wait(PATIENCE) == 0, f'exit status {gateway.returncode}'
         said.seek(0)
-        check(said.read().count('not read fast enough') == 1, 'the loss is not told')
+        assert said.read().count('not read fast enough') == 1, 'the loss is not told'
     finally:
         gateway.kill()
         gateway.stdout.close()
@@ -73,7 +72,7 @@ def test_versions(bench):
                                        f'  version: "{version}"\n  qos: {quality}\n')
         gateway = bench.start('--config', file)
         heard.wait(lambda t, p, r: '/devices/' in t, f'documents with {version} and quality {quality}')
-        check([l['qos'] for l in heard.lines if '/devices/' in l['topic']][0] == quality, f'quality of {heard.lines[-1]}')
+        assert [l['qos'] for l in heard.lines if '/devices/' in l['topic']][0] == quality, f'quality of {heard.lines[-1]}'
         gateway.end()
         heard.end()
 
@@ -88,9 +87,9 @@ def test_broker_away(bench, seconds=float(os.environ.get('AWAY', '10'))):
     heard.wait(lambda t, p, r: True, 'documents', 400)
     bench.stop_broker()
     time.sleep(seconds)
-    check(bench.metric(port, 'mqtt_connected') == 0, 'the gateway thinks that it has a broker')
+    assert bench.metric(port, 'mqtt_connected') == 0, 'the gateway thinks that it has a broker'
     waiting = bench.metric(port, 'queue_messages')
-    check(waiting > 100 * seconds, f'only {waiting} messages wait after {seconds} s')
+    assert waiting > 100 * seconds, f'only {waiting} messages wait after {seconds} s'
     bench.resume_broker()
     before = len(heard.messages)
     heard.wait(lambda t, p, r: True, 'what waited', before + int(waiting) + 400)
@@ -100,7 +99,7 @@ def test_broker_away(bench, seconds=float(os.environ.get('AWAY', '10'))):
     gateway.end()
     wait_until(lambda: check_order(heard.documents())[1] >= made, f'{made} documents')
     devices, documents, repeats = check_order(heard.documents())
-    check((devices, documents) == (40, made), f'{documents} of {made} documents of {devices} devices')
+    assert (devices, documents) == (40, made), f'{documents} of {made} documents of {devices} devices'
     print(f'{made} documents, {int(waiting)} of them waited; {repeats} were repeated')
 
 
@@ -120,7 +119,7 @@ def test_killed_with_queue(bench):
         gateway = bench.start('--config', slow(bench, radio), '--http', f'127.0.0.1:{port}')
         found = wait_until(lambda: bench.metric(port, 'queue_messages'), 'the queue was read')
         # The last ones came after the count.
-        check(found >= queued, f'{queued} were queued, {found} found')
+        assert found >= queued, f'{queued} were queued, {found} found'
     bench.resume_broker()
     wait_until(lambda: bench.metric(port, 'mqtt_connected') == 1, 'connected')
     radio.end()
@@ -128,7 +127,7 @@ def test_killed_with_queue(bench):
     time.sleep(1)
     gateway.end()
     devices, documents, repeats = check_order(heard.documents(), lossless=False)
-    check(devices == 20, f'{devices} devices')
+    assert devices == 20, f'{devices} devices'
     # Each life of the gateway numbers its documents from 1: all of each but the last few, which were not yet queued.
     lives = collections.defaultdict(list)
     for d in sorted({(d['address'], d['time'], d['sequence']) for d in heard.documents()}):
@@ -136,7 +135,7 @@ def test_killed_with_queue(bench):
             lives[d[0]].append([])
         lives[d[0]][-1].append(d[2])
     gaps = [(a, l) for a, found in lives.items() for l in found if l != list(range(l[0], l[0] + len(l)))]
-    check(not gaps, f'gaps: {str(gaps[:2])[:400]}')
+    assert not gaps, f'gaps: {str(gaps[:2])[:400]}'
     print(f'{documents} documents, {repeats} repeated')
 
 
@@ -159,7 +158,7 @@ def test_full_queue(bench):
         documents = heard.documents()
         check_order(documents, lossless=False)
         if policy == 'superseded':
-            check(len({d['address'] for d in documents}) == 150, 'a device lost its last state')
+            assert len({d['address'] for d in documents}) == 150, 'a device lost its last state'
         heard.end()
 
 
@@ -192,9 +191,9 @@ def test_home_assistant(bench):
     topic = 'homeassistant/sensor/jelling_g_f2f1f0000002/temperature/config'
     heard.wait(lambda t, p, r: t == topic, 'discovery')
     found = json.loads(next(p for t, p, _ in heard.messages if t == topic))
-    check((found['device_class'], found['unit_of_measurement']) == ('temperature', '°C'), f'{found}')
+    assert (found['device_class'], found['unit_of_measurement']) == ('temperature', '°C'), found
     heard.wait(lambda t, p, r: t == found['state_topic'], 'document at the state topic')
-    check(found['availability_topic'] == 'jelling/g/status', f'{found}')
+    assert found['availability_topic'] == 'jelling/g/status', found
     os.system(f'mosquitto_pub -h 127.0.0.1 -p {bench.port} -t homeassistant/status -m online')
     heard.wait(lambda t, p, r: t == topic, 'discovery again', 2)
     gateway.end()

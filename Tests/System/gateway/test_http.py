@@ -1,7 +1,6 @@
 """Clients of the HTTP server that mean harm, or are odd: each is refused, and nothing else stops."""
 import contextlib, os, signal, socket, threading, time
 
-from jelling.checks import check
 from jelling.child import Failure, free_port
 from jelling.gateway import wait_until
 from gateway.test_hostile import memory
@@ -54,8 +53,8 @@ class Stage:
         started = time.monotonic()
         status = self.bench.get(self.port, '/health')[0]
         took = time.monotonic() - started
-        check(status == 200, f'{what}: /health says {status}')
-        check(took < 5, f'{what}: /health took {took:.1f} s')
+        assert status == 200, f'{what}: /health says {status}'
+        assert took < 5, f'{what}: /health took {took:.1f} s'
         self.heard.wait(lambda t, p, r: '/devices/' in t, f'{what}: documents', count + 100, 30)
         # What came before is of before.
         self.said.setblocking(False)
@@ -75,8 +74,8 @@ class Stage:
         except Exception:
             raise Failure(f'{what}: SIGTERM has no effect') from None
         took = time.monotonic() - started
-        check(took < 10, f'{what}: the end took {took:.1f} s')
-        check(self.gateway.process.returncode == 0, self.gateway.stderr()[-300:])
+        assert took < 10, f'{what}: the end took {took:.1f} s'
+        assert self.gateway.process.returncode == 0, self.gateway.stderr()[-300:]
         return took
 
 
@@ -105,9 +104,9 @@ def test_http_long_lines(bench):
     stage.goes_on('long lines')
     for s, sender in clients:
         sender.join(30)
-        check(read(s)[0] == 414, 'not 414')
-    check(stage.ask(b'GET /' + b'a' * 300_000 + b' HTTP/1.1\r\n')[0] == 414, 'a long path: not 414')
-    check(memory(stage.gateway) < stage.before + 20_000, f'{stage.before} kB before, {memory(stage.gateway)} kB after')
+        assert read(s)[0] == 414, 'not 414'
+    assert stage.ask(b'GET /' + b'a' * 300_000 + b' HTTP/1.1\r\n')[0] == 414, 'a long path: not 414'
+    assert memory(stage.gateway) < stage.before + 20_000, f'{stage.before} kB before, {memory(stage.gateway)} kB after'
     open_lines = [stage.connect() for _ in range(4)]
     for s in open_lines:
         send_quietly(s, b'A' * 1_000_000)
@@ -140,8 +139,8 @@ def test_http_slow(bench):
     statuses = [read(s)[0] for s in slow]
     stop.set()
     trickler.join()
-    check(time.monotonic() - started < 20, 'slow clients stay')
-    check(set(statuses) <= {0, 408, 503} and statuses.count(408) >= 10, f'{statuses}')
+    assert time.monotonic() - started < 20, 'slow clients stay'
+    assert set(statuses) <= {0, 408, 503} and statuses.count(408) >= 10, statuses
     again = [stage.connect() for _ in range(100)]
     for s in again:
         send_quietly(s, b'GET /h')
@@ -183,16 +182,16 @@ def test_http_requests(bench):
     }
     for name, (octets, wanted) in cases.items():
         status, answer = stage.ask(octets)
-        check(wanted is None or status == wanted, f'{name}: {status}, not {wanted}: {answer[:100]}')
-        check(answer.count(b'HTTP/1.1 ') <= 1, f'{name}: several answers')
+        assert wanted is None or status == wanted, f'{name}: {status}, not {wanted}: {answer[:100]}'
+        assert answer.count(b'HTTP/1.1 ') <= 1, f'{name}: several answers'
         if wanted and wanted != 200:
-            check(b'\r\nConnection: close\r\n' in answer, f'{name}: {answer}')
-    check(b'\r\n\r\n{' not in stage.ask(cases['head'][0])[1], 'HEAD has a body')
-    check(b'Allow: GET, HEAD\r\n' in stage.ask(cases['POST'][0])[1], 'no Allow')
+            assert b'\r\nConnection: close\r\n' in answer, f'{name}: {answer}'
+    assert b'\r\n\r\n{' not in stage.ask(cases['head'][0])[1], 'HEAD has a body'
+    assert b'Allow: GET, HEAD\r\n' in stage.ask(cases['POST'][0])[1], 'no Allow'
     # A client that only closes its side still has its answer; one that ends within its request is told.
-    check(stage.ask(cases['plain'][0], half=True)[0] == 200, 'half closed')
-    check(stage.ask(b'GET /health HT', half=True)[0] == 400, 'half a request')
-    check(stage.ask(b'', half=True) == (0, b''), 'no request')
+    assert stage.ask(cases['plain'][0], half=True)[0] == 200, 'half closed'
+    assert stage.ask(b'GET /health HT', half=True)[0] == 400, 'half a request'
+    assert stage.ask(b'', half=True) == (0, b''), 'no request'
     stage.goes_on('requests')
     stage.ends('requests')
 
@@ -217,9 +216,9 @@ def test_http_crowd(bench):
             most = max(most, descriptors())
         if len(silent) > 300:
             silent.pop(0).close()
-    check(most <= before + 64 + 5, f'{most} descriptors, {before} before')
+    assert most <= before + 64 + 5, f'{most} descriptors, {before} before'
     stage.goes_on('thousands of connections')
-    check(memory(stage.gateway) < stage.before + 30_000, f'{stage.before} kB before, {memory(stage.gateway)} kB after')
+    assert memory(stage.gateway) < stage.before + 30_000, f'{stage.before} kB before, {memory(stage.gateway)} kB after'
     for s in silent:
         s.close()
     wait_until(lambda: descriptors() <= before + 2, 'descriptors are free again')
@@ -243,17 +242,17 @@ def test_http_names_and_tokens(bench):
             (b'localhost', [b'Authorization: Bearer ' + b'a-secret' * 2], 401), (b'localhost', [b'Authorization: Bearer '], 401),
             (b'localhost', [b'Authorization: Basic a-secret'], 401), (b'localhost', [right, right], 400)):
         found = ask(host, *fields)
-        check(found == wanted, f'{host} {fields}: {found}, not {wanted}')
+        assert found == wanted, f'{host} {fields}: {found}, not {wanted}'
     os.unlink(bench.path('token'))
-    check(ask(b'localhost', right) == 503, 'without a token file')
+    assert ask(b'localhost', right) == 503, 'without a token file'
     os.mkfifo(bench.path('token'))
-    check(ask(b'localhost', right) == 503, 'the token file is a pipe')
+    assert ask(b'localhost', right) == 503, 'the token file is a pipe'
     bench.wait_stderr(stage.gateway, 'is a pipe, not a file')
     os.unlink(bench.path('token'))
     bench.write('token', '')
-    check(ask(b'localhost', b'Authorization: Bearer ') == 503, 'an empty token')
+    assert ask(b'localhost', b'Authorization: Bearer ') == 503, 'an empty token'
     bench.write('token', 'other')
-    check(ask(b'localhost', b'Authorization: Bearer other') == 200, 'a new token')
+    assert ask(b'localhost', b'Authorization: Bearer other') == 200, 'a new token'
     stage.ends('tokens')
 
 
@@ -271,4 +270,4 @@ def test_http_address(bench):
     for listen in ('localhost:9464', '127.evil.example:9464', '999.0.0.1:80'):
         file = bench.write('wrong.yaml', f'mqtt: {{url: "{bench.url}"}}\nhttp: {{listen: "{listen}"}}\n')
         child = bench.run('--config', file, '--check', status=2)
-        check('http.listen: the host is no address' in child.stderr(), child.stderr())
+        assert 'http.listen: the host is no address' in child.stderr(), child.stderr()

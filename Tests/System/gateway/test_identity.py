@@ -1,7 +1,6 @@
 """Devices that are recognised by their bonds, and the controller of a daemon."""
 import json, os, signal
 
-from jelling.checks import check
 from jelling.gateway import PEER, SENSOR, wait_until
 from jelling.lab import Lab
 
@@ -34,18 +33,18 @@ def test_bonds(bench):
                                    f'publish: {{refresh: 1}}\npresence: {{timeout: 30}}\n')
     gateway = bench.start('--config', file)
     strange = heard.wait(lambda t, p, r: '/devices/' in t and '"BumblePeer"' in p, 'document of a stranger')[0]
-    check('identity' not in json.loads(strange[1]), f'known before it was bonded: {strange}')
+    assert 'identity' not in json.loads(strange[1]), f'known before it was bonded: {strange}'
     lab.run('pair', 'BumblePeer')
     topic = f'jelling/g/devices/{PEER}'
     heard.wait(lambda t, p, r: t == topic, 'document of the bonded device')
     heard.wait(lambda t, p, r: t == f'jelling/g/presence/{PEER}' and p == 'home', 'presence of the bonded device')
     first = heard.documents(PEER)[-1]
-    check(known(first) and first['address'] != PEER and first['values'], f'{first}')
+    assert known(first) and first['address'] != PEER and first['values'], first
     restart_peer(bench, lab)
     heard.wait(lambda t, p, r: t == topic and first['address'] not in p, 'document under its next address')
-    check(known(heard.documents(PEER)[-1]), f'{heard.documents(PEER)[-1]}')
+    assert known(heard.documents(PEER)[-1]), heard.documents(PEER)[-1]
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
 
 
 def test_daemon(bench):
@@ -62,8 +61,8 @@ def test_daemon(bench):
     topic = f'jelling/g/devices/{PEER}'
     heard.wait(lambda t, p, r: t == topic, 'document of the bonded device')
     found = heard.documents(PEER)[-1]
-    check(known(found) and found['values'] == {'temperature': 25, 'humidity': 50.55}, f'{found}')
-    check(found['adapter'] == f'bled:{socket}', f'{found["adapter"]}')
+    assert known(found) and found['values'] == {'temperature': 25, 'humidity': 50.55}, found
+    assert found['adapter'] == f'bled:{socket}', found["adapter"]
     restart_peer(bench, lab)
     count = len(heard.documents(PEER))
     wait_until(lambda: len(heard.documents(PEER)) >= count + 3, 'documents under its next address')
@@ -78,7 +77,7 @@ def test_daemon(bench):
     wait_until(lambda: len(heard.documents(PEER)) > count, 'documents from the next daemon')
     bench.wait_stderr(gateway, 'works again')
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
 
 
 def test_shared(bench):
@@ -87,4 +86,4 @@ def test_shared(bench):
     bench.labs.append(lab)
     socket = lab.bled('sim')
     child = bench.run('--print', '--count', '2', environment={'JELLING_SOCKET': socket})
-    check([l['adapter'] for l in child.lines] == [f'bled:{socket}'] * 2, f'{child.lines}')
+    assert [l['adapter'] for l in child.lines] == [f'bled:{socket}'] * 2, child.lines

@@ -1,7 +1,6 @@
 """What brokers refuse: messages, sessions and what a session may do; told, and nothing is lost that could be taken later."""
 import json, random, threading, time
 
-from jelling.checks import check
 from jelling.child import free_port
 from jelling.gateway import check_order, wait_until
 from jelling.scripted_broker import ScriptedBroker
@@ -28,12 +27,12 @@ def finish(bench, broker, radio, gateway, port):
     bench.end_radio(radio, gateway)
     bench.wait_empty(port)
     made, lost = bench.metric(port, 'documents_total'), bench.metric(port, 'mqtt_refused_total') + bench.metric(port, 'queue_dropped_total')
-    check(lost == 0, f'{lost} messages were dropped')
+    assert lost == 0, f'{lost} messages were dropped'
     wait_until(lambda: check_order(documents(broker))[1] >= made, f'{made} documents')
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
     broker.close()
-    check(not broker.malformed, f'{broker.malformed}')
+    assert not broker.malformed, broker.malformed
     return f'{made:.0f} documents'
 
 
@@ -48,10 +47,10 @@ def test_refused_for_now(bench):
             radio, gateway, port = begin(bench, broker, f', qos: {qos}')
             wait_until(lambda: (bench.metric(port, 'mqtt_postponed_total') or 0) >= 15, 'refusals')
             status, body = bench.get(port, '/health')
-            check(name in body, f'{body}')
-            check(bench.metric(port, 'mqtt_refused_topics') > 0, 'no topic counts as refused')
+            assert name in body, body
+            assert bench.metric(port, 'mqtt_refused_topics') > 0, 'no topic counts as refused'
             full.clear()
-            check(gateway.stderr().count(f'refuses a message for jelling/g/devices/') == 1 and name in gateway.stderr(), gateway.stderr())
+            assert gateway.stderr().count(f'refuses a message for jelling/g/devices/') == 1 and name in gateway.stderr(), gateway.stderr()
             told.append(finish(bench, broker, radio, gateway, port))
     print(', '.join(told))
 
@@ -77,12 +76,12 @@ def test_refused_for_good(bench):
     bench.end_radio(radio, gateway)
     bench.wait_empty(port)
     for name in ('not authorized', 'topic name invalid', 'payload format invalid'):
-        check(gateway.stderr().count(name) == 1, f'{name}: {gateway.stderr()}')
+        assert gateway.stderr().count(name) == 1, f'{name}: {gateway.stderr()}'
     # That no one has subscribed is a success.
     made, refused = bench.metric(port, 'documents_total'), bench.metric(port, 'mqtt_refused_total')
     devices, taken, repeats = check_order(documents(broker))
-    check(devices == 7 and taken == made - refused and not repeats, f'{devices} devices, {taken} of {made}, {refused} refused')
-    check('no matching' not in gateway.stderr(), gateway.stderr())
+    assert devices == 7 and taken == made - refused and not repeats, f'{devices} devices, {taken} of {made}, {refused} refused'
+    assert 'no matching' not in gateway.stderr(), gateway.stderr()
     gateway.end()
     broker.close()
 
@@ -96,7 +95,7 @@ def test_refused_too_often(bench):
     wait_until(lambda: (bench.metric(port, 'mqtt_refused_total') or 0) == 2, 'two are dropped', 400)
     wait_until(lambda: any(d['address'].endswith('00:00:01') for d in documents(broker)), 'the third is taken')
     tries = next(iter(since.values()))
-    check(len(set(tries)) == 2 and tries[:8] == [tries[0]] * 8, 'not eight tries of the first and one of the second')
+    assert len(set(tries)) == 2 and tries[:8] == [tries[0]] * 8, 'not eight tries of the first and one of the second'
     bench.end_radio(radio, gateway)
     bench.wait_empty(port)
     check_order([d for d in documents(broker)])
@@ -114,12 +113,12 @@ def test_session_limits(bench):
     broker.publish = lambda s, p: (seen.append(p), time.sleep(0.005), 0)[2]
     radio, gateway, port = begin(bench, broker, ', qos: 2', 'homeAssistant: {}\n', radio=('--devices', '20', '--rate', '100'))
     wait_until(lambda: len(documents(broker)) > 200, 'documents')
-    check({p.qos for p in seen} == {1} and max(p.length for p in seen) <= 700, f'{ {p.qos for p in seen} } {max(p.length for p in seen)}')
-    check(max(s.most_unanswered for s in broker.sessions) <= 5, f'{[s.most_unanswered for s in broker.sessions]} on the way')
+    assert {p.qos for p in seen} == {1} and max(p.length for p in seen) <= 700, f'{ {p.qos for p in seen} } {max(p.length for p in seen)}'
+    assert max(s.most_unanswered for s in broker.sessions) <= 5, f'{[s.most_unanswered for s in broker.sessions]} on the way'
     for text in ('quality of service 1 at most', 'packets of 700 octets', '5 messages without acknowledgement, not 100', '7 s, not 30 s'):
-        check(gateway.stderr().count(text) == 1, f'{text}: {gateway.stderr()}')
+        assert gateway.stderr().count(text) == 1, f'{text}: {gateway.stderr()}'
     limits = json.loads(bench.get(port, '/health')[1])['broker']['limits']
-    check(len(limits) == 4, f'{limits}')
+    assert len(limits) == 4, limits
     finish(bench, broker, radio, gateway, port)
 
 
@@ -129,9 +128,9 @@ def test_packet_size(bench):
     broker.connack = lambda s: (0, {'maximum_packet_size': 300})
     radio, gateway, port = begin(bench, broker, more='presence: {timeout: 600}\ndevices: [{address: "C1:38:00:00:00:01"}]\n')
     wait_until(lambda: (bench.metric(port, 'mqtt_refused_total') or 0) > 20, 'messages are dropped')
-    check(gateway.stderr().count('the broker takes packets of 300 octets at most; it was dropped') == 1, gateway.stderr())
-    check(bench.metric(port, 'mqtt_connected') == 1 and len(broker.sessions) == 1, 'the session ended')
-    check(max(p.length for p in broker.published) <= 300, 'a packet was too long')
+    assert gateway.stderr().count('the broker takes packets of 300 octets at most; it was dropped') == 1, gateway.stderr()
+    assert bench.metric(port, 'mqtt_connected') == 1 and len(broker.sessions) == 1, 'the session ended'
+    assert max(p.length for p in broker.published) <= 300, 'a packet was too long'
     bench.end_radio(radio, gateway)
     bench.wait_empty(port)
     gateway.end()
@@ -144,9 +143,9 @@ def test_quality_zero(bench):
     broker.connack = lambda s: 0x9B if s.will.qos else (0, {'maximum_qos': 0})
     radio, gateway, port = begin(bench, broker)
     wait_until(lambda: len(documents(broker)) > 100, 'documents')
-    check({p.qos for p in broker.published} == {0}, 'another quality')
-    check('quality of service 0 at most' in gateway.stderr() and 'QoS not supported' in gateway.stderr(), gateway.stderr())
-    check(bench.get(port, '/health')[0] == 200, 'not healthy')
+    assert {p.qos for p in broker.published} == {0}, 'another quality'
+    assert 'quality of service 0 at most' in gateway.stderr() and 'QoS not supported' in gateway.stderr(), gateway.stderr()
+    assert bench.get(port, '/health')[0] == 200, 'not healthy'
     broker.session.close()
     wait_until(lambda: len(broker.sessions) > 2 and bench.metric(port, 'mqtt_connected') == 1, 'another session')
     print(finish(bench, broker, radio, gateway, port))
@@ -158,8 +157,8 @@ def test_retains_nothing(bench):
     broker.connack = lambda s: 0x9A if s.will.retain else (0, {'retain_available': 0})
     radio, gateway, port = begin(bench, broker, more='homeAssistant: {}\npresence: {timeout: 600}\ndevices: [{address: "C1:38:00:00:00:01"}]\n')
     wait_until(lambda: len(documents(broker)) > 100, 'documents')
-    check(not [p for p in broker.published if p.retain], 'retained messages')
-    check('retains no messages' in gateway.stderr(), gateway.stderr())
+    assert not [p for p in broker.published if p.retain], 'retained messages'
+    assert 'retains no messages' in gateway.stderr(), gateway.stderr()
     print(finish(bench, broker, radio, gateway, port))
 
 
@@ -186,11 +185,11 @@ def test_ended_with_reason(bench):
         broker.publish = once(lambda s: s.disconnect(reason))
         radio, gateway, port = begin(bench, broker, ', qos: 2', radio=('--devices', '5', '--rate', '20'))
         wait_until(lambda: len(documents(broker)) > 20, f'documents after {reason:#x}')
-        check(f'the broker ended the session: {text}' in gateway.stderr(), f'{reason:#x}: {gateway.stderr()}')
+        assert f'the broker ended the session: {text}' in gateway.stderr(), f'{reason:#x}: {gateway.stderr()}'
         last = [p for p in broker.published if '/devices/' in p.topic][-1]
-        check(last.qos == (1 if reason == 0x9B else 2), f'{reason:#x}: {last}')
+        assert last.qos == (1 if reason == 0x9B else 2), f'{reason:#x}: {last}'
         if reason == 0x9A:
-            check(not broker.session.will.retain, 'a retained will')
+            assert not broker.session.will.retain, 'a retained will'
         finish(bench, broker, radio, gateway, port)
     print(f'{len(reasons)} reasons')
 
@@ -204,7 +203,7 @@ def test_message_at_fault(bench):
         bench.wait_stderr(gateway, 'the message was dropped')
         wait_until(lambda: len(documents(broker)) > 60, f'documents after {reason:#x}')
         found = {d['address'] for d in documents(broker)}
-        check(len(found) == 4, f'{reason:#x}: {found}')
+        assert len(found) == 4, f'{reason:#x}: {found}'
         gateway.end()
         broker.close()
 
@@ -230,7 +229,7 @@ def test_announcement_at_fault(bench):
     broker.session.close()
     wait_until(lambda: bench.metric(port, 'mqtt_connected') == 1, 'another session')
     stays(bench, port)
-    check(broker.payloads('jelling/g/presence/C1:38:00:00:00:01')[-1] == 'home', 'no presence')
+    assert broker.payloads('jelling/g/presence/C1:38:00:00:00:01')[-1] == 'home', 'no presence'
     bench.end_radio(radio, gateway)
     bench.wait_empty(port)
     made = bench.metric(port, 'documents_total')
@@ -256,8 +255,8 @@ def test_session_refused(bench):
         gateway = bench.start('--config', file)
         bench.wait_stderr(gateway, f'the broker refused the session: {text}')
         bench.wait_stderr(gateway, 'connected to the broker')
-        check(code != 0x9D or 'other:1883' in gateway.stderr(), gateway.stderr())
-        check(gateway.stderr().count('refused the session') == 1, gateway.stderr())
+        assert code != 0x9D or 'other:1883' in gateway.stderr(), gateway.stderr()
+        assert gateway.stderr().count('refused the session') == 1, gateway.stderr()
         gateway.end()
     broker.close()
     print(f'{len(ways)} codes')
@@ -273,7 +272,7 @@ def test_credentials(bench):
     gateway = bench.start('--config', file)
     bench.wait_stderr(gateway, 'the broker refused the session')
     time.sleep(10)
-    check(len(broker.sessions) == 1, f'{len(broker.sessions)} sessions')
+    assert len(broker.sessions) == 1, f'{len(broker.sessions)} sessions'
     gateway.end()
     broker.close()
 
@@ -304,7 +303,7 @@ def test_mosquitto_limits(bench):
         bench.wait_stderr(gateway, text)
         bench.end_radio(radio, gateway)
         bench.wait_empty(port)
-        check(bench.metric(port, 'mqtt_refused_total') == 0, f'{line}: messages were refused')
+        assert bench.metric(port, 'mqtt_refused_total') == 0, f'{line}: messages were refused'
         made = bench.metric(port, 'documents_total')
         wait_until(lambda: check_order(heard.documents())[1] >= made, f'{made} documents with {line}')
         gateway.end()
@@ -328,7 +327,7 @@ def test_mosquitto_without_reasons(bench):
         heard.wait(lambda t, p, r: True, f'documents with {line}', 30)
         bench.end_radio(radio, gateway)
         bench.wait_empty(port)
-        check(bench.metric(port, 'mqtt_refused_total') == 0, f'{line}: messages were refused')
+        assert bench.metric(port, 'mqtt_refused_total') == 0, f'{line}: messages were refused'
         made = bench.metric(port, 'documents_total')
         wait_until(lambda: check_order(heard.documents())[1] >= made, f'{made} documents with {line}')
         gateway.end()
@@ -349,7 +348,7 @@ def test_access_rules(bench):
     bench.wait_stderr(gateway, 'not authorized; check what the broker lets this user publish')
     # Mosquitto 2.0.11 also ends the session with each refusal: nothing is refused twice.
     stays(bench, port)
-    check(gateway.stderr().count('refuses a message') == 1, gateway.stderr())
+    assert gateway.stderr().count('refuses a message') == 1, gateway.stderr()
     bench.end_radio(radio, gateway)
     bench.wait_empty(port)
     made = bench.metric(port, 'documents_total')

@@ -1,7 +1,6 @@
 """A relay in front of a real Mosquitto that ends sessions, loses acknowledgements, or does not read."""
 import functools, socket, threading, time
 
-from jelling.checks import check
 from jelling.child import free_port
 from jelling.gateway import check_order, wait_until
 
@@ -113,12 +112,12 @@ def judge_all(bench, gateway, heard, radio, port):
     bench.wait_empty(port)
     wait_until(lambda: bench.metric(port, 'mqtt_in_flight') == 0, 'no message is on the way')
     made, refused, dropped = (bench.metric(port, f'{name}_total') for name in ('documents', 'mqtt_refused', 'queue_dropped'))
-    check((refused, dropped) == (0, 0), f'{refused} refused, {dropped} dropped: {gateway.stderr()[-600:]}')
+    assert (refused, dropped) == (0, 0), f'{refused} refused, {dropped} dropped: {gateway.stderr()[-600:]}'
     wait_until(lambda: check_order(heard.documents())[1] >= made, f'{made} documents, {check_order(heard.documents())}')
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
     devices, documents, repeats = check_order(heard.documents())
-    check(documents == made, f'{documents} of {made}')
+    assert documents == made, f'{documents} of {made}'
     return f'{documents:.0f} documents of {devices} devices, {repeats} repeated'
 
 
@@ -133,8 +132,8 @@ def test_ending_broker(bench):
     heard.wait(lambda t, p, r: True, 'documents', 100, 400)
     # A pause of 4 s is at least 2 s; before, it began again with 1 s each time.
     pauses = relay.pauses[3:12]
-    check(len(pauses) == 9 and min(pauses) >= 1.9, f'{pauses}')
-    check('the message was dropped' not in gateway.stderr(), gateway.stderr()[-600:])
+    assert len(pauses) == 9 and min(pauses) >= 1.9, pauses
+    assert 'the message was dropped' not in gateway.stderr(), gateway.stderr()[-600:]
     said = judge_all(bench, gateway, heard, radio, port)
     relay.close()
     print(f'{relay.sessions} sessions, {said}')
@@ -187,9 +186,9 @@ def test_deaf_broker(bench):
         waiting.append(bench.metric(port, 'mqtt_unwritten'))
         return bench.metric(port, 'mqtt_unsent_total') > unsent + 5000
     wait_until(dropped, '5,000 more are dropped', 400)
-    check(max(waiting) <= 1000 / 16 * 17 + 100, f'{max(waiting)} wait')
-    check(memory() < before + 8000, f'{before} kB, then {memory()} kB')
-    check(gateway.stderr().count('the oldest first') == 1, gateway.stderr()[-600:])
+    assert max(waiting) <= 1000 / 16 * 17 + 100, f'{max(waiting)} wait'
+    assert memory() < before + 8000, f'{before} kB, then {memory()} kB'
+    assert gateway.stderr().count('the oldest first') == 1, gateway.stderr()[-600:]
     bench.end_radio(radio, gateway)
     last = bench.metric(port, 'documents_total')
     relay.reads.set()
@@ -198,9 +197,9 @@ def test_deaf_broker(bench):
     wait_until(lambda: len(heard.documents()) >= last - lost, f'{last} documents but {lost}, not {len(heard.documents())}')
     documents = heard.documents()
     check_order(documents, lossless=False)
-    check(len(documents) == last - lost, f'{len(documents)} arrived and {lost} were dropped of {last}')
-    check(last / 20 - 1 <= max(d['sequence'] for d in documents), 'the newest are missing')
+    assert len(documents) == last - lost, f'{len(documents)} arrived and {lost} were dropped of {last}'
+    assert last / 20 - 1 <= max(d['sequence'] for d in documents), 'the newest are missing'
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
     relay.close()
     print(f'{lost:.0f} of {last:.0f} dropped, {before // 1024} MB')

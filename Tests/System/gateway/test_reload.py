@@ -1,7 +1,6 @@
 """Settings that change while the gateway runs, and what --check finds before it does."""
 import json, os, re, signal, socket, subprocess, time
 
-from jelling.checks import check
 from jelling.child import free_port
 from jelling.gateway import wait_until
 from jelling.programs import ROOT
@@ -39,7 +38,7 @@ def test_every_key(bench):
     radio = bench.scripted_radio()
     wrong = bench.run('--config', bench.write('wrong.yaml', 'nonsense: 1\n'), '--check', status=2).stderr()
     known = re.search(r'known keys: (.*)', wrong)[1].split(', ')
-    check(set(known) == set(CHANGES), f'keys without a change: {set(known) ^ set(CHANGES)}')
+    assert set(known) == set(CHANGES), f'keys without a change: {set(known) ^ set(CHANGES)}'
     with open(f'{ROOT}/Documentation/Gateway.md', encoding='utf-8') as f:
         sentence = re.search(r'Changes of ([^.]*?)\s+need a\s+restart', f.read())
     restart = re.findall(r'`(\w+)`', sentence[1])
@@ -67,7 +66,7 @@ def test_every_key(bench):
     wanted = words([key for key in known if key in restart])
     bench.wait_stderr(gateway, f'changes of {wanted} need a restart; everything else is in force')
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
 
 
 def test_watchdog(bench):
@@ -81,7 +80,7 @@ def test_watchdog(bench):
     loaded(bench, gateway, '‘watchdog’')
     bench.wait_stderr(gateway, 'although it was reopened 1 times; giving up')
     wait_until(lambda: gateway.process.poll() is not None, 'the end')
-    check(gateway.process.returncode == 1, f'exit status {gateway.process.returncode}')
+    assert gateway.process.returncode == 1, f'exit status {gateway.process.returncode}'
 
 
 def test_prefix(bench):
@@ -121,7 +120,7 @@ def test_removed_device(bench):
     count = len(heard.messages)
     wait_until(lambda: len(heard.messages) > count + 2, 'documents')
     for _, payload, _ in heard.messages[count + 1:]:
-        check('Cellar' not in payload and 'temperature' not in payload, payload)
+        assert 'Cellar' not in payload and 'temperature' not in payload, payload
     gateway.end()
 
 
@@ -140,9 +139,9 @@ def test_empty(bench):
     bench.wait_stderr(gateway, 'the settings stay as they were')
     before = len(heard.messages)
     heard.wait(lambda t, p, r: len(heard.messages) > before + 1, 'further documents')
-    check(not any(t.endswith('02') for t, _, _ in heard.messages), 'the filter')
+    assert not any(t.endswith('02') for t, _, _ in heard.messages), 'the filter'
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
     with open(file, 'w', encoding='utf-8') as f:
         f.write(rest)
     gateway = bench.start('--config', file, '-t', radio.socket, '--name', 'h', '--mqtt', bench.url)
@@ -151,7 +150,7 @@ def test_empty(bench):
     loaded(bench, gateway, '‘publish’ and ‘filters’')
     heard.wait(lambda t, p, r: t == 'jelling/h/devices/A4:C1:38:00:00:02', 'documents of the other device')
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
 
 
 def test_early(bench):
@@ -171,8 +170,8 @@ def test_early(bench):
         # If it had missed the last one, it would find that now.
         gateway.process.send_signal(signal.SIGHUP)
         bench.wait_stderr(gateway, 'the settings were loaded again; none has changed')
-        check('‘smoothing’' not in gateway.stderr().split('none has changed')[1], gateway.stderr())
-        check(gateway.stderr().rstrip().endswith('none has changed'), gateway.stderr())
+        assert '‘smoothing’' not in gateway.stderr().split('none has changed')[1], gateway.stderr()
+        assert gateway.stderr().rstrip().endswith('none has changed'), gateway.stderr()
         gateway.end()
     print('8 moments')
 
@@ -225,7 +224,7 @@ def test_replaced(bench):
             time.sleep(0.1)
     changed('a file that is written slowly')
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
 
 
 # (settings, what is said of them); DIR is a folder, PORT a port that is in use, PEM a certificate, KEY its key.
@@ -289,16 +288,16 @@ def test_check(bench):
             before = set(os.listdir(bench.dir))
             child = bench.run('--config', bench.write('wrong.yaml', fill('\n'.join(lines)) + '\n'), '--check', status=2, has_state=False,
                                 environment={'XDG_STATE_HOME': bench.path('home')})
-            check('wrong.yaml' + fill(said) in child.stderr(), f'{text}: {child.stderr()!r}, want {said!r}')
-            check(len(child.stderr().splitlines()) == 1, f'{text}: {child.stderr()!r}')
+            assert 'wrong.yaml' + fill(said) in child.stderr(), f'{text}: {child.stderr()!r}, want {said!r}'
+            assert len(child.stderr().splitlines()) == 1, f'{text}: {child.stderr()!r}'
             made = {n for n in set(os.listdir(bench.dir)) - before if not n.endswith('.err') and n != 'wrong.yaml'}
-            check(not made, f'{text}: --check made {made}')
+            assert not made, f'{text}: --check made {made}'
         right = (f'name: g\nmqtt: {{url: "mqtts://a@b", caFile: {bench.dir}/pem, certFile: {bench.dir}/pem, keyFile: {bench.dir}/key, '
                  f'passwordFile: {bench.dir}/text}}\nhttp: {{listen: "127.0.0.1:{free_port()}", tokenFile: {bench.dir}/text}}\n'
                  f'state: {bench.dir}/a/b\nqueue: {{path: {bench.dir}/q.sqlite}}\nbonds: {bench.dir}/bonds\nadapters: [sim]\n')
         child = bench.run('--config', bench.write('right.yaml', right), '--check', has_state=False)
-        check('the settings are right' in child.stderr(), child.stderr())
-        check(not any(os.path.exists(bench.path(n)) for n in ('a', 'q.sqlite', 'bonds')), '--check made something')
+        assert 'the settings are right' in child.stderr(), child.stderr()
+        assert not any(os.path.exists(bench.path(n)) for n in ('a', 'q.sqlite', 'bonds')), '--check made something'
     print(f'{len(FOUND)} settings')
 
 
@@ -312,16 +311,16 @@ def test_everything_wrong(bench):
         for problem in (':1: name:', ':2: adapters[0]:', ':4: mqtt.url:', ':5: mqtt.qos:', ':7: publish.interval:', ':8: publish.intervall:',
                         ':10: devices[0].address: is missing', ':10: devices[0].key:', ':11: devices[1].address:', ':11: devices[1].interval:',
                         ':12: http.listen:', ':13: watchdog.attempts:', '--http: the port is missing', 'JELLING_GATEWAY_TRANSPORT: ‘x’'):
-            check(problem in said, f'{problem} is not in {said}')
+            assert problem in said, f'{problem} is not in {said}'
         lines = said.splitlines()
-        check(len(lines) == 14 and all(l.startswith('jelling-gateway: error: ') for l in lines), said)
+        assert len(lines) == 14 and all(l.startswith('jelling-gateway: error: ') for l in lines), said
         numbers = [int(l.split('wrong.yaml:')[1].split(':')[0]) for l in lines if 'wrong.yaml:' in l]
-        check(numbers == sorted(numbers), said)
+        assert numbers == sorted(numbers), said
     # The start without --check refuses the files of TLS, too, as wrong settings.
     said = bench.run('-t', 'sim', '--config', bench.write('tls.yaml', 'mqtt: {url: "mqtts://b", caFile: /none}\n'), status=2).stderr()
-    check('tls.yaml:1: mqtt.caFile: /none cannot be read' in said, said)
+    assert 'tls.yaml:1: mqtt.caFile: /none cannot be read' in said, said
     said = bench.run('--check', '-t', 'sim', status=2).stderr()
-    check('no broker' in said, said)
+    assert 'no broker' in said, said
     bench.run('--check', '-t', 'sim', '--print')
     # While it runs: everything is said, and nothing changes.
     radio = bench.scripted_radio()
@@ -330,6 +329,6 @@ def test_everything_wrong(bench):
     time.sleep(1)
     bench.write('gateway.yaml', text)
     bench.wait_stderr(gateway, 'the settings stay as they were')
-    check(':8: publish.intervall:' in gateway.stderr() and ':13: watchdog.attempts:' in gateway.stderr(), gateway.stderr())
+    assert ':8: publish.intervall:' in gateway.stderr() and ':13: watchdog.attempts:' in gateway.stderr(), gateway.stderr()
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]

@@ -1,7 +1,6 @@
 """Encrypted sensors whose batteries are changed, and somebody who has recorded their packets."""
 import json, os, signal, subprocess, time
 
-from jelling.checks import check
 from jelling.child import free_port
 from jelling.gateway import wait_until
 from jelling.programs import PYTHON
@@ -74,25 +73,25 @@ def test_battery(bench):
             stage.say(packets[recorded])
         stage.say(packets[packet])
         time.sleep(4)
-    check(set(stage.degrees) == {20}, f'{stage.degrees}')
+    assert set(stage.degrees) == {20}, stage.degrees
     stage.say(packets[new[3]])
     stage.wait(25)
     bench.wait_stderr(stage.gateway, f'{SENSOR} counts its packets from 8 on, after 911, and several new packets prove it')
-    check(f'{SENSOR} sent a packet with counter' in stage.gateway.stderr(), stage.gateway.stderr())
+    assert f'{SENSOR} sent a packet with counter' in stage.gateway.stderr(), stage.gateway.stderr()
     count = len(stage.degrees)
     for _ in range(5):
         stage.say(packets[old[-1]])
     for packet in old:
         stage.say(packets[packet])
         time.sleep(1)
-    check(len(stage.degrees) == count, f'recorded packets were used: {stage.degrees[count:]}')
+    assert len(stage.degrees) == count, f'recorded packets were used: {stage.degrees[count:]}'
     for packet in new[4:]:
         stage.say(packets[old[-1]])
         stage.say(packets[packet])
         stage.wait(packet[0])
-    check(stage.degrees[count:] == [p[0] for p in new[4:]], f'{stage.degrees[count:]}')
+    assert stage.degrees[count:] == [p[0] for p in new[4:]], stage.degrees[count:]
     stage.gateway.end()
-    check(stage.gateway.process.returncode == 0, stage.gateway.stderr()[-300:])
+    assert stage.gateway.process.returncode == 0, stage.gateway.stderr()[-300:]
 
 
 def test_lost_counters(bench):
@@ -110,7 +109,7 @@ def test_lost_counters(bench):
             stage.say(packets[packet])
         stage.say(packets[fresh])
         stage.wait(fresh[0])
-        check(stage.degrees[count:] == [fresh[0]], f'{stage.degrees[count:]}')
+        assert stage.degrees[count:] == [fresh[0]], stage.degrees[count:]
 
     for packet in old:
         stage.say(packets[packet])
@@ -121,7 +120,7 @@ def test_lost_counters(bench):
     stage.gateway.end()
     counters, memory = (bench.path(f'state/gateway-g.{ending}') for ending in ('counters', 'packets'))
     for path in (counters, memory):
-        check(os.stat(path).st_mode & 0o777 == 0o600, f'{path}: mode {os.stat(path).st_mode:o}')
+        assert os.stat(path).st_mode & 0o777 == 0o600, f'{path}: mode {os.stat(path).st_mode:o}'
     os.remove(counters)
     stage.start()
     attack(new[1])
@@ -149,7 +148,7 @@ def test_lost_counters(bench):
         stage.say(packets[packet])
         time.sleep(4)
     stage.wait(30)
-    check(stage.degrees[count:] == [20, 30], f'{stage.degrees[count:]}')
+    assert stage.degrees[count:] == [20, 30], stage.degrees[count:]
     stage.gateway.end()
 
 
@@ -170,12 +169,12 @@ def test_late_adapter(bench):
         for other in old + new[:number + 1]:
             stage.say(packets[other], radio=1, rssi=-80)
         time.sleep(4)
-    check(set(stage.degrees) == {20}, f'{stage.degrees}')
+    assert set(stage.degrees) == {20}, stage.degrees
     stage.say(packets[new[3]], radio=1)
     stage.wait(25)
     for packet in old:
         stage.say(packets[packet], radio=1)
     stage.say(packets[new[4]])
     stage.wait(26)
-    check([d for d in stage.degrees[count:] if d != 20] == [25, 26], f'{stage.degrees[count:]}')
+    assert [d for d in stage.degrees[count:] if d != 20] == [25, 26], stage.degrees[count:]
     stage.gateway.end()

@@ -1,7 +1,6 @@
 """What is retained at the broker: it is true, also after restarts, reloads and the loss of everything; nothing old stays."""
 import glob, json, os, signal, subprocess, time
 
-from jelling.checks import check
 from jelling.child import Failure, free_port
 from jelling.gateway import wait_until
 from jelling.scripted_broker import ScriptedBroker
@@ -55,7 +54,7 @@ def test_presence_restart(bench):
     gateway.end(signal.SIGKILL)
     source.end()
     gateway = bench.start('--config', file)
-    check(retained(bench).get(PRESENCE) == 'home', 'not home before the time-out')
+    assert retained(bench).get(PRESENCE) == 'home', 'not home before the time-out'
     wait_until(lambda: retained(bench).get(PRESENCE) == 'not_home', 'not_home')
     gateway.end()
 
@@ -73,7 +72,7 @@ def test_presence_of_settings(bench):
     wanted = {'jelling/g/presence/band': 'not_home', 'jelling/g/presence/C0:00:00:00:00:01': 'not_home'}
     wait_until(lambda: {t: p for t, p in retained(bench).items() if '/presence/' in t} == wanted, f'{wanted}, found {retained(bench)}')
     removed = [t for t, p, _ in heard.messages if not p]
-    check(sorted(removed) == sorted([PRESENCE, 'jelling/g/presence/watch']), f'removed: {removed}')
+    assert sorted(removed) == sorted([PRESENCE, 'jelling/g/presence/watch']), f'removed: {removed}'
     settings(bench, source.socket, identities)
     wait_until(lambda: not any('/presence/' in t for t in retained(bench)), 'no presence')
     gateway.end()
@@ -94,7 +93,7 @@ def test_broker_forgets(bench):
             os.unlink(name)
         bench.resume_broker()
         wait_topics(bench, before, 'everything again')
-        check(retained(bench)['jelling/g/status'] == 'online', 'not online')
+        assert retained(bench)['jelling/g/status'] == 'online', 'not online'
         gateway.end()
         bench.stop_broker()
         for name in glob.glob(bench.path('mosquitto.db*')):
@@ -133,7 +132,7 @@ def test_old_topics(bench):
         time.sleep(2)
         gateway.end()
     removed = [t for t, p, _ in heard.messages if not p]
-    check(len(removed) == len(set(removed)) == 18, f'{len(removed)} removals of {len(set(removed))} topics: {sorted(removed)}')
+    assert len(removed) == len(set(removed)) == 18, f'{len(removed)} removals of {len(set(removed))} topics: {sorted(removed)}'
 
 
 def test_removal(bench):
@@ -149,7 +148,7 @@ def test_removal(bench):
     gateway = bench.start('--config', settings(bench, source.socket, '', url))
     wait_until(lambda: len(removals) == 2, 'removals')
     gateway.end(signal.SIGKILL)
-    check(len([t for t in broker.retained if t.startswith('homeassistant/')]) == 2, 'removed without an acknowledgement')
+    assert len([t for t in broker.retained if t.startswith('homeassistant/')]) == 2, 'removed without an acknowledgement'
     broker.publish = lambda s, p: 0
     for _ in range(2):
         before = len(broker.sessions)
@@ -159,7 +158,7 @@ def test_removal(bench):
         time.sleep(3)
         gateway.end()
     empty = [p.topic for p in broker.published if not p.payload]
-    check(len(empty) == 2, f'{empty}')
+    assert len(empty) == 2, empty
     broker.close()
 
 

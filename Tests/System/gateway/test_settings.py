@@ -1,7 +1,6 @@
 """What people write: settings, right and wrong, and changed while the gateway runs."""
 import datetime, json
 
-from jelling.checks import check
 from jelling.child import free_port
 from jelling.gateway import PEER, SENSOR, wait_until
 
@@ -83,10 +82,10 @@ def test_wrong_files(bench):
     for text, said in WRONG:
         file = bench.write('wrong.yaml', text)
         child = bench.run('--config', file, '--check', '-t', 'sim', status=2)
-        check(said in child.stderr(), f'{text!r}: {child.stderr()!r}, want {said!r}')
+        assert said in child.stderr(), f'{text!r}: {child.stderr()!r}, want {said!r}'
     for arguments, said in WRONG_ARGUMENTS:
         child = bench.run(*(bench.path('none') if word == 'NONE' else word for word in arguments), status=2)
-        check(said in child.stderr(), f'{arguments}: {child.stderr()!r}')
+        assert said in child.stderr(), f'{arguments}: {child.stderr()!r}'
     print(f'{len(WRONG)} files, {len(WRONG_ARGUMENTS)} lines')
 
 
@@ -102,12 +101,12 @@ def test_secrets(bench):
                  f'mqtt: {{url: "mqtt://user@b", password: [{SECRET}]}}\n', f'publish: {{interval: {SECRET}}}\n'):
         child = bench.run('--config', bench.write('wrong.yaml', text), '--check', '-t', 'sim', status=2)
         said = child.stderr()
-        check('5ec2' not in said and '6789' not in said and 'wrong.yaml:' in said, f'{text!r}: {said!r}')
+        assert '5ec2' not in said and '6789' not in said and 'wrong.yaml:' in said, f'{text!r}: {said!r}'
     url = f'mqtt://user:{SECRET}@broker'
     for arguments in (('--mqtt', url + ':port'), ('--mqtt', url.replace('mqtt', 'http')), (url,), ('--mqt', url),
                       ('--check=' + url,)):
         said = bench.run(*arguments, status=2).stderr()
-        check('5ec2' not in said, f'{arguments}: {said!r}')
+        assert '5ec2' not in said, f'{arguments}: {said!r}'
 
 
 EVERYTHING = '''
@@ -179,7 +178,7 @@ def test_reload(bench):
         return [d for d in heard.documents() if d['time'] > loaded]
     wait_until(lambda: len(later()) > 20, 'documents of the one device')
     others = {d['address'] for d in later()} - {'C1:38:00:00:00:01'}
-    check(not others, f'others were reported: {others}')
+    assert not others, f'others were reported: {others}'
     bench.write('gateway.yaml', 'name: g\n' + base + 'filters: {alow: []}\n')
     bench.wait_stderr(gateway, 'filters.alow: this is not a known key')
     count = len(heard.messages)
@@ -190,7 +189,7 @@ def test_reload(bench):
     heard.wait(lambda t, p, r: t.startswith('jelling/h/devices/'), 'documents under the other name', 30)
     # One session all the time: nothing was lost but what the filter held back.
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
 
 
 def test_presence(bench):
@@ -219,6 +218,6 @@ def test_keys(bench):
     gateway = bench.start('--config', file)
     heard.wait(lambda t, p, r: '/devices/' in t, 'document')
     found = heard.documents()[-1]
-    check(found['address'] == '54:48:E6:8F:80:A5', f'{found}')
-    check(found['values'] == {'temperature': 25.06, 'humidity': 50.55} and found['name'] == 'Cellar', f'{found}')
+    assert found['address'] == '54:48:E6:8F:80:A5', found
+    assert found['values'] == {'temperature': 25.06, 'humidity': 50.55} and found['name'] == 'Cellar', found
     gateway.end()

@@ -1,7 +1,6 @@
 """Topics that change while a device is received: Home Assistant has to know where its values arrive."""
 import json, time
 
-from jelling.checks import check
 
 SENSOR = 'A4:C1:38:00:00:01'
 
@@ -26,10 +25,10 @@ def check_topics(messages):
                 known.pop(topic, None)
         elif '"values"' in payload:
             states = {a['state_topic'] for a in known.values() if 'value_template' in a}
-            check(states == {topic}, f'a document at {topic}, announced are {states}')
+            assert states == {topic}, f'a document at {topic}, announced are {states}'
             if not topics or topics[-1] != topic:
                 topics.append(topic)
-    check(len({a['unique_id'] for a in known.values()}) == len(known), f'{known}')
+    assert len({a['unique_id'] for a in known.values()}) == len(known), known
     return topics
 
 
@@ -52,7 +51,7 @@ def test_adapter_topic(bench):
     heard.wait(lambda t, p, r: t == places[0] and '"temperature":20.71' in p, 'the last document')
     topics = check_topics(heard.messages)
     # The first document may come before the nearer adapter is open.
-    check(topics[-3:] == [places[0], places[1], places[0]] and len(topics) <= 4, f'{topics}')
+    assert topics[-3:] == [places[0], places[1], places[0]] and len(topics) <= 4, topics
     gateway.end()
     print(f'{len(topics)} topics')
 
@@ -87,12 +86,12 @@ def test_name_topic(bench):
     say(lambda n: named(n + 100, 'Second'), 'ble/Cellar/a4c138000001')
     heard.wait(lambda t, p, r: t == 'ble/Cellar/a4c138000001', 'documents under the name of the settings')
     topics = check_topics([m for m in heard.messages if not m[0].startswith('presence/')])
-    check([t.split('/')[1] for t in topics] == [SENSOR, 'First', 'Second', 'Cellar'], f'{topics}')
+    assert [t.split('/')[1] for t in topics] == [SENSOR, 'First', 'Second', 'Cellar'], topics
     trackers = [json.loads(p)['state_topic'] for t, p, _ in heard.messages if t.startswith('homeassistant/device_tracker/') and p]
-    check(list(dict.fromkeys(trackers))[-1] == 'presence/Cellar/a4c138000001', f'{trackers}')
+    assert list(dict.fromkeys(trackers))[-1] == 'presence/Cellar/a4c138000001', trackers
     # Its id stays.
     ids = {json.loads(p)['unique_id'] for t, p, _ in heard.messages if t.startswith('homeassistant/sensor/') and p}
-    check(ids == {'jelling_g_a4c138000001_temperature'}, f'{ids}')
+    assert ids == {'jelling_g_a4c138000001_temperature'}, ids
     gateway.end()
 
 
@@ -111,5 +110,5 @@ def test_changing_names(bench):
     heard.wait(lambda t, p, r: '"temperature":21.99' in p, 'the last document')
     topics = check_topics(heard.messages)
     announcements = sum(t.startswith('homeassistant/') and p != '' for t, p, _ in heard.messages)
-    check(len(topics) <= 5 and announcements <= 5, f'{len(topics)} topics, {announcements} announcements')
+    assert len(topics) <= 5 and announcements <= 5, f'{len(topics)} topics, {announcements} announcements'
     gateway.end()

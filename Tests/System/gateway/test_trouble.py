@@ -3,14 +3,13 @@ import json, os, signal, socket
 import sqlite3
 import subprocess, time
 
-from jelling.checks import check
 from jelling.child import free_port
 from jelling.gateway import PYTHON, check_order, wait_until
 
 
 def openssl(bench, *arguments):
     run = subprocess.run(['openssl', *arguments], cwd=bench.dir, capture_output=True, text=True)
-    check(run.returncode == 0, f'openssl {arguments}: {run.stderr}')
+    assert run.returncode == 0, f'openssl {arguments}: {run.stderr}'
 
 
 def certificate(bench, name, days='30', subject='127.0.0.1', begin=None):
@@ -41,7 +40,7 @@ def test_tls(bench):
     # The page may come up after the first attempt at the broker.
     wait_until(lambda: bench.get(port, '/health')[0] == 503, 'unhealthy')
     status, body = bench.get(port, '/health')
-    check('TLS failed' in json.loads(body)['broker']['problem'], f'{status} {body}')
+    assert 'TLS failed' in json.loads(body)['broker']['problem'], f'{status} {body}'
     bench.stop_broker()
     bench.start_broker(listeners.replace('NAME', 'server'))
     heard = bench.subscribe('jelling/#', port=plain)
@@ -76,13 +75,13 @@ def test_password(bench):
 def test_no_adapter(bench):
     """a run that ends by --duration fails if no adapter was opened, and says so"""
     child = bench.run('-t', 'unix:' + bench.path('nobody'), '--print', '--duration', '0.5', status=1)
-    check('no adapter was opened; giving up' in child.stderr(), child.stderr())
+    assert 'no adapter was opened; giving up' in child.stderr(), child.stderr()
     # On a busy machine the adapter may take longer to open than a run lasts.
     for seconds in ('5', '30', '120'):
         child = bench.run('-t', 'sim', '--print', '--duration', seconds, status=None)
         if child.process.returncode == 0:
             break
-    check(child.process.returncode == 0, f'status {child.process.returncode} after {seconds} s: {child.stderr()[-600:]}')
+    assert child.process.returncode == 0, f'status {child.process.returncode} after {seconds} s: {child.stderr()[-600:]}'
 
 
 def test_hidden_password(bench):
@@ -106,20 +105,20 @@ def test_hidden_password(bench):
         gateway = bench.start('-t', 'sim', *arguments, environment=environment)
         bench.wait_stderr(gateway, 'connected to the broker')
         shown = open(f'/proc/{gateway.process.pid}/cmdline', 'rb').read()
-        check(b'right-secret' not in shown and b'127.0.0.1' in shown, f'{shown}')
+        assert b'right-secret' not in shown and b'127.0.0.1' in shown, shown
         isGiven = 'right-secret' in ' '.join(arguments)
-        check(('could read the password in --mqtt until now' in gateway.stderr()) == isGiven, gateway.stderr())
-        check((b':***@' in shown) == isGiven, f'{shown}')
+        assert ('could read the password in --mqtt until now' in gateway.stderr()) == isGiven, gateway.stderr()
+        assert (b':***@' in shown) == isGiven, shown
         gateway.end()
     child = bench.run('-t', 'sim', '--mqtt', bench.url, '--mqtt-password-file', bench.path('secret'), status=2)
-    check('--mqtt-password-file: a password needs a user' in child.stderr(), child.stderr())
+    assert '--mqtt-password-file: a password needs a user' in child.stderr(), child.stderr()
 
 
 def test_full_disk(bench):
     """a full disk: told, messages go on from memory, and the queue is used again when there is room"""
     os.mkdir(bench.path('disk'))
     mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', bench.path('disk')], capture_output=True, text=True)
-    check(mounted.returncode == 0, f'a small disk cannot be mounted: {mounted.stderr}')
+    assert mounted.returncode == 0, f'a small disk cannot be mounted: {mounted.stderr}'
     try:
         bench.start_broker()
         heard = bench.subscribe('jelling/#', options=('-c', '-i', 'judge'))
@@ -137,7 +136,7 @@ def test_full_disk(bench):
         except OSError:
             os.close(others)
         bench.wait_stderr(gateway, 'cannot use the queue')
-        check(bench.get(port, '/health')[0] == 503, 'the gateway counts as healthy')
+        assert bench.get(port, '/health')[0] == 503, 'the gateway counts as healthy'
         time.sleep(2)
         bench.resume_broker()
         wait_until(lambda: bench.metric(port, 'mqtt_connected') == 1, 'connected')
@@ -148,7 +147,7 @@ def test_full_disk(bench):
         bench.end_radio(radio, gateway)
         bench.wait_empty(port)
         made, dropped = bench.metric(port, 'documents_total'), bench.metric(port, 'queue_dropped_total')
-        check(dropped == 0, f'{dropped} messages were dropped')
+        assert dropped == 0, f'{dropped} messages were dropped'
         gateway.end()
         wait_until(lambda: check_order(heard.documents())[1] >= made, f'{made} documents')
         gateway.end()
@@ -171,7 +170,7 @@ def test_broken_queue(bench):
             bench.wait_stderr(gateway, said)
         gateway.end()
         heard.end()
-    check([n for n in os.listdir(bench.dir) if n.startswith('q.sqlite.broken-')], 'the broken file is gone')
+    assert [n for n in os.listdir(bench.dir) if n.startswith('q.sqlite.broken-')], 'the broken file is gone'
 
 
 def test_large_queue(bench):
@@ -185,15 +184,15 @@ def test_large_queue(bench):
     gateway = bench.start('--config', file)
     wait_until(lambda: (bench.metric(port, 'queue_dropped_total') or 0) > 2000, 'messages are dropped', 400)
     size = os.path.getsize(path)
-    check(size < 3 << 20, f'{size} octets')
-    check(200 < bench.metric(port, 'queue_messages') < 4000, f'{bench.metric(port, "queue_messages")} messages')
+    assert size < 3 << 20, f'{size} octets'
+    assert 200 < bench.metric(port, 'queue_messages') < 4000, f'{bench.metric(port, "queue_messages")} messages'
     bench.end_radio(radio, gateway)
     last = bench.metric(port, 'documents_total')
     heard = bench.start_broker_for(gateway, 'jelling/g/devices/#', options=('-c', '-i', 'judge'))
     bench.wait_empty(port)
     wait_until(lambda: max((d['sequence'] for d in heard.documents()), default=0) >= last / 20 - 1, 'the newest documents')
     documents = heard.documents()
-    check(last / 20 - 1 <= max(d['sequence'] for d in documents), 'the newest documents are missing')
+    assert last / 20 - 1 <= max(d['sequence'] for d in documents), 'the newest documents are missing'
     check_order(documents, lossless=False)
     gateway.end()
     print(f'{size >> 10} kB, {len(documents)} of {last:.0f} documents')
@@ -218,7 +217,7 @@ def test_superseded(bench):
     bench.end_radio(radio, gateway)
     wait_until(lambda: bench.metric(port, 'queue_unwritten_messages') == 0, 'everything is on disk')
     made, left = bench.metric(port, 'documents_total'), bench.metric(port, 'queue_messages')
-    check(left == 200, f'{left} messages')
+    assert left == 200, f'{left} messages'
     heard = bench.start_broker_for(gateway, 'jelling/g/devices/#', 'jelling/g/gone/#', options=('-c', '-i', 'judge'))
     bench.wait_empty(port)
 
@@ -227,10 +226,10 @@ def test_superseded(bench):
     wait_until(lambda: last() >= made, 'the last document of each device')
     gateway.end()
     gone = [p for t, p, _ in heard.messages if '/gone/' in t]
-    check(gone == [f'{number}' for number in range(40, 50)], f'{gone}')
+    assert gone == [f'{number}' for number in range(40, 50)], gone
     documents = heard.documents()
-    check(check_order(documents, lossless=False)[0] == 20, 'devices are missing')
-    check(last() == made, f'{last()} of {made}: not the last documents')
+    assert check_order(documents, lossless=False)[0] == 20, 'devices are missing'
+    assert last() == made, f'{last()} of {made}: not the last documents'
     print(f'{left:.0f} of {made:.0f} documents')
 
 
@@ -251,7 +250,7 @@ def test_damaged_queue(bench):
     octets = bytearray(open(path, 'rb').read())
     # The leaves of the table of messages.
     pages = [n for n in range(2, len(octets) // size + 1) if octets[(n - 1) * size] == 13 and n not in roots]
-    check(len(pages) > 10, f'{len(pages)} pages')
+    assert len(pages) > 10, f'{len(pages)} pages'
     for page in pages:
         octets[(page - 1) * size:page * size] = b'\xff' * size
     with open(path, 'wb') as f:
@@ -262,10 +261,10 @@ def test_damaged_queue(bench):
     bench.wait_stderr(gateway, f'the queue was damaged and is now {path}.broken-')
     count = len(heard.messages)
     heard.wait(lambda t, p, r: True, 'documents from the new queue', count + 200)
-    check(json.loads(bench.get(port, '/health')[1])['queue'].get('problem') is None, 'the queue still has a problem')
+    assert json.loads(bench.get(port, '/health')[1])['queue'].get('problem') is None, 'the queue still has a problem'
     gateway.end()
-    check(gateway.process.returncode == 0, gateway.stderr()[-300:])
-    check([n for n in os.listdir(bench.dir) if n.startswith('q.sqlite.broken-')], 'the damaged file is gone')
+    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    assert [n for n in os.listdir(bench.dir) if n.startswith('q.sqlite.broken-')], 'the damaged file is gone'
 
 
 def test_http(bench):
@@ -280,19 +279,19 @@ def test_http(bench):
     gateway = bench.start('--config', file)
     heard.wait(lambda t, p, r: '/devices/' in t, 'documents')
     for token, wanted in ((None, 401), ('b-secret', 401), ('a-secre', 401), ('a-secret', 200)):
-        check(bench.get(port, '/health', token)[0] == wanted, f'{token}: not {wanted}')
-        check(bench.get(port, '/metrics', token)[0] == wanted, f'{token}: not {wanted}')
+        assert bench.get(port, '/health', token)[0] == wanted, f'{token}: not {wanted}'
+        assert bench.get(port, '/metrics', token)[0] == wanted, f'{token}: not {wanted}'
     text = bench.get(port, '/metrics', 'a-secret')[1]
     judge = ('import sys\nfrom prometheus_client.parser import text_string_to_metric_families as read\n'
              'for f in read(sys.stdin.read()):\n for s in f.samples: print(s.name, s.labels, s.value)\n')
     read = subprocess.run([PYTHON, '-c', judge], input=text, capture_output=True, text=True)
-    check(read.returncode == 0, read.stderr[-300:])
+    assert read.returncode == 0, read.stderr[-300:]
     for name in ('jelling_gateway_documents_total {}', 'jelling_gateway_queue_messages {}', 'jelling_gateway_mqtt_connected {} 1.0',
                  f"jelling_gateway_adapter_engine_advertising_reports_total {{'adapter': '{radio.socket}'}}"):
-        check(name in read.stdout, f'{name} is missing: {read.stdout[-400:]}')
+        assert name in read.stdout, f'{name} is missing: {read.stdout[-400:]}'
     radio.end()
     wait_until(lambda: bench.get(port, '/health', 'a-secret')[0] == 503, 'an adapter fails')
-    check(json.loads(bench.get(port, '/health', 'a-secret')[1])['adapters'][0]['problem'], 'the problem is not named')
+    assert json.loads(bench.get(port, '/health', 'a-secret')[1])['adapters'][0]['problem'], 'the problem is not named'
     bench.stop_broker()
     wait_until(lambda: not json.loads(bench.get(port, '/health', 'a-secret')[1])['broker']['connected'], 'the broker is away')
     gateway.end()
@@ -303,7 +302,7 @@ def test_silence(bench):
     radio = bench.radio('--devices', '1', '--rate', '0.0001')
     file = bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nwatchdog: {{silence: 2, attempts: 1}}\n')
     child = bench.run('--config', file, '--print', status=1)
-    check('no device was heard for 2 s, although it was reopened 1 times; giving up' in child.stderr(), child.stderr())
+    assert 'no device was heard for 2 s, although it was reopened 1 times; giving up' in child.stderr(), child.stderr()
 
 
 def test_notify(bench):
@@ -313,11 +312,11 @@ def test_notify(bench):
         said.bind(bench.path('notify'))
         said.settimeout(60)
         gateway = bench.start('-t', 'sim', '--mqtt', bench.url, environment={'NOTIFY_SOCKET': bench.path('notify'), 'WATCHDOG_USEC': '1500000'})
-        check(said.recv(100) == b'READY=1', 'not READY=1 first')
+        assert said.recv(100) == b'READY=1', 'not READY=1 first'
         for _ in range(3):
-            check(said.recv(100) == b'WATCHDOG=1', 'not WATCHDOG=1')
+            assert said.recv(100) == b'WATCHDOG=1', 'not WATCHDOG=1'
         gateway.end()
         found = b''
         while found != b'STOPPING=1':
             found = said.recv(100)
-            check(found in (b'WATCHDOG=1', b'STOPPING=1'), f'{found}')
+            assert found in (b'WATCHDOG=1', b'STOPPING=1'), found

@@ -4,7 +4,6 @@ import os, time
 import pytest
 from pytest import mark
 
-from jelling.checks import check, same
 from interop.test_gatt import AUTHENTICATED
 from jelling.child import Terminal
 from jelling.lab import PEER_ADDRESS
@@ -28,12 +27,12 @@ def test_heart_rate_app_follows_the_pulse(lab):
     """The heart rate app finds Bumble's sensor, reads its location, follows five beats and disconnects"""
     needs('heart-rate-central')
     result = lab.finish(lab.app('heart-rate-central', '5'))
-    same(result.describe(), result.status, 0)
-    same('service', [l['uuid'] for l in result.events('service')], ['180D'])
-    check(len(result.events('location')) == 1, result.describe())
+    assert result.status == 0, result.describe()
+    assert [l['uuid'] for l in result.events('service')] == ['180D']
+    assert len(result.events('location')) == 1, result.describe()
     beats = [int(l['bpm']) for l in result.events('beat')]
-    check(len(beats) >= 5 and all(0 < b < 255 for b in beats), f'beats {beats}')
-    same('end', result.lines[-1], {'event': 'disconnected', 'error': 'none'})
+    assert len(beats) >= 5 and all(0 < b < 255 for b in beats), f'beats {beats}'
+    assert result.lines[-1] == {'event': 'disconnected', 'error': 'none'}
 
 
 @mark.lab(('bumble', 'bumble-legacy', 'simulator'), peer=False, through_bled=True)
@@ -46,7 +45,7 @@ def test_transfer_app_sends_its_text_to_bumble(lab):
     app.wait_event('subscribed')
     app.wait_event('sent')
     result = lab.finish(central, 60)
-    check(any(l.get('ok') is True and 'step' not in l for l in result.lines), result.describe())
+    assert any(l.get('ok') is True and 'step' not in l for l in result.lines), result.describe()
     app.wait_event('unsubscribed')
 
 
@@ -57,8 +56,8 @@ def test_transfer_app_and_its_reader(lab):
     source = lab.app('transfer-peripheral', '5000', number=0)
     source.wait_event('advertising')
     result = lab.finish(lab.app('transfer-central', number=1), 60)
-    same(result.describe(), result.status, 0)
-    same('characters', result.events('text')[0]['bytes'], 5000)
+    assert result.status == 0, result.describe()
+    assert result.events('text')[0]['bytes'] == 5000
     source.wait_event('received', count=5)
     source.wait_event('unsubscribed')
 
@@ -70,8 +69,8 @@ SECRET, PASSKEY = 'very secret', '123456'
 
 
 def reads_secret(result):
-    same(result.describe(), result.status, 0)
-    same('value', [l['value'] for l in result.events('value')], [SECRET])
+    assert result.status == 0, result.describe()
+    assert [l['value'] for l in result.events('value')] == [SECRET]
 
 
 @mark.lab(PAIRING_KINDS, peer=False, through_bled=True)
@@ -80,21 +79,21 @@ def test_app_pairs_with_its_agent(lab):
     needs('protected-reader')
     lab.start_peer('--io', 'display', '--mitm')
     wrong = lab.finish(lab.app('protected-reader', '180D', AUTHENTICATED, '654321'))
-    same(wrong.describe(), wrong.status, 1)
+    assert wrong.status == 1, wrong.describe()
     lab.wait_peer('pairing-failed')
     if lab.through_bled:
         time.sleep(2.5)   # a daemon remembers the failure, and what follows one at once is refused
-    same('refusals', [l['code'] for l in wrong.events('refused')], ['5'])
+    assert [l['code'] for l in wrong.events('refused')] == ['5']
     right = lab.finish(lab.app('protected-reader', '180D', AUTHENTICATED, PASSKEY))
     reads_secret(right)
-    same('asked', [l['peer'] for l in right.events('asked')], ['BumblePeer'])
-    check(lab.wait_peer('paired')[0]['authenticated'], 'not authenticated at the peer')
+    assert [l['peer'] for l in right.events('asked')] == ['BumblePeer']
+    assert lab.wait_peer('paired')[0]['authenticated'], 'not authenticated at the peer'
     # The operator's tool finds the bond in the app's folder.
     kept = lab.run('bonds', options=('--state', lab.path('app-state0'))).events('bond')
-    same('bonds', [(b['identity'], b['authenticated']) for b in kept], [(PEER_ADDRESS, True)])
+    assert [(b['identity'], b['authenticated']) for b in kept] == [(PEER_ADDRESS, True)]
     starts = len(lab.peer_events('pairing-start'))
     reads_secret(lab.finish(lab.app('protected-reader', '180D', AUTHENTICATED)))
-    same('pairings', len(lab.peer_events('pairing-start')), starts)
+    assert len(lab.peer_events('pairing-start')) == starts
 
 
 @mark.lab(PAIRING_KINDS, peer=False, through_bled=True)
@@ -114,7 +113,7 @@ def test_app_pairs_at_its_terminal(lab):
         reads_secret(lab.finish(app))
     finally:
         terminal.close()
-    check(lab.wait_peer('paired')[0]['authenticated'], 'not authenticated at the peer')
+    assert lab.wait_peer('paired')[0]['authenticated'], 'not authenticated at the peer'
 
 
 @mark.lab(PAIRING_KINDS, peer=False, through_bled=True)
@@ -123,6 +122,6 @@ def test_app_without_a_person_pairs_with_less(lab):
     needs('protected-reader')
     lab.start_peer('--io', 'display', '--mitm')
     result = lab.finish(lab.app('protected-reader', '180D', AUTHENTICATED))
-    same(result.describe(), result.status, 1)
-    same('refusals', [l['code'] for l in result.events('refused')], ['5'])
-    same('values', result.events('value'), [])
+    assert result.status == 1, result.describe()
+    assert [l['code'] for l in result.events('refused')] == ['5']
+    assert result.events('value') == []

@@ -3,7 +3,6 @@ import json
 
 from pytest import mark
 
-from jelling.checks import check, same
 from interop.test_gatt import ENCRYPTED, LONG_READ, LONG_VALUE
 from interop.test_serve import NAME, ORDER, SERVICE, characteristic, passed, profile, serve, steps, stop
 
@@ -16,7 +15,7 @@ def test_serve_accepts_enhanced_bearers(lab):
     lab.settings = {'enhancedBearers': True}
     tool = serve(lab, '--eatt')
     central = passed(lab.central('--name', NAME, '--pair-first', '--skip-gatt', '--eatt'))
-    same('(passed, bearers)', [(s['ok'], s['bearers']) for s in steps(central, 'eatt')], [(True, 2)])
+    assert [(s['ok'], s['bearers']) for s in steps(central, 'eatt')] == [(True, 2)]
     stop(lab, tool)
 
 
@@ -26,10 +25,10 @@ def test_gatt_opens_enhanced_bearers(lab):
     lab.start_peer('--eatt')
     capture = lab.path('eatt.btsnoop')
     done = lab.gatt('read', ENCRYPTED, *[LONG_READ] * 6, '--eatt', '3', options=('-w', capture))
-    same('long values', [v['value'] for v in done.events('value')][1:], [LONG_VALUE.hex()] * 6)
+    assert [v['value'] for v in done.events('value')][1:] == [LONG_VALUE.hex()] * 6
     summary = lab.run('decode', '--summary', capture)
     counts = json.loads(summary.lines[-1]) if isinstance(summary.lines[-1], str) else summary.lines[-1]
-    check('0x0a' in str(counts.get('eatt_opcodes')), f'{counts.get("eatt_opcodes")}')
+    assert '0x0a' in str(counts.get('eatt_opcodes')), counts.get("eatt_opcodes")
 
 
 # Values that are due at the same time wait for each other, so that they share a notification.
@@ -49,8 +48,8 @@ def test_serve_notifies_on_enhanced_bearers(lab):
     uuids = [c['uuid'] for c in TOGETHER['services'][0]['characteristics']]
     central = passed(lab.central('--name', NAME, '--pair-first', '--skip-gatt', '--eatt', '--eatt-subscribe', ','.join(uuids)))
     kinds = steps(central, 'eatt-subscribe')[0]['kinds']
-    check(kinds['0x23'] > 0, f'no notification of several values: {kinds}')
-    same('subscriptions', len({l['uuid'] for l in tool.lines if l.get('event') == 'subscribed'}), len(uuids))
+    assert kinds['0x23'] > 0, f'no notification of several values: {kinds}'
+    assert len({l['uuid'] for l in tool.lines if l.get('event') == 'subscribed'}) == len(uuids)
     stop(lab, tool)
 
 
@@ -61,6 +60,6 @@ def test_gatt_subscribes_on_enhanced_bearers(lab):
     lab.gatt('read', ENCRYPTED)
     capture = lab.path('eatt.btsnoop')
     done = lab.gatt('subscribe', '2A37', '--count', '5', '--eatt', '3', options=('-w', capture))
-    same('values', len(done.events('notified')), 5)
+    assert len(done.events('notified')) == 5
     counts = lab.run('decode', '--summary', capture).lines[-1]
-    check(counts['eatt_opcodes'].get('0x1b', 0) >= 5, f'{counts.get("eatt_opcodes")}')
+    assert counts['eatt_opcodes'].get('0x1b', 0) >= 5, counts.get("eatt_opcodes")

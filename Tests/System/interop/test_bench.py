@@ -3,7 +3,6 @@ import os, time
 
 from pytest import mark
 
-from jelling.checks import check, same
 from jelling.child import PATIENCE, Child, Failure
 from jelling.programs import PYTHON
 
@@ -32,9 +31,8 @@ class Bench(Child):
 
 def result(run, scenario, role, bearer, packets):
     found = run.events('bench')
-    same('results', [(b['scenario'], b['role'], b['bearer'], b['packets'], b['lost']) for b in found],
-         [(scenario, role, bearer, packets, 0)])
-    check(found[0]['bytesPerSecond'] > 0, f'no rate: {found}')
+    assert [(b['scenario'], b['role'], b['bearer'], b['packets'], b['lost']) for b in found] == [(scenario, role, bearer, packets, 0)]
+    assert found[0]['bytesPerSecond'] > 0, f'no rate: {found}'
     return found[0]
 
 
@@ -53,15 +51,15 @@ def central(lab, mode, theirs, ours, *options):
 @mark.lab(KINDS, peer=False)
 def test_bench_sends_to_bumble(lab):
     """`bench` sends to a bumble-bench that receives, with write commands and with requests, and has its acknowledgement"""
-    same('octets', central(lab, 'gatt-server', 'receive', 'send')['bytes'], 4000)
-    check('roundTripMilliseconds' not in central(lab, 'gatt-server', 'receive', 'send', '--with-response'), 'a throughput is no ping')
+    assert central(lab, 'gatt-server', 'receive', 'send')['bytes'] == 4000
+    assert 'roundTripMilliseconds' not in central(lab, 'gatt-server', 'receive', 'send', '--with-response'), 'a throughput is no ping'
 
 
 @mark.lab(KINDS, peer=False)
 def test_bench_pings_bumble(lab):
     """`bench` measures round trips to a bumble-bench that answers"""
     times = central(lab, 'gatt-server', 'pong', 'ping')['roundTripMilliseconds']
-    check(0 < times['min'] <= times['median'] <= times['percentile99'] <= times['max'], f'times in no order: {times}')
+    assert 0 < times['min'] <= times['median'] <= times['percentile99'] <= times['max'], f'times in no order: {times}'
 
 
 @mark.lab(KINDS, peer=False)
@@ -92,7 +90,7 @@ def test_bench_serves_bumble(lab):
                          address=lab.address + '/P')
             peer.wait_text('Done!')
             run = lab.finish(tool, 4 * PATIENCE)
-            same('exit status', run.status, 0)
+            assert run.status == 0
             result(run, ours, 'peripheral', bearer, 20)
             peer.end()
 
@@ -104,13 +102,11 @@ def test_bench_with_itself(lab):
     tool.wait_event('benchReady')
     for bearer, options in (('gatt', []), ('gatt', ['--with-response']), ('channel', ['--channel'])):
         run = lab.run('bench', 'Bench', '--count', '50', '--patience', '100', *options, timeout=4 * PATIENCE)
-        same('results', [(b['scenario'], b['bearer'], b['packets'], b['lost']) for b in run.events('bench')],
-             [('send', bearer, 50, 0), ('ping', bearer, 50, 0)])
+        assert [(b['scenario'], b['bearer'], b['packets'], b['lost']) for b in run.events('bench')] == [('send', bearer, 50, 0), ('ping', bearer, 50, 0)]
     tool.wait_event('bench', count=6)
     # The peer sends nothing, and has no channel on another SPSM: both are said, with the remedy.
     for options, code in ((['--scenario', 'receive', '--patience', '1'], 'timeout'), (['--channel', '--spsm', '129'], 'attributeNotFound')):
         run = lab.run('bench', 'Bench', *options, status=1, timeout=4 * PATIENCE)
-        same('code', [e['code'] for e in run.events('error')], [code])
+        assert [e['code'] for e in run.events('error')] == [code]
     tool.end()
-    same('what the peripheral saw', [(b['scenario'], b['packets'], b['lost']) for b in tool.lines if b['event'] == 'bench'],
-         [('receive', 50, 0), ('pong', 50, 0)] * 3)
+    assert [(b['scenario'], b['packets'], b['lost']) for b in tool.lines if b['event'] == 'bench'] == [('receive', 50, 0), ('pong', 50, 0)] * 3

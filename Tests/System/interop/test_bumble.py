@@ -5,7 +5,6 @@ from pytest import mark, param
 
 from jelling import bumble_apps
 from jelling.bumble_apps import App
-from jelling.checks import check, same
 from interop.test_channel import OCTETS, PSM
 from interop.test_gatt import LONG_VALUE, LONG_WRITE, SERVICE
 from jelling.child import PATIENCE, Terminal, free_port
@@ -51,20 +50,19 @@ def test_bumble_dumps_what_is_served(lab):
     tool = serve(lab)
     shown = App(lab, 'gatt-dump', '{transport}', NAME).finished()
     found, read = tree(shown.split('=== All Attributes')[0]), values(shown)
-    same('services', list(found), ['1800', '1801', *(s['uuid'].upper() for s in PROFILE['services'])])
+    assert list(found) == ['1800', '1801', *(s['uuid'].upper() for s in PROFILE['services'])]
     for service in PROFILE['services']:
         want = [(c['uuid'].upper(), {WORDS[p] for p in c['properties']},
                  [d['uuid'] for d in c.get('descriptors', [])] + ['2902'] * bool({'notify', 'indicate'} & set(c['properties'])))
                 for c in service['characteristics']]
-        same(f'characteristics of {service["uuid"]}',
-             [(u, p, sorted(d)) for u, p, d in found[service['uuid'].upper()]], [(u, p, sorted(d)) for u, p, d in want])
+        assert [(u, p, sorted(d)) for u, p, d in found[service['uuid'].upper()]] == [(u, p, sorted(d)) for u, p, d in want], (
+            f'characteristics of {service["uuid"]}')
         for c in service['characteristics']:
             permissions = c['permissions']
-            same(f'value of {c["uuid"]}', read[c['uuid'].upper()],
-                 ['INSUFFICIENT_AUTHENTICATION' if 'readEncryptionRequired' in permissions
-                  else c['value'] if 'readable' in permissions else 'READ_NOT_PERMITTED'])
-    check(LONG_VALUE.hex() in shown, 'no long value')
-    same('user description', read['2901'], [b'an indication'.hex()])
+            assert read[c['uuid'].upper()] == ['INSUFFICIENT_AUTHENTICATION' if 'readEncryptionRequired' in permissions
+                  else c['value'] if 'readable' in permissions else 'READ_NOT_PERMITTED'], f'value of {c["uuid"]}'
+    assert LONG_VALUE.hex() in shown, 'no long value'
+    assert read['2901'] == [b'an indication'.hex()]
     if lab.kind != 'btvirt':   # which keeps the links of a host that goes away without a word
         tool.wait_event('disconnected')
     stop(lab, tool)
@@ -78,8 +76,8 @@ def test_bumble_dumps_its_central(lab):
     tool = lab.start('link', f'{PEER}/random')
     shown = app.finished()
     found = tree(shown.split('=== All Attributes')[0])
-    same('Generic Access', [u for u, _, _ in found['1800']][:2], ['2A00', '2A01'])
-    check(bytes.fromhex(values(shown)['2A00'][0]), 'no name')
+    assert [u for u, _, _ in found['1800']][:2] == ['2A00', '2A01']
+    assert bytes.fromhex(values(shown)['2A00'][0]), 'no name'
     tool.end()
 
 
@@ -93,7 +91,7 @@ def test_bumble_scans(lab):
     for options in ([], ['--passive'])[:1 if lab.kind == 'btvirt' else 2]:   # btvirt hears such a second host late
         app = App(lab, 'scan', *options, '{transport}')
         shown = app.wait_for(r">>> [0-9A-F:]+(/P)? \[(PUBLIC|RANDOM)\][^>]*Complete Local Name\]: 'Nimbus'")[0]
-        check('180D (Heart Rate)' in shown and '180F (Battery)' in shown, shown)
+        assert '180D (Heart Rate)' in shown and '180F (Battery)' in shown, shown
         if lab.kind == 'bumble':
             app.wait_for(r">>> C1:00:00:00:00:11 \[RANDOM\]\(static\)[^>]*1812 \(Human Interface Device\)[^>]*'Door'")
         app.end()
@@ -149,7 +147,7 @@ def pair_with(lab, model, app_is_central):
             tool = lab.start('pair', PEER + '/random', *ours, terminal=person)
         talk(app, person, kind)
         line = paired(tool.wait_event('paired'), want)
-        same('identity', line['identity'], PEER)
+        assert line['identity'] == PEER
         # It means to end then, and does not: it asks whether `done.done` is, which a method always is.
         app.wait_for(r'\*\*\* Paired! \(peer identity=')
         app.wait_for('Connection is encrypted')
@@ -157,8 +155,8 @@ def pair_with(lab, model, app_is_central):
             tool.wait_event('disconnected')
             tool.end()
         else:
-            same('exit status', lab.finish(tool).status, 0)
-        same('bonds', [pairing_of(b) for b in bonds(lab)], [pairing_of(line)])
+            assert lab.finish(tool).status == 0
+        assert [pairing_of(b) for b in bonds(lab)] == [pairing_of(line)]
     finally:
         person.close()
 
@@ -189,9 +187,9 @@ def test_interrupt_ends_a_pairing(lab):
         person.wait_for('asskey')
         os.write(person.person, b'\x03')
         result = lab.finish(tool)
-        same('exit status', (result.status, result.events('error')[0]['code']), (1, 'interrupted'))
+        assert (result.status, result.events('error')[0]['code']) == (1, 'interrupted')
         app.wait_for('Pairing failed')
-        same('bonds', bonds(lab), [])
+        assert bonds(lab) == []
     finally:
         person.close()
 
@@ -245,14 +243,14 @@ def test_l2cap_reaches_a_bridge_of_bumble(lab):
         try:
             # Until then the bridge drops what comes.
             app.wait_for('### Connected')
-            same('output', tool.communicate(OCTETS, 2 * PATIENCE)[0], OCTETS)
-            same('exit status', tool.returncode, 0)
+            assert tool.communicate(OCTETS, 2 * PATIENCE)[0] == OCTETS
+            assert tool.returncode == 0
         finally:
             if tool.poll() is None:
                 tool.kill()
                 tool.wait()
         sizes = app.wait_for(r'MTU=500/(\d+), MPS=100/(\d+), credits=(\d+)/3')
-        same('(MTU, MPS, credits)', sizes.groups(), ('2048', '247', '16'))
+        assert sizes.groups() == ('2048', '247', '16')
         app.wait_for('L2CAP channel closed')
 
 
@@ -273,14 +271,14 @@ def test_l2cap_serves_a_bridge_of_bumble(lab):
         with socket.create_connection(('127.0.0.1', port)) as connection:
             person = Person(connection)
             connection.sendall(OCTETS)
-            same('what the tool prints', tool.stdout.read(len(OCTETS)), OCTETS)
+            assert tool.stdout.read(len(OCTETS)) == OCTETS
             tool.stdin.write(OCTETS[::-1])
             tool.stdin.flush()
-            same('what the TCP client gets', person.wait_for(len(OCTETS)), OCTETS[::-1])
+            assert person.wait_for(len(OCTETS)) == OCTETS[::-1]
             # To close it would not end it while the other thread reads.
             connection.shutdown(socket.SHUT_RDWR)
         app.wait_for('End of stream')
-        same('exit status', tool.wait(2 * PATIENCE), 0)
+        assert tool.wait(2 * PATIENCE) == 0
     finally:
         limit.cancel()
         if tool.poll() is None:
@@ -314,7 +312,7 @@ def test_console_uses_what_is_served(lab):
     line(app, 'read 180F.2A19', '0x57')
     line(app, f'write {SERVICE}.{LONG_WRITE} 0xc0ffee')
     written = tool.wait_event('written')[0]
-    same('written', (written['uuid'], written['value']), (LONG_WRITE, 'c0ffee'))
+    assert (written['uuid'], written['value']) == (LONG_WRITE, 'c0ffee')
     line(app, 'subscribe 180D.2A37', '0x0040')
     line(app, 'disconnect')
     tool.wait_event('disconnected')
@@ -330,7 +328,7 @@ def test_console_is_a_peripheral(lab):
     app.wait_for('SCAN: OFF')
     line(app, 'advertise on')
     tool = lab.gatt('read', '2A00', '--text', peer=PEER + '/random')
-    check(bumble_apps.NAME in str(tool.lines), tool.describe())
+    assert bumble_apps.NAME in str(tool.lines), tool.describe()
     app.wait_for('as PERIPHERAL')
     app.type('quit')
     app.finished()

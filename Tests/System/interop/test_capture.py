@@ -5,7 +5,6 @@ import pytest
 from pytest import mark
 
 from jelling import captures
-from jelling.checks import check, same
 from jelling.programs import BLETOOL
 from interop.test_gatt import CONTROL, INDICATE, LONG_READ, LONG_WRITE, WRITE_COMMANDS
 
@@ -29,15 +28,15 @@ def capture_is_right(lab, ending):
         got = READERS[ending](path)
         # The two directions may interleave otherwise at the relay; each of them is in order.
         for direction in sorted({d for d, _ in got}):
-            same(f'packets {direction}', [p for d, p in got if d == direction], relay.packets(direction))
-        same('packets', len(got), len(want))
+            assert [p for d, p in got if d == direction] == relay.packets(direction), f'packets {direction}'
+        assert len(got) == len(want)
     head = open(path, 'rb').read(8)
-    check((head == b'btsnoop\0') == (ending == 'btsnoop') and (head[:4] == b'\x0a\x0d\x0d\x0a') == (ending == 'pcapng'),
-          f'the ending says {ending}, the file begins with {head.hex()}')
+    assert (head == b'btsnoop\0') == (ending == 'btsnoop') and (head[:4] == b'\x0a\x0d\x0d\x0a') == (ending == 'pcapng'), (
+        f'the ending says {ending}, the file begins with {head.hex()}')
     if not shutil.which('tshark'):
         pytest.skip('tshark is missing: Tools/install captures')
-    same('frames in tshark', captures.check_with_tshark(path), len(want))
-    check(captures.tshark(path, '-Y', 'btatt'), 'tshark finds no ATT')
+    assert captures.check_with_tshark(path) == len(want)
+    assert captures.tshark(path, '-Y', 'btatt'), 'tshark finds no ATT'
 
 
 def test_btsnoop_capture(lab):
@@ -68,7 +67,7 @@ def test_a_scan_is_captured(lab):
     path = lab.path('scan.btsnoop')
     relay = lab.relay()
     lab.run('lescan', '--duration', '1', via=relay.endpoint, options=('-w', path))
-    same('packets', len(captures.btsnoop(path)), len(relay.packets()))
+    assert len(captures.btsnoop(path)) == len(relay.packets())
     if not shutil.which('tshark'):
         pytest.skip('tshark is missing: Tools/install captures')
     captures.check_with_tshark(path)
@@ -79,14 +78,14 @@ def test_a_recording_replays(lab):
     name = lab.path('recording')
     lab.gatt('script', session(lab), options=('--record', name))
     for path in (f'{name}.btsnoop', f'{name}.inputs.jsonl'):
-        check(os.path.exists(path), f'{os.path.basename(path)} was not written')
-        same(f'mode of {os.path.basename(path)}', oct(stat.S_IMODE(os.stat(path).st_mode)), '0o600')
+        assert os.path.exists(path), f'{os.path.basename(path)} was not written'
+        assert oct(stat.S_IMODE(os.stat(path).st_mode)) == '0o600', f'mode of {os.path.basename(path)}'
     result = replay(lab, name)
-    same('exit status', result.status, 0)
+    assert result.status == 0
     replayed = result.events('replayed')
-    same('replayed events', len(replayed), 1)
-    same('mismatches', replayed[0]['mismatches'], 0)
-    check(replayed[0]['packets'] > 20, f'packets {replayed[0]["packets"]}')
+    assert len(replayed) == 1
+    assert replayed[0]['mismatches'] == 0
+    assert replayed[0]['packets'] > 20, f'packets {replayed[0]["packets"]}'
 
     # The last byte of the last sent packet: replay must report that the engine sends something else.
     data = bytearray(open(f'{name}.btsnoop', 'rb').read())
@@ -100,9 +99,9 @@ def test_a_recording_replays(lab):
     with open(f'{name}.btsnoop', 'wb') as f:
         f.write(data)
     changed = replay(lab, name)
-    same('exit status', changed.status, 1)
+    assert changed.status == 1
     replayed = changed.events('replayed')
-    check(replayed and replayed[0]['mismatches'] > 0, 'a changed byte was not seen: ' + changed.describe())
+    assert replayed and replayed[0]['mismatches'] > 0, 'a changed byte was not seen: ' + changed.describe()
 
 
 def replay(lab, name):

@@ -4,7 +4,6 @@ import json, os, subprocess, threading
 from pytest import mark, param
 
 from jelling import captures
-from jelling.checks import check, same
 from jelling.child import PATIENCE
 from jelling.relay import TO_CONTROLLER, TO_HOST
 from interop.test_serve import passed, steps
@@ -21,7 +20,7 @@ def piped(lab, *arguments, peer=PEER, content=OCTETS, json_lines=False, status=0
     command = lab.command('l2cap', 'connect', peer, '--psm', PSM, '--linger', '5', *arguments, json=json_lines, options=options)
     done = subprocess.run(command, input=content, capture_output=True, timeout=2 * PATIENCE,
                           env={**os.environ, 'XDG_STATE_HOME': lab.path('state')})
-    same(f'exit status; stderr {done.stderr[-300:]}', done.returncode, status)
+    assert done.returncode == status, f'exit status; stderr {done.stderr[-300:]}'
     return done
 
 
@@ -29,9 +28,9 @@ def piped(lab, *arguments, peer=PEER, content=OCTETS, json_lines=False, status=0
 def test_l2cap_pipes_a_channel(lab):
     """`l2cap connect` sends its input and prints what a peer sends back, octet for octet"""
     lab.start_peer('--psm', PSM)
-    same('output', piped(lab).stdout, OCTETS)
+    assert piped(lab).stdout == OCTETS
     opened = lab.wait_peer('coc-open')[0]
-    same('(MTU, MPS, credits)', (opened['mtu'], opened['mps'], opened['credits']), (2048, 247, 16))
+    assert (opened['mtu'], opened['mps'], opened['credits']) == (2048, 247, 16)
     lab.wait_peer('coc-close')
 
 
@@ -39,7 +38,7 @@ def test_l2cap_pipes_a_channel(lab):
 def test_l2cap_sizes(lab):
     """Messages and frames are no longer than both sides agreed: here 100 and 30 octets with one credit at a time"""
     lab.start_peer('--psm', PSM, '--coc-mtu', '100', '--coc-mps', '30', '--coc-credits', '1')
-    same('output', piped(lab, '--mtu', '100', '--mps', '23', '--credits', '1').stdout, OCTETS)
+    assert piped(lab, '--mtu', '100', '--mps', '23', '--credits', '1').stdout == OCTETS
 
 
 def echo_of(lab, content, *arguments, options=()):
@@ -61,7 +60,7 @@ def echo_of(lab, content, *arguments, options=()):
         sender.join(PATIENCE)
         process.stdin.close()
         came += process.stdout.read()
-        same('exit status', process.wait(), 0)
+        assert process.wait() == 0
     finally:
         limit.cancel()
         if process.poll() is None:
@@ -78,7 +77,7 @@ def messages(frames):
             sizes.append(int.from_bytes(frame[:2], 'little'))
             left = sizes[-1] + 2
         left -= len(frame)
-    same('octets of the last message that are missing', left, 0)
+    assert left == 0
     return sizes
 
 
@@ -97,14 +96,14 @@ def test_l2cap_segments(lab, mps_there, mps_here, mtu_there, mtu_here):
     content = bytes(range(256)) * 600 if mtu_there == 65535 else OCTETS
     capture = lab.path('channel.btsnoop')
     came = echo_of(lab, content, '--mtu', str(mtu_here), '--mps', str(mps_here), '--credits', '7', options=('-w', capture))
-    check(came == content, f'{len(came)} octets of {len(content)} came back, or others')
+    assert came == content, f'{len(came)} octets of {len(content)} came back, or others'
     pdus = captures.l2cap(capture)
     for direction, mps, mtu in ((TO_CONTROLLER, mps_there, mtu_there), (TO_HOST, mps_here, mtu_here)):
         frames = [p for d, channel, p in pdus if d == direction and channel >= 0x40]
         sizes = messages(frames)
-        same('octets', sum(sizes), len(content))
-        same(f'longest message {direction}', max(sizes), min(mtu, mtu_there))
-        same(f'longest frame {direction}', max(map(len, frames)), min(mps, 2 + max(sizes)))
+        assert sum(sizes) == len(content)
+        assert max(sizes) == min(mtu, mtu_there), f'longest message {direction}'
+        assert max(map(len, frames)) == min(mps, 2 + max(sizes)), f'longest frame {direction}'
 
 
 @mark.lab(KINDS, peer=False, through_bled=True)
@@ -113,12 +112,12 @@ def test_l2cap_opens_several_channels(lab):
     lab.start_peer('--psm', PSM)
     done = piped(lab, '--enhanced', '--count', '5', json_lines=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    same('channels', [l['channel'] for l in lines if l['event'] == 'channelOpened'], [1, 2, 3, 4, 5])
+    assert [l['channel'] for l in lines if l['event'] == 'channelOpened'] == [1, 2, 3, 4, 5]
     messages = [l for l in lines if l['event'] == 'channelData']
-    same('channels in use', {l['channel'] for l in messages}, {1, 2, 3, 4, 5})
+    assert {l['channel'] for l in messages} == {1, 2, 3, 4, 5}
     came = sorted(bytes.fromhex(l['value']) for l in messages)
     size = max(map(len, came))
-    same('messages', came, sorted(OCTETS[at:at + size] for at in range(0, len(OCTETS), size)))
+    assert came == sorted(OCTETS[at:at + size] for at in range(0, len(OCTETS), size))
     lab.wait_peer('coc-open', 5)
 
 
@@ -131,14 +130,14 @@ def test_l2cap_reconfigures(lab):
                  json_lines=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     # What the peer sends at once may be in force before the channel is told.
-    same('opened', [l['receiveMTU'] for l in lines if l['event'] == 'channelOpened'], [100] * 2)
+    assert [l['receiveMTU'] for l in lines if l['event'] == 'channelOpened'] == [100] * 2
     last = {l['channel']: (l['sendMTU'], l['receiveMTU']) for l in lines if l['event'] == 'channelReconfigured'}
-    same('reconfigured', last, {1: (1000, 1500), 2: (1000, 1500)})
+    assert last == {1: (1000, 1500), 2: (1000, 1500)}
     sizes = [len(l['value']) // 2 for l in lines if l['event'] == 'channelData']
-    same('octets', sum(sizes), len(content))
-    check(max(sizes) > 100, f'the longest message has {max(sizes)} octets')
-    same('request here', [(e['mtu'], e['mps'], e['channels']) for e in lab.wait_peer('coc-reconfigure')], [(1500, 200, 2)])
-    same('answers there', [e['result'] for e in lab.wait_peer('coc-reconfigured', 2)], [0, 0])
+    assert sum(sizes) == len(content)
+    assert max(sizes) > 100, f'the longest message has {max(sizes)} octets'
+    assert [(e['mtu'], e['mps'], e['channels']) for e in lab.wait_peer('coc-reconfigure')] == [(1500, 200, 2)]
+    assert [e['result'] for e in lab.wait_peer('coc-reconfigured', 2)] == [0, 0]
 
 
 @mark.lab(KINDS, peer=False)
@@ -146,7 +145,7 @@ def test_l2cap_reconfigure_refused(lab):
     """A peer that does not know how to reconfigure, as Bumble itself, is told by the words and the exit status"""
     lab.start_peer('--psm', PSM)
     done = piped(lab, '--enhanced', '--reconfigure', '4096', status=1)
-    check(b'cannot be changed to these sizes' in done.stderr, f'stderr: {done.stderr}')
+    assert b'cannot be changed to these sizes' in done.stderr, f'stderr: {done.stderr}'
 
 
 @mark.lab(KINDS, peer=False, through_bled=True)
@@ -155,7 +154,7 @@ def test_l2cap_refused(lab):
     lab.start_peer('--psm', '0x90')
     for more in ([], ['--enhanced']):
         done = piped(lab, *more, status=1)
-        check(b'does not offer a channel' in done.stderr, f'stderr: {done.stderr}')
+        assert b'does not offer a channel' in done.stderr, f'stderr: {done.stderr}'
 
 
 def echoed(lab, *central, tool=(), options=()):
@@ -179,7 +178,7 @@ def echoed(lab, *central, tool=(), options=()):
     reader = threading.Thread(target=echo, daemon=True)
     reader.start()
     try:
-        check(listening.wait(PATIENCE), 'it does not listen')
+        assert listening.wait(PATIENCE), 'it does not listen'
         # The tool ends the link when the channel has closed.
         peer = passed(lab.central('--name', 'Echo', '--skip-gatt', '--coc', PSM, '--hold', '60', *central))
         process.wait(PATIENCE)
@@ -189,7 +188,7 @@ def echoed(lab, *central, tool=(), options=()):
         process.wait()
         errors = process.stderr.read()
     reader.join(PATIENCE)
-    same(f'exit status; stderr {errors[-300:]}', process.returncode, 0)
+    assert process.returncode == 0, f'exit status; stderr {errors[-300:]}'
     return peer, lines
 
 
@@ -197,26 +196,26 @@ def echoed(lab, *central, tool=(), options=()):
 def test_l2cap_listens(lab):
     """`l2cap listen` serves a central that opens a channel, and ends when it closes it"""
     peer, lines = echoed(lab, tool=('--mtu', '3000'))
-    same('MTU at the central', steps(peer, 'coc-open')[0]['mtu'], 3000)
-    same('sizes that came back', [s['size'] for s in steps(peer, 'coc-echo')], [1, 20, 251, 1000, 3000])
-    same('closed', [l['channel'] for l in lines if l['event'] == 'channelClosed'], [1])
+    assert steps(peer, 'coc-open')[0]['mtu'] == 3000
+    assert [s['size'] for s in steps(peer, 'coc-echo')] == [1, 20, 251, 1000, 3000]
+    assert [l['channel'] for l in lines if l['event'] == 'channelClosed'] == [1]
 
 
 @mark.lab(('btvirt',), peer=False)
 def test_l2cap_listens_for_the_longest(lab):
     """`l2cap listen` takes messages of 65,535 octets from a central and sends them back, in frames of 65,533 octets"""
     peer, lines = echoed(lab, '--coc-mtu', '65535', '--coc-mps', '65533', tool=('--mtu', '65535', '--mps', '2044'))
-    same('sizes that came back', [s['size'] for s in steps(peer, 'coc-echo')], [1, 20, 251, 1000, 65535])
-    same('longest message here', max(len(l['value']) // 2 for l in lines if l['event'] == 'channelData'), 65535)
-    same('longest message there', steps(peer, 'coc-echo')[-1]['longest'], 65535)
+    assert [s['size'] for s in steps(peer, 'coc-echo')] == [1, 20, 251, 1000, 65535]
+    assert max(len(l['value']) // 2 for l in lines if l['event'] == 'channelData') == 65535
+    assert steps(peer, 'coc-echo')[-1]['longest'] == 65535
 
 
 @mark.lab(KINDS, peer=False, through_bled=True)
 def test_l2cap_listens_for_one_enhanced_channel(lab):
     """`l2cap listen --enhanced` accepts the enhanced form from a central"""
     peer, lines = echoed(lab, '--coc-enhanced', '1', tool=('--enhanced',))
-    same('sizes that came back', [s['size'] for s in steps(peer, 'coc-echo')], [1, 20, 251, 1000, 2048])
-    same('opened', [l['channel'] for l in lines if l['event'] == 'channelOpened'], [1])
+    assert [s['size'] for s in steps(peer, 'coc-echo')] == [1, 20, 251, 1000, 2048]
+    assert [l['channel'] for l in lines if l['event'] == 'channelOpened'] == [1]
 
 
 @mark.lab(KINDS, peer=False)
@@ -226,8 +225,8 @@ def test_l2cap_requires_encryption(lab):
     command.wait_event('listening')
     central = lab.central('--name', 'Echo', '--skip-gatt', '--coc', PSM)
     central.wait_for(lambda l: 'step' not in l, 'verdict')
-    check(not [l for l in command.lines if l.get('event') == 'channelOpened'], 'a channel was opened')
+    assert not [l for l in command.lines if l.get('event') == 'channelOpened'], 'a channel was opened'
     central.end()
     command.end()
     peer, _ = echoed(lab, '--pair-first', tool=('--encrypted',))
-    check(steps(peer, 'coc-open'), 'no channel after pairing')
+    assert steps(peer, 'coc-open'), 'no channel after pairing'

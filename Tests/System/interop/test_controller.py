@@ -3,7 +3,6 @@ import socket, struct, time
 
 from pytest import mark
 
-from jelling.checks import check, same
 from jelling.child import PATIENCE
 from jelling.lab import KINDS
 from jelling.relay import split_packets
@@ -50,8 +49,8 @@ class Host:
                 if wanted(packet):
                     self.packets.remove(packet)
                     return packet
-            check(time.monotonic() < end, f'no {what} in {seconds} s; got {[p.hex() for p in self.packets[-4:]]}')
-            check(self.pump(0.05), f'the controller hung up before {what}')
+            assert time.monotonic() < end, f'no {what} in {seconds} s; got {[p.hex() for p in self.packets[-4:]]}'
+            assert self.pump(0.05), f'the controller hung up before {what}'
 
     def event(self, code, subevent=None, seconds=PATIENCE):
         """Parameters of an event; those of an LE event without the subevent code."""
@@ -67,7 +66,7 @@ class Host:
         answer = self.wait_for(lambda p: p[0] == 4 and (p[1] == 0x0E and p[4:6] == number
                                                         or p[1] == 0x0F and p[5:7] == number), f'answer to {opcode:#x}')
         got = answer[6] if answer[1] == 0x0E else answer[3]
-        same(f'status of {opcode:#x}', got, status)
+        assert got == status, f'status of {opcode:#x}'
         return answer[7:] if answer[1] == 0x0E else b''
 
     def prepare(self):
@@ -95,7 +94,7 @@ class Host:
 
     def link(self):
         complete = self.event(0x3E, (0x01, 0x0A))
-        same('status of the connection', complete[0], 0)
+        assert complete[0] == 0
         return complete[1:3], complete[3], complete[4], complete[5:11]
 
     def close(self):
@@ -117,34 +116,34 @@ def test_one_link_on_every_controller(lab):
     # Legacy and extended reports: event type, address type, address … data.
     report = central.wait_for(lambda p: p[:2] == b'\4\x3e' and p[3] in (0x02, 0x0D), 'report')
     address = 7 if report[3] == 0x02 else 8
-    same('type and address of the advertiser', report[address - 1:address + 6], b'\1' + PERIPHERAL)
-    check(FLAGS in report, f'no flags in {report.hex()}')
+    assert report[address - 1:address + 6] == b'\1' + PERIPHERAL
+    assert FLAGS in report, f'no flags in {report.hex()}'
     central.command(SET_SCAN_ENABLE, b'\0\0')
 
     handle, role, kind, address = central.connect()
-    same('role, type and address of the peer', (role, kind, address), (0, 1, PERIPHERAL))
+    assert (role, kind, address) == (0, 1, PERIPHERAL)
     theirs, role, kind, address = peripheral.link()
-    same('role and type of the other', (role, kind), (1, 0))
+    assert (role, kind) == (1, 0)
     if lab.address:
-        same('address of the other', address[::-1].hex(':').upper(), lab.address)
+        assert address[::-1].hex(':').upper() == lab.address
 
     for host, name in ((central, handle), (peripheral, theirs)):
         host.command(READ_REMOTE_FEATURES, name)
         features = host.event(0x3E, 0x04)
-        same('status and handle', (features[0], features[1:3]), (0, name))
+        assert (features[0], features[1:3]) == (0, name)
     # A frame of three octets, on the attribute channel, each way.
     for host, name, other, their in ((central, handle, peripheral, theirs), (peripheral, theirs, central, handle)):
         host.socket.sendall(b'\2' + name + struct.pack('<HHH', 7, 3, 4) + b'abc')
         data = other.wait_for(lambda p: p[0] == 2, 'data')
-        same('handle of the data', struct.unpack_from('<H', data, 1)[0] & 0x0FFF, struct.unpack('<H', their)[0])
-        check(data[2] >> 4 & 3 == 2, f'boundary flag of {data.hex()}')
-        same('data', data[5:], b'\3\0\4\0abc')
-        same('completed packets', host.event(0x13), b'\1' + name + b'\1\0')
+        assert struct.unpack_from('<H', data, 1)[0] & 0x0FFF == struct.unpack('<H', their)[0]
+        assert data[2] >> 4 & 3 == 2, f'boundary flag of {data.hex()}'
+        assert data[5:] == b'\3\0\4\0abc'
+        assert host.event(0x13) == b'\1' + name + b'\1\0'
 
     peripheral.command(DISCONNECT, theirs + b'\x13')
-    same('what the central hears', central.event(0x05), b'\0' + handle + b'\x13')
+    assert central.event(0x05) == b'\0' + handle + b'\x13'
     # The specification has 0x16 here; Bumble's and BlueZ's controllers repeat the reason.
-    check(peripheral.event(0x05)[:3] == b'\0' + theirs, 'the end was told of another link')
+    assert peripheral.event(0x05)[:3] == b'\0' + theirs, 'the end was told of another link'
     central.close()
     peripheral.close()
 
@@ -155,7 +154,7 @@ def test_a_withdrawn_connection(lab):
     central, peripheral = hosts(lab)
     central.command(CREATE_CONNECTION, struct.pack('<HHBB6sBHHHHHH', 16, 16, 0, 1, PERIPHERAL, 0, 24, 24, 0, 100, 0, 0))
     central.command(CANCEL)
-    same('status', central.event(0x3E, (0x01, 0x0A))[0], 0x02)
+    assert central.event(0x3E, (0x01, 0x0A))[0] == 0x02
     peripheral.advertise()
     handle, _, _, _ = central.connect()
     central.command(DISCONNECT, handle + b'\x13')
@@ -171,7 +170,7 @@ def test_one_host_at_a_time(lab):
     second = Host(lab.endpoint)
     end = time.monotonic() + 5
     while second.pump(0.1):
-        check(time.monotonic() < end, 'a second host was let in')
+        assert time.monotonic() < end, 'a second host was let in'
     second.close()
     peripheral.advertise()
     handle, _, _, _ = central.connect()
@@ -182,10 +181,10 @@ def test_one_host_at_a_time(lab):
     central.command(ADD_TO_ACCEPT_LIST, b'\1' + PERIPHERAL)
     central.scan()
     central.close()     # in the middle of everything
-    same('what the peer sees', peripheral.event(0x05), b'\0' + theirs + b'\x08')
+    assert peripheral.event(0x05) == b'\0' + theirs + b'\x08'
 
     heir = Host(lab.endpoint)
-    check(heir.pump(0.5) and not heir.packets, f'packets for nobody: {[p.hex() for p in heir.packets[:3]]}')
+    assert heir.pump(0.5) and not heir.packets, f'packets for nobody: {[p.hex() for p in heir.packets[:3]]}'
     heir.prepare()
     peripheral.command(SET_ADVERTISING_ENABLE, b'\1')
     handle, _, _, _ = heir.connect()

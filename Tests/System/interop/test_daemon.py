@@ -3,7 +3,6 @@ import time
 
 from pytest import mark
 
-from jelling.checks import check, same
 from interop.test_set import ONE, TRAIN, peer
 from jelling.lab import heard
 from interop.test_serve import NAME, fail, passed, profile, steps, stop
@@ -17,7 +16,7 @@ SETTINGS = {1: 2046, 2: 247, 3: 16}
 
 def client(lab):
     connected = Client(lab.bled(lab.endpoint), PATIENCE)
-    check(1 in connected.greet(), 'not welcome')
+    assert 1 in connected.greet(), 'not welcome'
     return connected
 
 
@@ -26,7 +25,7 @@ def next_of(connected, field):
     while (message := connected.receive()) is not None:
         if field in message:
             return decode(message[field][0])
-    check(False, f'the connection ended before a message {field}')
+    raise AssertionError(f'the connection ended before a message {field}')
 
 
 @mark.lab(KINDS, peer=False, through_bled='only')
@@ -48,14 +47,14 @@ def test_two_tools_serve_bumble(lab):
     second.process.kill()
     # Several values later the subscriptions to the first go on.
     time.sleep(2)
-    check(not [line for line in first.lines if line.get('event') == 'disconnected'], 'the link ended with the other tool')
+    assert not [line for line in first.lines if line.get('event') == 'disconnected'], 'the link ended with the other tool'
     stop(lab, first)
     ended = steps(passed(central), 'ended-by-peer')[0]
-    same('reason', ended['reason'], 0x13)
+    assert ended['reason'] == 0x13
     told = {key.split(':')[-1].split(' ')[0].upper(): count for key, count in ended['notified'].items()}
-    check(told['2A37'] >= 2, f'the subscription fell silent: {told}')
-    check(not [line for line in second.lines if line.get('event') in ('written', 'read') and line.get('uuid') != TEMPERATURE],
-          'the second tool heard of what is the first one\'s')
+    assert told['2A37'] >= 2, f'the subscription fell silent: {told}'
+    assert not [line for line in second.lines if line.get('event') in ('written', 'read') and line.get('uuid') != TEMPERATURE], (
+        'the second tool heard of what is the first one\'s')
 
 
 @mark.lab(KINDS, through_bled='only')
@@ -66,19 +65,19 @@ def test_channel_to_bumble_through_bled(lab):
     end = owner.end(owner.request({4: {1: {1: Fixed64(address), 2: 1}, 2: 5}}))
     link = end[4][0]
     end = owner.end(owner.request({26: {1: Fixed64(link), 2: 0x80, 3: SETTINGS}}))
-    check(21 in end, f'not opened: {end}')
+    assert 21 in end, f'not opened: {end}'
     opened = decode(end[21][0])
     channel = opened[1][0]
-    same('SPSM', opened[2], [0x80])
+    assert opened[2] == [0x80]
     for size in 1, 20, 251, 1000, min(2046, opened[3][0]):
         unit = bytes((place * 3 + size) % 256 for place in range(size))
         owner.request({27: {1: channel, 2: unit}})
         received = decode(next_of(owner, 27)[2][0])
-        same(f'unit of {size}', received[2][0], unit)
+        assert received[2][0] == unit, f'unit of {size}'
         owner.request({28: {1: channel, 2: 1}})
     end = thief.end(thief.request({27: {1: channel, 2: b'stolen'}}))
-    same('reason', decode(end[2][0])[1], [102])
-    check(3 in owner.end(owner.request({29: channel})), 'not closed')
+    assert decode(end[2][0])[1] == [102]
+    assert 3 in owner.end(owner.request({29: channel})), 'not closed'
     lab.wait_peer('coc-close')
 
 
@@ -87,7 +86,7 @@ def test_channel_from_bumble_through_bled(lab):
     """Bumble opens a channel to a client in Python that listens through bled, and gets every unit back"""
     server = client(lab)
     end = server.end(server.request({24: {1: 0x81, 2: SETTINGS}}))
-    same('SPSM', end[20], [0x81])
+    assert end[20] == [0x81]
     server.request({12: {1: {1: NAME.encode()}, 3: 1, 6: 1}})
     central = lab.central('--name', NAME, '--skip-gatt', '--coc', '0x81')
     channel = None
@@ -98,13 +97,13 @@ def test_channel_from_bumble_through_bled(lab):
     echoed = 0
     while echoed < 5:
         happened = next_of(server, 27)
-        check(2 in happened, f'no unit: {happened}')
+        assert 2 in happened, f'no unit: {happened}'
         unit = decode(happened[2][0]).get(2, [b''])[0]
         server.request({27: {1: channel, 2: unit}})
         server.request({28: {1: channel, 2: 1}})
         echoed += 1
     passed(central)
-    same('echoes', len([line for line in central.lines if line.get('step') == 'coc-echo' and line['ok']]), 5)
+    assert len([line for line in central.lines if line.get('step') == 'coc-echo' and line['ok']]) == 5
 
 
 GREEDY = 0xC0DE_0000_1000
@@ -123,7 +122,7 @@ def sets_begin(connected, wanted, first=0):
     started, reasons = set(), []
     while len(started) < 4 or len(reasons) < wanted - 4:
         message = connected.receive()
-        check(message is not None, 'the connection ended')
+        assert message is not None, 'the connection ended'
         for event in map(decode, message.get(32, [])):
             if 2 in event:
                 started.add(event[1][0])
@@ -138,28 +137,28 @@ def test_greedy_sets(lab):
     tool = lab.start('advertise', '--set', f'data=04ff010101,address={ONE},sid=5,interval=50,periodic=100,periodic-data={TRAIN}')
     tool.wait_for(lambda l: l.get('state') == 'started', 'started')
     greedy, thief = client(lab), client(lab)
-    same('reasons', set(sets_begin(greedy, 1000)), {LIMIT_REACHED})
+    assert set(sets_begin(greedy, 1000)) == {LIMIT_REACHED}
     # Numbers are each client's own: nothing of another has one here.
     for number in range(1, 60):
         thief.request({5: {1: number}})
         end = thief.end(thief.request({34: {1: number, 2: {1: b'\2\1\6'}}}))
-        same('change of another\'s set', decode(end[2][0])[1], [CANCELLED])
+        assert decode(end[2][0])[1] == [CANCELLED]
     shared = lab.start('advertise', '--name', 'Shared')
     shared.wait_event('advertising')
     listener = peer(lab, '--listen', '600', '--follow', f'{ONE}/5')
-    same('data', heard(listener, ONE)['data'], '04ff010101')
-    same('train', heard(listener, ONE, 'train')['data'], TRAIN)
+    assert heard(listener, ONE)['data'] == '04ff010101'
+    assert heard(listener, ONE, 'train')['data'] == TRAIN
     listener.wait_for(lambda l: l.get('ev') == 'heard' and 'Shared'.encode().hex() in l['data'], 'the shared one')
     greedy.socket.close()
 
     def sets():
         return [w for w in lab.run('status').events('status')[0]['adapters'][0]['wanted'] if w['work'] == 'advertiseSet']
     wait_until(lambda: len(sets()) == 1, lambda: f'its sets stay: {sets()}')
-    same('reasons', sets_begin(client(lab), 4, first=1000), [])
+    assert sets_begin(client(lab), 4, first=1000) == []
     before = len([l for l in listener.lines if l.get('ev') == 'train'])
     listener.wait_event('train', count=before + 3)
     for one in tool, shared:
-        check(one.process.poll() is None, 'a tool ended')
+        assert one.process.poll() is None, 'a tool ended'
         one.end()
 
 
@@ -171,14 +170,14 @@ def test_greedy_trains(lab):
     for number in range(12):
         greedy.request({35: {1: {1: address(GREEDY + number), 2: 3}}})
     reasons = [decode(next_of(greedy, 3)[2][0])[1][0] for _ in range(4)]
-    same('reasons', reasons, 4 * [LIMIT_REACHED])
+    assert reasons == 4 * [LIMIT_REACHED]
     tool = lab.start('sync', 'F2:F1:F0:00:01:01/random', '--sid', '1')
     tool.wait_event('train', count=2)
     follower = client(lab)
     follower.request({35: {1: {1: address(BUMBLE_SET), 2: 1}}})
     while 3 not in (told := next_of(follower, 33)):
-        check(2 in told, f'not found: {told}')
-    same('data', decode(told[3][0])[2], [bytes.fromhex(TRAIN)])
+        assert 2 in told, f'not found: {told}'
+    assert decode(told[3][0])[2] == [bytes.fromhex(TRAIN)]
     follower.socket.close()
     count = len([l for l in tool.lines if l.get('event') == 'train'])
     tool.wait_event('train', count=count + 5)

@@ -3,7 +3,6 @@ import signal, threading
 
 from pytest import mark
 
-from jelling.checks import check, same
 from interop.test_gatt import CONTROL
 from jelling.lab import PEER_ADDRESS
 from jelling.relay import ACL, TO_CONTROLLER
@@ -19,8 +18,8 @@ def ended_a_scan(lab, how):
     scan.wait_event('discovered')
     scan.process.send_signal(how)
     result = lab.finish(scan, 5)
-    same('exit status', result.status, 0)
-    check(not result.strays, f'stdout is not JSON: {result.strays[:2]}')
+    assert result.status == 0
+    assert not result.strays, f'stdout is not JSON: {result.strays[:2]}'
     check_scanning_stopped(relay)
 
 
@@ -39,8 +38,8 @@ def test_interrupt_ends_a_subscription(lab):
     tool = lab.start('gatt', 'BumblePeer', 'subscribe', '2A37')
     tool.wait_event('notified')
     tool.process.send_signal(signal.SIGINT)
-    check(lab.finish(tool, 5).status in (0, 1), 'it did not end by itself')
-    same('reason', lab.wait_peer('disconnected')[0]['reason'], 0x13)
+    assert lab.finish(tool, 5).status in (0, 1), 'it did not end by itself'
+    assert lab.wait_peer('disconnected')[0]['reason'] == 0x13
 
 
 def test_interrupt_ends_a_pending_connection(lab):
@@ -51,13 +50,13 @@ def test_interrupt_ends_a_pending_connection(lab):
     wanted = (CREATE_CONNECTION, EXTENDED_CREATE_CONNECTION, SCAN_ENABLE, EXTENDED_SCAN_ENABLE)
     relay.wait_for_command(wanted)
     threading.Event().wait(1)
-    check(tool.process.poll() is None, 'a connection to an absent device must stay pending (CEN-9)')
+    assert tool.process.poll() is None, 'a connection to an absent device must stay pending (CEN-9)'
     tool.process.send_signal(signal.SIGINT)
-    check(lab.finish(tool, 10).status in (0, 1), 'it did not end by itself')
+    assert lab.finish(tool, 10).status in (0, 1), 'it did not end by itself'
     if lab.kind == 'btvirt':
         return      # it ends an attempt for an absent peer at once, so that nothing is pending in it
     last = [opcode for opcode, _ in relay.commands(CREATE_CONNECTION, EXTENDED_CREATE_CONNECTION, CANCEL)]
-    check(not last or last[-1] == CANCEL, f'a pending connection was left in the controller: {[hex(o) for o in last]}')
+    assert not last or last[-1] == CANCEL, f'a pending connection was left in the controller: {[hex(o) for o in last]}'
 
 
 @mark.lab(slow=True, through_bled=True)
@@ -76,8 +75,8 @@ def test_a_peer_that_vanishes_during_discovery(lab):
     relay = lab.relay(watch)
     # btvirt does not report a vanished client: there the ATT transaction's 30 s end it.
     result = lab.gatt('discover', via=relay.endpoint, timeout=100, status=1)
-    check(killed.is_set(), 'no discovery was seen')
-    check(result.events('error') and result.events('error')[0].get('message'), 'no error event: ' + result.describe())
+    assert killed.is_set(), 'no discovery was seen'
+    assert result.events('error') and result.events('error')[0].get('message'), 'no error event: ' + result.describe()
 
 
 @mark.lab(('bumble', 'bumble-stock', 'simulator'))
@@ -87,15 +86,15 @@ def test_a_peer_that_vanishes_while_subscribed(lab):
     tool.wait_event('notified')
     lab.peer.end(signal.SIGKILL)
     result = lab.finish(tool)
-    same('exit status', result.status, 1)
-    check(result.events('error'), 'no error event: ' + result.describe())
+    assert result.status == 1
+    assert result.events('error'), 'no error event: ' + result.describe()
 
 
 def test_a_peer_that_hangs_up(lab):
     """a peer that disconnects ends a script with status 1"""
     lab.every_link_ends_by_us = False
     result = lab.gatt('script', lab.script(f'write {CONTROL} 03', 'wait --duration 300'), status=1)
-    check(result.events('error'), 'no error event: ' + result.describe())
+    assert result.events('error'), 'no error event: ' + result.describe()
     lab.wait_peer('disconnected')
 
 
@@ -107,8 +106,8 @@ def test_a_controller_that_goes_away(lab):
     scan.wait_event('discovered')
     relay.cut()
     result = lab.finish(scan)
-    check(result.status in (1, 3), 'want status 1 or 3: ' + result.describe())
-    check(result.stderr or result.events('error'), 'no word about it: ' + result.describe())
+    assert result.status in (1, 3), 'want status 1 or 3: ' + result.describe()
+    assert result.stderr or result.events('error'), 'no word about it: ' + result.describe()
 
 
 @mark.lab(('bumble', 'btvirt'), slow=True)
@@ -116,8 +115,8 @@ def test_a_controller_that_never_answers(lab):
     """a controller that answers nothing leads to a clear error in bounded time"""
     relay = lab.relay(lambda direction, packet: direction == TO_CONTROLLER)
     result = lab.run('info', via=relay.endpoint, status=None)
-    check(result.status in (1, 3), 'want status 1 or 3: ' + result.describe())
-    check(result.stderr or result.events('error'), 'no word about it: ' + result.describe())
+    assert result.status in (1, 3), 'want status 1 or 3: ' + result.describe()
+    assert result.stderr or result.events('error'), 'no word about it: ' + result.describe()
 
 
 def test_a_peer_that_comes_later(lab):
@@ -125,8 +124,8 @@ def test_a_peer_that_comes_later(lab):
     lab.peer.end()
     tool = lab.start('gatt', PEER_ADDRESS + '/random', 'read', '2A38')
     threading.Event().wait(2)
-    check(tool.process.poll() is None, 'it gave up: ' + tool.stderr())
+    assert tool.process.poll() is None, 'it gave up: ' + tool.stderr()
     lab.start_peer()
     result = lab.finish(tool, 20)
-    same('exit status', result.status, 0)
-    same('value', [e['value'] for e in result.events('value')], ['01'])
+    assert result.status == 0
+    assert [e['value'] for e in result.events('value')] == ['01']

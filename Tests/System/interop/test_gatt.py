@@ -3,7 +3,6 @@ import struct
 
 from pytest import mark
 
-from jelling.checks import check, same
 from jelling.lab import PEER_ADDRESS
 from jelling.relay import ACL, TO_CONTROLLER
 
@@ -17,7 +16,7 @@ LONG_VALUE = bytes(i % 251 for i in range(512))
 
 def value_of(result, index=0):
     events = result.events('value')
-    check(len(events) > index, 'no value: ' + result.describe())
+    assert len(events) > index, 'no value: ' + result.describe()
     return events[index]['value']
 
 
@@ -47,41 +46,41 @@ def normalized(services):
 def test_discover_prints_the_whole_database(lab):
     """`gatt BumblePeer discover` prints every service, include, characteristic and descriptor of the peer"""
     result = lab.gatt('discover')
-    same('lines', len(result.lines), 1)
-    same('event', result.lines[0].get('event'), 'database')
+    assert len(result.lines) == 1
+    assert result.lines[0].get('event') == 'database'
     got, want = normalized(result.lines[0]['services']), expected_database(lab)
     for a, b in zip(got, want):
         for c, d in zip(a['characteristics'], b['characteristics']):
-            same(f'characteristic {d["uuid"]}', c, d)
-        same(f'service {b["uuid"]}', a, b)
-    same('services', [s['uuid'] for s in got], [s['uuid'] for s in want])
-    check(result.lines[0]['mtu'] > 23, f'mtu {result.lines[0]["mtu"]}')
+            assert c == d, f'characteristic {d["uuid"]}'
+        assert a == b, f'service {b["uuid"]}'
+    assert [s['uuid'] for s in got] == [s['uuid'] for s in want]
+    assert result.lines[0]['mtu'] > 23, f'mtu {result.lines[0]["mtu"]}'
 
 
 @mark.lab(('bumble', 'btvirt', 'simulator'), through_bled=True)
 def test_values_have_a_meaning(lab):
     """`gatt PEER read 'Battery Level' 2A38` reads both, by name and UUID, and shows their meaning after the bytes"""
     events = lab.gatt('read', 'Battery Level', '2A38').events('value')
-    same('UUIDs', [e['uuid'] for e in events], ['2A19', '2A38'])
-    same('battery', (events[0]['value'], events[0].get('text')), ('57', '87 %'))
-    same('values', events[0].get('values'), [{'name': 'Battery Level', 'value': 87, 'unit': '%'}])
-    same('form', value_of(lab.gatt('read', '2A19', '--uint8')), '57')
+    assert [e['uuid'] for e in events] == ['2A19', '2A38']
+    assert (events[0]['value'], events[0].get('text')) == ('57', '87 %')
+    assert events[0].get('values') == [{'name': 'Battery Level', 'value': 87, 'unit': '%'}]
+    assert value_of(lab.gatt('read', '2A19', '--uint8')) == '57'
 
 
 @mark.lab(('bumble', 'btvirt', 'simulator'), through_bled=True)
 def test_discover_of_one_service(lab):
     """`gatt PEER discover --service 180D` prints only that service"""
     result = lab.gatt('discover', '--service', '180D')
-    same('services', normalized(result.lines[0]['services']), [s for s in expected_database(lab) if s['uuid'] == '180D'])
+    assert normalized(result.lines[0]['services']) == [s for s in expected_database(lab) if s['uuid'] == '180D']
 
 
 @mark.lab(through_bled=True)
 def test_long_read(lab):
     """a value of 512 bytes is read completely"""
     result = lab.gatt('read', LONG_READ)
-    same('value', value_of(result), LONG_VALUE.hex())
-    same('handle', result.events('value')[0]['handle'], value_handle(lab, LONG_READ))
-    same('uuid', result.events('value')[0]['uuid'], LONG_READ)
+    assert value_of(result) == LONG_VALUE.hex()
+    assert result.events('value')[0]['handle'] == value_handle(lab, LONG_READ)
+    assert result.events('value')[0]['uuid'] == LONG_READ
 
 
 @mark.lab(through_bled=True)
@@ -90,13 +89,13 @@ def test_long_write_with_read_back(lab):
     long, short = LONG_VALUE[::-1].hex(), bytes(range(20)).hex()
     result = lab.gatt('script', lab.script(
         f'write {LONG_WRITE} {long}', f'read {LONG_WRITE}', f'write {LONG_WRITE} {short}', f'read {LONG_WRITE}'))
-    same('written', len(result.events('written')), 2)
-    same('long value', value_of(result, 0), long)
-    same('short value', value_of(result, 1), short)
+    assert len(result.events('written')) == 2
+    assert value_of(result, 0) == long
+    assert value_of(result, 1) == short
     sizes = [e['size'] for e in lab.peer_events('write') if e['char'] == 'LONG_W']
-    check(sizes and 512 in sizes, f'the peer saw writes of {sizes} bytes')
+    assert sizes and 512 in sizes, f'the peer saw writes of {sizes} bytes'
     lab.gatt('write', LONG_WRITE, long)
-    same('value over another connection', value_of(lab.gatt('read', LONG_WRITE)), long)
+    assert value_of(lab.gatt('read', LONG_WRITE)) == long
 
 
 @mark.lab(('bumble', 'btvirt', 'simulator'), through_bled=True)
@@ -104,11 +103,11 @@ def test_targets(lab):
     """a target is `UUID`, `SERVICE/UUID` or `0xHANDLE`; a peer is a name or an address with or without its type"""
     handle = value_handle(lab, '2A38')
     for target in ('2A38', '180D/2A38', f'0x{handle:04x}', '00002a38-0000-1000-8000-00805f9b34fb'):
-        same(target, value_of(lab.gatt('read', target)), '01')
+        assert value_of(lab.gatt('read', target)) == '01', target
     for peer in (PEER_ADDRESS, PEER_ADDRESS + '/random'):
-        same(peer, value_of(lab.gatt('read', '2A38', peer=peer)), '01')
+        assert value_of(lab.gatt('read', '2A38', peer=peer)) == '01', peer
     result = lab.gatt('read', '2AFF', status=1)
-    check(result.events('error'), 'no error for a characteristic that is not there: ' + result.describe())
+    assert result.events('error'), 'no error for a characteristic that is not there: ' + result.describe()
 
 
 @mark.lab(through_bled=True)
@@ -116,14 +115,14 @@ def test_three_notifications(lab):
     """`subscribe 2A37 --count 3` prints `subscribed`, then three notified values, and ends"""
     result = lab.gatt('subscribe', '2A37', '--count', '3')
     names = [l['event'] for l in result.lines if l.get('event') in ('subscribed', 'notified', 'indicated')]
-    same('events', names, ['subscribed'] + 3 * ['notified'])
+    assert names == ['subscribed'] + 3 * ['notified']
     for e in result.events('notified'):
-        same('handle', e['handle'], value_handle(lab, '2A37'))
-        same('uuid', e['uuid'], '2A37')
+        assert e['handle'] == value_handle(lab, '2A37')
+        assert e['uuid'] == '2A37'
         value = bytes.fromhex(e['value'])
-        check(len(value) == 2 and value[0] == 0, f'value {e["value"]}')
+        assert len(value) == 2 and value[0] == 0, f'value {e["value"]}'
     rates = [bytes.fromhex(e['value'])[1] for e in result.events('notified')]
-    same('consecutive values', rates, list(range(rates[0], rates[0] + 3)))
+    assert rates == list(range(rates[0], rates[0] + 3))
 
 
 @mark.lab(through_bled=True)
@@ -131,7 +130,7 @@ def test_an_indication_is_confirmed(lab):
     """an indication is printed and confirmed"""
     result = lab.gatt('script', lab.script(
         f'subscribe {INDICATE}', f'write {CONTROL} 02cafe01', 'wait --count 1 --duration 5'))
-    same('indicated', [e['value'] for e in result.events('indicated')], ['cafe01'])
+    assert [e['value'] for e in result.events('indicated')] == ['cafe01']
     lab.wait_peer('indication-confirmed')
 
 
@@ -141,9 +140,9 @@ def test_two_write_commands(lab):
     result = lab.gatt('script', lab.script(
         f'write {CONTROL} 04', f'write {WRITE_COMMANDS} 01020304 --command', f'write {WRITE_COMMANDS} 0506 --command',
         f'read {COUNTERS}'))
-    same('bytes, commands, last size', struct.unpack('<III', bytes.fromhex(value_of(result))), (6, 2, 2))
+    assert struct.unpack('<III', bytes.fromhex(value_of(result))) == (6, 2, 2)
     lab.gatt('write', WRITE_COMMANDS, '77', '--command')
-    same('after one more', struct.unpack('<III', bytes.fromhex(value_of(lab.gatt('read', COUNTERS)))), (7, 3, 1))
+    assert struct.unpack('<III', bytes.fromhex(value_of(lab.gatt('read', COUNTERS)))) == (7, 3, 1)
 
 
 @mark.lab(through_bled=True)
@@ -153,34 +152,34 @@ def test_att_errors(lab):
                                   (['write', '2A38', '00'], '0x03', '2A38')):
         result = lab.gatt(*arguments, status=1)
         errors = result.events('error')
-        check(len(errors) == 1, 'want one error event: ' + result.describe())
-        same(f'attError of {arguments}', errors[0].get('attError', '').lower(), code)
-        same(f'handle of {arguments}', errors[0].get('handle'), value_handle(lab, uuid))
-        check(errors[0].get('message'), f'no message: {errors[0]}')
+        assert len(errors) == 1, 'want one error event: ' + result.describe()
+        assert errors[0].get('attError', '').lower() == code, f'attError of {arguments}'
+        assert errors[0].get('handle') == value_handle(lab, uuid), f'handle of {arguments}'
+        assert errors[0].get('message'), f'no message: {errors[0]}'
 
 
 @mark.lab(through_bled=True)
 def test_an_encrypted_value(lab):
     """a value that requires encryption (0x0f) is read after one automatic pairing (SPEC 2.3 automatic pairing)"""
-    same('value', value_of(lab.gatt('read', ENCRYPTED)), b'secret'.hex())
+    assert value_of(lab.gatt('read', ENCRYPTED)) == b'secret'.hex()
 
 
 @mark.lab(('bumble', 'btvirt', 'simulator'), through_bled=True)
 def test_a_script_ends_at_its_first_failure(lab):
     """a script runs over one connection, and the first failing line ends it with status 1"""
     result = lab.gatt('script', lab.script('read 2A38', 'write 2A39 02', 'read 2A19'), status=1)
-    same('values', [e['value'] for e in result.events('value')], ['01'])
-    same('attError', result.events('error')[0]['attError'], '0x80')
+    assert [e['value'] for e in result.events('value')] == ['01']
+    assert result.events('error')[0]['attError'] == '0x80'
     lab.wait_peer('disconnected')
-    same('connections', len(lab.peer_events('connected')), 1)
+    assert len(lab.peer_events('connected')) == 1
 
 
 @mark.lab(through_bled=True)
 def test_ten_connections_in_a_row(lab):
     """ten connections in a row work, and each ends with reason 0x13"""
     for n in range(10):
-        same(f'value of connection {n + 1}', value_of(lab.gatt('read', '2A38', peer=PEER_ADDRESS + '/random')), '01')
-    same('connections', len(lab.wait_peer('disconnected', 10)), 10)
+        assert value_of(lab.gatt('read', '2A38', peer=PEER_ADDRESS + '/random')) == '01', f'value of connection {n + 1}'
+    assert len(lab.wait_peer('disconnected', 10)) == 10
 
 
 @mark.lab(through_bled=True)
@@ -192,7 +191,7 @@ def test_a_stream_of_notifications(lab):
         'wait --count 200 --duration 15'))
     numbers = [struct.unpack('<I', bytes.fromhex(e['value'])[:4])[0] for e in result.events('notified')
                if e['uuid'] == STREAM]
-    same('notifications', numbers, list(range(200)))
+    assert numbers == list(range(200))
 
 
 @mark.lab(through_bled=True)
@@ -202,11 +201,11 @@ def test_connection_parameters_asked_over_l2cap(lab):
     lab.run('gatt', 'BumblePeer', 'script', lab.script(f'write {CONTROL} 051800', 'wait --duration 1', 'read 2A38'),
             via=relay.endpoint)
     responses = [p[9:] for p in relay.packets(TO_CONTROLLER) if p[0] == ACL and p[7:9] == b'\5\0' and p[9] == 0x13]
-    same('responses', len(responses), 1)
-    same('result', responses[0][4:6], b'\0\0')
+    assert len(responses) == 1
+    assert responses[0][4:6] == b'\0\0'
     updates = relay.commands(0x2013)
-    check(updates, 'no LE Connection Update')
-    same('interval', struct.unpack('<HH', updates[0][1][2:6]), (0x18, 0x18))
+    assert updates, 'no LE Connection Update'
+    assert struct.unpack('<HH', updates[0][1][2:6]) == (0x18, 0x18)
 
 
 @mark.lab(('bumble', 'btvirt', 'simulator'), through_bled=True)
@@ -215,9 +214,9 @@ def test_several_values_by_one_request(lab):
     capture = lab.path('together.btsnoop')
     done = lab.gatt('read', '2A38', '2A19', LONG_READ, '--together', options=('-w', capture))
     values = [v['value'] for v in done.events('value')]
-    same('(values, the long one)', (len(values), values[2]), (3, LONG_VALUE.hex()))
+    assert (len(values), values[2]) == (3, LONG_VALUE.hex())
     opcodes = lab.run('decode', '--summary', capture).lines[-1]['att_opcodes']
-    check('0x20' in opcodes and '0x21' in opcodes, f'{opcodes}')
+    assert '0x20' in opcodes and '0x21' in opcodes, opcodes
 
 
 @mark.lab(('bumble', 'btvirt', 'simulator'), through_bled=True)
@@ -226,9 +225,9 @@ def test_reliable_write_over_several(lab):
     values = ['00', '11' * 40, '22' * 20]
     lab.gatt('write', LONG_WRITE, values[0])
     done = lab.gatt('write', LONG_WRITE, values[1], LONG_WRITE, values[2], '--reliable')
-    same('written', len(done.events('written')), 2)
+    assert len(done.events('written')) == 2
     got = lab.gatt('read', LONG_WRITE).events('value')[0]['value']
-    check(got.startswith(values[2]), got)
+    assert got.startswith(values[2]), got
     # Bumble looks at permissions when it writes, so that a refusal of the second value would come too late.
     lab.gatt('write', '2A38', '00', LONG_WRITE, values[1], '--reliable', status=1)
-    same('unchanged', lab.gatt('read', LONG_WRITE).events('value')[0]['value'], got)
+    assert lab.gatt('read', LONG_WRITE).events('value')[0]['value'] == got

@@ -5,7 +5,6 @@ from pytest import mark
 
 from jelling import options
 from interop.test_app import event, needs
-from jelling.checks import check, same
 from jelling.child import PATIENCE, Failure
 from jelling.programs import ROOT
 
@@ -116,8 +115,7 @@ def kill(child):
     child.process.send_signal(signal.SIGKILL)
     child.process.wait(60)
     child.reader.join(5)
-    same(f'{child.name} ended by itself, stderr {child.stderr()[-600:]!r}, status', child.process.returncode,
-         -signal.SIGKILL)
+    assert child.process.returncode == -signal.SIGKILL, f'{child.name} ended by itself, stderr {child.stderr()[-600:]!r}, status'
     child.errors.close()
 
 
@@ -176,19 +174,18 @@ class Relay:
                 'event': 'state', 'role': role, 'state': 'poweredOn'}
             if not told and first.get('state') not in ('poweredOn', None):
                 want['state'] = first['state']
-            same(f'first call of the {role}', first, want)
+            assert first == want, f'first call of the {role}'
             self.restored[name] += told is not None
-        check(not any(l['event'] == 'failed' for l in lines), f'a connection failed: {lines}')
+        assert not any(l['event'] == 'failed' for l in lines), f'a connection failed: {lines}'
         for line in lines:
             if line['event'] in ('discovered', 'connected') and self.before.identities:
-                check(line['peripheral'] in self.before.identities,
-                      f'{line["peripheral"]} is not among the known {self.before.identities}')
+                assert line['peripheral'] in self.before.identities, f'{line["peripheral"]} is not among the known {self.before.identities}'
         said = self.app.stderr()
         if lines:
             complaint = f'was damaged: {self.before.damaged} of {self.before.count} lines are lost'
-            same(f'the damage was told, stderr {said[-400:]!r},', complaint in said, self.before.damaged > 0)
+            assert (complaint in said) == (self.before.damaged > 0), f'the damage was told, stderr {said[-400:]!r},'
             self.told_damage += self.before.damaged > 0
-        check('Fatal' not in said and 'Crash' not in said, said)
+        assert 'Fatal' not in said and 'Crash' not in said, said
 
 
 @mark.lab(('bumble', 'btvirt', 'simulator'), slow=True, peer=False, endpoints=3)
@@ -232,14 +229,14 @@ def test_killed_app_goes_on(lab):
     else:
         central = lab.central('--name', 'Relay', number=2)
         result = lab.finish(central, 60)
-        check(any(l.get('ok') is True and 'step' not in l for l in result.lines), result.describe())
+        assert any(l.get('ok') is True and 'step' not in l for l in result.lines), result.describe()
         relay.app.wait_event('read')
     moments = set(last)
     summary = (f'{len(last)} kills, behind {sorted(m or "nothing" for m in moments)}; restored {relay.restored}; '
                f'damaged {damages}, told {relay.told_damage}; ghosts {relay.ghosts}, '
                f'crashes of btvirt {relay.crashes}')
-    check(len(moments) >= 3 and min(relay.restored.values()) >= 2, summary)
-    check(any(d in ('flipped', 'cut', 'cut and flipped', 'noise') for d in damages), summary)
+    assert len(moments) >= 3 and min(relay.restored.values()) >= 2, summary
+    assert any(d in ('flipped', 'cut', 'cut and flipped', 'noise') for d in damages), summary
     print(summary)
 
 
@@ -262,18 +259,18 @@ def test_killed_writer_of_a_journal(lab):
         first = app.lines[0]
         if before:
             name = before['advertisement']['localName']
-            same('first call', first, {'event': 'willRestore', 'name': name})
-            check(int(name) >= told or not told, f'restored {name}, told {told}')
+            assert first == {'event': 'willRestore', 'name': name}
+            assert int(name) >= told or not told, f'restored {name}, told {told}'
             restored += 1
         else:
-            same('first call', first['event'], 'state')
-        check('Fatal' not in app.stderr(), app.stderr())
+            assert first['event'] == 'state'
+        assert 'Fatal' not in app.stderr(), app.stderr()
         names = [int(l['name']) for l in app.lines if l['event'] == 'advertising']
         told = names[-1] if names else 0
         written += told
         # Everything that the app got before it was killed was in the journal.
         after = Preserved(journal).managers.get('writer')
-        check(not after or int(after['advertisement']['localName']) >= told, f'{after} after {told}')
+        assert not after or int(after['advertisement']['localName']) >= told, f'{after} after {told}'
     summary = f'{number + 1} kills, {restored} restorations, {written} changes'
-    check(restored >= 3 and written > 100, summary)
+    assert restored >= 3 and written > 100, summary
     print(summary)

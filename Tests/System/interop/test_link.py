@@ -3,7 +3,6 @@ import struct
 
 from pytest import mark
 
-from jelling.checks import check, same
 from interop.test_gatt import CONTROL, ENCRYPTED
 from jelling.lab import PEER_ADDRESS
 from jelling.relay import ACL, TO_CONTROLLER
@@ -22,18 +21,18 @@ def test_link_tells_its_radio(lab):
     avoid = ['--avoid', '0-10,36'] if lab.is_simulator else []
     done = lab.run('link', 'BumblePeer', '--phys', '1m,2m', *avoid, '--duration', '1')
     told = done.events('radio')[0]
-    same('address', told['address'], 'F2:F1:F0:00:00:02')
-    check(7.5 <= told['interval'] <= 4000 and told['timeout'] >= 100, f'parameters: {told}')
+    assert told['address'] == 'F2:F1:F0:00:00:02'
+    assert 7.5 <= told['interval'] <= 4000 and told['timeout'] >= 100, f'parameters: {told}'
     if lab.is_simulator:
-        same('power', (told['power'], told['maximumPower'], told['peersPower']), (0, 10, 0))
-        same('PHYs', (told['transmitPHY'], told['receivePHY']), ('LE 1M', 'LE 1M'))
+        assert (told['power'], told['maximumPower'], told['peersPower']) == (0, 10, 0)
+        assert (told['transmitPHY'], told['receivePHY']) == ('LE 1M', 'LE 1M')
 
 
 @mark.lab(('simulator',), through_bled=True)
 def test_link_tells_path_loss(lab):
     """`link --path-loss` tells the zone of a Bumble device"""
     tool = lab.start('link', 'BumblePeer', '--path-loss', '20-30')
-    same('zone', tool.wait_event('pathLoss')[0]['zone'], 'high')
+    assert tool.wait_event('pathLoss')[0]['zone'] == 'high'
     tool.end()
 
 
@@ -43,7 +42,7 @@ def test_link_is_subrated(lab):
     lab.start_peer('--subrate')
     tool = lab.start('link', 'BumblePeer', '--subrate', '4')
     told = tool.wait_event('subrateChanged')[0]
-    same('subrate', (told['factor'], told['continuation']), (4, 1))
+    assert (told['factor'], told['continuation']) == (4, 1)
     tool.end()
 
 
@@ -51,7 +50,7 @@ def test_link_is_subrated(lab):
 def test_link_refuses_what_is_unknown(lab):
     """`link --path-loss` says that the controller does not know the command"""
     result = lab.run('link', 'BumblePeer', '--path-loss', '20-30', status=1)
-    check('0x2078' in result.stderr.lower() or 'path loss' in result.stderr.lower(), result.stderr)
+    assert '0x2078' in result.stderr.lower() or 'path loss' in result.stderr.lower(), result.stderr
 
 
 @mark.lab(('simulator',))
@@ -60,7 +59,7 @@ def test_link_keeps_off_channels(lab):
     for options, want in (['--avoid', '0-10,36'], [(((1 << 37) - 1) & ~0x7FF & ~(1 << 36)).to_bytes(5, 'little')]), ([], []):
         relay = lab.relay()
         lab.run('link', 'BumblePeer', *options, '--duration', '1', via=relay.endpoint)
-        same(f'maps with {options}', [p for _, p in relay.commands(CHANNEL_CLASSIFICATION)], want)
+        assert [p for _, p in relay.commands(CHANNEL_CLASSIFICATION)] == want, f'maps with {options}'
 
 
 @mark.lab(('bumble', 'simulator'))
@@ -69,8 +68,8 @@ def test_link_begins_on_the_phys_asked_for(lab):
     for options, want in ([], 1), (['--phys', '1m,2m'], 3), (['--phys', '1m,2m,coded'], 7):
         relay = lab.relay()
         lab.run('link', 'BumblePeer', *options, '--duration', '0.5', via=relay.endpoint)
-        same(f'PHYs of {options}', [p[9] for _, p in relay.commands(EXTENDED_CREATE)] if len(relay.commands(EXTENDED_CREATE)) else None,
-             [want])
+        assert ([p[9] for _, p in relay.commands(EXTENDED_CREATE)] if len(relay.commands(EXTENDED_CREATE)) else None) == [want], (
+            f'PHYs of {options}')
 
 
 @mark.lab(('simulator',), peer=False)
@@ -78,7 +77,7 @@ def test_link_reaches_a_device_on_coded(lab):
     """`link --phys coded` connects to a Bumble device that advertises on LE Coded, and says on what the link runs; 1m does not reach it"""
     peer(lab, '--sets', '1', '--phy', '3')
     told = lab.run('link', 'F2:F1:F0:00:01:01/random', '--phys', 'coded', '--duration', '1').events('radio')[0]
-    same('PHYs', (told['transmitPHY'], told['receivePHY']), ('LE Coded', 'LE Coded'))
+    assert (told['transmitPHY'], told['receivePHY']) == ('LE Coded', 'LE Coded')
     lab.run('link', 'F2:F1:F0:00:01:01/random', '--phys', '1m', '--connect-timeout', '2', '--duration', '1', status=1)
 
 
@@ -86,15 +85,15 @@ def test_link_reaches_a_device_on_coded(lab):
 def test_link_pings(lab):
     """`link --ping` needs a bond, gives the controller the time once the link is encrypted, and tells when the controller says it is over"""
     result = lab.run('link', 'BumblePeer', '--ping', '1', '--duration', '1', status=1)
-    check('pair' in result.stderr, result.stderr)
+    assert 'pair' in result.stderr, result.stderr
     lab.gatt('read', ENCRYPTED)
     relay = lab.relay()
     tool = lab.start('link', 'BumblePeer', '--ping', '1.5', via=relay.endpoint)
     # Printed when the time is set: an expiry that came before would be told to nobody.
     tool.wait_event('radio')
     _, parameters = relay.commands(WRITE_PAYLOAD_TIMEOUT)[0]
-    same('time in 10 ms', int.from_bytes(parameters[2:], 'little'), 150)
-    same('told before', [l for l in tool.lines if l['event'] == 'unauthenticated'], [])
+    assert int.from_bytes(parameters[2:], 'little') == 150
+    assert [l for l in tool.lines if l['event'] == 'unauthenticated'] == []
     relay.tell_host(bytes([4, 0x57, 2]) + parameters[:2])   # Authenticated Payload Timeout Expired
     tool.wait_event('unauthenticated')
     tool.end()
@@ -117,8 +116,8 @@ def asked(lab, layer, answers):
         relay = lab.relay()
         lab.gatt('write', CONTROL, request, *options, peer=PEER_ADDRESS + '/random', via=relay.endpoint)
         told = lab.wait_peer('parameters-asked', turn)[-1]
-        same(f'{options}: accepted', told['accepted'], granted is not None)
-        same(f'{options}: granted', answers(relay), [granted and struct.pack('<4H', *granted, *WISH[2:])])
+        assert told['accepted'] == (granted is not None), f'{options}: accepted'
+        assert answers(relay) == [granted and struct.pack('<4H', *granted, *WISH[2:])], f'{options}: granted'
         # btvirt lets nobody connect to a device again whose last link had its parameters updated.
         if granted and lab.kind == 'btvirt':
             break
@@ -130,7 +129,7 @@ def test_link_parameters_by_a_policy_over_l2cap(lab):
     def answers(relay):
         responses = [p[13:15] for p in relay.packets(TO_CONTROLLER) if p[0] == ACL and p[7:9] == b'\5\0' and p[9] == 0x13]
         updates = [p[2:10] for _, p in relay.commands(CONNECTION_UPDATE)]
-        same('responses', responses, [b'\0\0' if updates else b'\1\0'])
+        assert responses == [b'\0\0' if updates else b'\1\0']
         return updates or [None]
     asked(lab, 0, answers)
 

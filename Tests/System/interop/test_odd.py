@@ -2,7 +2,6 @@
 
 from pytest import mark
 
-from jelling.checks import check, same
 from interop.test_gatt import ENCRYPTED, SERVICE
 from jelling.child import PATIENCE
 from interop.test_pairing import PEER, PROFILE as SECRETS, SECRET, bonds
@@ -38,20 +37,20 @@ def values(child):
 def test_peer_holds_att_until_paired(lab):
     """A peer that answers no ATT request before the link is encrypted, and asks for that, is paired with and read"""
     peer = odd(lab, 'holds-att')
-    same('value', lab.gatt('read', '2A19').lines[-1]['value'], '57')
-    check(any(has('held')(line) for line in peer.lines), f'nothing was held back: {peer.lines}')
-    same('value', lab.gatt('read', '2A19').lines[-1]['value'], '57')
-    same('bonds', len(bonds(lab)), 1)
-    same('pairings', len([line for line in peer.lines if has('paired')(line)]), 1)
+    assert lab.gatt('read', '2A19').lines[-1]['value'] == '57'
+    assert any(has('held')(line) for line in peer.lines), f'nothing was held back: {peer.lines}'
+    assert lab.gatt('read', '2A19').lines[-1]['value'] == '57'
+    assert len(bonds(lab)) == 1
+    assert len([line for line in peer.lines if has('paired')(line)]) == 1
 
 
 @mark.lab(KINDS, peer=False)
 def test_peer_indicates_unasked(lab):
     """Indications that nobody subscribed to are confirmed and disturb neither discovery nor reads"""
     peer = odd(lab, 'indicates')
-    same('value', lab.gatt('read', '2A6E').lines[-1]['value'], '3408')
+    assert lab.gatt('read', '2A6E').lines[-1]['value'] == '3408'
     peer.wait_event('disconnected')
-    check(any(has('confirmed')(line) for line in peer.lines), f'not confirmed: {peer.lines}')
+    assert any(has('confirmed')(line) for line in peer.lines), f'not confirmed: {peer.lines}'
 
 
 @mark.lab(KINDS, peer=False)
@@ -62,10 +61,10 @@ def test_peer_changes_while_it_is_read(lab):
     peer.wait_for(has('change-confirmed'), 'change-confirmed')
     if first.status == 0:
         services = first.lines[-1]['services']
-        check(LATE in [s['uuid'] for s in services], f'{[s["uuid"] for s in services]}')
+        assert LATE in [s['uuid'] for s in services], [s["uuid"] for s in services]
     again = lab.gatt('discover').lines[-1]['services']
-    check(LATE in [s['uuid'] for s in again], f'{[s["uuid"] for s in again]}')
-    same('exit status of the first', first.status, 0)
+    assert LATE in [s['uuid'] for s in again], [s["uuid"] for s in again]
+    assert first.status == 0
 
 
 @mark.lab(('bumble', 'btvirt'), peer=False, slow=True)
@@ -75,13 +74,13 @@ def test_peer_answers_after_29_seconds(lab):
         peer = odd(lab, 'late', '--delay', '29')
         result = lab.gatt('read', '2A6E', status=None)
         late = peer.wait_event('late')[0]['seconds']
-        check(late >= 29, f'the peer answered after {late} s')
+        assert late >= 29, f'the peer answered after {late} s'
         peer.end()
         # On a machine that stands still for a second the answer comes too late for everyone.
         if result.status == 0:
             break
-    same('exit status', result.status, 0)
-    same('value', result.lines[-1]['value'], '3408')
+    assert result.status == 0
+    assert result.lines[-1]['value'] == '3408'
 
 
 @mark.lab(('bumble', 'btvirt'), peer=False, slow=True)
@@ -95,11 +94,11 @@ def test_serve_answers_after_20_seconds(lab):
     central = odd(lab, '--central', NAME)
     central.wait_event('done', timeout=5 * PATIENCE)
     read = {uuid: line for line in central.lines if has('value')(line) for uuid in ('2A6E', '2A6F') if uuid in line['uuid']}
-    same('values', {uuid: line['value'] for uuid, line in read.items()}, {'2A6E': '3408', '2A6F': '1027'})
+    assert {uuid: line['value'] for uuid, line in read.items()} == {'2A6E': '3408', '2A6F': '1027'}
     # The central reads them one after the other.
     times = [central.wait_event('discovered')[0]['t'], read['2A6F']['t'], read['2A6E']['t']]
-    check(times[2] - times[1] >= 19.9, f'the late value came {times[2] - times[1]} s after the other')
-    check(times[1] - times[0] < 15, f'the other value came {times[1] - times[0]} s after the discovery')
+    assert times[2] - times[1] >= 19.9, f'the late value came {times[2] - times[1]} s after the other'
+    assert times[1] - times[0] < 15, f'the other value came {times[1] - times[0]} s after the discovery'
     stop(lab, tool)
 
 
@@ -110,9 +109,8 @@ def test_serve_takes_signed_writes(lab):
     tool.wait_event('advertising')
     central = odd(lab, '--central', NAME, '--signed')
     central.wait_event('done', timeout=5 * PATIENCE)
-    same('values', [(line['what'], line['value']) for line in central.lines if has('signed')(line)],
-         [('right', '01'), ('repeated', '01'), ('forged', '01'), ('right again', '04')])
-    check(not [line for line in central.lines if has('encryption')(line)][1:], 'the second link was encrypted')
+    assert [(line['what'], line['value']) for line in central.lines if has('signed')(line)] == [('right', '01'), ('repeated', '01'), ('forged', '01'), ('right again', '04')]
+    assert not [line for line in central.lines if has('encryption')(line)][1:], 'the second link was encrypted'
     stop(lab, tool)
 
 
@@ -121,24 +119,23 @@ def test_signed_writes_are_verified(lab):
     """Values go with signatures over links without encryption, and Bumble's AES-CMAC verifies them; a stranger is told to pair"""
     peer = odd(lab, 'verifies', '--no-sc')
     refused = lab.gatt('write', SIGNED, '01', '--signed', status=1)
-    check('pair first' in refused.stderr, refused.stderr)
+    assert 'pair first' in refused.stderr, refused.stderr
     lab.run('pair', PEER)
     for value in ('02', '03'):
         lab.gatt('write', SIGNED, value, '--signed')
-        same('value', lab.gatt('read', SIGNED).lines[-1]['value'], value)
+        assert lab.gatt('read', SIGNED).lines[-1]['value'] == value
     lab.gatt('write', SIGNED, '04' * 9, '--signed')
     verified = [line for line in peer.lines if has('verified')(line)]
-    same('what was verified', [(line['value'], line['right'], line['new']) for line in verified],
-         [('02', True, True), ('03', True, True), ('04' * 9, True, True)])
+    assert [(line['value'], line['right'], line['new']) for line in verified] == [('02', True, True), ('03', True, True), ('04' * 9, True, True)]
     encrypted = [line for line in peer.lines if has('encryption')(line)]
-    same('encrypted links', len(encrypted), 1)
+    assert len(encrypted) == 1
 
 
 @mark.lab(KINDS, peer=False)
 def test_peer_nests_services(lab):
     """A peer with services inside a service, as Bumble makes them, is discovered and read"""
     odd(lab, 'nests')
-    same('value', lab.gatt('read', '2A19').lines[-1]['value'], '57')
+    assert lab.gatt('read', '2A19').lines[-1]['value'] == '57'
 
 
 @mark.lab(('bumble', 'btvirt'), peer=False)
@@ -146,9 +143,9 @@ def test_peer_does_not_bond(lab):
     """A peer that pairs and does not bond is read by a key of this link; nothing is kept on either side"""
     lab.start_peer('--no-bond')
     for number in (1, 2):
-        same('value', lab.gatt('read', ENCRYPTED).lines[-1]['value'], SECRET)
+        assert lab.gatt('read', ENCRYPTED).lines[-1]['value'] == SECRET
         lab.wait_peer('paired', number)
-    same('bonds', bonds(lab), [])
+    assert bonds(lab) == []
 
 
 @mark.lab(('bumble', 'btvirt'), peer=False)
@@ -158,9 +155,9 @@ def test_central_does_not_bond(lab):
     tool.wait_event('advertising')
     for _ in range(2):
         central = passed(lab.central('--name', NAME, '--pair-first', '--no-bond'))
-        same('value', steps(central, 'read')[-1]['value'], '5e')
+        assert steps(central, 'read')[-1]['value'] == '5e'
     stop(lab, tool)
-    same('bonds', bonds(lab), [])
+    assert bonds(lab) == []
 
 
 @mark.lab(('bumble', 'simulator'), peer=False, endpoints=3)
@@ -172,8 +169,8 @@ def test_two_peers_share_an_irk(lab):
             endpoint=lab.endpoints[1 + number])
     for _ in range(2):
         for address in where:
-            same('value', lab.gatt('read', ENCRYPTED, peer=address + '/random').lines[-1]['value'], SECRET)
-    same('bonds', sorted(b['identity'] for b in bonds(lab)), sorted(where))
+            assert lab.gatt('read', ENCRYPTED, peer=address + '/random').lines[-1]['value'] == SECRET
+    assert sorted(b['identity'] for b in bonds(lab)) == sorted(where)
 
 
 @mark.lab(('bumble', 'btvirt'), peer=False)
@@ -185,9 +182,9 @@ def test_two_centrals_share_an_irk(lab):
         for number in (1, 2):
             central = passed(lab.central('--name', NAME, *how, '--address', f'F0:F1:F2:00:01:0{number}', '--keystore',
                                          lab.path(f'keys{number}.json')))
-            same('value', steps(central, 'read')[-1]['value'], '5e')
+            assert steps(central, 'read')[-1]['value'] == '5e'
     stop(lab, tool)
-    same('bonds', len(bonds(lab)), 2)
+    assert len(bonds(lab)) == 2
 
 
 @mark.lab(KINDS, peer=False)
@@ -197,8 +194,8 @@ def test_central_indicates_unasked(lab):
     tool.wait_event('advertising')
     central = odd(lab, 'indicates', 'holds-att', '--central', NAME)
     central.wait_event('done', timeout=5 * PATIENCE)
-    same('confirmed', len([line for line in central.lines if has('confirmed')(line)]), 3)
-    same('value', [value for uuid, value in values(central).items() if '2A6E' in uuid], ['3408'])
+    assert len([line for line in central.lines if has('confirmed')(line)]) == 3
+    assert [value for uuid, value in values(central).items() if '2A6E' in uuid] == ['3408']
     stop(lab, tool)
 
 
@@ -207,10 +204,10 @@ def test_included_services_and_formats_are_found(lab):
     """Included services with long and short UUIDs, two formats of one value and the list of both, at a Bumble device"""
     odd(lab)
     services = {s['uuid']: s for s in lab.gatt('discover').lines[-1]['services']}
-    same('includes', services[SERVICE]['includes'], [BASE % 0x40, '180F', BASE % 0x41, BASE % 0x42])
+    assert services[SERVICE]['includes'] == [BASE % 0x40, '180F', BASE % 0x41, BASE % 0x42]
     temperature = services[SERVICE]['characteristics'][0]
-    same('descriptors', [d['uuid'] for d in temperature['descriptors']], ['2904', '2904', '2905', '2902'])
-    same('format', lab.gatt('read', '0x%04X' % temperature['descriptors'][0]['handle']).lines[-1]['value'], FORMAT)
+    assert [d['uuid'] for d in temperature['descriptors']] == ['2904', '2904', '2905', '2902']
+    assert lab.gatt('read', '0x%04X' % temperature['descriptors'][0]['handle']).lines[-1]['value'] == FORMAT
 
 
 @mark.lab(KINDS, peer=False)
@@ -222,14 +219,13 @@ def test_serve_broadcasts_a_value(lab):
     central.wait_event('done', timeout=5 * PATIENCE)
     found = {s['uuid']: s for s in central.wait_event('discovered')[0]['services']}
     sensor = next(s for name, s in found.items() if '181A' in name)
-    check(len(sensor['includes']) == 2 and BASE % 0x40 in sensor['includes'][0].upper() and '180F' in sensor['includes'][1],
-          f'includes: {sensor["includes"]}')
+    assert len(sensor['includes']) == 2 and BASE % 0x40 in sensor['includes'][0].upper() and '180F' in sensor['includes'][1], (
+        f'includes: {sensor["includes"]}')
     handles = [line['handle'] for line in central.lines if line.get('ev') == 'value' and '2904' in line['uuid']]
     read = {uuid: value for name, value in values(central).items() for uuid in ('2A6E', '2AA6', '2903', '2905')
             if uuid in name}
-    same('values', read, {'2A6E': '3408', '2AA6': '01', '2903': '0000',
-                          '2905': b''.join(h.to_bytes(2, 'little') for h in handles).hex()})
+    assert read == {'2A6E': '3408', '2AA6': '01', '2903': '0000', '2905': b''.join(h.to_bytes(2, 'little') for h in handles).hex()}
     written = tool.wait_event('written')[0]
-    same('written', (written['uuid'], written['value']), ('2903', '0100'))
-    same('heard', central.wait_event('heard')[0]['data'], '1a183408')
+    assert (written['uuid'], written['value']) == ('2903', '0100')
+    assert central.wait_event('heard')[0]['data'] == '1a183408'
     stop(lab, tool)

@@ -6,7 +6,6 @@ from pytest import mark
 
 from jelling.child import PATIENCE
 from interop.test_app import needs
-from jelling.checks import check, same
 from interop.test_kill import kill
 
 KINDS = ('bumble', 'bumble-legacy', 'btvirt', 'simulator')
@@ -53,7 +52,7 @@ def heard(lab, wanted, *others, company=APPLE, number=1):
         result = scanner(lab, *words, '--services', ','.join([*wanted, *others]), number=number)
         if result.status == 0:
             return [line for line in result.lines if line['ev'] == 'advertiser'][-1]
-        check(time.monotonic() < end, f'{wanted} not hashed: ' + result.describe())
+        assert time.monotonic() < end, f'{wanted} not hashed: ' + result.describe()
 
 
 def search(lab, *words, number=2):
@@ -66,7 +65,7 @@ def search(lab, *words, number=2):
 def finds_nothing(lab, *words, seconds=3):
     app = search(lab, *words)
     time.sleep(seconds)
-    same('found', [line for line in app.lines if line['event'] == 'discovered'], [])
+    assert [line for line in app.lines if line['event'] == 'discovered'] == []
     app.end(signal.SIGKILL)
 
 
@@ -75,11 +74,11 @@ def test_app_in_the_background_is_found(lab):
     """An app that goes to the background is found by its services: Bumble finds their bits and no name, another app connects by one"""
     offer(lab, '--background', '--name', 'Hidden', BATTERY, HIDDEN)
     line = heard(lab, [BATTERY, HIDDEN], OTHER)
-    same('seen by everyone', (line['name'], line['visible'], line['bits']), ('', [], 2))
+    assert (line['name'], line['visible'], line['bits']) == ('', [], 2)
     app = search(lab, '--connect', HIDDEN)
     found = app.wait_event('discovered')[0]
-    same('discovery', (found['visible'], found['hashed']), ('', HIDDEN))
-    same('services', app.wait_event('services')[0]['uuids'], HIDDEN)
+    assert (found['visible'], found['hashed']) == ('', HIDDEN)
+    assert app.wait_event('services')[0]['uuids'] == HIDDEN
     app.wait_event('disconnected')
     app.end(signal.SIGKILL)
     # A scan for what it does not offer, and whose bit is another one.
@@ -95,20 +94,20 @@ def test_app_turns_the_overflow_area_off(lab):
         lines = [line for line in scanner(lab, '--seconds', '2', '--services', BATTERY).lines if line['ev'] == 'advertiser']
         if lines and not lines[-1]['visible']:
             break
-        check(time.monotonic() < end, f'it does not go to the background: {lines}')
-    same('bits', lines[-1]['bits'], 0)
-    check(lines[-1]['data'].startswith('020106') and not lines[-1]['data'].replace('020106', ''), f'more than flags: {lines[-1]}')
+        assert time.monotonic() < end, f'it does not go to the background: {lines}'
+    assert lines[-1]['bits'] == 0
+    assert lines[-1]['data'].startswith('020106') and not lines[-1]['data'].replace('020106', ''), f'more than flags: {lines[-1]}'
     finds_nothing(lab, BATTERY)
     kill(app)
     # Launched again in the background, it goes on with what the variable says now.
     app = offer(lab, BATTERY, restores=True, JELLING_OVERFLOW=OWN, CB_LAUNCH_PERIPHERALS='offer')
-    same('bits', heard(lab, [BATTERY], company=OWN)['bits'], 1)
-    same('under Apple\'s', [line['bits'] for line in scanner(lab, '--seconds', '2', '--services', BATTERY).lines if line.get('bits')], [])
+    assert heard(lab, [BATTERY], company=OWN)['bits'] == 1
+    assert [line['bits'] for line in scanner(lab, '--seconds', '2', '--services', BATTERY).lines if line.get('bits')] == []
     kill(app)
     # Without the variable, the manifest.
     revive(lab)
     app = lab.app('hidden-service', 'offer', BATTERY, JELLING_MANIFEST=manifest(lab, overflow='0x1234', initialState='background'))
-    same('bits', heard(lab, [BATTERY], company='0x1234')['bits'], 1)
+    assert heard(lab, [BATTERY], company='0x1234')['bits'] == 1
 
 
 @mark.lab(ANSWERING_KINDS, peer=False, endpoints=3, through_bled=True)
@@ -116,10 +115,10 @@ def test_services_without_room_are_hashed(lab):
     """An app in the foreground with too many services shows the first; Bumble finds the bits of the others, another app finds one"""
     offer(lab, '--name', 'uynguyen', *MANY)
     line = heard(lab, MANY[1:], MANY[0], OTHER)
-    same('seen by everyone', (line['name'], line['visible'], line['bits']), ('uynguyen', [MANY[0].replace('-', '')], 4))
+    assert (line['name'], line['visible'], line['bits']) == ('uynguyen', [MANY[0].replace('-', '')], 4)
     app = search(lab, MANY[3])
     found = app.wait_for(lambda line: line.get('hashed'), 'a discovery')[0]
-    same('discovery', (found['name'], found['visible'], found['hashed']), ('uynguyen', MANY[0], MANY[3]))
+    assert (found['name'], found['visible'], found['hashed']) == ('uynguyen', MANY[0], MANY[3])
     app.end(signal.SIGKILL)
 
 
@@ -130,8 +129,8 @@ def test_name_has_ten_octets(lab):
     for count, name in (13, 'Thermomete'), (14, 'Thermome'):
         app = offer(lab, '--name', 'Thermometer', *services[:count])
         lines = [line for line in scanner(lab, '--seconds', '3', '--services', ','.join(services)).lines if line['ev'] == 'advertiser']
-        check(lines, 'nothing was heard')
-        same('name', (lines[-1]['name'], len(lines[-1]['visible']), lines[-1]['bits']), (name, 13, count - 13))
+        assert lines, 'nothing was heard'
+        assert (lines[-1]['name'], len(lines[-1]['visible']), lines[-1]['bits']) == (name, 13, count - 13)
         app.end(signal.SIGTERM)
         # The next one begins anew.
         for folder, _, files in os.walk(lab.path('app-state0')):
@@ -147,9 +146,9 @@ def test_overflow_area_is_restored(lab):
     for _ in range(2):
         kill(app)
         app = offer(lab, '--background', OTHER, restores=True, CB_LAUNCH_PERIPHERALS='offer')
-        same('restored', app.wait_event('willRestore')[0]['services'], f'{BATTERY},{HIDDEN}')
+        assert app.wait_event('willRestore')[0]['services'] == f'{BATTERY},{HIDDEN}'
         line = heard(lab, [BATTERY, HIDDEN], OTHER)
-        same('seen by everyone', (line['name'], line['visible'], line['bits']), ('', [], 2))
-        same('starts', [line for line in app.lines if line['event'] == 'advertising'], [])
+        assert (line['name'], line['visible'], line['bits']) == ('', [], 2)
+        assert [line for line in app.lines if line['event'] == 'advertising'] == []
     found = search(lab, BATTERY).wait_event('discovered')[0]
-    same('discovery', (found['visible'], found['hashed']), ('', BATTERY))
+    assert (found['visible'], found['hashed']) == ('', BATTERY)

@@ -3,7 +3,6 @@ import json, signal, threading
 
 from pytest import mark
 
-from jelling.checks import check, same
 from interop.test_gatt import AUTHENTICATED, BASE, ENCRYPTED, INDICATE, LONG_READ, LONG_VALUE, LONG_WRITE, SERVICE, STREAM, WRITE_COMMANDS
 
 NAME = 'Jelling'
@@ -73,7 +72,7 @@ def passed(central, timeout=300):
     central.wait_for(lambda l: 'step' not in l, 'verdict', timeout)
     if not verdict(central)['ok']:
         fail(central)
-    same('exit status of ' + central.name, central.process.wait(60), 0)
+    assert central.process.wait(60) == 0, 'exit status of ' + central.name
     return central
 
 
@@ -91,9 +90,9 @@ def stop(lab, tool, how=signal.SIGINT):
     """Ends `serve` or `advertise`; that is a success."""
     tool.process.send_signal(how)
     result = lab.finish(tool, 10)
-    same('exit status', result.status, 0)
-    check(not result.strays, f'stdout is not one JSON object a line: {result.strays[:3]}')
-    check(not result.events('error'), f'{result.events("error")}')
+    assert result.status == 0
+    assert not result.strays, f'stdout is not one JSON object a line: {result.strays[:3]}'
+    assert not result.events('error'), result.events("error")
     return result
 
 
@@ -115,9 +114,9 @@ def heard(lab, seconds='2'):
     """What a Bumble scanner receives: the advertisement, followed by the scan response, if any."""
     central = passed(lab.central('--scan-only', seconds))
     found = {a.removesuffix('/P'): h for a, h in steps(central, 'scan')[0]['heard'].items()}
-    same('advertisers heard', len(found), 1)
+    assert len(found) == 1
     if lab.kind in ('bumble', 'bumble-legacy', 'bumble-acl251'):
-        same('address', list(found), [lab.address])
+        assert list(found) == [lab.address]
     return next(iter(found.values()))
 
 
@@ -130,16 +129,15 @@ def test_serve_under_a_central(lab):
     for number, mtu in enumerate((23, 247, 517), 1):
         advertised(tool, number)
         central = passed(lab.central('--name', NAME, '--mtu', str(mtu), '--order', ORDER))
-        same('MTU', steps(central, 'mtu')[0]['mtu'], mtu)
+        assert steps(central, 'mtu')[0]['mtu'] == mtu
         for name in ('discover', 'heart-rate', 'notifications-in-order', 'write-not-permitted'):
-            check(steps(central, name), f'{name} was not gone')
-        same('sizes written and read back', [s['size'] for s in steps(central, 'write-and-read-back')],
-             [20, min(mtu - 3, 512), 512])
+            assert steps(central, name), f'{name} was not gone'
+        assert [s['size'] for s in steps(central, 'write-and-read-back')] == [20, min(mtu - 3, 512), 512]
         tool.wait_event('disconnected', count=number)
     result = stop(lab, tool)
-    same('connections', len(result.events('connected')), 3)
-    same('MTUs told', [e['mtu'] for e in result.events('mtu')][-1], 517)
-    check(result.events('read') and result.events('subscribed'), 'a read or a subscription is not in the log')
+    assert len(result.events('connected')) == 3
+    assert [e['mtu'] for e in result.events('mtu')][-1] == 517
+    assert result.events('read') and result.events('subscribed'), 'a read or a subscription is not in the log'
 
 
 @mark.lab(peer=False, through_bled=True)
@@ -150,8 +148,8 @@ def test_serve_logs_what_is_written(lab):
     handle = next(c['handle'] for s in steps(central, 'discover')[0]['services'] for c in s['characteristics']
                   if LONG_WRITE[:8].lower() in c['uuid'].lower())
     written = [e for e in stop(lab, tool).events('written') if e['handle'] == handle]
-    same('bytes written', [len(e['value']) // 2 for e in written], [20, 244, 512])
-    same('value', written[-1]['value'], bytes(i * 7 % 256 for i in range(512)).hex())
+    assert [len(e['value']) // 2 for e in written] == [20, 244, 512]
+    assert written[-1]['value'] == bytes(i * 7 % 256 for i in range(512)).hex()
 
 
 @mark.lab(peer=False, through_bled=True)
@@ -165,19 +163,18 @@ def test_serve_shows_its_whole_profile(lab):
         return uuid.split(':')[-1].split(' ')[0].upper()
 
     services = {short(s['uuid']): s for s in found}
-    check({'1800', '1801'} <= set(services), f'services: {list(services)}')
+    assert {'1800', '1801'} <= set(services), f'services: {list(services)}'
     bits = {'read': 2, 'writeWithoutResponse': 4, 'write': 8, 'notify': 16, 'indicate': 32}
     for wanted in PROFILE['services']:
-        check(wanted['uuid'] in services, f'{wanted["uuid"]} is not among {list(services)}')
+        assert wanted['uuid'] in services, f'{wanted["uuid"]} is not among {list(services)}'
         got = services[wanted['uuid']]['characteristics']
-        same('characteristics of ' + wanted['uuid'], [short(c['uuid']) for c in got],
-             [c['uuid'] for c in wanted['characteristics']])
+        assert [short(c['uuid']) for c in got] == [c['uuid'] for c in wanted['characteristics']], 'characteristics of ' + wanted['uuid']
         for a, b in zip(got, wanted['characteristics']):
-            same(f'properties of {b["uuid"]}', a['properties'], sum(bits[p] for p in b['properties']))
+            assert a['properties'] == sum(bits[p] for p in b['properties']), f'properties of {b["uuid"]}'
             descriptors = {d['uuid'] for d in b.get('descriptors', [])}
             if {'notify', 'indicate'} & set(b['properties']):
                 descriptors.add('2902')
-            same(f'descriptors of {b["uuid"]}', {short(d['uuid']) for d in a['descriptors']}, descriptors)
+            assert {short(d['uuid']) for d in a['descriptors']} == descriptors, f'descriptors of {b["uuid"]}'
     stop(lab, tool)
 
 
@@ -195,15 +192,15 @@ def test_serve_under_two_centrals(lab):
         if not steps(central, 'holding'):
             fail(central)
     tool.wait_event('connected', count=2)
-    check(not [l for l in tool.lines if l.get('event') == 'disconnected'], 'a link ended while the other was served')
+    assert not [l for l in tool.lines if l.get('event') == 'disconnected'], 'a link ended while the other was served'
     threading.Event().wait(1)
     result = stop(lab, tool)
     for central in (first, second):
         ended = steps(passed(central), 'ended-by-peer')[0]
-        same('reason', ended['reason'], 0x13)
+        assert ended['reason'] == 0x13
         told = {k.split(':')[-1].split(' ')[0].upper(): n for k, n in ended['notified'].items()}
-        check(told['2A37'] >= 2 and told[INDICATE] >= 1, f'a subscription fell silent beside another: {told}')
-    same('links', len(result.events('connected')), 2)
+        assert told['2A37'] >= 2 and told[INDICATE] >= 1, f'a subscription fell silent beside another: {told}'
+    assert len(result.events('connected')) == 2
 
 
 @mark.lab(('bumble', 'bumble-legacy', 'bumble-stock'), peer=False, through_bled=True)
@@ -227,14 +224,14 @@ def test_serve_to_our_own_central(lab):
     script = lab.script('read 2A38', f'write {LONG_WRITE} {LONG_VALUE.hex()}', f'read {LONG_WRITE}', f'read {LONG_READ}',
                         'subscribe 2A37', 'wait --count 3')
     result = lab.gatt('script', script, **options)
-    same('values', [e['value'] for e in result.events('value')], ['01', LONG_VALUE.hex(), LONG_VALUE.hex()])
-    same('notified', [e['value'] for e in result.events('notified')][:3], ['0040'] * 3)
+    assert [e['value'] for e in result.events('value')] == ['01', LONG_VALUE.hex(), LONG_VALUE.hex()]
+    assert [e['value'] for e in result.events('notified')][:3] == ['0040'] * 3
     advertised(tool, 2)
     services = lab.gatt('discover', **options).lines[0]['services']
-    check([s['uuid'] for s in PROFILE['services']] == [s['uuid'] for s in services if s['uuid'] not in ('1800', '1801')],
-          f'{[s["uuid"] for s in services]}')
+    assert [s['uuid'] for s in PROFILE['services']] == [s['uuid'] for s in services if s['uuid'] not in ('1800', '1801')], (
+        [s["uuid"] for s in services])
     included = [i for s in services if s['uuid'] == SERVICE for i in s['includes']]
-    same('includes', [i['uuid'] if isinstance(i, dict) else i for i in included], ['180F'])
+    assert [i['uuid'] if isinstance(i, dict) else i for i in included] == ['180F']
     stop(lab, tool)
 
 
@@ -246,12 +243,12 @@ def check_on_the_air(lab, tool, name, *uuids):
     data = bytes.fromhex(told['advertisement']) + bytes.fromhex(told.get('scanResponse') or '')
     got = heard(lab)
     # Some of these controllers have no scan response on their air, or repeat the advertisement as one.
-    check({got['data'], got['whole']} & {data.hex(), told['advertisement']}, f'on the air {got}, told {told}')
+    assert {got['data'], got['whole']} & {data.hex(), told['advertisement']}, f'on the air {got}, told {told}'
     found = elements(data)
-    same('name', [v.decode() for t, v in found if t == COMPLETE_NAME], [name])
+    assert [v.decode() for t, v in found if t == COMPLETE_NAME] == [name]
     listed = [v[i:i + 2][::-1].hex().upper() for t, v in found if t in (2, 3) for i in range(0, len(v), 2)]
     listed += [v[i:i + 16][::-1].hex().upper() for t, v in found if t in (6, 7) for i in range(0, len(v), 16)]
-    same('UUIDs', sorted(listed), sorted(u.replace('-', '') for u in uuids))
+    assert sorted(listed) == sorted(u.replace('-', '') for u in uuids)
     return told, got
 
 
@@ -260,7 +257,7 @@ def test_serve_is_seen_by_a_scanner(lab):
     """a scanner receives exactly what the `advertising` event of `serve` reports: the name, the UUID, connectable"""
     tool = serve(lab)
     _, got = check_on_the_air(lab, tool, NAME, '180D')
-    check(got['connectable'], f'not connectable: {got}')
+    assert got['connectable'], f'not connectable: {got}'
     stop(lab, tool)
 
 
@@ -272,7 +269,7 @@ def test_advertise_is_seen_by_a_scanner(lab):
     told, _ = check_on_the_air(lab, tool, 'Ærøskøbing', '180D', '180F')
     packed = lab.finish(lab.launch(lab_tool(lab, 'ad', 'pack', *options))).lines[0]
     for key in ('advertisement', 'scanResponse'):
-        same(key, told.get(key) or '', packed.get(key) or '')
+        assert (told.get(key) or '') == (packed.get(key) or ''), key
     stop(lab, tool)
 
 
@@ -283,8 +280,8 @@ def test_advertise_in_the_background(lab):
         tool = lab.start('advertise', '--background', '--name', NAME, '--service', SERVICE, *more)
         data = bytes.fromhex(advertised(tool)['advertisement'])
         types = [t for t, _ in elements(data)]
-        check(not set(types) & {2, 3, 6, 7, 8, 9}, f'foreground elements in {data.hex()}')
-        same('overflow area', MANUFACTURER_DATA in types, bool(more))
+        assert not set(types) & {2, 3, 6, 7, 8, 9}, f'foreground elements in {data.hex()}'
+        assert (MANUFACTURER_DATA in types) == bool(more)
         stop(lab, tool)
 
 
@@ -296,11 +293,11 @@ def ended_with_a_link(lab, how):
     central = lab.central('--name', NAME, '--hold', '60')
     central.wait_for(step('holding'), 'holding')
     stop(lab, tool, how)
-    same('reason', steps(passed(central), 'ended-by-peer')[0]['reason'], 0x13)
-    same('reasons of our commands', [p[2] for _, p in relay.commands(DISCONNECT)], [0x13])
+    assert steps(passed(central), 'ended-by-peer')[0]['reason'] == 0x13
+    assert [p[2] for _, p in relay.commands(DISCONNECT)] == [0x13]
     # The connection ended the advertising; if it was resumed, it is off again.
     switches = advertising_switches(relay)
-    check(len([s for s in switches if s]) == 1 or switches[-1] is False, f'advertising was left on: {switches}')
+    assert len([s for s in switches if s]) == 1 or switches[-1] is False, f'advertising was left on: {switches}'
 
 
 @mark.lab(peer=False, through_bled=True)
@@ -324,7 +321,7 @@ def test_interrupt_ends_advertising(lab):
         advertised(tool)
         stop(lab, tool)
         switches = advertising_switches(relay)
-        check(True in switches and switches[-1] is False, f'{arguments[0]}: advertising was switched {switches}')
+        assert True in switches and switches[-1] is False, f'{arguments[0]}: advertising was switched {switches}'
 
 
 @mark.lab(('bumble',), peer=False, through_bled=True)
@@ -339,9 +336,9 @@ def test_a_profile_that_is_none(lab):
             f.write(text)
     for path in wrong:
         result = lab.run('serve', '--profile', path, status=None)
-        check(result.status in (1, 2), f'{path}: want status 1 or 2: ' + result.describe())
-        check(result.stderr or result.events('error'), 'no word about it: ' + result.describe())
-        check(not result.events('advertising'), 'it advertised: ' + result.describe())
+        assert result.status in (1, 2), f'{path}: want status 1 or 2: ' + result.describe()
+        assert result.stderr or result.events('error'), 'no word about it: ' + result.describe()
+        assert not result.events('advertising'), 'it advertised: ' + result.describe()
 
 
 def lab_tool(lab, *arguments):
@@ -356,6 +353,6 @@ def test_serve_answers_rare_requests(lab):
     tool = serve(lab)
     central = passed(lab.central('--name', NAME, '--skip-gatt', '--requests'))
     read = steps(central, 'read-multiple')[0]
-    same('values', (read['values'], read['variable']), ('0157', ['01', '57']))
-    same('passed', [s['ok'] for s in steps(central, 'reliable-write')], [True])
+    assert (read['values'], read['variable']) == ('0157', ['01', '57'])
+    assert [s['ok'] for s in steps(central, 'reliable-write')] == [True]
     stop(lab, tool)

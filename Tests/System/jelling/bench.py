@@ -10,14 +10,13 @@ A test is a function of a bench; its docstring is the sentence that must hold:
       bench.run('pair', 'Lock')                 # the tool, to its end; status=1 where it must fail, None: any
       lock.keys = None                          # it lost them
       result = bench.gatt('read', SECRET, status=1)
-      same('GATT in the clear', lock.gatt_in_clear(lock.links[-1]), [])
+      assert lock.gatt_in_clear(lock.links[-1]) == []
 
 `mark.controller` has settings of the Controller; with `mark.through_bled` a test runs once more, with the controller in the hands of
 a daemon. From jelling/lab.py come run, start, finish, gatt, app, script, path. A program that ends by
 a trap, a crash or an assertion fails its case, whatever the case looked at."""
 import json, signal
 
-from jelling.checks import check, same
 from jelling.child import Failure
 from jelling.lab import Lab
 from jelling.controller import Controller
@@ -60,7 +59,7 @@ class Bench(Lab):
             json.dump(profile, file)
         tool = self.start('serve', '--profile', path, *arguments, **how)
         self.controller.wait(lambda: self.controller.advertising or tool.process.poll() is not None, 'advertising')
-        check(tool.process.poll() is None, f'serve ended: {tool.stderr()}')
+        assert tool.process.poll() is None, f'serve ended: {tool.stderr()}'
         return tool
 
     def stop(self, tool, status=0):
@@ -69,7 +68,7 @@ class Bench(Lab):
         tool.process.send_signal(signal.SIGTERM)
         result = self.finish(tool)
         if status is not None:
-            same('exit status: ' + result.describe(), result.status, status)
+            assert result.status == status, 'exit status: ' + result.describe()
         return result
 
     def bonds(self):

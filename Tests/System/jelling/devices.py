@@ -2,7 +2,6 @@
 import struct
 
 from jelling.attributes import INDICATE, NOTIFY, READ, WRITE
-from jelling.checks import check, same
 
 BATTERY, VALUE, LONG, READING, ALARM = '2A19', 'FFE1', 'FFE2', 'FFE3', 'FFE4'
 
@@ -45,10 +44,10 @@ def database(result):
 def discovers(bench, peer):
     """`discover` finds all, and the link ends by us."""
     result = bench.gatt('discover', peer='Meter')
-    same('services', database(result), DATABASE)
-    same('descriptors', [d['uuid'] for s in result.events('database')[0]['services'] for c in s['characteristics']
-                         for d in c['descriptors']], ['2902', '2902'])
-    same('how the link ended', peer.links[-1].reason, 0x13)
+    assert database(result) == DATABASE
+    assert [d['uuid'] for s in result.events('database')[0]['services'] for c in s['characteristics']
+                         for d in c['descriptors']] == ['2902', '2902']
+    assert peer.links[-1].reason == 0x13
     return result
 
 
@@ -56,10 +55,10 @@ def counted(bench, name):
     """Whether `bled` has counted something, as `status` shows it; without bled no program does."""
     if bench.through_bled:
         counters = bench.run('status').events('status')[0]['adapters'][0]['counters']
-        check(counters[name] > 0, f'{name} is 0: {counters}')
+        assert counters[name] > 0, f'{name} is 0: {counters}'
 
 
 def said(result, *words):
     """Whether the message has all of these words."""
     for word in words:
-        check(word in result.stderr, f'{word!r} is not in the message: {result.describe()}')
+        assert word in result.stderr, f'{word!r} is not in the message: {result.describe()}'

@@ -2,7 +2,6 @@
 import collections, json, os, shutil, signal, socket, subprocess, sys, tempfile, urllib.error, urllib.request
 
 from jelling import child as children
-from jelling.checks import check
 from jelling.child import Child, Failure, free_port
 from jelling.lab import Lab
 from jelling.programs import GATEWAY, ROOT, remedy
@@ -240,10 +239,10 @@ def check_order(documents, lossless=True):
     for address, found in sequences.items():
         fresh = list(dict.fromkeys(found))
         repeats += len(found) - len(fresh)
-        check(fresh == sorted(fresh), f'{address}: out of order')
+        assert fresh == sorted(fresh), f'{address}: out of order'
         # The sequence begins again with each start of the gateway.
         for (_, before), (_, after) in zip(fresh, fresh[1:]):
-            check(not lossless or after in (before + 1, 1), f'{address}: {before} is followed by {after}')
+            assert not lossless or after in (before + 1, 1), f'{address}: {before} is followed by {after}'
     return len(sequences), sum(len(set(f)) for f in sequences.values()), repeats
 
 

@@ -1,7 +1,7 @@
 """BlueZ's daemon on hci0, and the operator at its `bluetoothctl`."""
 import os, re, subprocess, time
 
-from kernel.harness import OUR_ADDRESS, OUR_NAME, TOOL, Run, check, shell, wait_until
+from kernel.harness import OUR_ADDRESS, OUR_NAME, TOOL, Run, shell, wait_until
 
 BLUEZ_ADDRESS, BLUEZ_NAME = '00:AA:01:00:00:00', 'JELLING'
 
@@ -57,7 +57,7 @@ class BlueZ:
             missing = [a for a in answers if not re.search(a, new)]
             if not missing:
                 return new
-            check(time.monotonic() < end, f'bluetoothctl: {what}: not {missing} within {seconds} s; it said {new[-500:]!r}')
+            assert time.monotonic() < end, f'bluetoothctl: {what}: not {missing} within {seconds} s; it said {new[-500:]!r}'
             time.sleep(0.1)
 
     @classmethod
@@ -91,7 +91,7 @@ def said():
 
 def the_advertiser(run):
     found = [e for e in run.events('discovered') if e['address'] == BLUEZ_ADDRESS]
-    check(found and found[-1]['addressType'] == 'public' and found[-1]['connectable'], f'{run}')
+    assert found and found[-1]['addressType'] == 'public' and found[-1]['connectable'], run
     return found[-1]
 
 
@@ -108,5 +108,5 @@ def paired_with_bluez():
     finally:
         process.kill()
     run = Run(process.returncode, out.decode(), err.decode())
-    check(run.status == 0 and run.events('paired'), f'pair: {run}')
+    assert run.status == 0 and run.events('paired'), f'pair: {run}'
     return run

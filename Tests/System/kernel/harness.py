@@ -2,7 +2,6 @@
 import ctypes, functools, json, os, re, signal, socket, struct, subprocess, time
 
 from jelling import child
-from jelling.checks import check
 
 TOOL = '/tmp/bletool'
 OUR_ADDRESS, OUR_NAME = '00:AA:01:01:00:01', 'Jelling'
@@ -35,15 +34,15 @@ def tool(*arguments, transport=None, status=0, user=None, timeout=300):
                           timeout=timeout, user=user, extra_groups=[] if user else None,
                           env={**os.environ, 'XDG_STATE_HOME': '/tmp/state' if user is None else '/tmp/state-nobody'})
     run = Run(done.returncode, done.stdout.decode(), done.stderr.decode())
-    check(not run.strays, f'stdout is not one JSON object a line: {run}')
-    check(status is None or run.status == status, f'{" ".join(arguments)}: want status {status}: {run}')
+    assert not run.strays, f'stdout is not one JSON object a line: {run}'
+    assert status is None or run.status == status, f'{" ".join(arguments)}: want status {status}: {run}'
     return run
 
 
 def shell(command, check_status=True):
     done = subprocess.run(command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=300)
-    check(not check_status or done.returncode == 0, f'{command}: {done.stdout.decode()[-200:]}')
+    assert not check_status or done.returncode == 0, f'{command}: {done.stdout.decode()[-200:]}'
     return done.stdout.decode()
 
 
@@ -100,10 +99,10 @@ def claim_user_channel(index):
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor = libc.socket(AF_BLUETOOTH, socket.SOCK_RAW | socket.SOCK_CLOEXEC, BTPROTO_HCI)
     address = struct.pack('<HHH', AF_BLUETOOTH, index, HCI_CHANNEL_USER)
-    check(descriptor >= 0, 'no socket')
+    assert descriptor >= 0, 'no socket'
     if libc.bind(descriptor, address, len(address)) != 0:
         os.close(descriptor)
-        check(False, 'the user channel cannot be claimed')
+        raise AssertionError('the user channel cannot be claimed')
     return descriptor
 
 
@@ -123,7 +122,7 @@ def has_sets():
 def says(run, *wanted):
     for one_of in wanted:
         options = one_of if isinstance(one_of, tuple) else (one_of,)
-        check(any(re.search(o, run.words(), re.IGNORECASE) for o in options), f'no word of {" or ".join(options)}: {run}')
+        assert any(re.search(o, run.words(), re.IGNORECASE) for o in options), f'no word of {" or ".join(options)}: {run}'
 
 
 PROFILE = {'services': [
@@ -165,7 +164,7 @@ class Served:
     def wait_for(self, name, seconds=180, count=1):
         def come():
             with open(self.err) as f:
-                check(self.process.poll() is None or len(self.events(name)) >= count, f'serve ended: {f.read()[-300:]}')
+                assert self.process.poll() is None or len(self.events(name)) >= count, f'serve ended: {f.read()[-300:]}'
             return len(self.events(name)) >= count
         wait_until(come, f'{count} × {name} of serve', seconds)
         return self.events(name)
@@ -174,8 +173,8 @@ class Served:
         """^C: a success, and the adapter is given back."""
         self.process.send_signal(signal.SIGINT)
         try:
-            check(self.process.wait(180) == 0, f'status {self.process.returncode}')
+            assert self.process.wait(180) == 0, f'status {self.process.returncode}'
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise
-        check(not is_up(1), 'the adapter was left up')
+        assert not is_up(1), 'the adapter was left up'

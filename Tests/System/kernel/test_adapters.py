@@ -2,7 +2,7 @@
 import json, os, signal, subprocess
 
 from kernel.bluez import BLUEZ_ADDRESS
-from kernel.harness import OUR_ADDRESS, TOOL, check, claim_user_channel, is_up, says, shell, tool
+from kernel.harness import OUR_ADDRESS, TOOL, claim_user_channel, is_up, says, shell, tool
 
 NOBODY = 65534       # the user of this number
 
@@ -10,25 +10,25 @@ NOBODY = 65534       # the user of this number
 def test_dev_lists_the_adapters():
     """`dev` lists both adapters with index, name, address, state and bus"""
     lines = tool('dev').lines
-    check([l['index'] for l in lines] == [0, 1], f'{lines}')
+    assert [l['index'] for l in lines] == [0, 1], lines
     for line, address in zip(lines, (BLUEZ_ADDRESS, OUR_ADDRESS)):
-        check(line['name'] == f'hci{line["index"]}' and line['address'] == address and line['up'] is False, f'{line}')
-        check('virtual' in line['bus'].lower(), f'bus: {line}')
+        assert line['name'] == f'hci{line["index"]}' and line['address'] == address and line['up'] is False, line
+        assert 'virtual' in line['bus'].lower(), f'bus: {line}'
 
 
 def test_info_over_the_user_channel():
     """`-t user:1 info` says what the controller is, and leaves the adapter down as it was found"""
     info = tool('info', transport='user:1').lines[0]
-    check(info['address'] == OUR_ADDRESS, f'{info["address"]}')
+    assert info['address'] == OUR_ADDRESS, info["address"]
     for key in ('version', 'manufacturer', 'features', 'commands', 'aclLength', 'aclCount'):
-        check(key in info, f'no {key}: {info}')
-    check(info['aclLength'] >= 27 and info['aclCount'] >= 1, f'{info["aclLength"]} × {info["aclCount"]}')
-    check(not is_up(1), 'the adapter was left up')
+        assert key in info, f'no {key}: {info}'
+    assert info['aclLength'] >= 27 and info['aclCount'] >= 1, f'{info["aclLength"]} × {info["aclCount"]}'
+    assert not is_up(1), 'the adapter was left up'
 
 
 def test_without_transport_the_first_adapter():
     """without `-t` the first adapter is taken"""
-    check(tool('info').lines[0]['address'] == BLUEZ_ADDRESS, 'not hci0')
+    assert tool('info').lines[0]['address'] == BLUEZ_ADDRESS, 'not hci0'
 
 
 def test_no_such_adapter():
@@ -52,7 +52,7 @@ def test_adapter_is_up():
     shell('hciconfig hci1 up')
     try:
         says(tool('info', transport='user:1', status=3), 'hci1', r'\bup\b', r'\bdown\b')
-        check(is_up(1), 'the adapter was taken down')
+        assert is_up(1), 'the adapter was taken down'
     finally:
         shell('hciconfig hci1 down')
 
@@ -71,8 +71,8 @@ def test_power_on_and_off():
     """`power` brings an adapter up and takes it down, also twice in a row, and says who may do so and which adapters exist"""
     for word in ('on', 'on', 'off', 'off'):
         line = tool('power', word, transport='hci1').lines[0]
-        check(line['event'] == 'power' and line['up'] is (word == 'on'), f'{line}')
-        check(is_up(1) is (word == 'on'), f'hciconfig says otherwise after {word}')
+        assert line['event'] == 'power' and line['up'] is (word == 'on'), line
+        assert is_up(1) is (word == 'on'), f'hciconfig says otherwise after {word}'
     says(tool('power', 'on', transport='hci7', status=3), 'hci7')
     says(tool('power', 'on', transport='hci1', status=3, user=NOBODY), 'CAP_NET_ADMIN')
 
@@ -84,16 +84,16 @@ def test_monitor_shows_what_another_program_does():
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         # The kernel tells at once which adapters there are.
-        check(watching.stdout.readline(), 'the monitor says nothing')
+        assert watching.stdout.readline(), 'the monitor says nothing'
         tool('lescan', '--duration', '1', transport='hci1')
     finally:
         watching.send_signal(signal.SIGINT)
         said, errors = watching.communicate(timeout=120)
-    check(watching.returncode == 0, f'status {watching.returncode}: {errors[-300:]}')
+    assert watching.returncode == 0, f'status {watching.returncode}: {errors[-300:]}'
     packets = [json.loads(line) for line in said.splitlines()]
-    check(any(p.get('name', '').startswith('LE Set') and p['direction'] == 'sent' and p['adapter'] == 1 for p in packets),
-          f'no scan in {len(packets)} packets')
-    check(tool('decode', capture, '--summary').lines[0]['by_packet_type']['command'] > 5, 'the capture lacks the commands')
+    assert any(p.get('name', '').startswith('LE Set') and p['direction'] == 'sent' and p['adapter'] == 1 for p in packets), (
+        f'no scan in {len(packets)} packets')
+    assert tool('decode', capture, '--summary').lines[0]['by_packet_type']['command'] > 5, 'the capture lacks the commands'
     # Alone, and while packets come all the time.
     tool('monitor', '--duration', '1', transport='hci1')
     scanning = subprocess.Popen([TOOL, '-t', 'hci1', 'lescan', '--duplicates'], stdin=subprocess.DEVNULL,
@@ -109,5 +109,5 @@ def test_monitor_shows_what_another_program_does():
 def test_an_empty_air():
     """a scan without any device ends with status 0 and leaves the adapter down"""
     run = tool('lescan', '--duration', '1', transport='user:1')
-    check(not run.events('discovered'), f'{run}')
-    check(not is_up(1), 'the adapter was left up')
+    assert not run.events('discovered'), run
+    assert not is_up(1), 'the adapter was left up'

@@ -4,7 +4,7 @@ import asyncio
 from pytest import mark
 
 from kernel.bluez import BLUEZ_ADDRESS, BlueZ, has_agent
-from kernel.harness import OUR_ADDRESS, OUR_NAME, Served, check, tool
+from kernel.harness import OUR_ADDRESS, OUR_NAME, Served, tool
 
 pytestmark = mark.usefixtures('bluez')
 
@@ -25,19 +25,19 @@ async def told(client, characteristic):
 async def use():
     from bleak import BleakClient, BleakScanner     # of the guest
     device = await BleakScanner.find_device_by_filter(lambda _, heard: heard.local_name == OUR_NAME, LIMIT)
-    check(device is not None, 'bleak does not find it')
+    assert device is not None, 'bleak does not find it'
     gone = asyncio.Event()
     async with BleakClient(device, lambda _: gone.set(), timeout=LIMIT) as client:
         found = {c.uuid: sorted(c.properties) for service in client.services for c in service.characteristics}
-        check(found.get(CONTROL) == ['read', 'write'] and found.get(INDICATED) == ['indicate'], f'{found}')
-        check(await client.read_gatt_char(LOCATION) == b'\1\2', 'another value of Body Sensor Location')
+        assert found.get(CONTROL) == ['read', 'write'] and found.get(INDICATED) == ['indicate'], found
+        assert await client.read_gatt_char(LOCATION) == b'\1\2', 'another value of Body Sensor Location'
         await client.write_gatt_char(CONTROL, b'\x11\x22\x33', response=True)
-        check(await client.read_gatt_char(CONTROL) == b'\x11\x22\x33', 'what was written is not read')
+        assert await client.read_gatt_char(CONTROL) == b'\x11\x22\x33', 'what was written is not read'
         for characteristic, value in ((MEASUREMENT, b'\x00\x48'), (INDICATED, b'\x1d\x1c')):
             values = await told(client, characteristic)
-            check(values == [value, value], f'{characteristic}: {values}')
-        check(await client.pair(), 'not paired')
-        check(await client.read_gatt_char(ENCRYPTED) == b'\x5e\xc2\xe7', 'another value behind encryption')
+            assert values == [value, value], f'{characteristic}: {values}'
+        assert await client.pair(), 'not paired'
+        assert await client.read_gatt_char(ENCRYPTED) == b'\x5e\xc2\xe7', 'another value behind encryption'
     await gone.wait()
 
 

@@ -7,7 +7,7 @@ import os, re, signal, subprocess
 from pytest import mark
 
 from kernel.bluez import BLUEZ_ADDRESS, ECRED, BlueZ, has_agent, paired_with_bluez, said
-from kernel.harness import OUR_ADDRESS, TOOL, Served, btmgmt, check, has_sets, tool, wait_until
+from kernel.harness import OUR_ADDRESS, TOOL, Served, btmgmt, has_sets, tool, wait_until
 
 pytestmark = mark.usefixtures('bluez')
 
@@ -20,8 +20,8 @@ def bearers_in(capture):
 def crossed(capture, *opcodes):
     """Checks that each of these crossed enhanced bearers."""
     found = bearers_in(capture)
-    check({int(o, 16) for o in opcodes} <= {int(o, 16) for o in found},
-          f'enhanced bearers carried {found}: {tool("decode", capture, "--summary").out[-600:]}')
+    assert {int(o, 16) for o in opcodes} <= {int(o, 16) for o in found}, (
+        f'enhanced bearers carried {found}: {tool("decode", capture, "--summary").out[-600:]}')
 
 
 def select(uuid):
@@ -36,7 +36,7 @@ def forget():
 
 def test_bluez_opens_enhanced_bearers():
     """BlueZ pairs with `serve --eatt`, opens enhanced bearers, and reads over them, is notified and confirms indications"""
-    check(os.path.exists(ECRED) and open(ECRED).read().strip() in ('Y', '1'), 'the kernel has no enhanced channels')
+    assert os.path.exists(ECRED) and open(ECRED).read().strip() in ('Y', '1'), 'the kernel has no enhanced channels'
     has_agent('NoInputNoOutput')
     capture = '/tmp/eatt-served.btsnoop'
     served = Served('--eatt', capture=capture)
@@ -72,7 +72,7 @@ def test_gatt_opens_enhanced_bearers_of_bluez():
     try:
         paired_with_bluez()
         run = tool('-w', capture, 'gatt', BLUEZ_ADDRESS, 'read', *['2A00'] * 6, '--eatt', '2', transport='user:1')
-        check(len(run.events('value')) == 6, f'{run}')
+        assert len(run.events('value')) == 6, run
     finally:
         forget()
     crossed(capture, '0a', '0b')
@@ -103,7 +103,7 @@ def test_bluez_notifies_over_enhanced_bearers():
             script.write('wait --count 2\n')
         run = tool('-w', capture, 'gatt', BLUEZ_ADDRESS, 'script', '/tmp/script', '--eatt', '2', transport='user:1')
         values = {(e['event'], e['value']) for e in (*run.events('notified'), *run.events('indicated'))}
-        check(values == {('notified', '0b'), ('indicated', '1d')}, f'{values}')
+        assert values == {('notified', '0b'), ('indicated', '1d')}, values
     finally:
         BlueZ.types('back')
         BlueZ.types('menu gatt', 'acquire-notify')
@@ -126,8 +126,8 @@ def test_bluez_advertises_in_extended_packets(sets):
             run = tool('lescan', '--service', '180F', '--count', '1', '--duration', '30', transport='user:1')
             if found := run.events('discovered'):
                 break
-        check(found and found[0]['address'] == BLUEZ_ADDRESS, f'{found}; btmgmt: {said[-300:]}')
-        check('sid' in found[0] and found[0].get('phy') == 'LE 1M', f'{found}')
+        assert found and found[0]['address'] == BLUEZ_ADDRESS, f'{found}; btmgmt: {said[-300:]}'
+        assert 'sid' in found[0] and found[0].get('phy') == 'LE 1M', found
     finally:
         btmgmt('rm-adv', '2')
 
@@ -139,7 +139,7 @@ def test_bluez_finds_our_sets():
                for o in ('--set', f'name={name},service=180F,connectable,interval=50,address={address}')]
     if not has_sets():
         run = tool('advertise', *options, transport='user:1', status=None, timeout=60)
-        check(run.status != 0, f'{run}')
+        assert run.status != 0, run
         return
     process = subprocess.Popen([TOOL, '-t', 'user:1', '--json', 'advertise', *options], stdin=subprocess.DEVNULL,
                                stdout=open('/tmp/sets.out', 'wb'), stderr=subprocess.STDOUT,
@@ -159,7 +159,7 @@ def test_bluez_finds_our_sets():
                 pass
             finally:
                 BlueZ.types('scan off', 'Discovery stopped|Discovering: no')
-        check(not missing, f'BlueZ said {said()[before:][-800:]!r}; sets: {open("/tmp/sets.out").read()[-400:]}')
+        assert not missing, f'BlueZ said {said()[before:][-800:]!r}; sets: {open("/tmp/sets.out").read()[-400:]}'
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(60)

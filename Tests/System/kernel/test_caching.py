@@ -2,7 +2,7 @@
 from pytest import mark
 
 from kernel.bluez import BLUEZ_ADDRESS, BlueZ, has_agent, paired_with_bluez
-from kernel.harness import OUR_ADDRESS, PROFILE, Served, check, tool
+from kernel.harness import OUR_ADDRESS, PROFILE, Served, tool
 
 pytestmark = mark.usefixtures('bluez')
 
@@ -40,19 +40,19 @@ def test_bluez_is_discovered_once():
     try:
         paired_with_bluez()
         first, requests = discover(1)
-        check(discoveries(requests), f'the first time: {requests}')
+        assert discoveries(requests), f'the first time: {requests}'
         second, requests = discover(2)
-        check(not discoveries(requests) and ('Read By Type Request', HASH) in requests, f'the second time: {requests}')
-        check(second == first, f'{second} and {first}')
+        assert not discoveries(requests) and ('Read By Type Request', HASH) in requests, f'the second time: {requests}'
+        assert second == first, f'{second} and {first}'
         BlueZ.types('menu gatt', 'acquire-notify')
         BlueZ.types(f'register-service {NEW_SERVICE}', 'yes/no')
         BlueZ.types('yes')
         BlueZ.types('register-application', 'Application registered')
         third, requests = discover(3)
-        check(discoveries(requests), f'with another service: {requests}')
-        check(NEW_SERVICE.upper() in str(third).upper(), f'{third}')
+        assert discoveries(requests), f'with another service: {requests}'
+        assert NEW_SERVICE.upper() in str(third).upper(), third
         _, requests = discover(4)
-        check(not discoveries(requests), f'after it: {requests}')
+        assert not discoveries(requests), f'after it: {requests}'
     finally:
         BlueZ.types('unregister-application')
         BlueZ.types('back')
@@ -82,14 +82,14 @@ def test_serve_is_discovered_once_by_bluez():
 
     try:
         requests = connected(1, PROFILE, pairs=True)
-        check(discoveries(requests), f'the first time: {requests}')
+        assert discoveries(requests), f'the first time: {requests}'
         requests = connected(2, PROFILE)
-        check(('Read By Type Request', HASH) in requests, f'no hash: {requests}')
-        check(('Read By Group Type Request', '2800') not in requests, f'the second time: {requests}')
+        assert ('Read By Type Request', HASH) in requests, f'no hash: {requests}'
+        assert ('Read By Group Type Request', '2800') not in requests, f'the second time: {requests}'
         more = {'services': PROFILE['services'] + [{'uuid': NEW_SERVICE, 'characteristics': [
             {'uuid': '2A19', 'properties': ['read'], 'permissions': ['readable'], 'value': '57'}]}]}
         requests = connected(3, more)
-        check(discoveries(requests), f'with another service: {requests}')
-        check(NEW_SERVICE in BlueZ.types(f'info {OUR_ADDRESS}', NEW_SERVICE), 'BlueZ does not see the new service')
+        assert discoveries(requests), f'with another service: {requests}'
+        assert NEW_SERVICE in BlueZ.types(f'info {OUR_ADDRESS}', NEW_SERVICE), 'BlueZ does not see the new service'
     finally:
         forget()

@@ -4,7 +4,7 @@ import ctypes, json, os, socket, struct, subprocess, threading
 from pytest import mark
 
 from kernel.bluez import BLUEZ_ADDRESS, ECRED
-from kernel.harness import AF_BLUETOOTH, TOOL, check, wait_until
+from kernel.harness import AF_BLUETOOTH, TOOL, wait_until
 
 pytestmark = mark.usefixtures('bluez')
 
@@ -17,11 +17,11 @@ def listener():
     """A socket of hci0 that accepts enhanced channels."""
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor = libc.socket(AF_BLUETOOTH, socket.SOCK_SEQPACKET | socket.SOCK_CLOEXEC, BTPROTO_L2CAP)
-    check(descriptor >= 0, 'no socket')
+    assert descriptor >= 0, 'no socket'
     listening = socket.socket(AF_BLUETOOTH, socket.SOCK_SEQPACKET, BTPROTO_L2CAP, fileno=descriptor)
     own = bytes.fromhex(BLUEZ_ADDRESS.replace(':', ''))[::-1]
     address = struct.pack('<HH6sHBx', AF_BLUETOOTH, PSM, own, 0, LE_PUBLIC)
-    check(libc.bind(descriptor, address, len(address)) == 0, f'bind: {os.strerror(ctypes.get_errno())}')
+    assert libc.bind(descriptor, address, len(address)) == 0, f'bind: {os.strerror(ctypes.get_errno())}'
     listening.setsockopt(SOL_BLUETOOTH, BT_MODE, bytes([EXTENDED_FLOW_CONTROL]))
     listening.listen(1)
     listening.settimeout(PATIENCE)
@@ -51,13 +51,13 @@ class Piped:
         wanted['event'] = event
         wait_until(lambda: any(wanted.items() <= line.items() for line in self.lines) or self.process.poll() is not None,
                    f'{wanted} in {self.lines}', PATIENCE)
-        check(any(wanted.items() <= line.items() for line in self.lines),
-              f'it ended with {self.process.returncode}: {self.lines}; {open("/tmp/l2cap.err").read()[-300:]}')
+        assert any(wanted.items() <= line.items() for line in self.lines), (
+            f'it ended with {self.process.returncode}: {self.lines}; {open("/tmp/l2cap.err").read()[-300:]}')
 
 
 def test_channel_is_reconfigured():
     """The kernel and `l2cap connect --reconfigure` let each other send longer messages on an open channel, and both then do"""
-    check(os.path.exists(ECRED) and open(ECRED).read().strip() in ('Y', '1'), 'the kernel has no enhanced channels')
+    assert os.path.exists(ECRED) and open(ECRED).read().strip() in ('Y', '1'), 'the kernel has no enhanced channels'
     with listener() as listening:
         tool = Piped('--enhanced', '--mtu', '100', '--mps', '64', '--reconfigure', '4000,200')
         try:
@@ -65,7 +65,7 @@ def test_channel_is_reconfigured():
             channel.settimeout(PATIENCE)
             tool.waits_for('channelOpened', receiveMTU=100)
             tool.waits_for('channelReconfigured', receiveMTU=4000)
-            check(mtu(channel, BT_SNDMTU) == 4000, f'the kernel sends {mtu(channel, BT_SNDMTU)} octets')
+            assert mtu(channel, BT_SNDMTU) == 4000, f'the kernel sends {mtu(channel, BT_SNDMTU)} octets'
             # On an open channel this is a request of the kernel's.
             channel.setsockopt(SOL_BLUETOOTH, BT_RCVMTU, struct.pack('<H', 3000))
             tool.waits_for('channelReconfigured', sendMTU=3000, receiveMTU=4000)
@@ -75,10 +75,10 @@ def test_channel_is_reconfigured():
             tool.process.stdin.write(message[:3000])
             tool.process.stdin.flush()
             came = channel.recv(65536)
-            check(came == message[:3000], f'{len(came)} octets came as one message')
+            assert came == message[:3000], f'{len(came)} octets came as one message'
             channel.close()
             tool.waits_for('channelClosed')
-            check(tool.process.wait(PATIENCE) == 0, f'status {tool.process.returncode}')
+            assert tool.process.wait(PATIENCE) == 0, f'status {tool.process.returncode}'
         finally:
             tool.process.kill()
             tool.process.wait()

@@ -7,7 +7,7 @@ import pytest
 from pytest import mark, param
 
 from kernel.bluez import BLUEZ_ADDRESS
-from kernel.harness import OUR_ADDRESS, OUR_NAME, TOOL, Served, check, has_sets, is_free, is_up, shell, tool, wait_until
+from kernel.harness import OUR_ADDRESS, OUR_NAME, TOOL, Served, has_sets, is_free, is_up, shell, tool, wait_until
 from kernel.relay import INDEX, Relay
 
 PATIENCE = 240      # seconds, of each answer of a foreign host
@@ -103,8 +103,8 @@ class Foreign:
 
     def wait_for(self, name, count=1, **wanted):
         def come():
-            check(self.process.poll() is None or len(self.events(name, **wanted)) >= count,
-                  f'{self.host.make} ended with {self.process.returncode}: {self.trouble()}')
+            assert self.process.poll() is None or len(self.events(name, **wanted)) >= count, (
+                f'{self.host.make} ended with {self.process.returncode}: {self.trouble()}')
             return len(self.events(name, **wanted)) >= count
         try:
             wait_until(come, f'{count} × {name} {wanted or ""}', PATIENCE)
@@ -119,7 +119,7 @@ class Foreign:
         self.process.stdin.write(' '.join(words).encode() + b'\n')
         self.process.stdin.flush()
         wait_until(lambda: len(answers()) > before or self.process.poll() is not None, f'an answer to {words}', PATIENCE)
-        check(self.events('done', command=words[0]) and len(self.events('failed')) == 0, f'{words}: {self.trouble()}')
+        assert self.events('done', command=words[0]) and len(self.events('failed')) == 0, f'{words}: {self.trouble()}'
         return self.events('done', command=words[0])[-1]
 
 
@@ -141,7 +141,7 @@ def is_found(host):
         found.extend(run.events('discovered'))
         return found
     wait_until(scan, f'{host.name} in a scan', PATIENCE)
-    check(found[0]['address'] == BLUEZ_ADDRESS and found[0]['connectable'] and '180D' in found[0]['serviceUUIDs'], f'{found[0]}')
+    assert found[0]['address'] == BLUEZ_ADDRESS and found[0]['connectable'] and '180D' in found[0]['serviceUUIDs'], found[0]
 
 
 def script(*steps):
@@ -160,22 +160,22 @@ def test_foreign_peripheral(host):
         services = tool('gatt', BLUEZ_ADDRESS, 'discover', transport='user:1').lines[0]['services']
         foreign.wait_for('disconnected')
         found = {c['uuid']: c for s in services for c in s['characteristics']}
-        check({'2A00', '2A37', '2A38', LONG, CONTROL} <= found.keys(), f'{services}')
-        check('2901' in [d['uuid'] for d in found[LONG]['descriptors']], f'{found[LONG]}')
-        check({'read', 'write', 'writeWithoutResponse'} <= set(found[CONTROL]['properties']), f'{found[CONTROL]}')
+        assert {'2A00', '2A37', '2A38', LONG, CONTROL} <= found.keys(), services
+        assert '2901' in [d['uuid'] for d in found[LONG]['descriptors']], found[LONG]
+        assert {'read', 'write', 'writeWithoutResponse'} <= set(found[CONTROL]['properties']), found[CONTROL]
         run = tool('gatt', BLUEZ_ADDRESS, 'script', script(
             'read 2A38', f'read {LONG}', f'write {CONTROL} 112233', f'read {CONTROL}', f'write {CONTROL} 445566 --command',
             f'read {CONTROL}'), transport='user:1')
         values = [v['value'] for v in run.events('value')]
-        check(values == ['0102', LONG_VALUE.hex(), '112233', '445566'], f'{values}; {foreign.trouble()}')
-        check([w['value'] for w in foreign.events('written')] == ['112233', '445566'], foreign.trouble())
+        assert values == ['0102', LONG_VALUE.hex(), '112233', '445566'], f'{values}; {foreign.trouble()}'
+        assert [w['value'] for w in foreign.events('written')] == ['112233', '445566'], foreign.trouble()
         foreign.wait_for('disconnected', count=2)
         for uuid, event in host.told.items():
             run = tool('gatt', BLUEZ_ADDRESS, 'subscribe', uuid, '--count', '2', transport='user:1')
-            check([v['uuid'] for v in run.events(event)] == [uuid] * 2, f'{uuid}: {run}')
+            assert [v['uuid'] for v in run.events(event)] == [uuid] * 2, f'{uuid}: {run}'
             foreign.wait_for('subscribed', uuid=of_private(uuid))
         foreign.wait_for('disconnected', count=2 + len(host.told))
-    check(not is_up(1), 'the adapter was left up')
+    assert not is_up(1), 'the adapter was left up'
 
 
 @of_makes(GATT, PYBLENO, WHAD)
@@ -197,7 +197,7 @@ def test_foreign_peripheral_ends(host):
             process.wait(60)
         foreign.wait_for('disconnected')
     last = json.loads(said.splitlines()[-1])
-    check(process.returncode == 1 and last.get('code') == 'linkLost', f'status {process.returncode}: {last}')
+    assert process.returncode == 1 and last.get('code') == 'linkLost', f'status {process.returncode}: {last}'
 
 
 # As centrals
@@ -223,24 +223,24 @@ def test_foreign_central(host):
     try:
         with Foreign(host, 'central') as foreign:
             foreign.wait_for('ready')
-            check(foreign.asks('find', OUR_NAME)['address'] == OUR_ADDRESS, 'another address')
+            assert foreign.asks('find', OUR_NAME)['address'] == OUR_ADDRESS, 'another address'
             foreign.asks('connect')
             served.wait_for('connected')
             found = foreign.asks('discover')['found']
-            check(not set(expected()) - set(found), f'not found: {set(expected()) - set(found)} in {found}')
+            assert not set(expected()) - set(found), f'not found: {set(expected()) - set(found)} in {found}'
             for uuid, value in (('2A38', '0102'), ('0002', LONG_VALUE.hex()), ('0003', 'aa55')):
-                check(foreign.asks('read', uuid)['value'] == value, f'{uuid}: {foreign.trouble()}')
+                assert foreign.asks('read', uuid)['value'] == value, f'{uuid}: {foreign.trouble()}'
             foreign.asks('mtu', host.mtu)
-            check(foreign.asks('read', '0002')['value'] == LONG_VALUE.hex(), foreign.trouble())
+            assert foreign.asks('read', '0002')['value'] == LONG_VALUE.hex(), foreign.trouble()
             foreign.asks('write', '0003', '112233')
-            check(foreign.asks('read', '0003')['value'] == '112233', foreign.trouble())
+            assert foreign.asks('read', '0003')['value'] == '112233', foreign.trouble()
             foreign.asks('command', '0005', '0badcafe')
             written = [(of_private(w['uuid']), w['value']) for w in served.wait_for('written', count=2)]
-            check(written == [('0003', '112233'), ('0005', '0badcafe')], f'{written}')
+            assert written == [('0003', '112233'), ('0005', '0badcafe')], written
             for uuid, value, kind in (('2A37', '0048', 'notifications'), ('0004', '1d1c', 'indications')):
                 foreign.asks('subscribe', uuid)
                 foreign.wait_for('value', count=2, uuid=uuid, value=value)
-                check(served.events('subscribed')[-1][kind], f'{served.events("subscribed")}')
+                assert served.events('subscribed')[-1][kind], served.events("subscribed")
                 foreign.asks('unsubscribe', uuid)
             served.wait_for('unsubscribed', count=2)
             foreign.asks('disconnect')
@@ -258,7 +258,7 @@ def test_foreign_central(host):
 # Pairing
 
 def is_paired(paired, secure):
-    check((paired['secureConnections'], paired['authenticated'], paired['keySize']) == (secure, False, 16), f'{paired}')
+    assert (paired['secureConnections'], paired['authenticated'], paired['keySize']) == (secure, False, 16), paired
 
 
 @of_makes(WHAD)
@@ -270,7 +270,7 @@ def test_foreign_peripheral_pairs(host):
         for options, secure in (([], True), (['--no-sc'], False)):
             try:
                 is_paired(tool('pair', BLUEZ_ADDRESS, *options, transport='user:1').events('paired')[0], secure)
-                check([b['identity'] for b in tool('bonds').events('bond')] == [BLUEZ_ADDRESS], 'no bond')
+                assert [b['identity'] for b in tool('bonds').events('bond')] == [BLUEZ_ADDRESS], 'no bond'
             finally:
                 tool('unpair', BLUEZ_ADDRESS, status=None)
 
@@ -289,7 +289,7 @@ def test_foreign_central_pairs(host):
                 foreign.asks(*words)
                 is_paired(served.wait_for('paired')[0], secure)
                 foreign.asks('discover')
-                check(foreign.asks('read', '0006')['value'] == '5ec2e7', foreign.trouble())
+                assert foreign.asks('read', '0006')['value'] == '5ec2e7', foreign.trouble()
                 foreign.asks('disconnect')
                 served.wait_for('disconnected')
             served.stop()

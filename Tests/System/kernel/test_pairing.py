@@ -4,7 +4,7 @@ import os, pty, re, select, subprocess, time
 from pytest import mark
 
 from kernel.bluez import BLUEZ_ADDRESS, BlueZ, has_agent, said
-from kernel.harness import OUR_ADDRESS, TOOL, Run, Served, check, tool, wait_until
+from kernel.harness import OUR_ADDRESS, TOOL, Run, Served, tool, wait_until
 
 pytestmark = mark.usefixtures('bluez')
 
@@ -34,7 +34,7 @@ class Person:
         """Waits for a question: what is typed before it is not the answer to it."""
         end = time.monotonic() + 180
         while text not in self.shown:
-            check(time.monotonic() < end, f'{text!r} was not asked: {self.shown!r}')
+            assert time.monotonic() < end, f'{text!r} was not asked: {self.shown!r}'
             if select.select([self.line], [], [], 0.2)[0]:
                 self.shown += os.read(self.line, 4096).decode(errors='replace')
 
@@ -58,13 +58,13 @@ def answers(asked, before, person, compared):
     elif asked == 'both':
         shown = re.search(r'Confirm passkey (\d{6})', BlueZ.hears(before, 'the comparison', r'Confirm passkey \d{6}'))
         wait_until(compared, 'the comparison here')
-        check(int(compared()[0]['number']) == int(shown[1]), f'{compared()} and {shown[1]}')
+        assert int(compared()[0]['number']) == int(shown[1]), f'{compared()} and {shown[1]}'
         BlueZ.types('yes')
 
 
 def is_paired(line, want):
-    check((line['secureConnections'], line['authenticated'], line['keySize']) == (*want, 16), f'{line}')
-    check((line['identity'], line['identityType']) == (BLUEZ_ADDRESS, 'public'), f'{line}')
+    assert (line['secureConnections'], line['authenticated'], line['keySize']) == (*want, 16), line
+    assert (line['identity'], line['identityType']) == (BLUEZ_ADDRESS, 'public'), line
 
 
 def forget():
@@ -114,7 +114,7 @@ def test_pair_with_bluez_by(model):
         else:
             BlueZ.hears(before, 'the question', 'Accept pairing|Authorize|Confirm')
             BlueZ.types('yes')
-        check(process.wait(180) == 0, f'pair: {done()}')
+        assert process.wait(180) == 0, f'pair: {done()}'
         is_paired(done().events('paired')[0], want)
     finally:
         process.kill()

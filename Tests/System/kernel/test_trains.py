@@ -3,7 +3,7 @@ broadcast. BlueZ's `isotest` asks for both; its daemon does not run."""
 import json, os, re, signal, subprocess
 
 from kernel.bluez import BLUEZ_ADDRESS
-from kernel.harness import OUR_ADDRESS, TOOL, btmgmt, check, is_up, shell, tool, wait_until
+from kernel.harness import OUR_ADDRESS, TOOL, btmgmt, is_up, shell, tool, wait_until
 
 
 def isotest(*arguments, begun):
@@ -20,7 +20,7 @@ def isotest(*arguments, begun):
         if not re.search("err -|Can't|Can not", said):
             return process
         stop(process)
-    check(False, f'{said}; btmgmt: {answer[-300:]}')
+    raise AssertionError(f'{said}; btmgmt: {answer[-300:]}')
 
 
 def stop(process):
@@ -41,8 +41,8 @@ def test_sync_follows_a_train_of_bluez(sets):
         if sending:
             stop(sending)
         shell('hciconfig hci0 down')
-    check([(e['event'], e['address'], e['sid']) for e in run.lines] ==
-          [(event, BLUEZ_ADDRESS, 0) for event in ('synchronized', 'train')], f'{run}')
+    assert [(e['event'], e['address'], e['sid']) for e in run.lines] == [
+        (event, BLUEZ_ADDRESS, 0) for event in ('synchronized', 'train')], run
 
 
 def test_bluez_follows_our_train(sets):
@@ -66,6 +66,6 @@ def test_bluez_follows_our_train(sets):
             process.send_signal(signal.SIGINT)
             process.wait(120)
         shell('hciconfig hci0 down')
-    check(heard('LE Periodic Advertising Sync Established')[0]['fields']['advertiserAddress'] == OUR_ADDRESS, 'another train')
+    assert heard('LE Periodic Advertising Sync Established')[0]['fields']['advertiserAddress'] == OUR_ADDRESS, 'another train'
     data = heard('LE Periodic Advertising Report')[0]['fields']['data']
-    check([(d['company'], d['value']) for d in data] == [(0xFFFF, '5a')], f'{data}')
+    assert [(d['company'], d['value']) for d in data] == [(0xFFFF, '5a')], data
