@@ -51,7 +51,7 @@ def test_passkey_is_drawn_anew(bench):
     for number in range(2):
         peer = bench.central(f'C0:33:00:00:00:{number:02X}').connect()
         pairing = peer.pair(wait=False, io=KEYBOARD, mitm=True, passkey=number)
-        shown.append(tool.wait_event('passkey', number + 1)[number]['passkey'])
+        shown.append(tool.wait_event('passkey', count=number + 1)[number]['passkey'])
         pairing.wait_end()
         peer.disconnect()
         time.sleep(2.5)     # what follows a failure at once is refused

@@ -3,7 +3,7 @@ import random, time
 
 from pytest import mark
 
-from jelling import bench as benches
+from jelling import options
 from attack.test_honest import OPEN, PROFILE, SECRET, lock
 from jelling.smp import KEYBOARD
 
@@ -12,7 +12,7 @@ PASSKEY, TRIES = 271828, 3
 
 def guess_at(bench, tool, seconds, **settings):
     """Tries to pair from a new address each time, and learns one bit of a fixed passkey at each failure; returns the attempts allowed."""
-    chance, known, bits, tries, number = random.Random(benches.SEED), 0, 0, [], 0
+    chance, known, bits, tries, number = random.Random(options.SEED), 0, 0, [], 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         number += 1
