@@ -4,9 +4,9 @@ import glob, json, os, select, signal, socket, subprocess, tempfile, threading, 
 
 from pytest import mark
 
-from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest
+from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, AppClient, Client, operator
 from jelling.programs import BLETOOL
-from jelling.client import Client, decode, is_listening
+from jelling.client import is_listening
 
 from jelling import lab as bench
 
@@ -112,8 +112,8 @@ def test_two_adapters():
             # A thread takes its name after it has begun.
             daemon.wait_for('both threads', lambda: {'bled', 'bled-2'} <= set(threads(daemon)))
             assert sees(daemon.path) and sees(second)
-            assert daemon.operate({1: {}}) == {}, 'the app belongs to the second adapter'
-            operate(second, {2: RELAY.encode()})
+            assert daemon.operate(list={}) == {}, 'the app belongs to the second adapter'
+            operate(second, foreground=RELAY)
             daemon.wait_for('the app has beats', lambda: len(daemon.told('beat')) > 1)
             air.lines[0].cut()
             daemon.wait_for('the first is lost', lambda: 'no controller' in daemon.said())
@@ -124,7 +124,7 @@ def test_two_adapters():
             air.lines[0].listen()
             daemon.wait_for('the first is back', lambda: bletool(
                 f'bled:{daemon.path}', 'lescan', '--name', 'Sensor', '--count', '1', '--duration', '30')[0] == 0)
-            operate(second, {5: RELAY.encode()})
+            operate(second, quit=RELAY)
 
 
 def test_operators_of_two_adapters():
@@ -221,26 +221,12 @@ def watch_both(daemon, second):
 
 def alerted(path):
     """An app that is suspended when its peripheral connects, and wants an alert then."""
-    app = Client(path, LIMIT)
-    app.send({1: {1: 1, 2: 2, 3: {1: b'org.example.alerted'}}})
-    assert 16 in app.receive(), 'not welcome'
-
-    def event(field):
-        while (message := app.receive()) is not None:
-            if 17 in message and field in (told := decode(message[17][0])):
-                return decode(told[field][0])
-        raise AssertionError(f'no event {field}')
-
-    app.send({3: {1: 1, 3: {}}})
-    # What is asked for before poweredOn is dropped.
-    while event(4)[1][0] != 5:
-        pass
-    app.send({3: {1: 1, 6: {1: bytes.fromhex('180D')}}})
-    peer = decode(event(7)[1][0])[1][0]
+    app = AppClient(path, 'org.example.alerted')
+    peer = app.finds('180D')
     # Connected a second later, when it is suspended.
-    app.send({3: {1: 1, 8: {1: peer, 2: {1: 1, 4: 1000}}}})
-    app.send({5: {1: 2}})
-    app.send({5: {1: 3}})
+    app.ask(connect={'peer': peer, 'options': {'notifies_on_connection': True, 'start_delay_milliseconds': 1000}})
+    app.send(app_move={'to': 2})
+    app.send(app_move={'to': 3})
     return app
 
 
@@ -249,7 +235,7 @@ def test_adapter_comes_back():
     with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
         beats = lambda: len(daemon.told('beat'))
         states = lambda: [line['state'] for line in daemon.told('state') if line['role'] == 'central']
-        daemon.operate({2: RELAY.encode()})
+        daemon.operate(foreground=RELAY)
         daemon.wait_for('beats', lambda: beats() > 1)
         for round in range(1, 4):
             before = beats()
@@ -261,7 +247,7 @@ def test_adapter_comes_back():
             daemon.wait_for('beats go on', lambda: beats() > before + 1)
         assert states() == ['poweredOn'] + 3 * ['resetting', 'poweredOn'], states()
         # The app does not run: the adapter goes and comes, and the next value launches the app.
-        daemon.operate({3: RELAY.encode()})
+        daemon.operate(background=RELAY)
         process = daemon.process_of(RELAY)
         air.lines[0].cut()
         daemon.wait_for('resetting', lambda: states().count('resetting') == 4)
@@ -277,9 +263,9 @@ def test_adapter_comes_back():
 def test_absent_at_the_start():
     """bled starts without its adapter: it says so, answers, and an app that was preserved is launched when the adapter is there"""
     with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
-        daemon.operate({2: RELAY.encode()})
+        daemon.operate(foreground=RELAY)
         daemon.wait_for('beats', lambda: len(daemon.told('beat')) > 1)
-        daemon.operate({3: RELAY.encode()})
+        daemon.operate(background=RELAY)
         process = daemon.process_of(RELAY)
         daemon.kill()
         os.kill(process, signal.SIGKILL)
@@ -299,9 +285,9 @@ def test_absent_at_the_start():
 def test_several_from_one():
     """bled of one adapter is started with two: what was preserved with the first goes on, in whatever order they are named"""
     with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
-        daemon.operate({2: RELAY.encode()})
+        daemon.operate(foreground=RELAY)
         daemon.wait_for('beats', lambda: len(daemon.told('beat')) > 1)
-        daemon.operate({3: RELAY.encode()})
+        daemon.operate(background=RELAY)
         for adapters in air.addresses, air.addresses[::-1]:
             process = daemon.process_of(RELAY)
             daemon.kill()
@@ -315,7 +301,7 @@ def test_several_from_one():
             assert any(line['role'] == 'central' for line in daemon.told('willRestore')), daemon.said()
             state = os.path.join(daemon.folder.name, 'state')
             assert os.path.exists(os.path.join(state, 'apps')), 'the first adapter has lost its state'
-        operate(daemon.path + '.2', {5: RELAY.encode()})
+        operate(daemon.path + '.2', quit=RELAY)
 
 
 def test_one_state_for_one_bled():
@@ -325,7 +311,7 @@ def test_one_state_for_one_bled():
         words[words.index('--socket') + 1] += '.other'
         second = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
         assert second.returncode != 0 and 'another bled uses' in second.stderr and '--state' in second.stderr, second
-        assert daemon.operate({1: {}}), 'the first one has suffered'
+        assert daemon.operate(list={}), 'the first one has suffered'
         daemon.kill()
         daemon.start()
         daemon.wait_for('it listens again', daemon.listens)
@@ -337,17 +323,17 @@ def test_adapter_hangs():
             adapter=air.addresses[0], words=['--adapter', air.addresses[1]], apps=[relay_manifest()]) as daemon:
         second = daemon.path + '.2'
         daemon.wait_for('the second socket', lambda: is_listening(second))
-        daemon.operate({2: RELAY.encode()})
+        daemon.operate(foreground=RELAY)
         daemon.wait_for('beats', lambda: len(daemon.told('beat')) > 1)
         air.lines[0].is_mute = True
         # A command that gets no answer.
         tool = daemon.connect()
-        tool.request({2: {1: 1}})
+        tool.request(scan={'is_active': True})
         daemon.wait_for('the app hears of it', lambda: any(
             line['state'] == 'resetting' for line in daemon.told('state')))
         daemon.wait_for('it is told of', lambda: 'the controller failed' in daemon.said() or 'no controller' in daemon.said())
         started = time.monotonic()
-        assert daemon.operate({1: {}})[RELAY][3]
+        assert daemon.operate(list={})[RELAY].process
         answered = time.monotonic() - started
         assert sees(second), 'the other adapter is held up'
         beats = len(daemon.told('beat'))
@@ -356,11 +342,9 @@ def test_adapter_hangs():
         print(f'an operator was answered in {1000 * answered:.0f} ms')
 
 
-def operate(path, request):
-    client = Client(path, LIMIT)
-    client.send({1: {1: 1, 2: 3}})
-    assert 1 in client.receive(), 'no operator'
-    client.send({8: request})
+def operate(path, **request):
+    client = operator(path)
+    client.send(operator_request=request)
     assert client.receive() is not None
 
 
@@ -372,13 +356,11 @@ def test_idle_apps():
         with Daemon(adapter=lab.endpoint) as daemon:
             apps = [Client(daemon.path, LIMIT) for _ in range(10)]
             for number, app in enumerate(apps):
-                app.send({1: {1: 1, 2: 2, 3: {1: b'idle%d' % number}}})
-                app.send({3: {1: 1, 2: 1, 3: {}}})
-                app.send({3: {1: 2, 2: 2, 4: {}}})
-                heard = {}
-                while heard.get(18) != [2]:
-                    heard = app.receive()
-                    assert heard is not None, 'bled ended the connection'
+                app.send(hello={'version': 1, 'session': 2, 'app': {'identifier': 'idle%d' % number}})
+                app.send(app_request={'manager': 1, 'number': 1, 'create_central': {}})
+                app.send(app_request={'manager': 2, 'number': 2, 'create_peripheral': {}})
+                while app.receive().app_taken != 2:
+                    pass
             # Answers of the controller may still come; nothing may come for ever.
             counts = []
             while len(counts) < 20 and counts[-1:] != [0]:

@@ -2,8 +2,7 @@
 import json, os, signal, socket, subprocess, tempfile, time
 
 from jelling import floods
-from jelling.client import Client, decode
-from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of
+from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of, AppClient, Client, octets
 from jelling.programs import BLED
 
 
@@ -43,12 +42,12 @@ def test_life_of_a_process():
     """an installed app is launched, really stopped, woken for each value, launched again when it was killed, not after a force quit"""
     with Daemon(apps=[relay_manifest()]) as daemon:
         beats = lambda: len(daemon.told('beat'))
-        daemon.operate({2: RELAY.encode()})
+        daemon.operate(foreground=RELAY)
         daemon.wait_for('two beats in the foreground', lambda: beats() >= 2)
         process = daemon.process_of(RELAY)
         assert state_of(process) != 'T', 'stopped in the foreground'
-        daemon.operate({3: RELAY.encode()})
-        daemon.operate({4: RELAY.encode()})
+        daemon.operate(background=RELAY)
+        daemon.operate(suspend=RELAY)
         # Stopped, and yet it hears of each value (SPEC BGX-2, BGX-4).
         daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
         for _ in range(3):
@@ -78,7 +77,7 @@ def test_life_of_a_process():
                 break
         assert was_stopped, 'it was never stopped when bled was killed'
         # By force: nothing of it goes on (SPEC SPR-30).
-        daemon.operate({5: RELAY.encode()})
+        daemon.operate(quit=RELAY)
         daemon.wait_for('it is gone', lambda: state_of(process) == 'Z')
         time.sleep(3)
         assert daemon.process_of(RELAY) == 0, daemon.said()[-2000:]
@@ -102,17 +101,17 @@ def test_place_outlives_bled():
             # An app that is not in front is stopped two seconds after it has come back.
             daemon.wait_for('beats go on', lambda: beats() > before + 4)
 
-        daemon.operate({2: RELAY.encode()})
+        daemon.operate(foreground=RELAY)
         daemon.wait_for('two beats in the foreground', lambda: beats() >= 2)
         process = daemon.process_of(RELAY)
         for by in signal.SIGKILL, signal.SIGTERM, signal.SIGKILL:
             ends(by)
             assert (place(), daemon.process_of(RELAY)) == ('foreground', process), (by, place(), daemon.said()[-1500:])
-        daemon.operate({3: RELAY.encode()})
+        daemon.operate(background=RELAY)
         for by in signal.SIGKILL, signal.SIGTERM:
             ends(by)
             assert place() in ('background', 'woken', 'suspended') and daemon.process_of(RELAY) == process, (by, place())
-        daemon.operate({2: RELAY.encode()})
+        daemon.operate(foreground=RELAY)
         ends(signal.SIGKILL)
         assert (place(), daemon.process_of(RELAY)) == ('foreground', process), (place(), daemon.said()[-1500:])
 
@@ -164,7 +163,7 @@ def test_service_manager():
             while 'READY=1' not in said or said.count('WATCHDOG=1') < 4:
                 said.append(manager.recv(100).decode())
             client = Client(path, LIMIT)
-            assert 1 in client.greet()
+            assert client.greet().HasField('welcome')
             process.send_signal(signal.SIGTERM)
             while said[-1] != 'STOPPING=1':
                 said.append(manager.recv(100).decode())
@@ -178,7 +177,7 @@ def test_service_manager():
 def test_refused_roles():
     """an app is not let have a manager of a role that its manifest does not name; the other one works"""
     with Daemon(apps=[relay_manifest(roles=['central'])]) as daemon:
-        daemon.operate({2: RELAY.encode()})
+        daemon.operate(foreground=RELAY)
         daemon.wait_for('the central works', lambda: daemon.told('beat'))
         states = [line['state'] for line in daemon.told('state') if line['role'] != 'central']
         assert states and set(states) == {'unauthorized'}, states
@@ -192,44 +191,38 @@ def test_bad_manifests():
         os.chmod(os.path.join(daemon.apps, 'open.json'), 0o666)
         daemon.install({'BundleIdentifier': 'good', 'command': ['/bin/true']})
         daemon.process.send_signal(signal.SIGHUP)
-        daemon.wait_for('it is read', lambda: 'good' in daemon.operate({1: {}}))
-        assert set(daemon.operate({1: {}})) == {'good'}
+        daemon.wait_for('it is read', lambda: 'good' in daemon.operate(list={}))
+        assert set(daemon.operate(list={})) == {'good'}
         said = daemon.said()
         assert said.count('is ignored') == 2 and 'king' in said and 'open.json' in said, said
 
 
 def test_hostile_apps():
     """apps that send garbage, half a frame, too many managers or never read harm themselves alone"""
-    def app(daemon, name):
-        client = Client(daemon.path, LIMIT)
-        client.send({1: {1: 1, 2: 2, 3: {1: name}}})
-        assert 16 in client.receive(), 'not welcome'
-        return client
-
     def refusal(client):
         while (message := client.receive()) is not None:
-            if 2 in message:
-                return decode(message[2][0])[1][0]
+            if message.HasField('refusal'):
+                return message.refusal.reason
 
     with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
         victim.wait_for('beat', 2)
         before = daemon.own_kilobytes()
-        garbage = app(daemon, b'garbage')
+        garbage = AppClient(daemon.path, 'garbage')
         garbage.socket.sendall(b'\x03\0\0\0\xff\xff\xff')
         assert refusal(garbage) == 2
-        tool = app(daemon, b'tool')
-        tool.request({2: {1: 1}})
+        tool = AppClient(daemon.path, 'tool')
+        tool.request(scan={'is_active': True})
         assert refusal(tool) == 2
-        half = app(daemon, b'half')
+        half = AppClient(daemon.path, 'half')
         half.socket.sendall(b'\xff\0\0\0\x1a')
-        many = app(daemon, b'many')
+        many = AppClient(daemon.path, 'many')
         for number in range(17):
-            many.send({3: {1: number + 1, 3: {}}})
+            many.send(app_request={'manager': number + 1, 'create_central': {}})
         assert refusal(many) == 10
         # What it asks for is answered, and it never reads.
-        stuck = app(daemon, b'stuck')
-        stuck.send({3: {1: 1, 3: {}}})
-        count, _ = floods.fill(stuck, lambda number: {3: {1: 1, 2: number, 7: {}}})
+        stuck = AppClient(daemon.path, 'stuck')
+        stuck.send(app_request={'manager': 1, 'create_central': {}})
+        count, _ = floods.fill(stuck, lambda number: octets(app_request={'manager': 1, 'number': number, 'stop_scan': {}}))
         assert count < 1_000_000, 'it could flood without end'
         beats = len(victim.events('beat'))
         victim.wait_for('beat', beats + 2)
@@ -247,7 +240,7 @@ def test_memory():
         before = daemon.processor_seconds()
         time.sleep(2)
         used = daemon.processor_seconds() - before
-        assert all(client.end(client.request({5: {1: 99}})) for client in clients)
+        assert all(client.end(client.request(cancel={'operation': 99})) for client in clients)
         # What is not optimised takes more, but not for each connection.
         more = daemon.own_kilobytes() - alone
         assert more < 16 * 1024, f'{more} kB more than before'

@@ -40,7 +40,7 @@ for client, link in clients:
     asked = [client.request({7: {1: link, 15: values}}) for _ in range(WRITES)]
     # Ends at once, and after what was asked before has been accepted or refused.
     last = client.request({5: {1: 0}})
-    while (message := client.receive()) is not None:
+    while (message := client.receive() is not None:
         if 3 not in message:
             continue
         end = decode(message[3][0])

@@ -4,9 +4,8 @@ import contextlib, json, os, signal, socket, subprocess, sys, tempfile, time
 from pytest import mark
 
 from jelling import floods
-from jelling.daemon import Daemon, HEART, LIMIT, state_of, needs_root
+from jelling.daemon import Daemon, LIMIT, state_of, needs_root, Client, octets, operator
 from jelling.programs import ROOT
-from jelling.client import Client, Fixed64, decode
 from daemon.test_operators import NOBODY, Open
 from daemon.test_pairing import connected_as
 
@@ -20,14 +19,14 @@ UNHURRIED = 32 / 0.010
 
 
 def publish(number):
-    return {14: {1: (0xA000 + number).to_bytes(2, 'little'), 2: 1}}
+    return {'publish': {'uuid': (0xA000 + number).to_bytes(2, 'little'), 'is_primary': True}}
 
 
 def handle(client, operation):
     """Of a published service; services get their handles in the order in which they are published."""
     end = client.end(operation)
-    assert end and 19 in end, end
-    return decode(decode(end[19][0])[3][0])[1][0]
+    assert end and end.HasField('published'), end
+    return end.published.range.first
 
 
 def test_turns():
@@ -35,14 +34,14 @@ def test_turns():
     with Daemon() as daemon:
         clients = [daemon.connect() for _ in range(FLOODING + 1)]
         *flooding, victim = clients
-        assert all(client.end(client.request({5: {1: 99}})) for client in clients)
+        assert all(client.end(client.request(cancel={'operation': 99})) for client in clients)
         # While it stands still, all send; then it finds all of it at once.
         daemon.process.send_signal(signal.SIGSTOP)
         # Else the stop can find it with the first few already in hand.
         daemon.wait_for('bled stopped', lambda: state_of(daemon.process.pid) == 'T')
         for client in flooding:
             client.socket.sendall(floods.frames(client, [publish(number) for number in range(40)]))
-        asked = victim.request(publish(0))
+        asked = victim.request(**publish(0))
         daemon.process.send_signal(signal.SIGCONT)
         own = handle(victim, asked)
         before = sum(handle(client, operation) < own for client in flooding for operation in range(2, 42))
@@ -84,13 +83,13 @@ def test_all_floods():
     with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
         victim.wait_for('beat', 2)
         before = daemon.own_kilobytes()
-        with floods.flooding(daemon.path, kinds + [floods.refused, floods.scans, floods.reads], HEART):
+        with floods.flooding(daemon.path, kinds + [floods.refused, floods.scans, floods.reads], floods.HEART):
             beats = len(victim.events('beat'))
             victim.wait_for('beat', beats + 5)
             more = daemon.own_kilobytes() - before
         assert more < 64 * 1024, f'{more} kB more than before'
         # All that they have held is free again.
-        daemon.wait_for('a place for another program', lambda: 1 in (Client(daemon.path, LIMIT).greet() or {}))
+        daemon.wait_for('a place for another program', lambda: (answer := Client(daemon.path, LIMIT).greet()) and answer.HasField('welcome'))
         with floods.flooding(daemon.path, [floods.refused] * FLOODING):
             beats = len(victim.events('beat'))
             victim.wait_for('beat', beats + 1)
@@ -105,7 +104,7 @@ def test_silent_programs():
         victim.wait_for('beat', 2)
         before = daemon.own_kilobytes()
         clients = [daemon.connect() for _ in range(FLOODING)]
-        sent = [floods.fill(client, lambda number: {2: {1: number, **floods.NO_LINK}}) for client in clients]
+        sent = [floods.fill(client, lambda number: octets(request={'operation': number, **NO_LINK})) for client in clients]
         beats = len(victim.events('beat'))
         victim.wait_for('beat', beats + 2)
         more = daemon.own_kilobytes() - before
@@ -116,9 +115,9 @@ def test_silent_programs():
                 if left and number == count:
                     client.socket.sendall(left)
                 message = client.receive()
-                assert message and 3 in message and decode(message[3][0])[1][0] == number, (number, count, message)
+                assert message and message.HasField('completed') and message.completed.operation == number, (number, count, message)
             client.number = count
-            assert client.end(client.request({5: {1: 99}})), 'no answer afterwards'
+            assert client.end(client.request(cancel={'operation': 99})), 'no answer afterwards'
     counts = [count for count, _ in sent]
     assert more < 64 * 1024, f'{more} kB more than before'
     # About 3,000, most of which wait in the sockets; it was 27,000 when the daemon heard them for longer.
@@ -137,21 +136,21 @@ def test_slow_tool():
             assert 'ready' in radio.stdout.readline()
             with Daemon(adapter=controller) as daemon:
                 tool = daemon.connect()
-                scans = [tool.request({2: {1: 1, 2: 1}}) for _ in range(2)]
+                scans = [tool.request(scan={'is_active': True, 'allows_duplicates': True}) for _ in range(2)]
                 # So much that further reports are dropped.
-                daemon.wait_for('a full queue', lambda: max(one.get(9, [0])[0] for one in clients(daemon)) >= 128 * 1024)
+                daemon.wait_for('a full queue', lambda: max(one.waiting_octets for one in clients(daemon)) >= 128 * 1024)
                 for scan in scans:
-                    asked = tool.request({5: {1: scan}})
+                    asked = tool.request(cancel={'operation': scan})
                     for reports in range(20_000):
                         message = tool.receive()
                         assert message, f'the connection has ended: {daemon.said()[-500:]}'
-                        if 3 in message and decode(message[3][0])[1][0] == asked:
+                        if message.HasField('completed') and message.completed.operation == asked:
                             break
                         # 4,000 reports come in a second, for each scan.
                         time.sleep(0.002)
                     else:
                         raise AssertionError(f'the end did not come before {reports + 1} reports')
-                    waited.append((reports, max(one.get(9, [0])[0] for one in clients(daemon))))
+                    waited.append((reports, max(one.waiting_octets for one in clients(daemon))))
         finally:
             radio.kill()
             radio.communicate()
@@ -162,11 +161,11 @@ def test_silent_leaver():
     """what a program asked for before it closed its end is done, although it read nothing and was not heard any more"""
     with Daemon() as daemon:
         watcher = daemon.connect()
-        first = handle(watcher, watcher.request(publish(0)))
+        first = handle(watcher, watcher.request(**publish(0)))
         silent = daemon.connect()
         # How many requests it gets rid of depends on the sockets of this host; a tool may have 64 services.
-        count, left = floods.fill(silent, lambda number: {2: {1: number, **(
-            publish(number // 50) if number % 50 == 0 and number // 50 < 64 else floods.NO_LINK)}})
+        count, left = floods.fill(silent, lambda number: octets(request={'operation': number, **(
+            publish(number // 50) if number % 50 == 0 and number // 50 < 64 else NO_LINK)}))
         # The last one may be sent in part.
         count -= bool(left)
         services = min(count // 50, 63)
@@ -174,40 +173,40 @@ def test_silent_leaver():
         silent.socket.close()
         daemon.wait_for('it is gone', lambda: len(clients(daemon)) == 2)
         # Each service had a place, which is kept for one like it.
-        places = handle(watcher, watcher.request(publish(100))) - first - 1
+        places = handle(watcher, watcher.request(**publish(100))) - first - 1
         assert places == services, f'{places} of {services} services were published'
         print(f'{count} requests, {places} of them services')
 
 
+# Ends at once: there is no such link.
+NO_LINK = {'disconnect': {'link': 99}}
 NOTE = '6A656C6C-696E-6700-8000-000000000002'
 SLOW = {'services': [{'uuid': '180D', 'characteristics': [{'uuid': NOTE, 'properties': ['read', 'write'], 'value': 'ffff'}]}]}
 
 
 def clients(daemon):
     """What bled says of each client."""
-    client = Client(daemon.path, LIMIT)
+    client = operator(daemon.path)
     with contextlib.closing(client.socket):
-        client.send({1: {1: 1, 2: 3}})
-        assert 1 in client.receive()
-        client.send({8: {7: {}}})
-        return list(map(decode, decode(decode(client.receive()[21][0])[3][0])[2]))
+        client.send(operator_request={'status': {}})
+        return list(client.receive().operator_answer.status.clients)
 
 
 def requests(daemon):
     """How many requests of each tool bled has in hand."""
     # The operator that asks is a client without links.
-    return [one.get(5, [0])[0] for one in clients(daemon) if 6 in one]
+    return [one.requests for one in clients(daemon) if one.links]
 
 
 def connect(client):
     """The link to the first device that is heard."""
-    scan = client.request({2: {1: 1}})
-    while 4 not in (message := client.receive()):
+    scan = client.request(scan={'is_active': True})
+    while not (message := client.receive()).HasField('discovered'):
         pass
-    client.request({5: {1: scan}})
-    end = client.end(client.request({4: {1: decode(message[4][0])[2][0], 2: 5}}))
-    assert end and 4 in end, end
-    return Fixed64(end[4][0])
+    client.request(cancel={'operation': scan})
+    end = client.end(client.request(connect={'peer': message.discovered.address, 'establishment_retries': 5}))
+    assert end and end.HasField('link'), end
+    return end.link
 
 
 def client_of(user, daemon):
@@ -215,7 +214,7 @@ def client_of(user, daemon):
     client.socket, client.life = connected_as(user, daemon.path)
     client.socket.settimeout(LIMIT)
     client.number = 0
-    assert 1 in client.greet(), 'not welcome'
+    assert client.greet().HasField('welcome'), 'not welcome'
     return client
 
 
@@ -236,27 +235,27 @@ def test_shared_link():
                 links = [connect(client) for client in clients]
                 *greedy, victim = clients
                 uuid = bytes.fromhex(NOTE.replace('-', ''))
-                found = victim.end(victim.request({7: {1: links[-1], 10: {1: uuid, 2: {1: 1, 2: 0xFFFF}}}}))
-                handle = decode(decode(found[13][0])[1][0])[1][0]
+                found = victim.end(victim.request(gatt={'link': links[-1], 'read_using_uuid': {'uuid': uuid, 'range': {'first': 1, 'last': 0xFFFF}}}))
+                handle = found.attribute_values.values[0].handle
                 server.process.send_signal(signal.SIGSTOP)
                 stopped = time.monotonic()
                 try:
                     for number, (client, link) in enumerate(zip(greedy, links)):
-                        writes = [{7: {1: link, 13: {1: handle, 2: bytes([number, place])}}} for place in range(256)]
-                        client.socket.sendall(floods.frames(client, writes))
+                        for place in range(256):
+                            client.request(gatt={'link': link, 'write': {'handle': handle, 'value': bytes([number, place])}})
                     # One is on its way and 1,024 wait.
                     daemon.wait_for('a full queue', lambda: sum(requests(daemon)) >= 1025)
-                    asked = victim.request({7: {1: links[-1], 8: handle}})
+                    asked = victim.request(gatt={'link': links[-1], 'read': handle})
                     daemon.wait_for('the read waits', lambda: requests(daemon)[-1] == 1)
                 finally:
                     server.process.send_signal(signal.SIGCONT)
                 took = time.monotonic() - stopped
                 end = victim.end(asked)
-                if took < 20 and end and 11 in end:
+                if took < 20 and end and end.HasField('value'):
                     break
         assert took < 20, f'the device stood still for {took:.0f} s'
-        assert end and 11 in end, f'the read failed: {end}'
-        place = end[11][0][1]
+        assert end and end.HasField('value'), f'the read failed: {end}'
+        place = end.value[1]
         assert place <= 1, f'the read came after {place + 1} writes of a program'
         print(f'the read came after {place + 1} of 256 writes of a program')
     finally:

@@ -383,7 +383,7 @@ def fuzz_beside_an_app(daemon, seeds):
         assert not victim.events('disconnected'), 'the app beside lost its link'
         # All of it is over: a tool is served, and nothing is left of the others.
         client = daemon.connect()
-        assert client.end(client.request({5: {1: 99}}))
+        assert client.end(client.request(cancel={'operation': 99}))
         more = daemon.own_kilobytes() - before
         assert more < 64 * 1024, f'{more} kB more than before'
         taken, sessions, refused = map(sum, zip(*(result['sums'] for result in results)))

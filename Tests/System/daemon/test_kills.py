@@ -134,14 +134,14 @@ class Bench:
         daemon, air = self.daemon, self.air
         if not air.has_central:
             air.make_bond(daemon)
-        daemon.operate({2: RELAY.encode()})
+        daemon.operate(foreground=RELAY)
         daemon.wait_for('the relay hears the sensor', lambda: daemon.told('beat'))
         daemon.wait_for('it advertises', lambda: daemon.told('advertising'))
         if air.has_central:
             air.start_central().wait_for(lambda line: line.get('event') == 'subscribed', 'subscribed', LIMIT)
             air.central.wait_for(lambda line: line.get('event') == 'value', 'a value', LIMIT)
         # In the background, and stopped whenever nothing is to be done.
-        daemon.operate({3: RELAY.encode()})
+        daemon.operate(background=RELAY)
         self.bonds = self.read_bonds()
         assert self.bonds, 'no bond was stored'
         self.whole()
@@ -199,7 +199,7 @@ class Bench:
             process, beats = self.daemon.process_of(RELAY), len(self.daemon.told('beat')) - beats
             raise AssertionError('\n'.join([
                 str(error)[:60], *said[-25:], str(central[-8:]), self.summary(),
-                f'{beats} beats since; the app is process {process}, state {state_of(process)}; {self.daemon.operate({1: {}})}'])) from None
+                f'{beats} beats since; the app is process {process}, state {state_of(process)}; {self.daemon.operate(list={})}'])) from None
         if self.air.central:
             assert len(self.air.told('paired')) == 1 and len(self.air.told('subscribed')) == 1, self.air.central.lines
         refused = self.air.told('refused')
@@ -293,7 +293,7 @@ def test_kills_of_apps():
             if not process:
                 continue
             counts['while it was stopped'] += state_of(process) == 'T'
-            was_connected = daemon.operate({1: {}})[RELAY].get(6) == [1]
+            was_connected = daemon.operate(list={})[RELAY].is_connected
             os.kill(process, signal.SIGKILL)
             counts['kills of the app'] += 1
             bench_of.check_disk()
@@ -301,9 +301,9 @@ def test_kills_of_apps():
                 # An app that ends before it connects is launched again with a growing delay; an operator need not wait.
                 counts['before it was connected'] += 1
                 daemon.wait_for('its end is noticed', lambda: daemon.process_of(RELAY) != process)
-                daemon.operate({2: RELAY.encode()})
-                daemon.wait_for('the app runs', lambda: daemon.operate({1: {}})[RELAY].get(6) == [1])
-                daemon.operate({3: RELAY.encode()})
+                daemon.operate(foreground=RELAY)
+                daemon.wait_for('the app runs', lambda: daemon.operate(list={})[RELAY].is_connected)
+                daemon.operate(background=RELAY)
             else:
                 daemon.wait_for('it is launched again', lambda: daemon.process_of(RELAY) not in (0, process))
         bench_of.whole()

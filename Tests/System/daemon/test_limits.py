@@ -18,14 +18,14 @@ def actor(name, wish, modes=BACKGROUND, **more):
 
 def launch(daemon, *names):
     for name in names:
-        daemon.operate({2: name.encode()})
+        daemon.operate(foreground=name)
 
 
 def leave(daemon, *names):
     """To the background, and suspended."""
     for name in names:
-        daemon.operate({3: name.encode()})
-        daemon.operate({4: name.encode()})
+        daemon.operate(background=name)
+        daemon.operate(suspend=name)
 
 
 def told(daemon, name, event=None, process=None):
@@ -49,7 +49,7 @@ def test_wake_limit():
         leave(daemon, name)
         for strikes in 1, 2:
             wait_for(daemon, name, 'expiring', strikes)
-            assert daemon.operate({1: {}})[name].get(7, [0])[0] == strikes
+            assert daemon.operate(list={})[name].strikes == strikes
             daemon.wait_for('it is stopped', lambda: state_of(first) == 'T')
         daemon.wait_for('it is ended', lambda: state_of(first) == 'Z')
         daemon.wait_for('the next value launches it', lambda: told(daemon, name, 'willRestore'))
@@ -152,4 +152,4 @@ def test_wrong_limits():
         daemon.wait_for('they are ignored', lambda: daemon.said().count('is ignored') == len(apps))
         for words in '‘memoryMegabytes’ is 4 to', '‘wakeSeconds’ is 1 to 3600, not 4000', '‘memory’', 'MemoryMax=':
             assert words in daemon.said(), (words, daemon.said())
-        assert daemon.operate({1: {}}) == {}
+        assert daemon.operate(list={}) == {}

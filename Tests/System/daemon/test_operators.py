@@ -2,20 +2,12 @@
 import json, os, signal, struct, subprocess, sys, tempfile, threading
 
 from jelling import floods
-from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of, needs_root
+from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of, needs_root, AppClient, octets, operator
 from jelling.programs import BLETOOL, LIBRARY
-from jelling.client import Client, decode, encode
 from jelling.programs import BLED
 
 NOBODY = 65534
 GROUP = 54321
-
-
-def operator(daemon):
-    client = Client(daemon.path, LIMIT)
-    client.send({1: {1: 1, 2: 3}})
-    assert 1 in client.receive(), 'no operator'
-    return client
 
 
 def as_user(user, groups, *command, **how):
@@ -55,7 +47,7 @@ def test_status_of_the_daemon():
         path = os.path.join(daemon.folder.name, 'profile.json')
         with open(path, 'w') as file:
             file.write(profile)
-        daemon.operate({2: RELAY.encode()})
+        daemon.operate(foreground=RELAY)
         commands = [['lescan', '--passive', '--duration', '3600'], ['serve', '--profile', path, '--name', 'Here'],
                     ['gatt', 'C0:DE:00:00:00:01/random', 'subscribe', '2A37']]
         programs = [subprocess.Popen([BLETOOL, '-t', transport, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -140,24 +132,24 @@ def test_refused_to_others():
         for words in verbs[:2] + verbs[3:6]:
             done = as_user(NOBODY, [GROUP], *tool, *words)
             assert done.returncode == 0, (words, done)
-        assert 'org.example.mine' in daemon.operate({1: {}})
+        assert 'org.example.mine' in daemon.operate(list={})
         # For itself: an app of root would run as root.
         with open(manifest, 'w') as file:
             json.dump({'BundleIdentifier': 'org.example.root', 'user': 'root', 'command': ['/bin/true']}, file)
         done = as_user(NOBODY, [GROUP], *tool, 'app', 'install', manifest)
         assert done.returncode == 1 and 'may only install apps that run as that user' in done.stderr, done
-        assert set(daemon.operate({1: {}})) == {'org.example.mine'}
+        assert set(daemon.operate(list={})) == {'org.example.mine'}
         # And what is not its own stays.
         daemon.install({'BundleIdentifier': 'org.example.root', 'user': 'root', 'command': ['/bin/true']})
         daemon.install({'BundleIdentifier': 'org.example.unit', 'user': str(NOBODY), 'unit': 'relay.service'})
-        assert len(daemon.operate({6: {}})) == 3
+        assert len(daemon.operate(reload={})) == 3
         for name, word in ('org.example.root', 'may only remove apps that run as that user'), ('org.example.unit', 'systemd unit'):
             done = as_user(NOBODY, [GROUP], *tool, 'app', 'remove', name)
             assert done.returncode == 1 and word in done.stderr and not done.stdout, done
-        assert len(daemon.operate({6: {}})) == 3
+        assert len(daemon.operate(reload={})) == 3
         done = as_user(NOBODY, [GROUP], *tool, 'app', 'remove', 'org.example.mine')
         assert done.returncode == 0 and 'org.example.mine.json' in done.stdout, done
-        assert set(daemon.operate({1: {}})) == {'org.example.root', 'org.example.unit'}
+        assert set(daemon.operate(list={})) == {'org.example.root', 'org.example.unit'}
 
 
 def test_install():
@@ -188,7 +180,7 @@ def test_install():
         daemon.kill()
         daemon.start()
         daemon.wait_for('bled is back', lambda: bletool(transport, 'status')[0] == 0)
-        assert RELAY in daemon.operate({1: {}})
+        assert RELAY in daemon.operate(list={})
         unit = relay_manifest(unit='relay.service')
         del unit['command']
         if os.geteuid() == 0:
@@ -206,7 +198,7 @@ def test_install():
                             ({'BundleIdentifier': 'a', 'user': 'no such user'}, 'no user'), (' ' * 70_000, '')]:
             code, _, said = put(wrong)
             assert code == 1 and word in said, (wrong, code, said)
-        assert set(daemon.operate({1: {}})) == {RELAY}
+        assert set(daemon.operate(list={})) == {RELAY}
         code, _, said = bletool(transport, 'app', 'show', 'org.example.unknown')
         assert code == 1 and 'no app' in said, said
 
@@ -239,7 +231,7 @@ def test_remove():
         assert code == 0 and told == {'event': 'appRemoved', 'identifier': RELAY, 'files': [path], 'process': process,
                                       'ended': True, 'keepsState': True}, (out, said)
         daemon.wait_for('its process ends', lambda: state_of(process) == 'Z')
-        assert daemon.operate({1: {}}) == {} and not os.path.exists(path)
+        assert daemon.operate(list={}) == {} and not os.path.exists(path)
         assert RELAY.encode() in journal()
         # What it had asked for has ended with it.
         daemon.wait_for('its links end', lambda: json.loads(bletool(transport, '--json', 'status')[1])['adapters'][0]['links'] == [])
@@ -253,7 +245,7 @@ def test_remove():
         daemon.kill()
         daemon.start()
         daemon.wait_for('bled is back', daemon.listens)
-        assert daemon.operate({1: {}}) == {}
+        assert daemon.operate(list={}) == {}
         assert RELAY.encode() not in journal(), journal()
         code, out, said = bletool(transport, 'app', 'remove', RELAY)
         assert (code, out) == (1, '') and f'no app ‘{RELAY}’ is installed' in said, (code, out, said)
@@ -275,11 +267,11 @@ def test_apps_folder():
             assert done.returncode == 2 and 'is empty' in done.stderr, (option, done)
     with Daemon(apps=[relay_manifest()]) as daemon:
         # It listens before it has read the folder for the first time.
-        assert set(daemon.operate({1: {}})) == {RELAY}
+        assert set(daemon.operate(list={})) == {RELAY}
         os.rename(daemon.apps, daemon.apps + '-away')
         daemon.process.send_signal(signal.SIGHUP)
         daemon.wait_for('it says so', lambda: 'cannot be read' in daemon.said())
-        assert set(daemon.operate({1: {}})) == {RELAY}
+        assert set(daemon.operate(list={})) == {RELAY}
         os.rename(daemon.apps + '-away', daemon.apps)
 
 
@@ -302,32 +294,20 @@ def test_alerts():
     with Daemon() as daemon:
         transport = f'bled:{daemon.path}'
         assert bletool(transport, '--json', 'alerts')[:2] == (0, '')
-        follower = operator(daemon)
-        follower.send({8: {9: {}}})
-        assert 21 in follower.receive()
-        app = Client(daemon.path, LIMIT)
-        app.send({1: {1: 1, 2: 2, 3: {1: b'org.example.alerted'}}})
-        assert 16 in app.receive(), 'not welcome'
-
-        def event(field):
-            while True:
-                message = app.receive()
-                assert message is not None, f'no event {field}'
-                if 17 in message and field in (told := decode(message[17][0])):
-                    return decode(told[field][0])
-
-        app.send({3: {1: 1, 3: {}}})
-        app.send({3: {1: 1, 6: {1: bytes.fromhex('180D')}}})
-        peer = decode(event(7)[1][0])[1][0]
+        follower = operator(daemon.path)
+        follower.send(operator_request={'follow_alerts': {}})
+        assert follower.receive().HasField('operator_answer')
+        app = AppClient(daemon.path, 'org.example.alerted')
+        peer = app.finds('180D')
         # Connected a second later, when it is suspended.
-        app.send({3: {1: 1, 8: {1: peer, 2: {1: 1, 4: 1000}}}})
-        app.send({5: {1: 2}})
-        app.send({5: {1: 3}})
-        while 31 not in (message := follower.receive()):
+        app.ask(connect={'peer': peer, 'options': {'notifies_on_connection': True, 'start_delay_milliseconds': 1000}})
+        app.send(app_move={'to': 2})
+        app.send(app_move={'to': 3})
+        while not (message := follower.receive()).HasField('alert'):
             assert message is not None, 'no alert'
-        alert = decode(message[31][0])
-        number, whose = alert[1][0], alert[2][0].decode()
-        assert whose.endswith('org.example.alerted') and 4 not in alert, alert
+        alert = message.alert
+        number, whose = alert.id, alert.app
+        assert whose.endswith('org.example.alerted') and not alert.is_over, alert
         code, out, said = bletool(transport, '--json', 'alerts')
         told = json.loads(out)
         assert code == 0 and (told['id'], told['app'], told['kind'], told['over']) == (number, whose, 'connection', False), (out,
@@ -335,11 +315,11 @@ def test_alerts():
         code, _, said = bletool(transport, 'alerts', 'answer', '999999')
         assert code == 1 and 'no alert 999999' in said, said
         assert bletool(transport, 'alerts', 'answer', str(number))[0] == 0
-        while 31 not in (message := follower.receive()):
+        while not (message := follower.receive()).HasField('alert'):
             assert message is not None, 'the end of the alert is not told'
-        assert decode(message[31][0])[4] == [1], message
+        assert message.alert.is_over, message
         # In the foreground it hears of what happened.
-        assert decode(event(8)[1][0])[1][0] == peer
+        assert app.event('connected').peripheral.peer == peer
         assert bletool(transport, '--json', 'alerts')[:2] == (0, '')
         code, _, said = bletool(transport, 'alerts', 'answer', str(number))
         assert code == 1, said
@@ -382,20 +362,20 @@ def test_stuck_operators():
         victim.wait_for('beat', 2)
         before = daemon.own_kilobytes()
         # Both watch packets while a scan of everything runs, and read nothing.
-        stuck = [operator(daemon) for _ in range(2)]
+        stuck = [operator(daemon.path) for _ in range(2)]
         for client in stuck:
-            client.send({8: {15: {}}})
-        half = operator(daemon)
+            client.send(operator_request={'capture': {}})
+        half = operator(daemon.path)
         half.socket.sendall(b'\xff\0\0\0\x42')
-        garbage = operator(daemon)
+        garbage = operator(daemon.path)
         garbage.socket.sendall(b'\x03\0\0\0\xff\xff\xff')
         assert garbage.receive() is None
-        long = operator(daemon)
+        long = operator(daemon.path)
         long.socket.sendall(struct.pack('<I', 1 << 24))
         assert long.receive() is None
         # Requests without end and without reading: their answers fill the socket, and it is not heard any more.
-        flood = operator(daemon)
-        count, _ = floods.fill(flood, lambda _: {8: {7: {}}})
+        flood = operator(daemon.path)
+        count, _ = floods.fill(flood, lambda _: octets(operator_request={'status': {}}))
         assert count < 1_000_000, 'it could flood without end'
         assert bletool(f'bled:{daemon.path}', 'lescan', '--duration', '2')[0] == 0
         beats = len(victim.events('beat'))
@@ -410,13 +390,13 @@ def test_long_answers():
     # Three quarters of a megabyte together, more than what may wait for a program.
     names = [f'{number:03}.' + 'x' * 100 for number in range(900)]
     with Daemon(apps=[{'BundleIdentifier': name, 'command': ['/bin/true']} for name in names]) as daemon:
-        client = operator(daemon)
-        content = encode({8: {1: {}}})
+        client = operator(daemon.path)
+        content = octets(operator_request={'list': {}})
         client.socket.sendall(8 * (struct.pack('<I', len(content)) + content))
         for number in range(8):
             message = client.receive()
             assert message, f'the session has ended before answer {number + 1}: {daemon.said()[-500:]}'
-            assert len(decode(message[21][0])[2]) == len(names), 'apps are missing'
+            assert len(message.operator_answer.apps) == len(names), 'apps are missing'
 
 
 def test_system_services():
@@ -437,28 +417,14 @@ def test_system_services():
         return found
 
     def discovered(daemon, name, shown):
-        app = Client(daemon.path, LIMIT)
-        app.send({1: {1: 1, 2: 2, 3: {1: name, 5: shown}}})
-        assert 16 in app.receive(), 'not welcome'
-
-        def event(field):
-            while (message := app.receive()) is not None:
-                if 17 in message and field in (told := decode(message[17][0])):
-                    return decode(told[field][0])
-            raise AssertionError(f'no event {field}')
-
-        app.send({3: {1: 1, 3: {}}})
-        # What is asked for before poweredOn is dropped.
-        while event(4)[1][0] != 5:
-            pass
-        app.send({3: {1: 1, 6: {1: bytes.fromhex('180D')}}})
-        peer = decode(event(7)[1][0])[1][0]
-        app.send({3: {1: 1, 8: {1: peer}}})
-        event(8)
-        app.send({3: {1: 1, 15: {1: peer, 2: {}}}})
-        services = decode(event(13)[3][0])[1]
+        app = AppClient(daemon.path, name, shows_system_services=shown)
+        peer = app.finds('180D')
+        app.ask(connect={'peer': peer})
+        app.event('connected')
+        app.ask(peripheral={'peer': peer, 'discover_services': {}})
+        services = app.event('peripheral').services_discovered.services
         app.socket.close()
-        return [decode(service)[2][0].hex().upper() for service in services]
+        return [service.uuid.hex().upper() for service in services]
 
     manifest = {'BundleIdentifier': 'org.example.shown', 'systemServices': 'shown'}
     hidden = {'BundleIdentifier': 'org.example.hidden'}

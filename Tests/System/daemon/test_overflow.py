@@ -84,7 +84,7 @@ def joined(kind):
             leave(daemon, ONE)
             hashed(lab, ONE, TWO)
             assert len(told(daemon, ONE, 'advertising')) == count, told(daemon, ONE)
-            daemon.operate({5: TWO.encode()})
+            daemon.operate(quit=TWO)
             hashed(lab, ONE)
     finally:
         lab.close()

@@ -2,9 +2,8 @@
 pairings. Bumble is at the other end."""
 import os, socket, subprocess, threading, time
 
-from jelling.daemon import LIMIT, needs_root
+from jelling.daemon import LIMIT, needs_root, Client
 from jelling.programs import EXAMPLES
-from jelling.client import Client, Fixed64, decode
 from daemon.test_operators import Open, NOBODY
 
 from jelling import lab as bench
@@ -19,8 +18,8 @@ AUTHENTICATED = '6B7A0007-9D1C-4F5E-8A2B-3C4D5E6F7081'
 
 def options(capability, **more):
     """Bonding, LE Secure Connections, keys of 16 octets."""
-    fields = {1: capability, 2: 1, 5: 1, 7: 16, 8: 16, 9: 7, 10: 7}
-    return {**fields, **{int(key[1:]): value for key, value in more.items()}}
+    return {'io_capability': capability, 'is_bonding': True, 'allows_secure_connections': True, 'minimum_key_size': 16,
+            'maximum_key_size': 16, 'initiator_keys': 7, 'responder_keys': 7, **more}
 
 
 def connected_as(user, path):
@@ -57,20 +56,20 @@ class Program(Client):
         self.progress, self.ends, self.links = [], {}, []
         self.changed = threading.Condition()
         answer = self.greet()
-        assert 1 in answer, f'not welcome: {answer}'
-        self.welcome = decode(answer[1][0])
+        assert answer.HasField('welcome'), f'not welcome: {answer}'
+        self.welcome = answer.welcome
         threading.Thread(target=self.hear, daemon=True).start()
         if pairing:
-            self.done({20: pairing})
+            self.done(serve_pairing=pairing)
 
     def hear(self):
         try:
             while (message := self.receive()) is not None:
                 with self.changed:
-                    for end in map(decode, message.get(3, [])):
-                        self.ends[end[1][0]] = end
-                    self.progress += map(decode, message.get(14, []))
-                    self.links += [decode(link)[1][0] for link in message.get(23, [])]
+                    if message.HasField('completed'):
+                        self.ends[message.completed.operation] = message.completed
+                    self.progress += [message.pairing] if message.HasField('pairing') else []
+                    self.links += [message.central_connected.link] if message.HasField('central_connected') else []
                     self.changed.notify_all()
         except OSError:
             pass
@@ -83,32 +82,32 @@ class Program(Client):
     def end_of(self, operation):
         return self.wait_for('an end', lambda: self.ends.get(operation))
 
-    def done(self, command):
-        end = self.end_of(self.request(command))
-        assert 2 not in end, (command, decode(end[2][0]))
+    def done(self, **command):
+        end = self.end_of(self.request(**command))
+        assert not end.HasField('failure'), (command, end.failure)
         return end
 
-    def reason(self, command):
-        end = self.end_of(self.request(command))
-        return decode(end[2][0])[1][0] if 2 in end else None
+    def reason(self, **command):
+        end = self.end_of(self.request(**command))
+        return end.failure.reason if end.HasField('failure') else None
 
     def connect(self, peer):
-        return self.done({4: {1: peer.wire, 2: 5}})[4][0]
+        return self.done(connect={'peer': peer.wire, 'establishment_retries': 5}).link
 
     def connect_again(self, peer, link):
         """A link of its own: Bumble answers nothing to a second pairing on one."""
-        self.done({6: {1: Fixed64(link)}})
+        self.done(disconnect={'link': link})
         return self.connect(peer)
 
     def questions(self):
-        return [decode(event[4][0]) for event in self.progress if 4 in event]
+        return [event.question for event in self.progress if event.HasField('question')]
 
     def question(self, count=1):
         return self.wait_for('a question', lambda: self.questions()[count - 1:] or None)[0]
 
     def answer(self, question, yes=True):
         """Its end says whether the question was open for it."""
-        return self.done({10: {1: question[1][0], 3: int(yes)}})
+        return self.done(answer_pairing={'question': question.question, 'confirm': yes})
 
     def leave(self):
         self.socket.shutdown(socket.SHUT_RDWR)
@@ -143,9 +142,9 @@ class Stage:
     def bonds(self):
         """(identity, is authenticated) of each."""
         client = Client(self.daemon.path, LIMIT)
-        welcome = decode(client.greet()[1][0])
+        welcome = client.greet().welcome
         client.socket.close()
-        return [decode(bond) for bond in welcome.get(5, [])]
+        return [bond for bond in welcome.bonds]
 
 
 def uuid(text):
@@ -154,7 +153,7 @@ def uuid(text):
 
 def read(link):
     """Of the peer's value that needs a key which is protected against others."""
-    return {7: {1: Fixed64(link), 10: {1: uuid(AUTHENTICATED), 2: {1: 1, 2: 0xFFFF}}}}
+    return {'gatt': {'link': link, 'read_using_uuid': {'uuid': uuid(AUTHENTICATED), 'range': {'first': 1, 'last': 0xFFFF}}}}
 
 
 @needs_root
@@ -166,13 +165,13 @@ def test_pairing_asks_its_owner():
             one, two = stage.program(NOBODY), stage.program(OTHER, options(DISPLAY_YES_NO))
             one.connect(stage.peer)
             link = two.connect(stage.peer)
-            one.done({20: options(weakness)})
-            reading = two.request(read(link))
+            one.done(serve_pairing=options(weakness))
+            reading = two.request(**read(link))
             question = two.question()
-            assert 3 in question, f'no comparison: {question}'
-            assert one.answer(question, False).get(18, [0]) == [0], 'another user has answered'
-            assert two.answer(question).get(18) == [1]
-            assert 2 not in two.end_of(reading), two.ends[reading]
+            assert question.HasField('compare'), f'no comparison: {question}'
+            assert one.answer(question, False).accepted is False, 'another user has answered'
+            assert two.answer(question).accepted is True
+            assert not two.end_of(reading).HasField('failure'), two.ends[reading]
             paired = stage.peer.paired()
             assert paired['authenticated'], paired
             assert not one.questions() and not one.progress, one.progress
@@ -186,7 +185,7 @@ def test_pairing_of_an_app_of_another_user():
 
         def repeat():
             while not has_ended.wait(0.02):
-                other.done({20: options(NOTHING)})
+                other.done(serve_pairing=options(NOTHING))
 
         repeating = threading.Thread(target=repeat)
         repeating.start()
@@ -207,18 +206,18 @@ def test_pairing_of_an_app_of_another_user():
 def test_pairing_is_not_weakened():
     """what an operator's program requires holds when an ordinary user pairs with the weakest options; no bond appears"""
     with Stage('--io', 'none') as stage:
-        operator = stage.program(None, options(DISPLAY_YES_NO, _3=1))
-        operator.done({14: {1: b'\x18\x0f', 2: 1}})
+        operator = stage.program(None, options(DISPLAY_YES_NO, requires_authentication=True))
+        operator.done(publish={'uuid': b'\x18\x0f', 'is_primary': True})
         weak = stage.program(NOBODY)
         link = weak.connect(stage.peer)
         # Keys of seven octets, nobody to ask.
-        for shape in options(NOTHING, _7=7, _8=7), options(NOTHING), options(DISPLAY_YES_NO, _5=0):
-            assert weak.reason({9: {1: Fixed64(link), 2: shape}}) == REFUSED_BY_US, 'it has paired'
+        for shape in options(NOTHING, minimum_key_size=7, maximum_key_size=7), options(NOTHING), options(DISPLAY_YES_NO, allows_secure_connections=False):
+            assert weak.reason(pair={'link': link, 'options': shape}) == REFUSED_BY_US, 'it has paired'
             link = weak.connect_again(stage.peer, link)
         assert stage.bonds() == []
         # Without the operator's program the choice is the user's own.
-        operator.done({30: {}})
-        assert weak.reason({9: {1: Fixed64(link), 2: options(NOTHING)}}) is None
+        operator.done(leave={})
+        assert weak.reason(pair={'link': link, 'options': options(NOTHING)}) is None
         assert len(stage.bonds()) == 1
 
 
@@ -226,15 +225,15 @@ def test_pairing_is_not_weakened():
 def test_requirements_of_a_server_are_operators():
     """an ordinary user's requirements hold for its own pairings; as a server, which could not rely on them, it is refused"""
     with Stage('--io', 'none') as stage:
-        strict = stage.program(NOBODY, options(DISPLAY_YES_NO, _3=1))
-        for request in {14: {1: b'\x18\x0f', 2: 1}}, {12: {1: {}}}, {24: {}}:
-            assert strict.reason(request) == NOT_PERMITTED, request
+        strict = stage.program(NOBODY, options(DISPLAY_YES_NO, requires_authentication=True))
+        for request in {'publish': {'uuid': b'\x18\x0f', 'is_primary': True}}, {'advertise': {'packed': {}}}, {'listen': {}}:
+            assert strict.reason(**request) == NOT_PERMITTED, request
         link = strict.connect(stage.peer)
-        assert strict.reason({9: {1: Fixed64(link), 2: options(DISPLAY_YES_NO, _3=1)}}) == REFUSED_BY_US
+        assert strict.reason(pair={'link': link, 'options': options(DISPLAY_YES_NO, requires_authentication=True)}) == REFUSED_BY_US
         link = strict.connect_again(stage.peer, link)
         other = stage.program(OTHER, options(NOTHING))
         assert other.connect(stage.peer) == link
-        assert other.reason({9: {1: Fixed64(link), 2: options(NOTHING)}}) is None
+        assert other.reason(pair={'link': link, 'options': options(NOTHING)}) is None
 
 
 @needs_root
@@ -242,20 +241,20 @@ def test_consent_of_an_operator():
     """a central gets no bond without the consent that an operator's server wants, however another user's program has it pair"""
     for how in '--await-security-request', '--pair-first':
         with Stage() as stage:
-            operator = stage.program(None, options(DISPLAY_YES_NO, _12=1))
-            operator.done({14: {1: b'\x18\x0f', 2: 1}})
+            operator = stage.program(None, options(DISPLAY_YES_NO, asks_consent=True))
+            operator.done(publish={'uuid': b'\x18\x0f', 'is_primary': True})
             other = stage.program(NOBODY, options(NOTHING))
-            other.done({14: {1: b'\x18\x1c', 2: 1}})
-            advertising = operator.request({12: {1: {1: b'Lock'}, 3: 1, 6: 1}})
+            other.done(publish={'uuid': b'\x18\x1c', 'is_primary': True})
+            advertising = operator.request(advertise={'packed': {'local_name': 'Lock'}, 'is_connectable': True, 'resumes_after_connection': True})
             central = stage.lab.central('--name', 'Lock', how, '--skip-gatt', '--hold', '60')
             other.wait_for('a central', lambda: other.links)
             if how == '--await-security-request':
-                other.request({9: {1: Fixed64(other.links[0]), 2: options(NOTHING)}})
+                other.request(pair={'link': other.links[0], 'options': options(NOTHING)})
             question = operator.question()
-            assert 4 in question, f'no consent: {question}'
-            assert other.answer(question).get(18, [0]) == [0] and not other.questions(), 'another user has agreed'
-            assert operator.answer(question, False).get(18) == [1]
-            operator.wait_for('the end', lambda: any(6 in event for event in operator.progress))
+            assert question.HasField('consent'), f'no consent: {question}'
+            assert other.answer(question).accepted is False and not other.questions(), 'another user has agreed'
+            assert operator.answer(question, False).accepted is True
+            operator.wait_for('the end', lambda: any(event.HasField('failed') for event in operator.progress))
             assert stage.bonds() == [], how
             assert advertising not in operator.ends
             central.end()
@@ -266,8 +265,8 @@ def test_wrong_passkeys_of_users():
     """a user whose wrong passkeys are locked does not lock them for another one, at the same device or at one that has that passkey"""
     wrong, right = 111_111, 123_456
     with Stage('--io', 'display', '--mitm', '--passkey', str(right)) as stage:
-        typed = lambda passkey: options(KEYBOARD, _3=1, _11=passkey)
-        pair = lambda program, link, passkey: program.reason({9: {1: Fixed64(link), 2: typed(passkey)}})
+        typed = lambda passkey: options(KEYBOARD, requires_authentication=True, passkey=passkey)
+        pair = lambda program, link, passkey: program.reason(pair={'link': link, 'options': typed(passkey)})
         guesser, failures = stage.program(NOBODY), []
         link = guesser.connect(stage.peer)
         # Each failure makes this user wait longer before the next attempt.
@@ -280,14 +279,14 @@ def test_wrong_passkeys_of_users():
                 link = guesser.connect_again(stage.peer, link)
         assert len(failures) > failures.count(REPEATED_ATTEMPTS) + 1, failures
         other = stage.program(OTHER)
-        guesser.done({6: {1: Fixed64(link)}})
+        guesser.done(disconnect={'link': link})
         assert pair(other, other.connect(stage.peer), right) is None
         assert stage.peer.paired()['authenticated']
         stage.peer.child.end()
         second = sharing.Peer(stage.lab, 0x22, '--io', 'display', '--mitm', '--passkey', str(wrong))
         link = guesser.connect(second)
         assert pair(guesser, link, wrong) in (PASSKEY_LOCKED, REPEATED_ATTEMPTS), 'it is not locked for the one who failed'
-        guesser.done({6: {1: Fixed64(link)}})
+        guesser.done(disconnect={'link': link})
         assert pair(other, other.connect(second), wrong) is None
         tries = len(failures) - failures.count(REPEATED_ATTEMPTS) - 1
         print(f'locked after {tries} attempts')
@@ -300,14 +299,14 @@ def test_pairing_ends_with_who_is_asked():
         one, two = stage.program(NOBODY, options(DISPLAY_YES_NO)), stage.program(OTHER, options(DISPLAY_YES_NO))
         link = one.connect(stage.peer)
         two.connect(stage.peer)
-        one.request(read(link))
+        one.request(**read(link))
         one.question()
-        assert two.reason({9: {1: Fixed64(link), 2: options(DISPLAY_YES_NO)}}) == ALREADY_PAIRING
+        assert two.reason(pair={'link': link, 'options': options(DISPLAY_YES_NO)}) == ALREADY_PAIRING
         one.leave()
         stage.lab.wait_peer('pairing-failed')
         link = two.connect_again(stage.peer, link)
-        reading = two.request(read(link))
+        reading = two.request(**read(link))
         question = two.question()
-        assert two.answer(question).get(18) == [1]
-        assert 2 not in two.end_of(reading), two.ends[reading]
+        assert two.answer(question).accepted is True
+        assert not two.end_of(reading).HasField('failure'), two.ends[reading]
         assert stage.peer.paired()['authenticated']

@@ -94,7 +94,7 @@ def peripheral_is_launched(kind):
                 assert daemon.process_of(DOOR) == 0, 'launched for a connection'
                 third = launched_for_a_read(daemon, [first, second], reader)
                 # By force: nothing of it is left (SPEC SPR-30).
-                daemon.operate({5: DOOR.encode()})
+                daemon.operate(quit=DOOR)
                 daemon.wait_for('it is gone', lambda: state_of(third) == 'Z')
                 answer = reader.read()
                 assert isinstance(answer, str) and len(told(daemon, DOOR, 'began')) == 3, (answer, told(daemon, DOOR))
@@ -212,7 +212,7 @@ def test_switched_while_preserved():
     one = scenarios.ONE
     wish = {'scan': ['180d'], 'connect': {}, 'subscribe': '2a37', 'again': True, 'restore': 'r'}
     with scenarios.Air() as air, Daemon(adapter=air.lab.endpoint, apps=[actor(one, wish, modes=['bluetooth-central'])]) as daemon:
-        wanted = lambda: [wish[1][0].decode() for wish in scenarios.status(daemon)[0] if 4 in wish]
+        wanted = lambda: [wish.client for wish in scenarios.status(daemon)[0] if wish.HasField('connect')]
 
         def wait_and_die():
             """The app waits for the sensor, which is away, and is killed."""

@@ -3,9 +3,8 @@ import errno, fcntl, glob, os, pty, re, select, shutil, signal, socket, subproce
 
 import pytest
 
-from jelling.daemon import Daemon, LIMIT, RELAY, relay_manifest, state_of, needs_root
+from jelling.daemon import Daemon, LIMIT, RELAY, relay_manifest, state_of, needs_root, Client
 from jelling.programs import BLED, EXAMPLES, LIBRARY
-from jelling.client import Client, decode
 
 NOBODY = 65534
 # Prints what a launched program has inherited, as a JSON object, and stays.
@@ -78,7 +77,7 @@ def test_another_user():
             with open(f'/proc/{daemon.process.pid}/status') as status:
                 assert re.search(r'^Groups:\s*4 20\s*$', status.read(), re.M), 'bled has no groups to leak'
             assert os.path.exists(f'/proc/{daemon.process.pid}/fd/{held.fileno()}'), 'bled has no descriptor to leak'
-            daemon.operate({2: b'org.example.other'})
+            daemon.operate(foreground='org.example.other')
             daemon.wait_for('it runs', lambda: daemon.told('inherited'))
             told = daemon.told('inherited')[0]
             socket_path = daemon.path
@@ -136,7 +135,7 @@ def test_at_a_terminal():
     """an app of another user writes to the terminal in which bled was started, and cannot read what is typed there"""
     manifest = {'BundleIdentifier': 'org.example.outputs', 'user': 'nobody', 'command': python(OUTPUTS)}
     with AtTerminal(apps=[manifest]) as daemon:
-        daemon.operate({2: b'org.example.outputs'})
+        daemon.operate(foreground='org.example.outputs')
         daemon.wait_for('it runs', lambda: daemon.told('outputs'))
         told = daemon.told('outputs')[0]
     assert told['modes'] == [os.O_WRONLY] * 2 and told['terminals'] == [True] * 2, told
@@ -150,14 +149,14 @@ def test_life_as_another_user():
         os.chmod(folder, 0o755)
         program = shutil.copy(os.path.join(EXAMPLES, 'heart-rate-relay'), folder)
         daemon.install(relay_manifest(user='nobody', command=[program]))
-        daemon.operate({6: {}})
+        daemon.operate(reload={})
         beats = lambda: len(daemon.told('beat'))
-        daemon.operate({2: RELAY.encode()})
+        daemon.operate(foreground=RELAY)
         daemon.wait_for('two beats', lambda: beats() >= 2)
         process = daemon.process_of(RELAY)
         assert os.stat(f'/proc/{process}').st_uid == NOBODY
-        daemon.operate({3: RELAY.encode()})
-        daemon.operate({4: RELAY.encode()})
+        daemon.operate(background=RELAY)
+        daemon.operate(suspend=RELAY)
         daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
         before = beats()
         daemon.wait_for('a beat wakes it', lambda: beats() > before)
@@ -170,12 +169,12 @@ def test_life_as_another_user():
                 os.setresgid(NOBODY, NOBODY, NOBODY)
                 os.setresuid(NOBODY, NOBODY, NOBODY)
                 status = 0
-                for hello in {2: 1}, {2: 3}, {2: 2, 3: {1: b'org.example.mine'}}, {2: 2, 3: {1: RELAY.encode()}}:
+                for hello in {'session': 1}, {'session': 3}, {'session': 2, 'app': {'identifier': 'org.example.mine'}}, {'session': 2, 'app': {'identifier': RELAY}}:
                     client = Client(daemon.path, LIMIT)
-                    client.send({1: {1: 1, **hello}})
+                    client.send(hello={'version': 1, **hello})
                     message = client.receive()
                     # REASON_NOT_ALLOWED
-                    if not (message and 2 in message and decode(message[2][0])[1][0] == 4):
+                    if not (message and message.HasField('refusal') and message.refusal.reason == 4):
                         status = 1
             finally:
                 os._exit(status)
@@ -203,14 +202,14 @@ def test_frozen():
     try:
         with Daemon(apps=[relay_manifest(command=helper)], words=['--cgroup', folder]) as daemon:
             beats = lambda: len(daemon.told('beat'))
-            daemon.operate({2: RELAY.encode()})
+            daemon.operate(foreground=RELAY)
             daemon.wait_for('two beats', lambda: beats() >= 2)
             group = f'{folder}/app-{RELAY}'
             process = daemon.process_of(RELAY)
             members = members_of(group)
             assert process in members and len(members) == 2, members
-            daemon.operate({3: RELAY.encode()})
-            daemon.operate({4: RELAY.encode()})
+            daemon.operate(background=RELAY)
+            daemon.operate(suspend=RELAY)
             for _ in range(3):
                 daemon.wait_for('it is frozen', lambda: is_frozen(group))
                 assert state_of(process) != 'T', 'SIGSTOP is for apps without a group'
@@ -228,7 +227,7 @@ def test_frozen():
             daemon.wait_for('it is launched again', lambda: daemon.process_of(RELAY) not in (0, process))
             helper, = members - {process}
             daemon.wait_for('its helper has ended, too', lambda: state_of(helper) == 'Z')
-            daemon.operate({5: RELAY.encode()})
+            daemon.operate(quit=RELAY)
             daemon.wait_for('nothing is left', lambda: not members_of(group))
     finally:
         remove(folder)
@@ -239,11 +238,11 @@ def test_stops_with_apps():
     with Daemon(apps=[relay_manifest(), relay_manifest(BundleIdentifier='org.example.second')]) as daemon:
         names = RELAY, 'org.example.second'
         for name in names:
-            daemon.operate({2: name.encode()})
+            daemon.operate(foreground=name)
         daemon.wait_for('both run', lambda: len(daemon.told('state')) >= 4)
         processes = [daemon.process_of(name) for name in names]
-        daemon.operate({3: RELAY.encode()})
-        daemon.operate({4: RELAY.encode()})
+        daemon.operate(background=RELAY)
+        daemon.operate(suspend=RELAY)
         daemon.process.send_signal(signal.SIGTERM)
         assert daemon.process.wait(LIMIT) == 0, (daemon.process.returncode, daemon.said()[-2000:])
         daemon.wait_for('none is stopped', lambda: not {state_of(process) for process in processes} & {'T', 'Z'})
@@ -268,18 +267,18 @@ def test_slow_program():
                 pytest.skip(f'no leases here: {error}')
             with Daemon(apps=[{'BundleIdentifier': 'slow', 'command': [program]}]) as daemon:
                 client = daemon.connect()
-                daemon.operate({2: b'slow'})
+                daemon.operate(foreground='slow')
                 process = daemon.process_of('slow')
                 # Others are served meanwhile.
-                assert client.end(client.request({5: {1: 99}})) is not None
+                assert client.end(client.request(cancel={'operation': 99})) is not None
                 daemon.wait_for('it has closed what was of bled', lambda: len(os.listdir(f'/proc/{process}/fd')) <= 5)
                 assert os.readlink(f'/proc/{process}/exe') == os.path.realpath(BLED), 'it did not wait'
-                daemon.operate({5: b'slow'})
+                daemon.operate(quit='slow')
                 daemon.wait_for('it is ended', lambda: daemon.process_of('slow') == 0)
                 # That it fails is noticed later.
                 fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_UNLCK)
                 fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_WRLCK)
-                daemon.operate({2: b'slow'})
+                daemon.operate(foreground='slow')
                 assert 'cannot be launched' not in daemon.said()
                 fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_UNLCK)
                 daemon.wait_for('it failed', lambda: '‘slow’ cannot be launched' in daemon.said())
@@ -337,12 +336,12 @@ def test_unit():
                     theirs.wait()
                     remove(f'{folder}/relay.service')
                 os.rename(os.path.join(files, 'relay.service'), os.path.join(files, 'away'))
-                daemon.operate({2: RELAY.encode()})
+                daemon.operate(foreground=RELAY)
                 daemon.wait_for('systemctl refuses', lambda: 'systemctl ended with status 5' in daemon.said())
                 os.rename(os.path.join(files, 'away'), os.path.join(files, 'relay.service'))
                 os.unlink(os.path.join(files, 'asked'))
                 before = len(daemon.told('beat'))
-                daemon.operate({2: RELAY.encode()})
+                daemon.operate(foreground=RELAY)
                 if folder is None:
                     # What is not in the unit's group is not the app, whatever it says.
                     daemon.wait_for('it runs', lambda: daemon.told('beat'))
@@ -353,8 +352,8 @@ def test_unit():
                 daemon.wait_for('two beats', lambda: len(daemon.told('beat')) >= before + 2)
                 process, group = daemon.process_of(RELAY), f'{folder}/relay.service'
                 assert process
-                daemon.operate({3: RELAY.encode()})
-                daemon.operate({4: RELAY.encode()})
+                daemon.operate(background=RELAY)
+                daemon.operate(suspend=RELAY)
                 daemon.wait_for('it is frozen', lambda: is_frozen(group))
                 before = len(daemon.told('beat'))
                 daemon.wait_for('a value thaws it', lambda: len(daemon.told('beat')) > before)
@@ -364,7 +363,7 @@ def test_unit():
                 with open(os.path.join(files, 'asked')) as file:
                     assert file.read().split() == ['relay.service'] * 2
                 assert 'asked systemd for' in daemon.said() and 'for sensor, relay' in daemon.said()
-                daemon.operate({5: RELAY.encode()})
+                daemon.operate(quit=RELAY)
                 daemon.wait_for('it is gone', lambda: daemon.process_of(RELAY) == 0)
     finally:
         if folder:
@@ -389,19 +388,19 @@ def test_memory_pressure():
             short()
             daemon.wait_for('nothing to end', lambda: 'no app is suspended that could make room' in daemon.said())
             for name in RELAY, sleeper:
-                daemon.operate({2: name.encode()})
+                daemon.operate(foreground=name)
             daemon.wait_for('both have beats', lambda: len(daemon.told('beat')) >= 6)
             processes = {name: daemon.process_of(name) for name in (RELAY, sleeper)}
             # Only the relay is suspended: it alone can go, and a value brings it back.
-            daemon.operate({3: RELAY.encode()})
-            daemon.operate({4: RELAY.encode()})
+            daemon.operate(background=RELAY)
+            daemon.operate(suspend=RELAY)
             daemon.wait_for('the relay is ended', lambda: press_until(daemon, short, RELAY))
             daemon.wait_for('it is launched again', lambda: daemon.process_of(RELAY) not in (0, processes[RELAY]))
             daemon.wait_for('it is restored', lambda: daemon.told('willRestore'))
             assert daemon.process_of(sleeper) == processes[sleeper]
-            daemon.operate({5: RELAY.encode()})
-            daemon.operate({3: sleeper.encode()})
-            daemon.operate({4: sleeper.encode()})
+            daemon.operate(quit=RELAY)
+            daemon.operate(background=sleeper)
+            daemon.operate(suspend=sleeper)
             daemon.wait_for('the sleeper is ended', lambda: press_until(daemon, short, sleeper))
             daemon.wait_for('its process is gone', lambda: state_of(processes[sleeper]) == 'Z')
             time.sleep(3)
@@ -429,13 +428,13 @@ def test_longest_suspended_first():
         apps = [{'BundleIdentifier': name, 'command': python(program, LIBRARY)} for name in names]
         with Daemon(apps=apps, words=['--memory-pressure', press]) as daemon:
             for name in names:
-                daemon.operate({2: name.encode()})
-                daemon.wait_for(f'{name} is connected', lambda: daemon.operate({1: {}})[name].get(6) == [1])
+                daemon.operate(foreground=name)
+                daemon.wait_for(f'{name} is connected', lambda: daemon.operate(list={})[name].is_connected)
             processes = {name: daemon.process_of(name) for name in names}
             order = ['two', 'three', 'one']
             for name in order:
-                daemon.operate({3: name.encode()})
-                daemon.operate({4: name.encode()})
+                daemon.operate(background=name)
+                daemon.operate(suspend=name)
                 daemon.wait_for(f'{name} is stopped', lambda: state_of(processes[name]) == 'T')
             for count, name in enumerate(order, 1):
                 with open(press, 'w') as file:

@@ -47,10 +47,10 @@ def test_absent_adapter():
         code, out, said = bletool(f'bled:{daemon.path}', 'status')
         assert code == 0 and f'{ELSEWHERE}  not usable: ' in out, (out, said)
         os.unlink(os.path.join(daemon.apps, 'org.example.one.json'))
-        daemon.operate({6: {}})
+        daemon.operate(reload={})
         assert 'org.example.one' not in status(daemon)['adapters'][1]['trouble']
         os.unlink(os.path.join(daemon.apps, 'org.example.two.json'))
-        daemon.operate({6: {}})
+        daemon.operate(reload={})
         assert len(status(daemon)['adapters']) == 1
         assert daemon.said().count(words) == 1
 

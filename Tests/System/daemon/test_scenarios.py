@@ -2,9 +2,8 @@
 wakes and ends. Documentation/Requirements/Scenarios.md says which case shows which scenario."""
 import json, os, signal
 
-from jelling.daemon import Daemon, LIMIT, state_of
+from jelling.daemon import Daemon, LIMIT, state_of, Client, operator
 from jelling.programs import EXAMPLES
-from jelling.client import Client, Fixed64, decode
 from daemon.test_limits import actor, launch, leave, told, wait_for
 
 from jelling import lab as bench
@@ -46,24 +45,22 @@ class Air:
 
 def status(daemon):
     """(what is wanted of the radio, the links, the programs), as the daemon's own status tells it."""
-    client = Client(daemon.path, LIMIT)
-    client.send({1: {1: 1, 2: 3}})
-    client.receive()
-    client.send({8: {7: {}}})
-    told = decode(decode(client.receive()[21][0])[3][0])
+    client = operator(daemon.path)
+    client.send(operator_request={'status': {}})
+    told = client.receive().operator_answer.status
     client.socket.close()
-    adapter = decode(told[1][0])
-    return (list(map(decode, adapter.get(7, []))), list(map(decode, adapter.get(6, []))), list(map(decode, told.get(2, []))))
+    adapter = told.adapters[0]
+    return (list(adapter.wanted), list(adapter.links), list(told.clients))
 
 
 def scans(daemon):
     """Whether each app's scan is one in the background, by app; without those that do not scan."""
-    return {wanted[1][0].decode(): decode(wanted[2][0]).get(9) == [1] for wanted in status(daemon)[0] if 2 in wanted}
+    return {wanted.client: wanted.scan.is_in_background for wanted in status(daemon)[0] if wanted.HasField('scan')}
 
 
 def waiting(daemon, name):
     """How many events wait for a connected app."""
-    return sum(program.get(10, [0])[0] for program in status(daemon)[2] if program[1][0].decode() == name)
+    return sum(program.waiting_events for program in status(daemon)[2] if program.name == name)
 
 
 def test_scenario_2():
@@ -96,7 +93,7 @@ def test_scenario_3():
         air.come()
         wait_for(daemon, TWO, 'discovered')
         assert not told(daemon, ONE, 'discovered') and state_of(daemon.process_of(ONE)) == 'T'
-        daemon.operate({2: ONE.encode()})
+        daemon.operate(foreground=ONE)
         wait_for(daemon, ONE, 'discovered')
 
 
@@ -118,15 +115,13 @@ def test_scenario_4_and_5():
         daemon.wait_for('the link ends', lambda: status(daemon)[1] == [])
         assert {state_of(process) for process in processes} == {'T'}, 'woken without a mode'
         assert heard == (len(told(daemon, ONE)), len(told(daemon, TWO)))
-        operator = Client(daemon.path, LIMIT)
-        operator.send({1: {1: 1, 2: 3}})
-        operator.receive()
-        operator.send({8: {8: {}}})
-        alerts = list(map(decode, decode(operator.receive()[21][0]).get(4, [])))
+        client = operator(daemon.path)
+        client.send(operator_request={'alerts': {}})
+        alerts = list(client.receive().operator_answer.alerts)
         # Disconnection and notification; it was connected while it was in the foreground.
-        assert {alert[2][0].decode() for alert in alerts} == {ONE}, alerts
-        assert {decode(alert[3][0])[1][0] for alert in alerts} == {2, 3}, alerts
-        daemon.operate({2: ONE.encode()})
+        assert {alert.app for alert in alerts} == {ONE}, alerts
+        assert {alert.alert.kind for alert in alerts} == {2, 3}, alerts
+        daemon.operate(foreground=ONE)
         wait_for(daemon, ONE, 'disconnected')
         order = [line['event'] for line in told(daemon, ONE)[heard[0]:]]
         assert order[-1] == 'disconnected' and set(order[:-1]) == {'value'} and len(order) >= 4, order
@@ -139,7 +134,7 @@ def test_scenarios_6_to_8():
     apps = [actor(ONE, {**wish, 'restore': 'r'}, modes=CENTRAL), actor(TWO, wish, modes=CENTRAL)]
     with Air() as air, Daemon(adapter=air.lab.endpoint, apps=apps) as daemon:
         def wanted():
-            return [one[1][0].decode() for one in status(daemon)[0] if 4 in one]
+            return [one.client for one in status(daemon)[0] if one.HasField('connect')]
 
         air.come()
         launch(daemon, ONE, TWO)
@@ -173,7 +168,7 @@ def test_scenarios_6_to_8():
         assert not daemon.process_of(ONE)
         air.come()
         launches(daemon, 2)
-        daemon.operate({5: ONE.encode()})
+        daemon.operate(quit=ONE)
         assert wanted() == [] and status(daemon)[1] == [], 'something of it goes on'
         assert len(told(daemon, TWO, 'began')) == 1, 'launched without a restore identifier'
 
@@ -236,31 +231,29 @@ def test_scenario_26():
         launch(daemon, ONE)
         wait_for(daemon, ONE, 'advertising')
         central = Client(air.lab.bled(air.lab.endpoints[1]), LIMIT)
-        assert 1 in central.greet()
-        central.request({2: {1: 1}})
+        assert central.greet().HasField('welcome')
+        central.request(scan={'is_active': True})
         address = None
         while address is None:
-            message = central.receive()
-            for found in map(decode, message.get(4, [])):
-                if b'Door' in found.get(6, [b''])[0] + found.get(7, [b''])[0]:
-                    address = decode(found[2][0])
-        link = central.end(central.request({4: {1: {1: Fixed64(address[1][0]), 2: address.get(2, [0])[0]}}}))[4][0]
+            found = central.receive().discovered
+            if b'Door' in found.advertisement + found.scan_response:
+                address = found.address
+        link = central.end(central.request(connect={'peer': address})).link
 
         def read():
-            end = central.end(central.request(
-                {7: {1: Fixed64(link), 10: {1: bytes.fromhex('2a19'), 2: {1: 1, 2: 0xFFFF}}}}))
-            return end
+            return central.end(central.request(
+                gatt={'link': link, 'read_using_uuid': {'uuid': bytes.fromhex('2a19'), 'range': {'first': 1, 'last': 0xFFFF}}}))
 
-        assert b'here' in read()[13][0]
+        assert b'here' in read().attribute_values.values[0].value
         leave(daemon, ONE)
         daemon.wait_for('it is stopped', lambda: state_of(daemon.process_of(ONE)) == 'T')
         reads = len(told(daemon, ONE, 'read'))
-        services = central.end(central.request({7: {1: Fixed64(link), 3: {1: bytes.fromhex('180f')}}}))
-        assert 7 in services and services[7][0], services
-        assert 2 in read(), 'a value without the app'
+        services = central.end(central.request(gatt={'link': link, 'discover_services': {'uuids': [bytes.fromhex('180f')]}}))
+        assert services.HasField('services') and services.services, services
+        assert read().HasField('failure'), 'a value without the app'
         assert len(told(daemon, ONE, 'read')) == reads
-        daemon.operate({2: ONE.encode()})
-        assert b'here' in read()[13][0]
+        daemon.operate(foreground=ONE)
+        assert b'here' in read().attribute_values.values[0].value
 
 
 def test_scenario_27():
@@ -274,7 +267,7 @@ def test_scenario_27():
         assert peers[0] != peers[1], peers
         stranger = {'try': peers[0]}
         daemon.install(actor('org.example.three', stranger))
-        daemon.operate({6: {}})
+        daemon.operate(reload={})
         launch(daemon, 'org.example.three')
         wait_for(daemon, 'org.example.three', 'failed')
         assert told(daemon, 'org.example.three', 'failed')[0]['error'] == UNKNOWN_DEVICE
@@ -309,5 +302,5 @@ def test_five_programs():
                            via=air.lab.endpoints[2])
         values = [line.get('value') for line in read.lines]
         assert '68657265' in values and '6c616d70' in values and any((value or '').startswith('00') for value in values), values
-        holders = [link for link in status(daemon)[1] if len(link.get(5, [])) >= 3]
+        holders = [link for link in status(daemon)[1] if len(link.holders) >= 3]
         assert holders, status(daemon)[1]

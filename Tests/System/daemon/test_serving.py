@@ -2,9 +2,8 @@
 import json, os, re, signal, subprocess, tempfile, time
 
 from jelling import floods
-from jelling.daemon import LIMIT, bletool
+from jelling.daemon import LIMIT, bletool, octets
 from jelling.programs import BLETOOL, LIBRARY
-from jelling.client import Fixed64, decode, encode
 from daemon.test_operators import Open, as_user, status, NOBODY
 
 from jelling.programs import CONTROLLERS
@@ -124,9 +123,9 @@ def test_name_of_a_leaver():
 
         base = name()
         tool = air.connect()
-        tool.end(tool.request({18: b'Guest'}))
+        tool.end(tool.request(set_device_name='Guest'))
         assert name() == 'Guest', name()
-        tool.request({30: {}})
+        tool.request(leave={})
         air.wait_for('the name is back', lambda: name() == base)
         assert serving.end() == 0
         tool.socket.close()
@@ -163,20 +162,20 @@ def test_server_is_killed():
 
 
 def characteristic(uuid, properties=READ | WRITE | NOTIFY, permissions=0b11):
-    return {1: bytes.fromhex(uuid), 2: properties, 3: permissions}
+    return {'uuid': bytes.fromhex(uuid), 'properties': properties, 'permissions': permissions}
 
 
 def publish(client, uuid='180F', **more):
     """The handles of a service with one characteristic: of the service, of the value."""
-    end = client.end(client.request({14: {1: bytes.fromhex(uuid), 2: 1, 4: characteristic('2A19'), **more}}))
-    assert 19 in end, end
-    service = decode(end[19][0])
-    return decode(service[3][0])[1][0], decode(service[4][0])[3][0]
+    end = client.end(client.request(publish={'uuid': bytes.fromhex(uuid), 'is_primary': True, 'characteristics': [characteristic('2A19')], **more}))
+    assert end.HasField('published'), end
+    service = end.published
+    return service.range.first, service.characteristics[0].value_handle
 
 
 def reason(end):
-    assert 2 in end, end
-    return decode(end[2][0]).get(1, [0])[0]
+    assert end.HasField('failure'), end
+    return end.failure.reason
 
 
 def test_no_server_reaches_into_another():
@@ -184,35 +183,36 @@ def test_no_server_reaches_into_another():
     with Air('--allow', str(NOBODY)) as air:
         owner, thief = air.connect(), air.connect()
         service, value = publish(owner)
-        assert reason(thief.end(thief.request({15: service}))) == UNKNOWN_SERVICE
-        assert reason(thief.end(thief.request({17: {1: value, 2: b'x'}}))) == UNKNOWN_SERVICE
-        assert reason(thief.end(thief.request({14: {1: b'\x18\x1a', 2: 1, 3: service}}))) == INCLUDED_UNKNOWN
+        assert reason(thief.end(thief.request(remove_service=service))) == UNKNOWN_SERVICE
+        assert reason(thief.end(thief.request(update_value={'handle': value, 'value': b'x'}))) == UNKNOWN_SERVICE
+        assert reason(thief.end(thief.request(publish={'uuid': b'\x18\x1a', 'is_primary': True, 'included_services': [service]}))) == INCLUDED_UNKNOWN
         for question in 0, 1, 2, 1 << 63:
-            end = thief.end(thief.request({16: {1: Fixed64(question), 2: b'stolen'}}))
-            assert end[18] == [0], end
-        channel = {1: Fixed64(1 << 16 | 64), 2: 1}
-        for request in {27: {1: channel, 2: b'x'}}, {28: {1: channel, 2: 1}}, {29: channel}:
-            assert reason(thief.end(thief.request(request))) == NOT_OPEN, request
-        assert reason(thief.end(thief.request({26: {1: Fixed64(1 << 16 | 64), 2: 0x80, 3: {1: 100, 2: 100, 3: 1}}}))) == NOT_CONNECTED
-        assert reason(thief.end(thief.request({25: 0x81}))) == INVALID_SPSM
+            end = thief.end(thief.request(respond={'question': question, 'value': b'stolen'}))
+            assert not end.accepted, end
+        channel = {'link': 1 << 16 | 64, 'number': 1}
+        for request in ({'send_on_channel': {'channel': channel, 'unit': b'x'}}, {'consume_on_channel': {'channel': channel, 'units': 1}},
+                        {'close_channel': channel}):
+            assert reason(thief.end(thief.request(**request))) == NOT_OPEN, request
+        assert reason(thief.end(thief.request(open_channel={'link': 1 << 16 | 64, 'spsm': 0x80, 'settings': {'maximum_transmission_unit': 100, 'maximum_payload_size': 100, 'credits': 1}}))) == NOT_CONNECTED
+        assert reason(thief.end(thief.request(stop_listening=0x81))) == INVALID_SPSM
         # The same SPSM only once; and so many advertisements, services, attributes and channels.
-        listening = owner.end(owner.request({24: {1: 0x81, 2: {1: 100, 2: 100, 3: 4}}}))
-        assert listening[20] == [0x81], listening
-        assert reason(thief.end(thief.request({24: {1: 0x81, 2: {1: 100, 2: 100, 3: 4}}}))) == INVALID_SPSM
+        listening = owner.end(owner.request(listen={'spsm': 0x81, 'settings': {'maximum_transmission_unit': 100, 'maximum_payload_size': 100, 'credits': 4}}))
+        assert listening.listening == 0x81, listening
+        assert reason(thief.end(thief.request(listen={'spsm': 0x81, 'settings': {'maximum_transmission_unit': 100, 'maximum_payload_size': 100, 'credits': 4}}))) == INVALID_SPSM
         for _ in range(16):
-            assert 20 in thief.end(thief.request({24: {2: {1: 100, 2: 100, 3: 4}}}))
-        assert reason(thief.end(thief.request({24: {2: {1: 100, 2: 100, 3: 4}}}))) == LIMIT_REACHED
+            assert thief.end(thief.request(listen={'settings': {'maximum_transmission_unit': 100, 'maximum_payload_size': 100, 'credits': 4}})).HasField('listening')
+        assert reason(thief.end(thief.request(listen={'settings': {'maximum_transmission_unit': 100, 'maximum_payload_size': 100, 'credits': 4}}))) == LIMIT_REACHED
         for _ in range(64):
             publish(thief, '181A')
-        assert reason(thief.end(thief.request({14: {1: bytes.fromhex('181A'), 2: 1}}))) == LIMIT_REACHED
+        assert reason(thief.end(thief.request(publish={'uuid': bytes.fromhex('181A'), 'is_primary': True}))) == LIMIT_REACHED
         wide = air.connect()
-        many = b''.join(encoded(4, characteristic('2A19')) for _ in range(520))
-        assert reason(wide.end(wide.request({14: encoded(1, b'\x18\x0f') + many}))) == LIMIT_REACHED
+        many = [characteristic('2A19')] * 520
+        assert reason(wide.end(wide.request(publish={'uuid': b'\x18\x0f', 'characteristics': many}))) == LIMIT_REACHED
         for _ in range(8):
-            thief.request({12: {1: {}, 3: 1, 6: 1}})
-        assert reason(thief.end(thief.request({12: {1: {}, 3: 1, 6: 1}}))) == LIMIT_REACHED
+            thief.request(advertise={'packed': {}, 'is_connectable': True, 'resumes_after_connection': True})
+        assert reason(thief.end(thief.request(advertise={'packed': {}, 'is_connectable': True, 'resumes_after_connection': True}))) == LIMIT_REACHED
         # The owner's service is there, and what belongs to the thief ends with it.
-        assert owner.end(owner.request({17: {1: value, 2: b'y'}}))[18] == [1]
+        assert owner.end(owner.request(update_value={'handle': value, 'value': b'y'})).accepted
         thief.socket.close()
         air.wait_for('it has left', lambda: len([c for c in status(air)['clients'] if c['services']]) == 1)
         assert air.serve('Still', ('180D', 0x38, '01')).end() == 0
@@ -241,12 +241,8 @@ for request in {18: b"Mine"}, {21: address}, {22: {1: address, 2: b"x"}}, {23: 1
 '''
 
 
-def encoded(number, value):
-    return encode({number: value})
-
-
 def air_discovers(air, advertiser):
-    advertiser.request({12: {1: {1: b'Owner'}, 3: 1, 6: 1}})
+    advertiser.request(advertise={'packed': {'local_name': 'Owner'}, 'is_connectable': True, 'resumes_after_connection': True})
     return air.discovered()
 
 
@@ -256,19 +252,22 @@ def test_hostile_servers():
         victim = air.serve('Victim', ('180F', 0x19, '64'))
         before = air.own_kilobytes()
         # Every request of serving with nonsense in it: refused, or the end of that client.
-        for request in ({12: {}}, {12: {1: {}, 5: 1}}, {14: {}}, {14: {1: b'x'}}, {14: {1: b'\x18\x0f', 4: {1: b'\x2a\x19', 2: 999}}},
-                        {15: 1 << 20}, {16: {}}, {17: {1: 1 << 20}}, {20: {}}, {21: {1: Fixed64(1 << 63)}}, {24: {1: 1 << 20}},
-                        {26: {}}, {12: {2: {1: b'x' * 32}, 3: 1}}):
+        for request in (
+                {'advertise': {}}, {'advertise': {'packed': {}, 'interval': 1}}, {'publish': {}}, {'publish': {'uuid': b'x'}},
+                {'publish': {'uuid': b'\x18\x0f', 'characteristics': [{'uuid': b'\x2a\x19', 'properties': 999}]}},
+                {'remove_service': 1 << 20}, {'respond': {}}, {'update_value': {'handle': 1 << 20}}, {'serve_pairing': {}},
+                {'remove_bond': {'value': 1 << 63}}, {'listen': {'spsm': 1 << 20}}, {'open_channel': {}},
+                {'advertise': {'raw': {'advertisement': b'x' * 32}, 'is_connectable': True}}):
             client = air.connect()
-            number = client.request(request)
+            number = client.request(**request)
             end = client.end(number)
-            assert end is None or 2 in end, (request, end)
+            assert end is None or end.HasField('failure'), (request, end)
             client.socket.close()
         for _ in range(50):
             client = air.connect()
             for _ in range(20):
-                client.request({14: {1: bytes.fromhex('181A'), 2: 1, 4: characteristic('2A6E')}})
-            client.request({12: {1: {1: b'Flood'}, 3: 1, 6: 1}})
+                client.request(publish={'uuid': bytes.fromhex('181A'), 'is_primary': True, 'characteristics': [characteristic('2A6E')]})
+            client.request(advertise={'packed': {'local_name': 'Flood'}, 'is_connectable': True, 'resumes_after_connection': True})
             client.socket.close()
         # Asks to be asked, and never answers: the central's request ends, and the victim goes on serving.
         silent = air.connect()
@@ -278,7 +277,7 @@ def test_hostile_servers():
         stuck = air.connect()
         publish(stuck, '1809')
         # It is not heard any more when its answers fill its socket.
-        floods.fill(stuck, lambda number: {2: {1: stuck.number + number, 17: {1: 1, 2: b'x'}}})
+        floods.fill(stuck, lambda number: octets(request={'operation': stuck.number + number, 'update_value': {'handle': 1, 'value': b'x'}}))
         air.wait_for('the flood has left', lambda: len([c for c in status(air)['clients'] if c['services']]) <= 3)
         code, out, said = air.central('--json', 'gatt', air.addresses[0], 'read', '2A19')
         assert code == 0 and '"64"' in out, (out, said)

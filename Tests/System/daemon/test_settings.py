@@ -4,9 +4,8 @@ import json, os, platform, resource, signal, socket, subprocess, sys, tempfile
 
 import pytest
 
-from jelling.daemon import Daemon, LIMIT, bletool, state_of, needs_root
+from jelling.daemon import Daemon, LIMIT, bletool, state_of, needs_root, AppClient, Client
 from jelling.programs import BLED, BLETOOL
-from jelling.client import Client, decode
 from daemon.test_limits import actor, launch, leave, told, wait_for
 from daemon.test_operators import GROUP, NOBODY, Open, as_user
 
@@ -41,7 +40,7 @@ def test_configuration():
         crowd = [daemon.connect() for _ in range(3)]
         client = Client(daemon.path, LIMIT)
         # REASON_TOO_MANY_CLIENTS
-        assert decode(client.receive()[2][0])[1][0] == 5
+        assert client.receive().refusal.reason == 5
         for client in crowd:
             client.socket.close()
         published = lambda name: [line['error'] for line in told(daemon, f'org.example.{name}', 'published')]
@@ -128,23 +127,10 @@ def test_names_of_apps():
     """a user's programs may have one name after the other: what has ended gives way, only those that run are counted"""
     with Configured({'adapters': ['sim'], 'limits': {'appsOfUser': 4}}) as daemon:
         def begin(name, finds=False):
-            app = Client(daemon.path, LIMIT)
-            app.send({1: {1: 1, 2: 2, 3: {1: name.encode()}}})
-            answer = app.receive()
+            app = AppClient(daemon.path, name)
             if finds:
-                app.send({3: {1: 1, 3: {}}})
-                # What is asked for before poweredOn is dropped.
-                while event(app, 4)[1][0] != 5:
-                    pass
-                app.send({3: {1: 1, 6: {1: bytes.fromhex('180D')}}})
-                event(app, 7)
-            return app, answer
-
-        def event(app, field):
-            while (message := app.receive()) is not None:
-                if 17 in message and field in (told := decode(message[17][0])):
-                    return decode(told[field][0])
-            raise AssertionError(f'no event {field}')
+                app.finds('180D')
+            return app
 
         def end(app):
             app.socket.close()
@@ -156,16 +142,13 @@ def test_names_of_apps():
             return [client['name'] for client in json.loads(out)['clients'] if client['kind'] == 'app']
 
         for number in range(12):
-            app, answer = begin(f'program{number}', finds=number % 2 == 0)
-            assert 16 in answer, (number, answer)
-            end(app)
+            end(begin(f'program{number}', finds=number % 2 == 0))
         crowd = [begin(f'crowd{number}') for number in range(4)]
-        assert all(16 in answer for _, answer in crowd), crowd
-        _, answer = begin('one more')
-        assert b'appsOfUser' in decode(answer[2][0])[2][0], answer
-        crowd.pop(0)[0].socket.close()
+        with pytest.raises(AssertionError, match='appsOfUser'):
+            begin('one more')
+        crowd.pop(0).socket.close()
         daemon.wait_for('one has left', lambda: len(app_names()) == 3)
-        assert 16 in begin('one more')[1]
+        begin('one more')
 
 
 def can_greet(daemon, count=1):
@@ -178,7 +161,7 @@ def can_greet(daemon, count=1):
         answers = [None]
     for client in clients:
         client.socket.close()
-    return all(answer and 1 in answer for answer in answers)
+    return all(answer and answer.HasField('welcome') for answer in answers)
 
 
 @needs_root
@@ -188,7 +171,7 @@ def test_users_of_the_configuration():
                'client = Client(sys.argv[2], 1000)\n'
                'try:\n'
                '    client.send({1: {1: 1, 2: 2, 3: {1: b"org.example.mine"}}})\n'
-               '    while (message := client.receive()) is not None:\n'
+               '    while (message := client.receive() is not None:\n'
                '        if 16 in message: print("welcome", flush=True)\n'
                '        if 2 in message: print("refused", decode(message[2][0])[1][0], flush=True)\n'
                'except OSError: print("gone", flush=True)\n')
@@ -230,7 +213,7 @@ from client import Client, decode
 client = Client(sys.argv[2], 300)
 client.send({1: {1: 1, 2: int(sys.argv[3]), 3: {1: b'org.example.app'}}})
 try:
-    while (message := client.receive()) is not None:
+    while (message := client.receive() is not None:
         if 1 in message or 16 in message: print("welcome", flush=True)
         if 2 in message: print("refused", decode(message[2][0])[1][0], flush=True)
 except OSError: pass
@@ -255,7 +238,7 @@ def test_install_for_others():
         os.rename(os.path.join(daemon.apps, 'org.example.theirs.json'), os.path.join(daemon.apps, 'org.example.mine.json'))
         daemon.install({'BundleIdentifier': 'org.example.elsewhere', 'adapter': '00:11:22:33:44:55', 'user': 'root'})
         daemon.install({'BundleIdentifier': 'org.example.broken', 'user': 'no such user'})
-        daemon.operate({6: {}})
+        daemon.operate(reload={})
         before = {name: open(os.path.join(daemon.apps, name)).read() for name in os.listdir(daemon.apps)}
         path = os.path.join(daemon.folder.name, 'manifest.json')
 
@@ -282,7 +265,7 @@ def test_install_for_others():
         assert put(0, {**mine, 'BundleIdentifier': 'org.example.broken'})[0] == 0
         assert put(0, {**mine, 'BundleIdentifier': 'org.example.unit', 'unit': 'relay.service'})[0] == 0
         assert put(NOBODY, {**mine, 'BundleIdentifier': 'ö' * 100})[0] == 0
-        assert set(daemon.operate({1: {}})) >= {'org.example.theirs', 'org.example.broken', 'org.example.unit', 'ö' * 100}
+        assert set(daemon.operate(list={})) >= {'org.example.theirs', 'org.example.broken', 'org.example.unit', 'ö' * 100}
 
 
 class Appless(Open):
@@ -487,20 +470,20 @@ def test_uninstalled():
         with open(path, 'w') as file:
             file.write(manifest)
         daemon.wait_for('bled listens', daemon.listens)
-        daemon.operate({6: {}})
+        daemon.operate(reload={})
         daemon.wait_for('a value launches it again', lambda: daemon.process_of(name) not in (0, process))
         process = daemon.process_of(name)
         daemon.wait_for('it is restored', lambda: told(daemon, name, 'willRestore', process))
         daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
         os.unlink(path)
-        daemon.operate({6: {}})
+        daemon.operate(reload={})
         daemon.wait_for('it ends', lambda: state_of(process) == 'Z')
         daemon.wait_for('its link ends', lambda: not json.loads(
             bletool(f'bled:{daemon.path}', '--json', 'status')[1])['adapters'][0]['links'])
         # Whose it is now does not get what the other had.
         with open(path, 'w') as file:
             file.write(manifest)
-        assert daemon.operate({6: {}})[name].get(3, [0])[0] == 0
+        assert daemon.operate(reload={})[name].process == 0
         launch(daemon, name)
         daemon.wait_for('it begins', lambda: told(daemon, name, 'state', daemon.process_of(name)))
         assert not told(daemon, name, 'willRestore', daemon.process_of(name))
@@ -539,10 +522,10 @@ def test_number_of_another():
             pytest.skip('the number was never free')
         try:
             limits = resource.prlimit(victim.pid, resource.RLIMIT_DATA)
-            client.send({1: {1: 1, 2: 2, 3: {1: name.encode()}}})
-            assert 16 in client.receive(), 'not welcome'
+            client.send(hello={'version': 1, 'session': 2, 'app': {'identifier': name}})
+            assert client.receive().HasField('app_welcome'), 'not welcome'
             assert daemon.process_of(name) == 0
-            daemon.operate({5: name.encode()})
+            daemon.operate(quit=name)
             assert victim.poll() is None and resource.prlimit(victim.pid, resource.RLIMIT_DATA) == limits
         finally:
             victim.kill()

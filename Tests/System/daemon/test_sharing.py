@@ -4,14 +4,13 @@ import json, os, shutil, subprocess, tempfile
 
 from jelling.programs import LIBRARY
 from jelling.daemon import Daemon, HEART, LIMIT, needs_root
-from jelling.client import Fixed64, decode
 from daemon.test_operators import Open, NOBODY
 
 from jelling import lab as bench
 
 NOT_PERMITTED, LIMIT_REACHED = 15, 11
 # NoInputNoOutput, bonding, protection against others required, LE Secure Connections, keys of 16 octets.
-PROVEN = {1: 3, 2: 1, 3: 1, 5: 1, 7: 16, 8: 16, 9: 3, 10: 3}
+PROVEN = {'io_capability': 3, 'is_bonding': True, 'requires_authentication': True, 'allows_secure_connections': True, 'minimum_key_size': 16, 'maximum_key_size': 16, 'initiator_keys': 3, 'responder_keys': 3}
 
 
 class Peer:
@@ -31,25 +30,25 @@ class Peer:
 
     @property
     def wire(self):
-        return {1: Fixed64(int(self.address.replace(':', ''), 16)), 2: 1}
+        return {'value': int(self.address.replace(':', ''), 16), 'kind': 1}
 
 
 def values(client):
     """Out-of-band values that the daemon makes: what the client knows of them, and RANDOM:CONFIRM."""
-    made = decode(client.end(client.request({41: {}}))[31][0])
-    keys = decode(made[1][0])
-    assert len(keys[1][0]) == len(keys[2][0]) == 16 and len(made[2][0]) == 64 and set(made) == {1, 2}, made
-    return {1: keys[1][0], 2: keys[2][0]}, f'{keys[1][0].hex()}:{keys[2][0].hex()}'
+    made = client.end(client.request(create_out_of_band={})).out_of_band
+    keys = made.values
+    assert len(keys.random) == len(keys.confirm) == 16 and len(made.public_key) == 64 and {field.name for field, _ in made.ListFields()} == {'values', 'public_key'}, made
+    return keys, f'{keys.random.hex()}:{keys.confirm.hex()}'
 
 
 def of_peer(told):
-    return {1: bytes.fromhex(told['random']), 2: bytes.fromhex(told['confirm'])}
+    return {'random': bytes.fromhex(told['random']), 'confirm': bytes.fromhex(told['confirm'])}
 
 
 def set_values(client, peer, **more):
     """The reason of the failure; None if they are set."""
-    end = client.end(client.request({42: {1: peer.wire, **{int(key[1:]): value for key, value in more.items()}}}))
-    return decode(end[2][0])[1][0] if 2 in end else None
+    end = client.end(client.request(set_out_of_band={'peer': peer.wire, **more}))
+    return end.failure.reason if end.HasField('failure') else None
 
 
 def same(what, found, wanted):
@@ -57,16 +56,16 @@ def same(what, found, wanted):
 
 
 def connect(client, peer):
-    return client.end(client.request({4: {1: peer.wire, 2: 5}}))[4][0]
+    return client.end(client.request(connect={'peer': peer.wire, 'establishment_retries': 5})).link
 
 
 def pair(client, link, **options):
     """What the pairing came to: (is Secure Connections, is authenticated), or the failure."""
-    end = client.end(client.request({9: {1: Fixed64(link), 2: {**PROVEN, **{int(key[1:]): value for key, value in options.items()}}}}))
-    if 17 not in end:
-        return decode(end[2][0])
-    summary = decode(end[17][0])
-    return summary.get(2) == [1], summary.get(3) == [1]
+    end = client.end(client.request(pair={'link': link, 'options': {**PROVEN, **{int(key[1:]): value for key, value in options.items()}}}))
+    if not end.HasField('paired'):
+        return end.failure
+    summary = end.paired
+    return summary.is_secure_connections, summary.is_authenticated
 
 
 def test_out_of_band():
@@ -81,16 +80,16 @@ def test_out_of_band():
             # Neither side shows or asks anything: without the data nothing proves the other side.
             peer = Peer(lab, 0x11, '--oob', text)
             theirs = of_peer(peer.values())
-            assert set_values(one, peer, _3=theirs, _4=mine) is None
+            assert set_values(one, peer, of_peer=theirs, of_client=mine) is None
             # What one client has made, another one cannot use.
-            assert set_values(two, peer, _4=mine) == NOT_PERMITTED
+            assert set_values(two, peer, of_client=mine) == NOT_PERMITTED
             assert pair(one, connect(one, peer)) == (True, True)
             assert peer.paired()['sc']
             peer.child.end()
 
             # Another client's pairing does not use them.
             peer = Peer(lab, 0x16, '--oob', text)
-            assert set_values(one, peer, _3=of_peer(peer.values()), _4=mine) is None
+            assert set_values(one, peer, of_peer=of_peer(peer.values()), of_client=mine) is None
             refused = pair(two, connect(two, peer))
             assert isinstance(refused, dict), f'another client paired with the data: {refused}'
             peer.child.end()
@@ -98,8 +97,8 @@ def test_out_of_band():
             # A changed value is noticed.
             peer = Peer(lab, 0x12, '--oob', text)
             theirs = of_peer(peer.values())
-            theirs[2] = bytes([theirs[2][0] ^ 1]) + theirs[2][1:]
-            assert set_values(one, peer, _3=theirs, _4=mine) is None
+            theirs['confirm'] = bytes([theirs['confirm'][0] ^ 1]) + theirs['confirm'][1:]
+            assert set_values(one, peer, of_peer=theirs, of_client=mine) is None
             refused = pair(one, connect(one, peer))
             assert isinstance(refused, dict), f'a wrong value was taken: {refused}'
             peer.child.end()
@@ -107,29 +106,29 @@ def test_out_of_band():
             # Only one side has the other's.
             peer = Peer(lab, 0x13, '--oob', text)
             peer.values()
-            assert set_values(one, peer, _4=mine) is None
+            assert set_values(one, peer, of_client=mine) is None
             assert pair(one, connect(one, peer)) == (True, True)
             peer.child.end()
 
             # Legacy pairing, whose key is the same on both sides.
             peer = Peer(lab, 0x14, '--oob', text, '--no-sc')
             key = bytes.fromhex(peer.values()['temporary_key'])
-            assert set_values(one, peer, _2=key) is None
+            assert set_values(one, peer, temporary_key=key) is None
             assert pair(one, connect(one, peer)) == (False, True)
             peer.child.end()
 
             # Removed.
             peer = Peer(lab, 0x15, '--oob', text)
-            assert set_values(one, peer, _3=of_peer(peer.values()), _4=mine) is None
+            assert set_values(one, peer, of_peer=of_peer(peer.values()), of_client=mine) is None
             assert set_values(one, peer) is None
             refused = pair(one, connect(one, peer))
             assert isinstance(refused, dict), f'removed data were used: {refused}'
             # Eight peers at most, and octets that are no values end the connection.
-            full = [decode(end[2][0])[1][0] if 2 in end else None for end in (
-                one.end(one.request({42: {1: {1: Fixed64(number), 2: 0}, 2: bytes(15) + b'x'}})) for number in range(10))]
+            full = [end.failure.reason if end.HasField('failure') else None for end in (
+                one.end(one.request(set_out_of_band={'peer': {'value': number, 'kind': 0}, 'temporary_key': bytes(15) + b'x'})) for number in range(10))]
             assert full.count(LIMIT_REACHED) >= 2, full
-            one.request({42: {1: {1: Fixed64(1), 2: 0}, 2: b'short'}})
-            assert 2 in one.receive(), 'wrong values were taken'
+            one.request(set_out_of_band={'peer': {'value': 1, 'kind': 0}, 'temporary_key': b'short'})
+            assert one.receive().HasField('refusal'), 'wrong values were taken'
     finally:
         lab.close()
 
@@ -139,11 +138,11 @@ def test_connections_of_others():
     with Daemon() as daemon:
         greedy, modest = daemon.connect(), daemon.connect()
         for number in range(250):
-            greedy.request({4: {1: {1: Fixed64(0xC0FF_EE00_0000 + number), 2: 1}}})
+            greedy.request(connect={'peer': {'value': 0xC0FF_EE00_0000 + number, 'kind': 1}})
         # Its last request has been taken.
-        greedy.end(greedy.request({5: {1: 999}}))
+        greedy.end(greedy.request(cancel={'operation': 999}))
         # With the turns of all devices one after the other, its own would come after minutes: later than LIMIT.
-        assert 4 in modest.end(modest.request({4: {1: HEART, 2: 5}}))
+        assert modest.end(modest.request(connect={'peer': HEART, 'establishment_retries': 5})).HasField('link')
 
 
 GREEDY = """

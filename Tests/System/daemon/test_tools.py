@@ -4,8 +4,7 @@ import os, re, subprocess, sys, time
 from pytest import mark
 
 from jelling import client as bled_client
-from jelling.client import Client, Fixed64, decode
-from jelling.daemon import Daemon, HEART, LIMIT, bletool
+from jelling.daemon import Daemon, HEART, LIMIT, bletool, Client
 from jelling.programs import BLED, BLETOOL
 
 NOTE = '6A656C6C-696E-6700-8000-000000000002'
@@ -84,16 +83,16 @@ def test_two_programs():
     """two programs on one device: each reads, and the one that is killed leaves the other's link alone"""
     with Daemon() as daemon:
         one, two = daemon.connect(), daemon.connect()
-        links = [decode_link(client.end(client.request({4: {1: HEART, 2: 5}}))) for client in (one, two)]
+        links = [decode_link(client.end(client.request(connect={'peer': HEART, 'establishment_retries': 5}))) for client in (one, two)]
         one.socket.close()
         for _ in range(10):
-            end = two.end(two.request({7: {1: Fixed64(links[1]), 8: 3}}))
-            assert end and 11 in end, end
+            end = two.end(two.request(gatt={'link': links[1], 'read': 3}))
+            assert end and end.HasField('value'), end
 
 
 def decode_link(end):
-    assert 4 in end, end
-    return end[4][0]
+    assert end.HasField('link'), end
+    return end.link
 
 
 def test_other_language():
@@ -103,43 +102,43 @@ def test_other_language():
                               timeout=LIMIT)
         assert 'C0DE00000001' in done.stdout, done
         client = daemon.connect()
-        link = decode_link(client.end(client.request({4: {1: HEART, 2: 5}})))
-        value = client.end(client.request({7: {1: Fixed64(link), 8: 3}}))
-        assert value[11][0] == b'Jelling Heart', value
+        link = decode_link(client.end(client.request(connect={'peer': HEART, 'establishment_retries': 5})))
+        value = client.end(client.request(gatt={'link': link, 'read': 3}))
+        assert value.value == b'Jelling Heart', value
 
 
 def test_pair():
     """a pairing through bled ends with the refusal of the simulated device, which does not pair; its client alone hears of it"""
     with Daemon() as daemon:
         one, two = daemon.connect(), daemon.connect()
-        links = [decode_link(client.end(client.request({4: {1: HEART, 2: 5}}))) for client in (one, two)]
+        links = [decode_link(client.end(client.request(connect={'peer': HEART, 'establishment_retries': 5}))) for client in (one, two)]
         # Just works: neither input nor output, bonding, LE Secure Connections, keys of 16 octets.
-        options = {1: 3, 2: 1, 5: 1, 7: 16, 8: 16, 9: 3, 10: 3}
-        asked = one.request({9: {1: Fixed64(links[0]), 2: options}})
+        options = {'io_capability': 3, 'is_bonding': True, 'allows_secure_connections': True, 'minimum_key_size': 16, 'maximum_key_size': 16, 'initiator_keys': 3, 'responder_keys': 3}
+        asked = one.request(pair={'link': links[0], 'options': options})
         heard = set()
-        while 3 not in (message := one.receive()) or decode(message[3][0])[1][0] != asked:
-            heard |= message.keys()
-        end = decode(message[3][0])
+        while not (message := one.receive()).HasField('completed') or message.completed.operation != asked:
+            heard.add(message.WhichOneof('message'))
+        end = message.completed
         # REASON_REFUSED_BY_PEER, Pairing Not Supported.
-        failure = decode(end[2][0])
-        assert (failure[1][0], failure[2][0]) == (61, 5), failure
-        assert 14 in heard, heard
-        end = two.request({5: {1: 99}})
+        failure = end.failure
+        assert (failure.reason, failure.code) == (61, 5), failure
+        assert 'pairing' in heard, heard
+        end = two.request(cancel={'operation': 99})
         heard = set()
-        while 3 not in (message := two.receive()) or decode(message[3][0])[1][0] != end:
-            heard |= message.keys()
-        assert 14 not in heard, heard
+        while not (message := two.receive()).HasField('completed') or message.completed.operation != end:
+            heard.add(message.WhichOneof('message'))
+        assert 'pairing' not in heard, heard
 
 
 def test_one_write():
     """300 requests and two cancellations in one write: the limit holds, and each cancellation finds its request, also at the limit"""
     with Daemon() as daemon:
         client = daemon.connect()
-        away = [{4: {1: {1: Fixed64(0xC0FF_EE00_0000 + number), 2: 1}}} for number in range(300)]
+        away = [{'connect': {'peer': {'value': 0xC0FF_EE00_0000 + number, 'kind': 1}}} for number in range(300)]
         octets = b''
-        for command in [*away[:1], {5: {1: 1}}, *away[1:], {5: {1: 3}}]:
+        for command in [*away[:1], {'cancel': {'operation': 1}}, *away[1:], {'cancel': {'operation': 3}}]:
             client.number += 1
-            content = bled_client.encode({2: {1: client.number, **command}})
+            content = octets(request={'operation': client.number, **command})
             octets += len(content).to_bytes(4, 'little') + content
         client.socket.sendall(octets)
         # FAILURE: its reason; 1 is cancelled, 11 the limit.
@@ -147,8 +146,8 @@ def test_one_write():
         while not {1, 2, 3, 301, 302} <= ends.keys():
             message = client.receive()
             assert message is not None, f'the connection ended after {len(ends)} ends'
-            for end in map(decode, message.get(3, [])):
-                ends[end[1][0]] = decode(end[2][0])[1][0] if 2 in end else 0
+            for end in [message.completed] if message.HasField('completed') else []:
+                ends[end.operation] = end.failure.reason if end.HasField('failure') else 0
         assert ends[1] == ends[3] == 1 and ends[2] == ends[302] == 0, ends
         refused = [number for number, reason in ends.items() if reason == 11]
         assert len(refused) == len(ends) - 4 and 43 <= len(refused) <= 45, ends
@@ -168,11 +167,11 @@ def test_no_descriptors():
         time.sleep(2)
         used = daemon.processor_seconds() - before
         assert used < 0.5, f'{used} s of processor in 2 s'
-        assert victim.end(victim.request({5: {1: 99}})) is not None
+        assert victim.end(victim.request(cancel={'operation': 99})) is not None
         for client in crowd:
             client.socket.close()
         late = daemon.connect()
-        assert late.end(late.request({5: {1: 99}})) is not None
+        assert late.end(late.request(cancel={'operation': 99})) is not None
         print(f'{used:.2f} s of processor in 2 s')
 
 

@@ -40,10 +40,10 @@ class Disk:
 def works(daemon):
     """An app is launched, hears its sensor, is stopped and woken."""
     before = len(daemon.told('beat'))
-    daemon.operate({2: RELAY.encode()})
+    daemon.operate(foreground=RELAY)
     daemon.wait_for('beats', lambda: len(daemon.told('beat')) > before + 1)
-    daemon.operate({3: RELAY.encode()})
-    daemon.operate({4: RELAY.encode()})
+    daemon.operate(background=RELAY)
+    daemon.operate(suspend=RELAY)
     daemon.wait_for('it is stopped', lambda: state_of(daemon.process_of(RELAY)) == 'T')
     before = len(daemon.told('beat'))
     daemon.wait_for('a beat wakes it', lambda: len(daemon.told('beat')) > before)
@@ -62,7 +62,7 @@ def test_full_disk():
             # With the next change of anything, what was not written is.
             first = daemon.process_of(RELAY)
             daemon.install(actor('org.example.second', {'restore': 'second', 'scan': ['180d']}))
-            daemon.operate({6: {}})
+            daemon.operate(reload={})
             launch(daemon, 'org.example.second')
             journal = os.path.join(folder, 'apps', 'bled.journal')
             daemon.wait_for('its scan is written down', lambda: os.path.exists(journal) and b'"second"' in open(journal, 'rb').read())
@@ -74,8 +74,8 @@ def test_full_disk():
             daemon.start()
             daemon.wait_for('it is restored', lambda: len(daemon.told('willRestore')) > before)
             daemon.wait_for('it is launched again', lambda: daemon.process_of_now(RELAY) not in (0, first))
-            daemon.operate({5: b'org.example.second'})
-            daemon.operate({5: RELAY.encode()})
+            daemon.operate(quit='org.example.second')
+            daemon.operate(quit=RELAY)
             daemon.wait_for('it is gone', lambda: daemon.process_of(RELAY) == 0)
             works(daemon)
             process = daemon.process_of(RELAY)
@@ -124,7 +124,7 @@ def test_damaged_files():
             assert daemon.process.poll() is None
             if state_of(process) == 'T':
                 os.killpg(process, signal.SIGKILL)
-            daemon.operate({5: RELAY.encode()})
+            daemon.operate(quit=RELAY)
             if state_of(process) not in 'Z':
                 os.killpg(process, signal.SIGKILL)
             works(daemon)
@@ -159,7 +159,7 @@ def test_relaunch_table():
                 ('crashed (SIGABRT)', lambda: os.kill(process, signal.SIGABRT), 'launched'),
                 ('killed (SIGKILL)', lambda: os.kill(process, signal.SIGKILL), 'launched'),
                 ('device restarted', restart, 'launched'),
-                ('quit by the user', lambda: daemon.operate({5: RELAY.encode()}), 'gone'),
+                ('quit by the user', lambda: daemon.operate(quit=RELAY), 'gone'),
             ]
             works(daemon)
             for what, end, wanted in rows:
@@ -195,7 +195,7 @@ say("began", launch=[name.decode() for name in welcome.get(2, [])],
     environment=os.environ.get("CB_LAUNCH_CENTRALS"))
 client.send({3: {1: 1, 3: {1: b"myCentralManagerIdentifier"}}})
 was_restored, handled = False, 0
-while (message := client.receive()) is not None:
+while (message := client.receive() is not None:
     for event in map(decode, message.get(17, [])):
         if 2 in event:
             scan = decode(decode(event[2][0])[2][0]); was_restored = True
@@ -219,9 +219,9 @@ def test_restore_trace():
     lab = bench.Lab('simulator', 2).open(peer=False)
     try:
         with Daemon(adapter=lab.endpoint, apps=[manifest]) as daemon:
-            daemon.operate({2: name.encode()})
+            daemon.operate(foreground=name)
             daemon.wait_for('it scans', lambda: daemon.told('scans'))
-            daemon.operate({3: name.encode()})
+            daemon.operate(background=name)
             first = daemon.process_of(name)
             os.kill(first, signal.SIGKILL)
             daemon.wait_for('it has ended', lambda: daemon.process_of(name) == 0)

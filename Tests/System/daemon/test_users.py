@@ -1,11 +1,10 @@
 """Cases of what users share, each with a real second uid: what one of them has, another one's programs do not take."""
 import json, os, subprocess, tempfile, threading, time
 
-from jelling.daemon import Daemon, HEART, LIMIT, bletool, needs_root
+from jelling.daemon import Daemon, HEART, LIMIT, bletool, needs_root, operator
 from jelling.programs import BLETOOL
-from jelling.client import Fixed64, decode
 from daemon.test_fairness import client_of, connect
-from daemon.test_operators import NOBODY, Open, as_user, operator, status
+from daemon.test_operators import NOBODY, Open, as_user, status
 from daemon.test_pairing import NOT_PERMITTED, OTHER, Program
 from daemon.test_sharing import Peer, share_client, started_as
 
@@ -48,7 +47,7 @@ def test_configurations_of_users():
 
 def parameters(interval, timeout):
     """Intervals of 1.25 ms, and a supervision timeout of 10 ms each."""
-    return {1: interval, 2: interval, 3: 0, 4: timeout}
+    return {'minimum_interval': interval, 'maximum_interval': interval, 'peripheral_latency': 0, 'supervision_timeout': timeout}
 
 
 @needs_root
@@ -56,16 +55,17 @@ def test_link_of_users():
     """a user does not slow down a link that another user has, too, nor make it end sooner; it may make it faster, and alone do both"""
     with Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
         first, second = Program(daemon, 65533), Program(daemon, NOBODY)
-        links = [program.done({4: {1: HEART, 2: 5}})[4][0] for program in (first, second)]
-        changes = {'slow': {19: {1: Fixed64(links[1]), 2: parameters(3200, 3200)}},
-                   'hasty': {19: {1: Fixed64(links[1]), 2: parameters(6, 10)}},
-                   'PHY': {39: {1: Fixed64(links[1]), 6: {1: 4, 2: 4}}}, 'octets': {39: {1: Fixed64(links[1]), 4: {1: 27, 2: 328}}}}
-        refused = {name: second.reason(change) for name, change in changes.items()}
+        links = [program.done(connect={'peer': HEART, 'establishment_retries': 5}).link for program in (first, second)]
+        changes = {'slow': {'update_parameters': {'link': links[1], 'parameters': parameters(3200, 3200)}},
+                   'hasty': {'update_parameters': {'link': links[1], 'parameters': parameters(6, 10)}},
+                   'PHY': {'procedure': {'link': links[1], 'set_phy': {'transmit': 4, 'receive': 4}}},
+                   'octets': {'procedure': {'link': links[1], 'set_data_length': {'octets': 27, 'microseconds': 328}}}}
+        refused = {name: second.reason(**change) for name, change in changes.items()}
         assert None not in refused.values() and len(set(refused.values())) == 1, refused
-        second.done({19: {1: Fixed64(links[1]), 2: parameters(6, 3200)}})
-        first.done({6: {1: Fixed64(links[0])}})
+        second.done(update_parameters={'link': links[1], 'parameters': parameters(6, 3200)})
+        first.done(disconnect={'link': links[0]})
         for name in 'slow', 'hasty':
-            second.done(changes[name])
+            second.done(**changes[name])
 
 
 @needs_root
@@ -74,13 +74,13 @@ def test_slow_links_of_users():
     said = []
     with Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
         slow = parameters(3200, 3200)
-        for name, asked in ('interval', {3: slow}), ('pace', {5: {1: parameters(6, 3200), 2: slow, 3: 500_000}}):
+        for name, asked in ('interval', {'parameters': slow}), ('pace', {'pace': {'busy': parameters(6, 3200), 'idle': slow, 'idle_microseconds': 500_000}}):
             first, second = Program(daemon, NOBODY), Program(daemon, 65533)
-            link = first.done({4: {1: HEART, 2: 5, **asked}})[4][0]
+            link = first.done(connect={'peer': HEART, 'establishment_retries': 5, **asked}).link
             if name == 'pace':
                 # Idle: from now on every read takes seconds.
                 time.sleep(2)
-            link = second.done({4: {1: HEART, 2: 5}})[4][0]
+            link = second.done(connect={'peer': HEART, 'establishment_retries': 5}).link
             # The change itself waits for an event of the slow link, or several.
             daemon.wait_for('a fast link', lambda: 4 * duration(second, link) < 1)
             time.sleep(2)
@@ -96,7 +96,7 @@ def test_slow_links_of_users():
 def duration(program, link):
     """Of a read."""
     began = time.monotonic()
-    program.done({7: {1: Fixed64(link), 8: 3}})
+    program.done(gatt={'link': link, 'read': 3})
     return time.monotonic() - began
 
 
@@ -111,7 +111,7 @@ app.send({3: {1: 1, 4: {}}})
 
 
 def events():
-    while (message := app.receive()) is not None:
+    while (message := app.receive() is not None:
         for notice in map(decode, message.get(19, [])):
             if 1 in notice:
                 print(notice[1][0].decode(), flush=True)
@@ -146,8 +146,8 @@ def test_latency_of_apps_of_users():
             try:
                 assert app.stdout.readline() == 'ready\n'
                 server = Program(daemon, NOBODY)
-                server.done({14: {1: bytes.fromhex('180D'), 2: 1, 4: {1: bytes.fromhex('2A37'), 2: 2, 3: 1, 4: b'beat'}}})
-                server.request({12: {1: {1: b'Both'}, 3: 1, 6: 1}})
+                server.done(publish={'uuid': bytes.fromhex('180D'), 'is_primary': True, 'characteristics': {'uuid': bytes.fromhex('2A37'), 'properties': 2, 'permissions': 1, 'value': b'beat'}})
+                server.request(advertise={'packed': {'local_name': 'Both'}, 'is_connectable': True, 'resumes_after_connection': True})
 
                 code, out, said = bletool(lab.endpoints[1], 'gatt', 'Both', 'read', '2A19')
                 assert code == 0, (out, said)
@@ -191,12 +191,12 @@ def test_advertisements_of_users():
     with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY)) as daemon:
         share_client(folder)
         server = daemon.connect()
-        server.request({12: {1: {1: b'Server', 2: bytes.fromhex('180D')}, 3: 1, 6: 1}})
-        while 25 not in (message := server.receive()) or message[25] != [1]:
+        server.request(advertise={'packed': {'local_name': 'Server', 'services': [bytes.fromhex('180D')]}, 'is_connectable': True, 'resumes_after_connection': True})
+        while not (message := server.receive()).HasField('advertising_changed') or not message.advertising_changed:
             pass
-        watcher = operator(daemon)
-        watcher.send({8: {15: {}}})
-        assert 21 in watcher.receive()
+        watcher = operator(daemon.path)
+        watcher.send(operator_request={'capture': {}})
+        assert watcher.receive().HasField('operator_answer')
         other = started_as(NOBODY, RUDE, folder, daemon, 1)
         try:
             assert other.stdout.readline() == 'ready\n'
@@ -204,11 +204,11 @@ def test_advertisements_of_users():
             while True:
                 # A question whose packet ends the watch: Read Local Version Information.
                 if not is_asked and any(opcode == PARAMETERS and parameters[1] & DIRECTED for opcode, parameters in own):
-                    server.request({40: {1: 0x1001}})
+                    server.request(hci_command={'opcode': 0x1001})
                     is_asked = True
-                packet = decode(watcher.receive()[30][0])
-                octets = packet[1][0]
-                if 2 in packet or octets[0] != 1:
+                packet = watcher.receive().packet
+                octets = packet.octets
+                if packet.is_from_controller or octets[0] != 1:
                     continue
                 opcode, parameters = int.from_bytes(octets[1:3], 'little'), octets[4:]
                 if opcode == 0x1001:
@@ -235,13 +235,13 @@ def test_channels_of_users():
         with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \
                 Daemon(adapter=lab.endpoints[1]) as device:
             servers = [device.connect() for _ in range(4)]
-            listening = [server.end(server.request({24: {}}))[20][0] for server in servers]
-            servers[0].request({12: {1: {1: b'Device'}, 3: 1, 6: 1}})
+            listening = [server.end(server.request(listen={})).listening for server in servers]
+            servers[0].request(advertise={'packed': {'local_name': 'Device'}, 'is_connectable': True, 'resumes_after_connection': True})
             greedy, modest = [client_of(NOBODY, daemon) for _ in range(5)], client_of(OTHER, daemon)
 
             def opened(client, link, count):
-                ends = [client.end(client.request({26: {1: link, 2: listening[place % 4]}})) for place in range(count)]
-                return sum(2 not in end for end in ends)
+                ends = [client.end(client.request(open_channel={'link': link, 'spsm': listening[place % 4]})) for place in range(count)]
+                return sum(not end.HasField('failure') for end in ends)
 
             had = sum(opened(client, connect(client), 16) for client in greedy)
             left = opened(modest, connect(modest), 4)
@@ -270,21 +270,21 @@ def test_toggled_advertisements():
     with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY)) as daemon:
         share_client(folder)
         server = daemon.connect()
-        server.request({12: {1: {1: b'Server'}, 3: 1, 6: 1, 5: 160}})
-        while 25 not in (message := server.receive()) or message[25] != [1]:
+        server.request(advertise={'packed': {'local_name': 'Server'}, 'is_connectable': True, 'resumes_after_connection': True, 'interval': 160})
+        while not (message := server.receive()).HasField('advertising_changed') or not message.advertising_changed:
             pass
         other = started_as(NOBODY, TOGGLING, folder, daemon, 1)
         try:
             assert other.stdout.readline() == 'ready\n'
-            watcher = operator(daemon)
-            watcher.send({8: {15: {}}})
-            assert 21 in watcher.receive()
+            watcher = operator(daemon.path)
+            watcher.send(operator_request={'capture': {}})
+            assert watcher.receive().HasField('operator_answer')
             ends, began = 0, time.monotonic()
             # The last packet: the answer to a question that comes after five seconds.
-            timer = threading.Timer(5, lambda: server.request({40: {1: 0x1001}}))
+            timer = threading.Timer(5, lambda: server.request(hci_command={'opcode': 0x1001}))
             timer.start()
             while True:
-                octets = decode(decode_packet(watcher)[30][0])[1][0]
+                octets = decode_packet(watcher).packet.octets
                 if octets[0] != 1:
                     continue
                 opcode = int.from_bytes(octets[1:3], 'little')
@@ -301,7 +301,7 @@ def test_toggled_advertisements():
 
 
 def decode_packet(watcher):
-    while 30 not in (message := watcher.receive()):
+    while not (message := watcher.receive()).HasField('packet'):
         pass
     return message
 
@@ -365,12 +365,12 @@ def test_names_of_bonds():
             assert not [line for line in impostor.child.lines if line.get('ev') in ('connected', 'write')], impostor.child.lines
 
             own, other = Program(daemon, NOBODY), Program(daemon, OTHER)
-            named = lambda text: {22: {1: lock.wire, 2: text}}
-            bond, = map(decode, own.welcome[5])
+            named = lambda text: {'name_bond': {'identity': lock.wire, 'name': text}}
+            bond, = own.welcome.bonds
             # Nothing of it is a key.
-            assert bond[6] == [b'Lock'] and bond[8] == [NOBODY] and set(bond) <= set(range(1, 10)), bond
-            assert 5 not in other.welcome and other.reason(named(b'Mine')) == NOT_PERMITTED
-            assert own.reason(named(b'Door')) is None
+            assert bond.name == 'Lock' and bond.user == NOBODY and not bond.UnknownFields(), bond
+            assert not other.welcome.bonds and other.reason(**named('Mine')) == NOT_PERMITTED
+            assert own.reason(**named('Door')) is None
             assert json.loads(bletool(f'bled:{daemon.path}', '--json', 'bonds')[1])['name'] == 'Door'
             own.leave()
             other.leave()
@@ -406,9 +406,9 @@ def test_alerts_of_users():
     """apps of two users that want to alert their users of one connection each have an alert"""
     with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY)) as daemon:
         share_client(folder)
-        follower = operator(daemon)
-        follower.send({8: {9: {}}})
-        assert 21 in follower.receive()
+        follower = operator(daemon.path)
+        follower.send(operator_request={'follow_alerts': {}})
+        assert follower.receive().HasField('operator_answer')
         apps = [started_as(user, ALERTED, folder, daemon, 1) for user in (0, NOBODY)]
         try:
             for app in apps:
@@ -417,8 +417,8 @@ def test_alerts_of_users():
             while len(names) < 2:
                 message = follower.receive()
                 assert message is not None, names
-                if 31 in message:
-                    names.add(decode(message[31][0])[2][0].decode())
+                if message.HasField('alert'):
+                    names.add(message.alert.app)
             assert names == {'0/org.example.alerted', f'{NOBODY}/org.example.alerted'}, names
         finally:
             for app in apps:

@@ -1,8 +1,7 @@
 """Cases of the time that a woken app has: for what it has begun, until it says that it is done, and of what waits for it."""
 import json, time
 
-from jelling.daemon import LIMIT, Daemon, state_of
-from jelling.client import Client, Fixed64, decode
+from jelling.daemon import LIMIT, Daemon, state_of, Client
 from daemon.test_limits import actor, launch, leave, told, wait_for
 from daemon.test_scenarios import CENTRAL, ONE, Air, waiting
 from daemon.test_settings import Configured
@@ -44,7 +43,7 @@ def wake(daemon, air, until, name=ONE):
 
 
 def strikes(daemon, name=ONE):
-    return daemon.operate({1: {}})[name].get(7, [0])[0]
+    return daemon.operate(list={})[name].strikes
 
 
 def test_late_completion():
@@ -85,16 +84,16 @@ def test_idle_cost():
 def reader(air):
     """A client of another bled that reads the value of the app, as often as it is called: what `completed` says."""
     central = Client(air.lab.bled(air.lab.endpoints[1]), LIMIT)
-    assert 1 in central.greet()
-    central.request({2: {1: 1}})
+    assert central.greet().HasField('welcome')
+    central.request(scan={'is_active': True})
     address = None
     while address is None:
-        for found in map(decode, central.receive().get(4, [])):
-            if b'Door' in found.get(6, [b''])[0] + found.get(7, [b''])[0]:
-                address = decode(found[2][0])
-    link = central.end(central.request({4: {1: {1: Fixed64(address[1][0]), 2: address.get(2, [0])[0]}}}))[4][0]
+        found = central.receive().discovered
+        if b'Door' in found.advertisement + found.scan_response:
+            address = found.address
+    link = central.end(central.request(connect={'peer': address})).link
     return lambda: central.end(central.request(
-        {7: {1: Fixed64(link), 10: {1: bytes.fromhex('2a19'), 2: {1: 1, 2: 0xFFFF}}}}))
+        gatt={'link': link, 'read_using_uuid': {'uuid': bytes.fromhex('2a19'), 'range': {'first': 1, 'last': 0xFFFF}}}))
 
 
 def test_slow_server():
@@ -111,14 +110,14 @@ def test_slow_server():
             end = read()
             assert len(told(daemon, ONE, 'read')) == 1
             if after == 2:
-                assert b'here' in end[13][0], end
+                assert b'here' in end.attribute_values.values[0].value, end
                 assert strikes(daemon) == 0
             else:
-                assert 2 in end, end
+                assert end.HasField('failure'), end
                 stopped(daemon)
                 assert strikes(daemon) == 1
                 # The link goes on: the next request wakes the app again.
-                assert 2 in read()
+                assert read().HasField('failure')
                 wait_for(daemon, ONE, 'read', 2)
 
 

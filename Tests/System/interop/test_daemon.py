@@ -4,28 +4,28 @@ import time
 from pytest import mark
 
 from interop.test_set import ONE, TRAIN, peer
+from jelling.daemon import Client
 from jelling.lab import heard
 from interop.test_serve import NAME, fail, passed, profile, steps, stop
 from jelling.child import PATIENCE, wait_until
-from jelling.client import Client, Fixed64, decode
 
 KINDS = ('bumble', 'btvirt')
 ENVIRONMENT, TEMPERATURE = '181A', '2A6E'
-SETTINGS = {1: 2046, 2: 247, 3: 16}
+SETTINGS = {'maximum_transmission_unit': 2046, 'maximum_payload_size': 247, 'credits': 16}
 
 
 def client(lab):
     connected = Client(lab.bled(lab.endpoint), PATIENCE)
-    assert 1 in connected.greet(), 'not welcome'
+    assert connected.greet().HasField('welcome'), 'not welcome'
     return connected
 
 
-def next_of(connected, field):
-    """The next message with this field, read."""
+def next_of(connected, kind):
+    """The next message of this kind."""
     while (message := connected.receive()) is not None:
-        if field in message:
-            return decode(message[field][0])
-    raise AssertionError(f'the connection ended before a message {field}')
+        if message.HasField(kind):
+            return getattr(message, kind)
+    raise AssertionError(f'the connection ended before {kind}')
 
 
 @mark.lab(KINDS, peer=False, through_bled='only')
@@ -62,22 +62,21 @@ def test_channel_to_bumble_through_bled(lab):
     """a client in Python opens a channel to Bumble through bled, and every unit comes back; another client cannot use it"""
     owner, thief = client(lab), client(lab)
     address = int(lab.peer_events('ready')[0]['random'].removesuffix('/P').replace(':', ''), 16)
-    end = owner.end(owner.request({4: {1: {1: Fixed64(address), 2: 1}, 2: 5}}))
-    link = end[4][0]
-    end = owner.end(owner.request({26: {1: Fixed64(link), 2: 0x80, 3: SETTINGS}}))
-    assert 21 in end, f'not opened: {end}'
-    opened = decode(end[21][0])
-    channel = opened[1][0]
-    assert opened[2] == [0x80]
-    for size in 1, 20, 251, 1000, min(2046, opened[3][0]):
+    end = owner.end(owner.request(connect={'peer': {'value': address, 'kind': 1}, 'establishment_retries': 5}))
+    link = end.link
+    end = owner.end(owner.request(open_channel={'link': link, 'spsm': 0x80, 'settings': SETTINGS}))
+    assert end.HasField('channel'), f'not opened: {end}'
+    opened = end.channel
+    channel = opened.channel
+    assert opened.spsm == 0x80
+    for size in 1, 20, 251, 1000, min(2046, opened.send_mtu):
         unit = bytes((place * 3 + size) % 256 for place in range(size))
-        owner.request({27: {1: channel, 2: unit}})
-        received = decode(next_of(owner, 27)[2][0])
-        assert received[2][0] == unit, f'unit of {size}'
-        owner.request({28: {1: channel, 2: 1}})
-    end = thief.end(thief.request({27: {1: channel, 2: b'stolen'}}))
-    assert decode(end[2][0])[1] == [102]
-    assert 3 in owner.end(owner.request({29: channel})), 'not closed'
+        owner.request(send_on_channel={'channel': channel, 'unit': unit})
+        assert next_of(owner, 'channel').received.unit == unit, f'unit of {size}'
+        owner.request(consume_on_channel={'channel': channel, 'units': 1})
+    end = thief.end(thief.request(send_on_channel={'channel': channel, 'unit': b'stolen'}))
+    assert end.failure.reason == 102
+    assert owner.end(owner.request(close_channel=channel)).HasField('done'), 'not closed'
     lab.wait_peer('coc-close')
 
 
@@ -85,22 +84,21 @@ def test_channel_to_bumble_through_bled(lab):
 def test_channel_from_bumble_through_bled(lab):
     """Bumble opens a channel to a client in Python that listens through bled, and gets every unit back"""
     server = client(lab)
-    end = server.end(server.request({24: {1: 0x81, 2: SETTINGS}}))
-    assert end[20] == [0x81]
-    server.request({12: {1: {1: NAME.encode()}, 3: 1, 6: 1}})
+    end = server.end(server.request(listen={'spsm': 0x81, 'settings': SETTINGS}))
+    assert end.listening == 0x81
+    server.request(advertise={'packed': {'local_name': NAME}, 'is_connectable': True, 'resumes_after_connection': True})
     central = lab.central('--name', NAME, '--skip-gatt', '--coc', '0x81')
     channel = None
     while channel is None:
-        happened = next_of(server, 27)
-        if 1 in happened:
-            channel = decode(happened[1][0])[1][0]
+        happened = next_of(server, 'channel')
+        if happened.HasField('opened'):
+            channel = happened.opened.channel
     echoed = 0
     while echoed < 5:
-        happened = next_of(server, 27)
-        assert 2 in happened, f'no unit: {happened}'
-        unit = decode(happened[2][0]).get(2, [b''])[0]
-        server.request({27: {1: channel, 2: unit}})
-        server.request({28: {1: channel, 2: 1}})
+        happened = next_of(server, 'channel')
+        assert happened.HasField('received'), f'no unit: {happened}'
+        server.request(send_on_channel={'channel': channel, 'unit': happened.received.unit})
+        server.request(consume_on_channel={'channel': channel, 'units': 1})
         echoed += 1
     passed(central)
     assert len([line for line in central.lines if line.get('step') == 'coc-echo' and line['ok']]) == 5
@@ -112,21 +110,21 @@ LIMIT_REACHED, CANCELLED = 11, 1
 
 
 def address(value):
-    return {1: Fixed64(value), 2: 1}
+    return {'value': value, 'kind': 1}
 
 
 def sets_begin(connected, wanted, first=0):
     """Asks for so many sets; waits until four of them have started, and the others have failed. Why they have."""
     for number in range(wanted):
-        connected.request({33: {1: b'\4\xff\x0a\x0a\x0a', 11: address(GREEDY + first + number)}})
+        connected.request(advertise_set={'data': b'\4\xff\x0a\x0a\x0a', 'address': address(GREEDY + first + number)})
     started, reasons = set(), []
     while len(started) < 4 or len(reasons) < wanted - 4:
         message = connected.receive()
         assert message is not None, 'the connection ended'
-        for event in map(decode, message.get(32, [])):
-            if 2 in event:
-                started.add(event[1][0])
-        reasons += [decode(end[2][0])[1][0] for end in map(decode, message.get(3, []))]
+        for event in [message.advertising_set] if message.HasField('advertising_set') else []:
+            if event.HasField('started'):
+                started.add(event.operation)
+        reasons += [end.failure.reason for end in ([message.completed] if message.HasField('completed') else [])]
     return reasons
 
 
@@ -140,9 +138,9 @@ def test_greedy_sets(lab):
     assert set(sets_begin(greedy, 1000)) == {LIMIT_REACHED}
     # Numbers are each client's own: nothing of another has one here.
     for number in range(1, 60):
-        thief.request({5: {1: number}})
-        end = thief.end(thief.request({34: {1: number, 2: {1: b'\2\1\6'}}}))
-        assert decode(end[2][0])[1] == [CANCELLED]
+        thief.request(cancel={'operation': number})
+        end = thief.end(thief.request(change_advertising_set={'operation': number, 'set': {'data': b'\2\1\6'}}))
+        assert end.failure.reason == CANCELLED
     shared = lab.start('advertise', '--name', 'Shared')
     shared.wait_event('advertising')
     listener = peer(lab, '--listen', '600', '--follow', f'{ONE}/5')
@@ -168,16 +166,16 @@ def test_greedy_trains(lab):
     peer(lab, '--sets', '1', '--train', TRAIN)
     greedy = client(lab)
     for number in range(12):
-        greedy.request({35: {1: {1: address(GREEDY + number), 2: 3}}})
-    reasons = [decode(next_of(greedy, 3)[2][0])[1][0] for _ in range(4)]
+        greedy.request(follow_train={'advertisers': {'address': address(GREEDY + number), 'sid': 3}})
+    reasons = [next_of(greedy, 'completed').failure.reason for _ in range(4)]
     assert reasons == 4 * [LIMIT_REACHED]
     tool = lab.start('sync', 'F2:F1:F0:00:01:01/random', '--sid', '1')
     tool.wait_event('train', count=2)
     follower = client(lab)
-    follower.request({35: {1: {1: address(BUMBLE_SET), 2: 1}}})
-    while 3 not in (told := next_of(follower, 33)):
-        assert 2 in told, f'not found: {told}'
-    assert decode(told[3][0])[2] == [bytes.fromhex(TRAIN)]
+    follower.request(follow_train={'advertisers': {'address': address(BUMBLE_SET), 'sid': 1}})
+    while not (told := next_of(follower, 'train')).HasField('report'):
+        assert told.HasField('synchronized'), f'not found: {told}'
+    assert told.report.data == bytes.fromhex(TRAIN)
     follower.socket.close()
     count = len([l for l in tool.lines if l.get('event') == 'train'])
     tool.wait_event('train', count=count + 5)

@@ -75,14 +75,19 @@ class Client:
         self.number = 0
 
     def send(self, message):
-        content = encode(message)
+        self.send_octets(encode(message))
+
+    def send_octets(self, content):
         self.socket.sendall(struct.pack('<I', len(content)) + content)
 
     def receive(self):
         """The next message; None at the end of the connection."""
-        header = self.read(4)
-        content = header and self.read(struct.unpack('<I', header)[0])
+        content = self.receive_octets()
         return None if content is None else decode(content)
+
+    def receive_octets(self):
+        header = self.read(4)
+        return header and self.read(struct.unpack('<I', header)[0])
 
     def read(self, count):
         octets = b''

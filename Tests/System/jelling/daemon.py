@@ -1,16 +1,96 @@
 """`bled` as a process, and the programs that use it: what the cases share."""
 import json, os, re, resource, signal, subprocess, tempfile, threading
 
+import grpc
+
 from pytest import mark
 
 from jelling.child import wait_until
-from jelling.client import Client, Fixed64, decode, is_listening
+from jelling import client
+from jelling.client import is_listening
 from jelling.programs import BLED, BLETOOL, EXAMPLES
 
-HEART = {1: Fixed64(0xC0DE_0000_0001), 2: 1}
+# The classes that are generated from Protocol/bled.proto, which pytest finds (pyproject.toml).
+messages = grpc.protos('bled.proto')
+
+HEART = {'value': 0xC0DE_0000_0001, 'kind': 1}
 # Seconds; ends what hangs.
 LIMIT = int(os.environ.get('LIMIT', 120))
 needs_root = mark.skipif(os.geteuid() != 0, reason='only root can be another user')
+
+
+def octets(**fields):
+    """A message to the daemon."""
+    return messages.FromClient(**fields).SerializeToString()
+
+
+class Client(client.Client):
+    """A tool. What it sends is given by the names of fields; what it receives are messages of the generated classes."""
+
+    def __init__(self, path, timeout=LIMIT):
+        super().__init__(path, timeout)
+
+    def send(self, **fields):
+        self.send_octets(octets(**fields))
+
+    def receive(self):
+        """The next message; None at the end of the connection."""
+        content = self.receive_octets()
+        return None if content is None else messages.FromDaemon.FromString(content)
+
+    def greet(self):
+        """The daemon's answer: `welcome` or `refusal`."""
+        self.send(hello={'version': 1, 'session': messages.SESSION_KIND_TOOL})
+        return self.receive()
+
+    def request(self, **command):
+        """Begins an operation; returns its number."""
+        self.number += 1
+        self.send(request={'operation': self.number, **command})
+        return self.number
+
+    def end(self, operation):
+        """What `completed` says of an operation; other messages are skipped."""
+        while (message := self.receive()) is not None:
+            if message.HasField('completed') and message.completed.operation == operation:
+                return message.completed
+
+
+class AppClient(Client):
+    """An app with one manager, that of a central."""
+
+    def __init__(self, path, name, **hello):
+        super().__init__(path)
+        self.send(hello={'version': 1, 'session': messages.SESSION_KIND_APP, 'app': {'identifier': name, **hello}})
+        answer = self.receive()
+        assert answer and answer.HasField('app_welcome'), f'not welcome: {answer}'
+
+    def ask(self, **request):
+        self.send(app_request={'manager': 1, **request})
+
+    def event(self, kind):
+        """The next one of this kind."""
+        while (message := self.receive()) is not None:
+            if message.HasField('app_event') and message.app_event.HasField(kind):
+                return getattr(message.app_event, kind)
+        raise AssertionError(f'no event {kind}')
+
+    def finds(self, service):
+        """The first device that a scan for a service finds."""
+        self.ask(create_central={})
+        # What is asked for before poweredOn is dropped.
+        while self.event('state_changed').state != 5:
+            pass
+        self.ask(scan={'services': [bytes.fromhex(service)]})
+        return self.event('discovered').peripheral.peer
+
+
+def operator(path):
+    client = Client(path)
+    client.send(hello={'version': 1, 'session': messages.SESSION_KIND_OPERATOR})
+    answer = client.receive()
+    assert answer and answer.HasField('welcome'), f'no operator: {answer}'
+    return client
 
 
 class Daemon:
@@ -78,8 +158,8 @@ class Daemon:
     def __exit__(self, *_):
         try:
             # What it launched would outlive it.
-            for name in self.operate({1: {}}) if self.process.poll() is None else ():
-                self.operate({5: name.encode()})
+            for name in self.operate(list={}) if self.process.poll() is None else ():
+                self.operate(quit=name)
         finally:
             if self.process.poll() is None:
                 self.process.send_signal(signal.SIGTERM)
@@ -108,7 +188,7 @@ class Daemon:
 
     def listens(self):
         try:
-            Client(self.path, LIMIT).socket.close()
+            Client(self.path).socket.close()
             return True
         except OSError:
             return False
@@ -120,25 +200,22 @@ class Daemon:
     def wait_for(self, what, test):
         return wait_until(test, lambda: f'{what}; {self.said()[-2000:]}', LIMIT)
 
-    def operate(self, request):
+    def operate(self, **request):
         """An operator's request; what is installed, by its name."""
-        client = Client(self.path, LIMIT)
-        client.send({1: {1: 1, 2: 3}})
-        answer = client.receive()
-        assert answer and 1 in answer, f'no operator: {answer}'
-        client.send({8: request})
-        answer = decode(client.receive()[21][0])
+        client = operator(self.path)
+        client.send(operator_request=request)
+        answer = client.receive().operator_answer
         client.socket.close()
-        assert 1 not in answer, answer
-        return {app[1][0].decode(): app for app in map(decode, answer.get(2, []))}
+        assert not answer.error, answer
+        return {app.identifier: app for app in answer.apps}
 
     def process_of(self, name):
-        return self.operate({1: {}})[name].get(3, [0])[0]
+        return self.operate(list={})[name].process
 
     def connect(self):
-        client = Client(self.path, LIMIT)
+        client = Client(self.path)
         answer = client.greet()
-        assert answer and 1 in answer, f'not welcome: {answer}'
+        assert answer and answer.HasField('welcome'), f'not welcome: {answer}'
         return client
 
     def processor_seconds(self):

@@ -34,6 +34,7 @@ def ask(client, commands):
 
 # Ends at once: there is no such link.
 NO_LINK = {6: {1: Fixed64(99)}}
+HEART = {1: Fixed64(0xC0DE_0000_0001), 2: 1}
 
 
 def refused(client, _):
@@ -83,7 +84,7 @@ def fill(client, message):
         while True:
             if not left:
                 number += 1
-                content = encode(message(number))
+                content = message(number)
                 left = len(content).to_bytes(4, 'little') + content
             left = left[client.socket.send(left):]
     except TimeoutError:
