@@ -7,7 +7,6 @@ from pytest import mark
 from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, AppClient, Client, operator
 from jelling.programs import BLETOOL
 from jelling.client import is_listening
-
 from jelling import lab as bench
 
 

@@ -1,10 +1,9 @@
 """Cases of what the requests of one user may take of bled: memory while they wait. Real users, with numbers of their own."""
-import json, signal, tempfile
+import json, signal
 
-from jelling.daemon import LIMIT, needs_root
+from jelling.daemon import needs_root, started_as
 from daemon.test_operators import NOBODY, Open
-from daemon.test_sharing import LIMIT_REACHED, share_client, started_as
-
+from daemon.test_sharing import LIMIT_REACHED
 from daemon import test_fairness as fairness
 from jelling import lab as bench
 
@@ -17,12 +16,9 @@ MORE = 40_000
 
 # Reliable writes of 120 values to a device that does not answer, from several clients.
 GREEDY = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from client import Client, Fixed64, decode, encode, varint
 clients = []
-for _ in range(int(sys.argv[3])):
-    client = Client(sys.argv[2], 1000)
+for _ in range(int(sys.argv[2])):
+    client = Client(sys.argv[1], 1000)
     assert 1 in client.greet(), 'refused'
     scan = client.request({2: {1: 1}})
     while 4 not in (message := client.receive()):
@@ -37,10 +33,10 @@ value = encode({1: 3, 2: bytes(500)})
 values = 120 * (varint(1 << 3 | 2) + varint(len(value)) + value)
 refused = {}
 for client, link in clients:
-    asked = [client.request({7: {1: link, 15: values}}) for _ in range(WRITES)]
+    asked = [client.request({7: {1: link, 15: values}}) for _ in range(int(sys.argv[3]))]
     # Ends at once, and after what was asked before has been accepted or refused.
     last = client.request({5: {1: 0}})
-    while (message := client.receive() is not None:
+    while (message := client.receive()) is not None:
         if 3 not in message:
             continue
         end = decode(message[3][0])
@@ -55,10 +51,7 @@ sys.stdin.readline()
 
 # Whether a scan that names many services is accepted: then it ends because it is cancelled.
 MODEST = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from client import Client, decode, varint
-client = Client(sys.argv[2], 1000)
+client = Client(sys.argv[1], 1000)
 assert 1 in client.greet(), 'refused'
 scan = client.request({2: 200 * (varint(3 << 3 | 2) + varint(2) + bytes([0x0D, 0x18]))})
 client.request({5: {1: scan}})
@@ -76,30 +69,22 @@ def test_waiting_octets():
             json.dump(fairness.SLOW, file)
         server = lab.start('serve', '--profile', profile, '--name', 'Slow', '--advertise', '180D', via=lab.endpoints[1])
         server.wait_for(lambda line: line.get('event') == 'advertising', 'advertising')
-        with tempfile.TemporaryDirectory() as folder, \
-                Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon:
-            share_client(folder)
-            greedy = started_as(NOBODY, GREEDY.replace('WRITES', str(WRITES)), folder, daemon, CLIENTS)
+        with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \
+                started_as(NOBODY, GREEDY, daemon, CLIENTS, WRITES) as greedy:
+            assert greedy.stdout.readline() == 'ready\n'
+            before = daemon.own_kilobytes()
+            server.process.send_signal(signal.SIGSTOP)
             try:
-                assert greedy.stdout.readline() == 'ready\n'
-                before = daemon.own_kilobytes()
-                server.process.send_signal(signal.SIGSTOP)
-                try:
-                    print(file=greedy.stdin, flush=True)
-                    refused = dict(map(int, one.split(':')) for one in greedy.stdout.readline().split())
-                    more = daemon.own_kilobytes() - before
-                    modest = started_as(OTHER, MODEST, folder, daemon, 1)
+                print(file=greedy.stdin, flush=True)
+                refused = dict(map(int, one.split(':')) for one in greedy.stdout.readline().split())
+                more = daemon.own_kilobytes() - before
+                with started_as(OTHER, MODEST, daemon) as modest:
                     said = modest.stdout.readline()
-                    modest.stdin.close()
-                    modest.wait(LIMIT)
-                finally:
-                    server.process.send_signal(signal.SIGCONT)
-                assert refused.get(LIMIT_REACHED, 0) > CLIENTS * WRITES / 2, refused
-                assert more < MORE, f'{more:,} kB more'
-                assert said and int(said) != LIMIT_REACHED, f'the other user: {said!r}'
-                print(f'{refused[LIMIT_REACHED]:,} of {CLIENTS * WRITES:,} refused, {more:,} kB more')
             finally:
-                greedy.stdin.close()
-                greedy.wait(LIMIT)
+                server.process.send_signal(signal.SIGCONT)
+            assert refused.get(LIMIT_REACHED, 0) > CLIENTS * WRITES / 2, refused
+            assert more < MORE, f'{more:,} kB more'
+            assert said and int(said) != LIMIT_REACHED, f'the other user: {said!r}'
+            print(f'{refused[LIMIT_REACHED]:,} of {CLIENTS * WRITES:,} refused, {more:,} kB more')
     finally:
         lab.close()

@@ -8,7 +8,6 @@ from jelling.daemon import Daemon, LIMIT, state_of, needs_root, Client, octets, 
 from jelling.programs import ROOT
 from daemon.test_operators import NOBODY, Open
 from daemon.test_pairing import connected_as
-
 from jelling import lab as bench
 
 FLOODING = 10

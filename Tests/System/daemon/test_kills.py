@@ -3,7 +3,6 @@ controllers, a sensor that notifies ten times a second, and a bonded central tha
 import collections, json, os, random, signal, socket, threading, time
 
 from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of
-
 from jelling import lab as bench, options
 from interop.test_kill import Preserved
 from jelling.relay import Relay

@@ -3,7 +3,6 @@ import json, os, subprocess, sys
 
 from jelling.daemon import Daemon, state_of
 from jelling.programs import EXAMPLES, LIBRARY
-
 from jelling import lab as bench
 
 ACTOR = os.path.join(LIBRARY, 'actor.py')

@@ -1,10 +1,9 @@
 """Cases of operators: what the daemon is at, alerts, installing, packets, bonds, and whom all that is refused to."""
-import json, os, signal, struct, subprocess, sys, tempfile, threading
+import json, os, signal, struct, subprocess, tempfile, threading
 
 from jelling import floods
-from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of, needs_root, AppClient, octets, operator
-from jelling.programs import BLETOOL, LIBRARY
-from jelling.programs import BLED
+from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of, needs_root, AppClient, octets, operator, identity, started_as
+from jelling.programs import BLETOOL, BLED
 
 NOBODY = 65534
 GROUP = 54321
@@ -12,9 +11,7 @@ GROUP = 54321
 
 def as_user(user, groups, *command, **how):
     """Runs a command as another user; only root can."""
-    groups = ['--groups', ','.join(map(str, groups))] if groups else ['--clear-groups']
-    return subprocess.run(['setpriv', '--reuid', str(user), '--regid', str(user), *groups, *command],
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT, cwd='/', **how)
+    return subprocess.run([*identity(user, groups), *command], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT, cwd='/', **how)
 
 
 class Open(Daemon):
@@ -79,11 +76,9 @@ def test_status_of_the_daemon():
 
 # Holds a link under a name that writes on a terminal.
 PAINTER = r'''
-import ctypes, sys
-sys.path.insert(0, sys.argv[1])
-from client import Client, Fixed64
+import ctypes
 ctypes.CDLL(None).prctl(15, b"\x1b]0;x\x07\x1b[2J", 0, 0, 0)
-client = Client(sys.argv[2])
+client = Client(sys.argv[1])
 client.greet()
 client.end(client.request({4: {1: {1: Fixed64(0xC0DE_0000_0001), 2: 1}, 2: 5}}))
 print("holds", flush=True)
@@ -94,9 +89,7 @@ sys.stdin.read()
 def test_names_of_programs():
     """the name that a program gives itself writes nothing on the operator's terminal: neither as a client nor as who holds a link"""
     with Daemon() as daemon:
-        program = subprocess.Popen([sys.executable, '-c', PAINTER, LIBRARY, daemon.path],
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        try:
+        with started_as(os.geteuid(), PAINTER, daemon) as program:
             assert program.stdout.readline() == 'holds\n'
             for words, escaped in (['status'], '\\u{1b}'), (['--json', 'status'], '\\u001b'):
                 code, out, said = bletool(f'bled:{daemon.path}', *words)
@@ -104,9 +97,6 @@ def test_names_of_programs():
                 assert '\x1b' not in out + said and '\x07' not in out + said, out
             _, out, _ = bletool(f'bled:{daemon.path}', 'status')
             assert 'held by \\u{1b}]0;x' in out, out
-        finally:
-            program.stdin.close()
-            program.wait(LIMIT)
 
 
 @needs_root

@@ -6,7 +6,6 @@ from jelling.daemon import LIMIT
 from jelling.programs import BLETOOL, EXAMPLES
 from daemon.test_limits import actor, launch, leave, told, wait_for
 from daemon.test_settings import Configured
-
 from jelling import lab as bench
 from interop import test_overflow as air
 

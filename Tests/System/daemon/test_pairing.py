@@ -5,7 +5,6 @@ import os, socket, subprocess, threading, time
 from jelling.daemon import LIMIT, needs_root, Client
 from jelling.programs import EXAMPLES
 from daemon.test_operators import Open, NOBODY
-
 from jelling import lab as bench
 from daemon import test_sharing as sharing
 

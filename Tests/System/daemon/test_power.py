@@ -3,7 +3,6 @@ import json, os, signal, tempfile
 
 from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of
 from daemon.test_limits import actor, launch, leave, told, wait_for
-
 from jelling import lab as bench
 from daemon import test_scenarios as scenarios
 

@@ -5,7 +5,6 @@ import json, os, signal
 from jelling.daemon import Daemon, LIMIT, state_of, Client, operator
 from jelling.programs import EXAMPLES
 from daemon.test_limits import actor, launch, leave, told, wait_for
-
 from jelling import lab as bench
 
 ONE, TWO = 'org.example.one', 'org.example.two'

@@ -2,11 +2,10 @@
 import json, os, re, signal, subprocess, tempfile, time
 
 from jelling import floods
-from jelling.daemon import LIMIT, bletool, octets
-from jelling.programs import BLETOOL, LIBRARY
-from daemon.test_operators import Open, as_user, status, NOBODY
+from jelling.daemon import LIMIT, bletool, octets, started_as
+from jelling.programs import BLETOOL, CONTROLLERS
+from daemon.test_operators import Open, status, NOBODY
 
-from jelling.programs import CONTROLLERS
 LIMIT_REACHED, NOT_CONNECTED, NOT_PERMITTED, INCLUDED_UNKNOWN, UNKNOWN_SERVICE, NOT_OPEN, INVALID_SPSM = 11, 7, 15, 85, 87, 102, 105
 READ, WRITE, NOTIFY = 0x02, 0x08, 0x10
 
@@ -220,16 +219,12 @@ def test_no_server_reaches_into_another():
         assert found.count('180F') == 1 and '181A' not in found, found
         if os.geteuid() != 0:
             return
-        done = as_user(NOBODY, [], 'python3', '-c', PLAIN, air.path, LIBRARY)
-        assert done.returncode == 0 and done.stdout.split() == [str(NOT_PERMITTED)] * 4, done
+        with started_as(NOBODY, PLAIN, air) as program:
+            assert program.stdout.read().split() == [str(NOT_PERMITTED)] * 4
 
 
 # What a user who is no operator may not ask for.
 PLAIN = '''
-import sys
-sys.path.insert(0, sys.argv[2])
-sys.dont_write_bytecode = True
-from client import Client, Fixed64, decode
 client = Client(sys.argv[1])
 assert 4 not in decode(client.greet()[1][0]), "an operator"
 address = {1: Fixed64(1), 2: 0}

@@ -1,10 +1,10 @@
 """Cases of the configuration file (bled --config), and of rights: what operators of a group cannot get by installing apps, what
 SIGHUP takes away, and whose process an app is."""
-import json, os, platform, resource, signal, socket, subprocess, sys, tempfile
+import json, os, platform, resource, signal, socket, subprocess, tempfile
 
 import pytest
 
-from jelling.daemon import Daemon, LIMIT, bletool, state_of, needs_root, AppClient, Client
+from jelling.daemon import Daemon, LIMIT, bletool, state_of, needs_root, AppClient, Client, Running, identity, started_as
 from jelling.programs import BLED, BLETOOL
 from daemon.test_limits import actor, launch, leave, told, wait_for
 from daemon.test_operators import GROUP, NOBODY, Open, as_user
@@ -167,30 +167,13 @@ def can_greet(daemon, count=1):
 @needs_root
 def test_users_of_the_configuration():
     """a user whom the configuration lets in may run foreground apps without a manifest; taken out, its programs are refused"""
-    program = ('import sys; sys.path.insert(0, sys.argv[1]); from client import Client, decode\n'
-               'client = Client(sys.argv[2], 1000)\n'
-               'try:\n'
-               '    client.send({1: {1: 1, 2: 2, 3: {1: b"org.example.mine"}}})\n'
-               '    while (message := client.receive() is not None:\n'
-               '        if 16 in message: print("welcome", flush=True)\n'
-               '        if 2 in message: print("refused", decode(message[2][0])[1][0], flush=True)\n'
-               'except OSError: print("gone", flush=True)\n')
-    with tempfile.TemporaryDirectory() as folder, Configured({'users': ['nobody']}) as daemon:
-        os.chmod(folder, 0o755)
-        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'client.py')) as source, \
-                open(folder + '/client.py', 'w') as copy:
-            copy.write(source.read())
-
-        def start():
-            return subprocess.Popen(['setpriv', '--reuid', str(NOBODY), '--regid', str(NOBODY), '--clear-groups', 'python3', '-c',
-                                     program, folder, daemon.path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-                                    cwd='/')
-
+    with Configured({'users': ['nobody']}) as daemon:
+        start = lambda: started_as(NOBODY, PROGRAM, daemon, 2)
         one = start()
         assert one.stdout.readline() == 'welcome\n'
         daemon.reload({'users': []})
         # REASON_NOT_ALLOWED, and the end.
-        assert one.stdout.read() == 'refused 4\n' and one.wait(LIMIT) == 0
+        assert one.stdout.read() == 'refused 4\ngone\n' and one.wait(LIMIT) == 0
         # Refused when it connects: it may be gone before it speaks.
         two = start()
         assert 'welcome' not in two.stdout.read() and two.wait(LIMIT) == 0
@@ -199,34 +182,21 @@ def test_users_of_the_configuration():
 
 
 def is_welcome(start):
-    program = start()
-    answer = program.stdout.readline()
-    program.kill()
-    program.wait()
-    return answer == 'welcome\n'
+    with start() as program:
+        return program.stdout.readline() == 'welcome\n'
 
 
 # A tool, an app or an operator, which does nothing until it is refused.
 PROGRAM = '''
-import sys; sys.path.insert(0, sys.argv[1])
-from client import Client, decode
-client = Client(sys.argv[2], 300)
-client.send({1: {1: 1, 2: int(sys.argv[3]), 3: {1: b'org.example.app'}}})
+client = Client(sys.argv[1], 300)
+client.send({1: {1: 1, 2: int(sys.argv[2]), 3: {1: b'org.example.app'}}})
 try:
-    while (message := client.receive() is not None:
+    while (message := client.receive()) is not None:
         if 1 in message or 16 in message: print("welcome", flush=True)
         if 2 in message: print("refused", decode(message[2][0])[1][0], flush=True)
 except OSError: pass
 print("gone", flush=True)
 '''
-
-
-def here(folder):
-    """A copy of the client where other users can read it."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'client.py')) as source, \
-            open(os.path.join(folder, 'client.py'), 'w') as copy:
-        copy.write(source.read())
-    return folder
 
 
 @needs_root
@@ -310,9 +280,7 @@ def test_impostor_at_a_socket():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o1777)
         for number, place in enumerate([os.path.join(folder, 'bled.sock'), f'@jelling-{os.getpid()}']):
-            program = subprocess.Popen(['setpriv', '--reuid', str(NOBODY), '--regid', str(NOBODY), '--clear-groups',
-                                        sys.executable, '-c', IMPOSTOR, place], stdout=subprocess.PIPE, text=True, cwd='/')
-            try:
+            with Running([*identity(NOBODY), 'python3', '-c', IMPOSTOR, place], stdout=subprocess.PIPE, text=True, cwd='/') as program:
                 assert program.stdout.readline() == 'listens\n'
                 for words in (['lescan', '--duration', '1'], ['status'], ['bonds']):
                     code, out, said = bletool(f'bled:{place}', *words)
@@ -325,9 +293,6 @@ def test_impostor_at_a_socket():
                 assert program.stdout.readline() not in ('', 'heard 0\n')
                 named.kill()
                 named.wait()
-            finally:
-                program.kill()
-                program.wait()
 
 
 @needs_root
@@ -364,13 +329,11 @@ def test_state_of_another_user():
 
 # Connects as often as it says, asks for much each time, and leaves.
 LEAVERS = '''
-import sys; sys.path.insert(0, sys.argv[1])
-from client import Client, encode
 def frame(message):
     content = encode(message)
     return len(content).to_bytes(4, 'little') + content
-for _ in range(int(sys.argv[3])):
-    client = Client(sys.argv[2], 300)
+for _ in range(int(sys.argv[2])):
+    client = Client(sys.argv[1], 300)
     client.socket.sendall(b''.join(map(frame, [{1: {1: 1, 2: 1}}] + [{2: {1: n, 5: {1: 99}}} for n in range(1, 257)])))
     client.socket.close()
 print("left", flush=True)
@@ -381,26 +344,14 @@ print("left", flush=True)
 def test_leavers():
     """the programs of one user that have left do not take the places of another user"""
     with Configured({'users': [NOBODY, NOBODY - 1], 'limits': {'clients': 6, 'clientsOfUser': 2}}) as daemon:
-        folder = here(daemon.folder.name)
-
-        def start(user, program, *words):
-            return subprocess.Popen(
-                ['setpriv', '--reuid', str(user), '--regid', str(user), '--clear-groups', sys.executable, '-c', program, folder,
-                 daemon.path, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, cwd='/')
-
         # It finds all of them at once.
         daemon.process.send_signal(signal.SIGSTOP)
         daemon.wait_for('bled stopped', lambda: state_of(daemon.process.pid) == 'T')
-        crowd = start(NOBODY, LEAVERS, '6')
-        assert crowd.stdout.readline() == 'left\n'
-        other = start(NOBODY - 1, PROGRAM, '1')
-        try:
-            daemon.process.send_signal(signal.SIGCONT)
-            assert other.stdout.readline() == 'welcome\n'
-        finally:
-            for program in crowd, other:
-                program.kill()
-                program.wait()
+        with started_as(NOBODY, LEAVERS, daemon, 6) as crowd:
+            assert crowd.stdout.readline() == 'left\n'
+            with started_as(NOBODY - 1, PROGRAM, daemon, 1) as other:
+                daemon.process.send_signal(signal.SIGCONT)
+                assert other.stdout.readline() == 'welcome\n'
 
 
 @needs_root
@@ -408,13 +359,7 @@ def test_rights_end():
     """SIGHUP ends the sessions of who is no operator any more, of every kind, and of users whose last app goes with it"""
     app = {'BundleIdentifier': 'org.example.app', 'user': str(NOBODY)}
     with Configured({'users': [NOBODY], 'operators': GROUP}, apps=[app]) as daemon:
-        folder = here(daemon.folder.name)
-
-        def start(kind, groups):
-            groups = ['--groups', ','.join(map(str, groups))] if groups else ['--clear-groups']
-            return subprocess.Popen(
-                ['setpriv', '--reuid', str(NOBODY), '--regid', str(NOBODY), *groups, sys.executable, '-c', PROGRAM, folder,
-                 daemon.path, str(kind)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, cwd='/')
+        start = lambda kind, groups: started_as(NOBODY, PROGRAM, daemon, kind, groups=groups)
 
         programs = {'an operator': start(3, [GROUP]), 'a tool of one': start(1, [GROUP]), 'a tool': start(1, [])}
         try:

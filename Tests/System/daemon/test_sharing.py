@@ -1,11 +1,9 @@
 """Cases of what a client has for itself beside others of its user: out-of-band data of pairings, with Bumble at the other end, and
 what all programs of one user have together."""
-import json, os, shutil, subprocess, tempfile
+import json
 
-from jelling.programs import LIBRARY
-from jelling.daemon import Daemon, HEART, LIMIT, needs_root
-from daemon.test_operators import Open, NOBODY
-
+from jelling.daemon import Daemon, HEART, LIMIT, needs_root, started_as
+from daemon.test_operators import Open, NOBODY, status
 from jelling import lab as bench
 
 NOT_PERMITTED, LIMIT_REACHED = 15, 11
@@ -146,13 +144,10 @@ def test_connections_of_others():
 
 
 GREEDY = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from client import Client, decode
 taken = 0
 clients = []
-for _ in range(int(sys.argv[3])):
-    client = Client(sys.argv[2], 1000)
+for _ in range(int(sys.argv[2])):
+    client = Client(sys.argv[1], 1000)
     assert 1 in client.greet(), 'refused'
     clients.append(client)
     for _ in range(4):
@@ -166,61 +161,34 @@ sys.stdin.readline()
 """
 
 
-def share_client(folder):
-    """Other users find the client in `folder`."""
-    os.chmod(folder, 0o755)
-    shutil.copyfile(os.path.join(LIBRARY, 'client.py'), folder + '/client.py')
-    os.chmod(folder + '/client.py', 0o644)
-
-
-def started_as(user, program, folder, daemon, count):
-    """A program of that user with so many clients of the daemon; it goes on until its input ends."""
-    return subprocess.Popen(
-        ['setpriv', '--reuid', str(user), '--regid', str(user), '--clear-groups', 'python3', '-c', program, folder, daemon.path,
-         str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd='/')
-
-
 @needs_root
 def test_sets_of_users():
     """a user with many connections does not get every advertising set, and not eight scans for each; another user has room"""
-    with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
-        share_client(folder)
-        greedy = lambda user, connections: started_as(user, GREEDY, folder, daemon, connections)
-
-        from daemon.test_operators import status
-
+    with Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
         def works(user, work):
             clients = {one['process'] for one in status(daemon)['clients'] if one['user'] == user}
             names = {one['name'] for one in status(daemon)['clients'] if one['process'] in clients}
             return sum(one['work'] == work and one['client'] in names for one in status(daemon)['adapters'][0]['wanted'])
 
-        one = greedy(NOBODY, 20)
-        try:
+        with started_as(NOBODY, GREEDY, daemon, 20) as one:
             assert one.stdout.readline() == 'ready\n'
             first, scans = works(NOBODY, 'advertiseSet'), works(NOBODY, 'scan')
-            two = greedy(65533, 1)
-            assert two.stdout.readline() == 'ready\n'
-            second, others = works(65533, 'advertiseSet'), works(65533, 'scan')
-            two.stdin.close()
-            two.wait(LIMIT)
+            with started_as(65533, GREEDY, daemon, 1) as two:
+                assert two.stdout.readline() == 'ready\n'
+                second, others = works(65533, 'advertiseSet'), works(65533, 'scan')
             # 80 and 160 were asked for; of scans, a user has four times what one tool may have, and one more for each of its other 16.
             assert first < 20 and second >= 1 and (scans, others) == (32 + 16, 8), (first, second, scans, others)
             print(f'{first} sets of the one, {second} of the other; {scans} scans and {others}')
-        finally:
-            one.stdin.close()
-            one.wait(LIMIT)
 
 
 APPS = """
-import json, sys
-sys.path.insert(0, sys.argv[1])
-from client import Client, decode
+import json
 POWERED_ON = 5
 
 
 class App:
     def __init__(self, number):
-        self.client = Client(sys.argv[2], 1000)
+        self.client = Client(sys.argv[1], 1000)
         self.number, self.logs, self.ready, self.channels = 0, 0, set(), []
         self.client.send({1: {1: 1, 2: 2, 3: {1: b'app%d' % number}}})
         assert 16 in self.client.receive(), 'refused'
@@ -252,7 +220,7 @@ class App:
             self.hear()
 
 
-apps = [App(number) for number in range(int(sys.argv[3]))]
+apps = [App(number) for number in range(int(sys.argv[2]))]
 for app in apps:
     app.create(1, 3)
     app.create(2, 4)
@@ -283,12 +251,11 @@ sys.stdin.readline()
 @needs_root
 def test_apps_of_users():
     """a user with twenty apps that are not installed has no more channels, scans and managers than four, beside one of each for every app; another user has room"""
-    with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
-        share_client(folder)
+    with Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
         started = []
 
         def had(user, apps):
-            started.append(started_as(user, APPS, folder, daemon, apps))
+            started.append(started_as(user, APPS, daemon, apps))
             return json.loads(started[-1].stdout.readline() or '[]')
 
         try:

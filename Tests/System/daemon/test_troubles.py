@@ -195,7 +195,7 @@ say("began", launch=[name.decode() for name in welcome.get(2, [])],
     environment=os.environ.get("CB_LAUNCH_CENTRALS"))
 client.send({3: {1: 1, 3: {1: b"myCentralManagerIdentifier"}}})
 was_restored, handled = False, 0
-while (message := client.receive() is not None:
+while (message := client.receive()) is not None:
     for event in map(decode, message.get(17, [])):
         if 2 in event:
             scan = decode(decode(event[2][0])[2][0]); was_restored = True

@@ -1,13 +1,12 @@
 """Cases of what users share, each with a real second uid: what one of them has, another one's programs do not take."""
 import json, os, subprocess, tempfile, threading, time
 
-from jelling.daemon import Daemon, HEART, LIMIT, bletool, needs_root, operator
+from jelling.daemon import Daemon, HEART, LIMIT, bletool, needs_root, operator, started_as
 from jelling.programs import BLETOOL
 from daemon.test_fairness import client_of, connect
 from daemon.test_operators import NOBODY, Open, as_user, status
 from daemon.test_pairing import NOT_PERMITTED, OTHER, Program
-from daemon.test_sharing import Peer, share_client, started_as
-
+from daemon.test_sharing import Peer
 from jelling import lab as bench
 
 
@@ -101,17 +100,14 @@ def duration(program, link):
 
 
 SLOWING = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from client import Client, decode, encode
-app = Client(sys.argv[2], 1000)
+app = Client(sys.argv[1], 1000)
 app.send({1: {1: 1, 2: 2, 3: {1: b'org.example.slowing'}}})
 assert 16 in app.receive(), 'not welcome'
 app.send({3: {1: 1, 4: {}}})
 
 
 def events():
-    while (message := app.receive() is not None:
+    while (message := app.receive()) is not None:
         for notice in map(decode, message.get(19, [])):
             if 1 in notice:
                 print(notice[1][0].decode(), flush=True)
@@ -140,31 +136,22 @@ def test_latency_of_apps_of_users():
     lab = bench.Lab('simulator', 2).open(peer=False)
     try:
         with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \
-                tempfile.TemporaryDirectory() as folder:
-            share_client(folder)
-            app = started_as(OTHER, SLOWING, folder, daemon, 1)
-            try:
-                assert app.stdout.readline() == 'ready\n'
-                server = Program(daemon, NOBODY)
-                server.done(publish={'uuid': bytes.fromhex('180D'), 'is_primary': True, 'characteristics': {'uuid': bytes.fromhex('2A37'), 'properties': 2, 'permissions': 1, 'value': b'beat'}})
-                server.request(advertise={'packed': {'local_name': 'Both'}, 'is_connectable': True, 'resumes_after_connection': True})
+                started_as(OTHER, SLOWING, daemon) as app:
+            assert app.stdout.readline() == 'ready\n'
+            server = Program(daemon, NOBODY)
+            beat = {'uuid': bytes.fromhex('2A37'), 'properties': 2, 'permissions': 1, 'value': b'beat'}
+            server.done(publish={'uuid': bytes.fromhex('180D'), 'is_primary': True, 'characteristics': [beat]})
+            server.request(advertise={'packed': {'local_name': 'Both'}, 'is_connectable': True, 'resumes_after_connection': True})
 
-                code, out, said = bletool(lab.endpoints[1], 'gatt', 'Both', 'read', '2A19')
-                assert code == 0, (out, said)
-                assert 'was not changed' in app.stdout.readline()
-            finally:
-                app.stdin.close()
-                app.kill()
-                app.wait(LIMIT)
+            code, out, said = bletool(lab.endpoints[1], 'gatt', 'Both', 'read', '2A19')
+            assert code == 0, (out, said)
+            assert 'was not changed' in app.stdout.readline()
     finally:
         lab.close()
 
 
 RUDE = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from client import Client, Fixed64, decode
-client = Client(sys.argv[2], 1000)
+client = Client(sys.argv[1], 1000)
 assert 1 in client.greet(), 'refused'
 absent = {1: Fixed64(0xC0DE_0000_0099), 2: 1}
 connectable = {3: 1, 6: 1}
@@ -188,8 +175,7 @@ DIRECTED = 0x04
 def test_advertisements_of_users():
     ("another user's directed, raw and slow advertisements, and its long name, change nothing about a server's advertisement: they get "
      "a set of their own or wait, and its program is told")
-    with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY)) as daemon:
-        share_client(folder)
+    with Open('--allow', str(NOBODY)) as daemon:
         server = daemon.connect()
         server.request(advertise={'packed': {'local_name': 'Server', 'services': [bytes.fromhex('180D')]}, 'is_connectable': True, 'resumes_after_connection': True})
         while not (message := server.receive()).HasField('advertising_changed') or not message.advertising_changed:
@@ -197,8 +183,7 @@ def test_advertisements_of_users():
         watcher = operator(daemon.path)
         watcher.send(operator_request={'capture': {}})
         assert watcher.receive().HasField('operator_answer')
-        other = started_as(NOBODY, RUDE, folder, daemon, 1)
-        try:
+        with started_as(NOBODY, RUDE, daemon) as other:
             assert other.stdout.readline() == 'ready\n'
             shared, own, is_asked = [], [], False
             while True:
@@ -219,9 +204,6 @@ def test_advertisements_of_users():
                     assert parameters[2] != 0, 'the shared advertisement was switched off'
             for opcode, parameters in shared:
                 assert opcode == DATA and b'Server' in parameters and b'\x0D\x18' in parameters, (hex(opcode), parameters)
-        finally:
-            other.stdin.close()
-            other.wait(LIMIT)
 
 
 CHANNELS_OF_USER = 24
@@ -251,10 +233,7 @@ def test_channels_of_users():
 
 
 TOGGLING = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from client import Client
-client = Client(sys.argv[2], 1000)
+client = Client(sys.argv[1], 1000)
 assert 1 in client.greet(), 'refused'
 for number in range(10_000_000):
     wish = client.request({12: {1: {1: b'n%d' % (number % 10)}, 3: 1, 6: 1, 5: 32 + number % 100}})
@@ -267,14 +246,12 @@ for number in range(10_000_000):
 @needs_root
 def test_toggled_advertisements():
     """another user who advertises and ends it without pause takes a server's advertisement off the air a few times a second at most"""
-    with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY)) as daemon:
-        share_client(folder)
+    with Open('--allow', str(NOBODY)) as daemon:
         server = daemon.connect()
         server.request(advertise={'packed': {'local_name': 'Server'}, 'is_connectable': True, 'resumes_after_connection': True, 'interval': 160})
         while not (message := server.receive()).HasField('advertising_changed') or not message.advertising_changed:
             pass
-        other = started_as(NOBODY, TOGGLING, folder, daemon, 1)
-        try:
+        with started_as(NOBODY, TOGGLING, daemon) as other:
             assert other.stdout.readline() == 'ready\n'
             watcher = operator(daemon.path)
             watcher.send(operator_request={'capture': {}})
@@ -293,9 +270,6 @@ def test_toggled_advertisements():
                 # Set Advertising Enable, and the extended one for the first set.
                 ends += opcode in (0x200A, ENABLE) and octets[4] == 0 and (opcode == 0x200A or octets[6] == 0)
             took = time.monotonic() - began
-        finally:
-            other.kill()
-            other.wait(LIMIT)
     assert ends <= 4 * took, f'{ends} times in {took:.1f} s'
     print(f'{ends} times in {took:.1f} s')
 
@@ -379,10 +353,7 @@ def test_names_of_bonds():
 
 
 ALERTED = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from client import Client, decode
-app = Client(sys.argv[2], 1000)
+app = Client(sys.argv[1], 1000)
 app.send({1: {1: 1, 2: 2, 3: {1: b'org.example.alerted'}}})
 assert 16 in app.receive(), 'not welcome'
 app.send({3: {1: 1, 3: {}}})
@@ -404,14 +375,12 @@ sys.stdin.readline()
 @needs_root
 def test_alerts_of_users():
     """apps of two users that want to alert their users of one connection each have an alert"""
-    with tempfile.TemporaryDirectory() as folder, Open('--allow', str(NOBODY)) as daemon:
-        share_client(folder)
+    with Open('--allow', str(NOBODY)) as daemon:
         follower = operator(daemon.path)
         follower.send(operator_request={'follow_alerts': {}})
         assert follower.receive().HasField('operator_answer')
-        apps = [started_as(user, ALERTED, folder, daemon, 1) for user in (0, NOBODY)]
-        try:
-            for app in apps:
+        with started_as(0, ALERTED, daemon) as one, started_as(NOBODY, ALERTED, daemon) as two:
+            for app in one, two:
                 assert app.stdout.readline() == 'ready\n'
             names = set()
             while len(names) < 2:
@@ -420,7 +389,3 @@ def test_alerts_of_users():
                 if message.HasField('alert'):
                     names.add(message.alert.app)
             assert names == {'0/org.example.alerted', f'{NOBODY}/org.example.alerted'}, names
-        finally:
-            for app in apps:
-                app.stdin.close()
-                app.wait(LIMIT)

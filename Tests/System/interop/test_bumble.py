@@ -8,8 +8,7 @@ from jelling.bumble_apps import App
 from interop.test_channel import OCTETS, PSM
 from interop.test_gatt import LONG_VALUE, LONG_WRITE, SERVICE
 from jelling.child import PATIENCE, Terminal, free_port
-from interop.test_pairing import bonds, paired, pairing_of
-from interop.test_pairing import serve as serve_encrypted
+from interop.test_pairing import bonds, paired, pairing_of, serve as serve_encrypted
 from interop.test_serve import NAME, PROFILE, serve, stop
 
 KINDS = ('bumble', 'btvirt')

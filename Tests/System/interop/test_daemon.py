@@ -166,13 +166,13 @@ def test_greedy_trains(lab):
     peer(lab, '--sets', '1', '--train', TRAIN)
     greedy = client(lab)
     for number in range(12):
-        greedy.request(follow_train={'advertisers': {'address': address(GREEDY + number), 'sid': 3}})
+        greedy.request(follow_train={'advertisers': [{'address': address(GREEDY + number), 'sid': 3}]})
     reasons = [next_of(greedy, 'completed').failure.reason for _ in range(4)]
     assert reasons == 4 * [LIMIT_REACHED]
     tool = lab.start('sync', 'F2:F1:F0:00:01:01/random', '--sid', '1')
     tool.wait_event('train', count=2)
     follower = client(lab)
-    follower.request(follow_train={'advertisers': {'address': address(BUMBLE_SET), 'sid': 1}})
+    follower.request(follow_train={'advertisers': [{'address': address(BUMBLE_SET), 'sid': 1}]})
     while not (told := next_of(follower, 'train')).HasField('report'):
         assert told.HasField('synchronized'), f'not found: {told}'
     assert told.report.data == bytes.fromhex(TRAIN)

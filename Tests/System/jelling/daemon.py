@@ -1,5 +1,5 @@
 """`bled` as a process, and the programs that use it: what the cases share."""
-import json, os, re, resource, signal, subprocess, tempfile, threading
+import json, os, re, resource, shutil, signal, subprocess, tempfile, threading
 
 import grpc
 
@@ -102,8 +102,9 @@ class Daemon:
         self.folder = tempfile.TemporaryDirectory()
         self.path = os.path.join(self.folder.name, 'bled.sock')
         self.log = open(os.path.join(self.folder.name, 'log'), 'w+')
-        # Apps of other users find the socket.
+        # Apps of other users find the socket, and programs in Python a client.
         os.chmod(self.folder.name, 0o755)
+        shutil.copy(client.__file__, self.folder.name)
         self.descriptors, self.adapter, self.words = descriptors, adapter, list(words)
         if idle is not None and '--config' not in self.words:
             path = os.path.join(self.folder.name, 'config.json')
@@ -233,6 +234,31 @@ class Daemon:
     def kilobytes(self, key):
         with open(f'/proc/{self.process.pid}/status') as status:
             return int(re.search(rf'{key}:\s+(\d+)', status.read())[1])
+
+
+# How a program of another user begins; it finds client.py in the folder of its daemon.
+BEGINNING = 'import sys\nfrom client import Client, Fixed64, decode, encode, varint\n'
+
+
+class Running(subprocess.Popen):
+    """A program that does not outlive its `with`."""
+
+    def __exit__(self, *what):
+        self.kill()
+        super().__exit__(*what)
+
+
+def identity(user, groups=()):
+    """What runs a command as another user; only root can."""
+    return [] if user == os.geteuid() and not groups else ['setpriv', '--reuid', str(user), '--regid', str(user),
+            *(['--groups', ','.join(map(str, groups))] if groups else ['--clear-groups'])]
+
+
+def started_as(user, program, daemon, *words, groups=()):
+    """A program in Python of that user: its arguments are the daemon's socket and the words."""
+    return Running([*identity(user, groups), 'python3', '-c', BEGINNING + program, daemon.path, *map(str, words)],
+                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd='/',
+                   env={**os.environ, 'PYTHONPATH': daemon.folder.name, 'PYTHONDONTWRITEBYTECODE': '1'})
 
 
 class App:
