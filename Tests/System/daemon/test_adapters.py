@@ -350,8 +350,7 @@ def operate(path, **request):
 @mark.alone
 def test_idle_apps():
     """ten idle apps, connected and with managers of both roles, wake bled not once in three seconds"""
-    lab = bench.Lab('simulator', 2).open(peer=False)
-    try:
+    with bench.Lab('simulator', 2).open(peer=False) as lab:
         with Daemon(adapter=lab.endpoint) as daemon:
             apps = [Client(daemon.path, LIMIT) for _ in range(10)]
             for number, app in enumerate(apps):
@@ -368,8 +367,6 @@ def test_idle_apps():
                 counts.append(wake_ups(daemon) - before)
             assert counts[-1] == 0, f'wake-ups in 3 s each: {counts}'
             print(f'wake-ups in 3 s each: {counts}; {daemon.resident_kilobytes()} kB resident')
-    finally:
-        lab.close()
 
 
 def wake_ups(daemon):

@@ -2,7 +2,7 @@
 import json, os, signal, socket, subprocess, tempfile, time
 
 from jelling import floods
-from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of, AppClient, Client, octets
+from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of, AppClient, Client, octets, Running, PYTHON3
 from jelling.programs import BLED
 
 
@@ -151,14 +151,11 @@ def test_service_manager():
         manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         manager.bind(os.path.join(folder, 'notify'))
         manager.settimeout(LIMIT)
-        # The shell becomes bled: LISTEN_PID is its number.
-        os.dup2(listener.fileno(), 3, inheritable=True)
-        process = subprocess.Popen(
-            ['/bin/sh', '-c', f'LISTEN_PID=$$ exec {BLED} --adapter sim --socket {path}'], stdin=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, pass_fds=[3], env={
-                **os.environ, 'LISTEN_FDS': '1', 'NOTIFY_SOCKET': os.path.join(folder, 'notify'), 'WATCHDOG_USEC': '200000'})
-        os.close(3)
-        try:
+        # The program becomes bled: LISTEN_PID is its number.
+        become = (f'import os; os.dup2({listener.fileno()}, 3); os.environ["LISTEN_PID"] = str(os.getpid()); '
+                  f'os.execv("{BLED}", ["bled", "--adapter", "sim", "--socket", "{path}"])')
+        with Running([PYTHON3, '-c', become], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[listener.fileno()], env={
+                **os.environ, 'LISTEN_FDS': '1', 'NOTIFY_SOCKET': os.path.join(folder, 'notify'), 'WATCHDOG_USEC': '200000'}) as process:
             said = [manager.recv(100).decode()]
             while 'READY=1' not in said or said.count('WATCHDOG=1') < 4:
                 said.append(manager.recv(100).decode())
@@ -169,9 +166,6 @@ def test_service_manager():
                 said.append(manager.recv(100).decode())
             assert process.wait(LIMIT) == 0
             assert os.path.exists(path), 'the socket file is the manager\'s'
-        finally:
-            process.kill()
-            process.wait()
 
 
 def test_refused_roles():

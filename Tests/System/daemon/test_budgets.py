@@ -62,8 +62,7 @@ print(decode(client.end(scan)[2][0])[1][0], flush=True)
 @needs_root
 def test_waiting_octets():
     """a user whose 30 programs write 110 MB to a device that does not answer takes little memory, and nothing from another user"""
-    lab = bench.Lab('simulator', 2).open(peer=False)
-    try:
+    with bench.Lab('simulator', 2).open(peer=False) as lab:
         profile = lab.path('slow.json')
         with open(profile, 'w') as file:
             json.dump(fairness.SLOW, file)
@@ -86,5 +85,3 @@ def test_waiting_octets():
             assert more < MORE, f'{more:,} kB more'
             assert said and int(said) != LIMIT_REACHED, f'the other user: {said!r}'
             print(f'{refused[LIMIT_REACHED]:,} of {CLIENTS * WRITES:,} refused, {more:,} kB more')
-    finally:
-        lab.close()

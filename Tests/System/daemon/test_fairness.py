@@ -4,7 +4,7 @@ import contextlib, json, os, signal, socket, subprocess, sys, tempfile, time
 from pytest import mark
 
 from jelling import floods
-from jelling.daemon import Daemon, LIMIT, state_of, needs_root, Client, octets, operator
+from jelling.daemon import Daemon, LIMIT, state_of, needs_root, Client, octets, operator, Running
 from jelling.programs import ROOT
 from daemon.test_operators import NOBODY, Open
 from daemon.test_pairing import connected_as
@@ -129,9 +129,8 @@ def test_slow_tool():
     waited = []
     with tempfile.TemporaryDirectory() as folder:
         controller = f'unix:{folder}/hci'
-        radio = subprocess.Popen([sys.executable, os.path.join(ROOT, 'Tools', 'Gateway', 'radio.py'), controller, '--devices', '1000',
-                                  '--rate', '4000'], stdout=subprocess.PIPE, text=True)
-        try:
+        with Running([sys.executable, os.path.join(ROOT, 'Tools', 'Gateway', 'radio.py'), controller, '--devices', '1000',
+                                  '--rate', '4000'], stdout=subprocess.PIPE, text=True) as radio:
             assert 'ready' in radio.stdout.readline()
             with Daemon(adapter=controller) as daemon:
                 tool = daemon.connect()
@@ -150,9 +149,6 @@ def test_slow_tool():
                     else:
                         raise AssertionError(f'the end did not come before {reports + 1} reports')
                     waited.append((reports, max(one.waiting_octets for one in clients(daemon))))
-        finally:
-            radio.kill()
-            radio.communicate()
     print(', '.join(f'the end came behind {reports} reports, {octets} octets waited then' for reports, octets in waited))
 
 
@@ -220,8 +216,7 @@ def client_of(user, daemon):
 @needs_root
 def test_shared_link():
     """five programs that fill the queue of a device leave another user's one a place in it, and delay its read by one of their writes"""
-    lab = bench.Lab('simulator', 2).open(peer=False)
-    try:
+    with bench.Lab('simulator', 2).open(peer=False) as lab:
         profile = lab.path('slow.json')
         with open(profile, 'w') as file:
             json.dump(SLOW, file)
@@ -257,5 +252,3 @@ def test_shared_link():
         place = end.value[1]
         assert place <= 1, f'the read came after {place + 1} writes of a program'
         print(f'the read came after {place + 1} of 256 writes of a program')
-    finally:
-        lab.close()

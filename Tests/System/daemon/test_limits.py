@@ -1,7 +1,7 @@
 """Cases of limits: of a manifest (memory, time in the background, pairing), and of what one app may have."""
 import json, os, subprocess, sys
 
-from jelling.daemon import Daemon, state_of
+from jelling.daemon import Daemon, state_of, Running
 from jelling.programs import EXAMPLES, LIBRARY
 from jelling import lab as bench
 
@@ -66,15 +66,11 @@ def test_memory_limit():
         launch(daemon, 'org.example.free', 'org.example.small')
         wait_for(daemon, 'org.example.free', 'allocated')
         wait_for(daemon, 'org.example.small', 'refused')
-        process = subprocess.Popen(
+        with Running(
             [sys.executable, ACTOR, json.dumps(wish)], stdin=subprocess.DEVNULL, stdout=daemon.log,
-            env={**os.environ, 'JELLING_SOCKET': daemon.path, 'JELLING_APP': 'org.example.own'})
-        try:
+            env={**os.environ, 'JELLING_SOCKET': daemon.path, 'JELLING_APP': 'org.example.own'}) as process:
             wait_for(daemon, 'org.example.own', 'refused')
             assert daemon.process_of('org.example.own') == process.pid
-        finally:
-            process.kill()
-            process.wait()
         assert not told(daemon, 'org.example.small', 'allocated') and not told(daemon, 'org.example.own', 'allocated')
 
 
@@ -88,8 +84,7 @@ def test_pairing_is_denied():
     reader = [os.path.join(EXAMPLES, 'protected-reader'), '180D', SECRET]
     apps = [{'BundleIdentifier': f'org.example.{name}', 'command': reader, 'mayPair': name == 'allowed'}
             for name in ('denied', 'allowed')]
-    lab = bench.Lab('simulator', 2).open(peer=False)
-    try:
+    with bench.Lab('simulator', 2).open(peer=False) as lab:
         profile = lab.path('protected.json')
         with open(profile, 'w') as file:
             json.dump(PROTECTED, file)
@@ -111,8 +106,6 @@ def test_pairing_is_denied():
             assert len(daemon.told('value')) == 1, daemon.events()
             run('denied')
             assert len(daemon.told('value')) == 2 and len(daemon.told('refused')) == 1, daemon.events()
-    finally:
-        lab.close()
 
 
 def test_limits_of_an_app():

@@ -47,9 +47,8 @@ def begin(daemon, *names):
 
 
 def joined(kind):
-    lab = bench.Lab(kind, 3).open(peer=False)
-    lab.every_link_ends_by_us = False
-    try:
+    with bench.Lab(kind, 3).open(peer=False) as lab:
+        lab.every_link_ends_by_us = False
         apps = [advertiser(ONE), advertiser(TWO), advertiser(THREE, overflow='off'), advertiser(FOUR, {'overflow': 'off'})]
         with Configured({}, adapter=lab.endpoint, apps=apps) as daemon:
             begin(daemon, ONE, TWO, THREE, FOUR)
@@ -85,8 +84,6 @@ def joined(kind):
             assert len(told(daemon, ONE, 'advertising')) == count, told(daemon, ONE)
             daemon.operate(quit=TWO)
             hashed(lab, ONE)
-    finally:
-        lab.close()
 
 
 def test_overflow_area_of_all_apps():
@@ -100,8 +97,7 @@ def test_overflow_area_of_all_apps_over_btvirt():
 
 
 def in_the_file(kind):
-    lab = bench.Lab(kind, 3).open(peer=False)
-    try:
+    with bench.Lab(kind, 3).open(peer=False) as lab:
         apps = [advertiser(ONE), advertiser(TWO, overflow='0x1234')]
         with Configured({'overflow': 'off'}, adapter=lab.endpoint, apps=apps) as daemon:
             begin(daemon, ONE, TWO)
@@ -118,8 +114,6 @@ def in_the_file(kind):
             hashed(lab, ONE, TWO, company='0x1234')
             daemon.reload({'overflow': 'off'})
             only_flags(lab)
-    finally:
-        lab.close()
 
 
 def test_overflow_area_in_the_file():
@@ -137,8 +131,7 @@ def test_wrong_words_of_a_sample():
 
 def test_overflow_area_in_front():
     """an app of any user in the foreground, with too many services for the advertisement, is found by the last one, through bled"""
-    lab = bench.Lab('bumble-answers', 3).open(peer=False)
-    try:
+    with bench.Lab('bumble-answers', 3).open(peer=False) as lab:
         with Configured({}, adapter=lab.endpoint) as daemon, \
                 daemon.app('hidden-service', 'offer', '--name', 'uynguyen', *air.MANY) as app:
             app.wait_for('advertising')
@@ -146,5 +139,3 @@ def test_overflow_area_in_front():
             assert (line['name'], line['visible'], line['bits']) == ('uynguyen', [air.MANY[0].replace('-', '')], 4), line
             found = air.search(lab, air.MANY[4]).wait_for(lambda line: line.get('hashed'), 'a discovery')[0]
             assert (found['visible'], found['hashed']) == (air.MANY[0], air.MANY[4]), found
-    finally:
-        lab.close()

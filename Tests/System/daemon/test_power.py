@@ -63,8 +63,7 @@ def peripheral_is_launched(kind):
     with tempfile.TemporaryDirectory() as folder:
         press = os.path.join(folder, 'press')
         os.mkfifo(press)
-        lab = bench.Lab(kind, 2).open(peer=False)
-        try:
+        with bench.Lab(kind, 2).open(peer=False) as lab:
             with Daemon(adapter=lab.endpoint, apps=[actor(DOOR, PUBLISHES)], words=['--memory-pressure', press]) as daemon:
                 launch(daemon, DOOR)
                 wait_for(daemon, DOOR, 'advertising')
@@ -98,8 +97,6 @@ def peripheral_is_launched(kind):
                 answer = reader.read()
                 assert isinstance(answer, str) and len(told(daemon, DOOR, 'began')) == 3, (answer, told(daemon, DOOR))
                 return f'process {first} → {second} → {third}; after the force quit: {answer}'
-        finally:
-            lab.close()
 
 
 def test_peripheral_is_launched_for_a_read():
@@ -130,8 +127,7 @@ def adapter(daemon):
 
 
 def power(kind):
-    lab = bench.Lab(kind, 4).open(peer=False)
-    try:
+    with bench.Lab(kind, 4).open(peer=False) as lab:
         lab.every_link_ends_by_us = False
         lab.start_peer('--hr-interval', '0.1')
         absent = {'restore': 'waiter', 'scan': ['fff0'], 'connect': {}}
@@ -197,8 +193,6 @@ def power(kind):
             lab.start('advertise', '--name', 'Lamp', '--service', 'FFF0', via=lab.endpoints[3])
             wait_for(daemon, WAITER, 'discovered')
             return f'{len(daemon.told("beat"))} beats, {len(states("central"))} states'
-    finally:
-        lab.close()
 
 
 def test_power_off_and_on():

@@ -1,9 +1,9 @@
 """Cases of the life of processes: whom an app runs as, what it inherits, how it is stopped, and who makes room when memory is short."""
-import errno, fcntl, glob, os, pty, re, select, shutil, signal, socket, subprocess, sys, tempfile, time
+import errno, fcntl, glob, os, pty, re, select, shutil, signal, socket, subprocess, tempfile, time
 
 import pytest
 
-from jelling.daemon import Daemon, LIMIT, RELAY, relay_manifest, state_of, needs_root, Client
+from jelling.daemon import Daemon, LIMIT, RELAY, relay_manifest, state_of, needs_root, Client, PYTHON3
 from jelling.programs import BLED, EXAMPLES, LIBRARY
 
 NOBODY = 65534
@@ -61,7 +61,7 @@ def is_frozen(folder):
 
 
 def python(program, *words):
-    return [shutil.which('python3', path='/usr/local/bin:/usr/bin:/bin') or sys.executable, '-c', program, *words]
+    return [PYTHON3, '-c', program, *words]
 
 
 @needs_root

@@ -2,7 +2,7 @@
 import json, os, re, signal, subprocess, tempfile, time
 
 from jelling import floods
-from jelling.daemon import LIMIT, bletool, octets, started_as
+from jelling.daemon import LIMIT, bletool, octets, started_as, Running
 from jelling.programs import BLETOOL, CONTROLLERS
 from daemon.test_operators import Open, status, NOBODY
 
@@ -85,10 +85,9 @@ def test_two_servers():
         assert not one.events('written') and [line['value'] for line in two.events('written')] == ['0102'], (
             one.events('written'), two.events('written'))
         # A subscriber of the first stays one when the second is killed.
-        reader = subprocess.Popen([BLETOOL, '-t', air.hosts[1], '--json', 'gatt', air.addresses[0], 'subscribe', '2A19',
+        with Running([BLETOOL, '-t', air.hosts[1], '--json', 'gatt', air.addresses[0], 'subscribe', '2A19',
                                    '--count', '1000000'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.DEVNULL, text=True)
-        try:
+                                  stderr=subprocess.DEVNULL, text=True) as reader:
             assert reader.stdout.readline()
             air.wait_for('the first hears of its subscriber', lambda: one.events('subscribed'))
             assert not two.events('subscribed'), two.events('subscribed')
@@ -96,9 +95,6 @@ def test_two_servers():
             air.wait_for('bled notices', lambda: len([c for c in status(air)['clients'] if c['services']]) == 1)
             for _ in range(10):
                 assert reader.stdout.readline(), 'the subscription ended with the other server'
-        finally:
-            reader.kill()
-            reader.wait()
         air.wait_for('the link has ended', lambda: one.events('disconnected'))
         assert '181A' not in air.discovered() and '180F' in air.discovered()
         assert one.end() == 0

@@ -4,7 +4,7 @@ import json, os, platform, resource, signal, socket, subprocess, tempfile
 
 import pytest
 
-from jelling.daemon import Daemon, LIMIT, bletool, state_of, needs_root, AppClient, Client, Running, identity, started_as
+from jelling.daemon import Daemon, LIMIT, bletool, state_of, needs_root, AppClient, Client, Running, identity, started_as, PYTHON3
 from jelling.programs import BLED, BLETOOL
 from daemon.test_limits import actor, launch, leave, told, wait_for
 from daemon.test_operators import GROUP, NOBODY, Open, as_user
@@ -280,7 +280,7 @@ def test_impostor_at_a_socket():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o1777)
         for number, place in enumerate([os.path.join(folder, 'bled.sock'), f'@jelling-{os.getpid()}']):
-            with Running([*identity(NOBODY), 'python3', '-c', IMPOSTOR, place], stdout=subprocess.PIPE, text=True, cwd='/') as program:
+            with Running([*identity(NOBODY), PYTHON3, '-c', IMPOSTOR, place], stdout=subprocess.PIPE, text=True, cwd='/') as program:
                 assert program.stdout.readline() == 'listens\n'
                 for words in (['lescan', '--duration', '1'], ['status'], ['bonds']):
                     code, out, said = bletool(f'bled:{place}', *words)

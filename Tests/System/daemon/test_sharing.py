@@ -68,9 +68,8 @@ def pair(client, link, **options):
 
 def test_out_of_band():
     """a client pairs with Bumble by out-of-band data, both ways and one way, also legacy; the daemon keeps the key, others do not profit"""
-    lab = bench.Lab('bumble', 2).open(peer=False)
-    lab.every_link_ends_by_us = False
-    try:
+    with bench.Lab('bumble', 2).open(peer=False) as lab:
+        lab.every_link_ends_by_us = False
         with Daemon(adapter=lab.endpoint) as daemon:
             one, two = daemon.connect(), daemon.connect()
             mine, text = values(one)
@@ -127,8 +126,6 @@ def test_out_of_band():
             assert full.count(LIMIT_REACHED) >= 2, full
             one.request(set_out_of_band={'peer': {'value': 1, 'kind': 0}, 'temporary_key': b'short'})
             assert one.receive().HasField('refusal'), 'wrong values were taken'
-    finally:
-        lab.close()
 
 
 def test_connections_of_others():

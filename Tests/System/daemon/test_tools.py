@@ -4,7 +4,7 @@ import os, re, subprocess, sys, time
 from pytest import mark
 
 from jelling import client as bled_client
-from jelling.daemon import Daemon, HEART, LIMIT, bletool, Client
+from jelling.daemon import Daemon, HEART, LIMIT, bletool, Client, Running
 from jelling.programs import BLED, BLETOOL
 
 NOTE = '6A656C6C-696E-6700-8000-000000000002'
@@ -178,15 +178,12 @@ def test_no_descriptors():
 def test_killed():
     """bled is killed: a program that uses it ends with an error that says so, and a new bled takes the socket"""
     with Daemon() as daemon:
-        tool = subprocess.Popen([BLETOOL, '-t', f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'subscribe', '2A37'],
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        try:
+        with Running([BLETOOL, '-t', f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'subscribe', '2A37'],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tool:
             tool.stdout.readline()
             daemon.process.kill()
             daemon.process.wait()
             said = tool.communicate(timeout=LIMIT)[1]
-        finally:
-            tool.kill()
         assert tool.returncode == 1 and 'lost' in said, (tool.returncode, said)
         status, _, said = bletool(f'bled:{daemon.path}', 'lescan', '--count', '1')
         assert status == 3 and 'no daemon listens' in said, (status, said)

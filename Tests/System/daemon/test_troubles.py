@@ -216,8 +216,7 @@ def test_restore_trace():
     manifest = {'BundleIdentifier': name, 'UIBackgroundModes': ['bluetooth-central'],
                 'command': python(SCANNER, LIBRARY)}
     from jelling import lab as bench
-    lab = bench.Lab('simulator', 2).open(peer=False)
-    try:
+    with bench.Lab('simulator', 2).open(peer=False) as lab:
         with Daemon(adapter=lab.endpoint, apps=[manifest]) as daemon:
             daemon.operate(foreground=name)
             daemon.wait_for('it scans', lambda: daemon.told('scans'))
@@ -233,8 +232,6 @@ def test_restore_trace():
             trace = [line for line in map(dict, sum((daemon.told(kind) for kind in (
                 'began', 'willRestore', 'state', 'discovered')), [])) if line['process'] == second]
             order = [line['event'] for line in daemon.events() if line.get('process') == second][:4]
-    finally:
-        lab.close()
     assert second != first and order == ['began', 'willRestore', 'state', 'discovered'], (first, second, order)
     began, restore, state, _ = trace[:4]
     assert began['launch'] == ['myCentralManagerIdentifier'] and began['environment'] == 'myCentralManagerIdentifier', began

@@ -133,8 +133,7 @@ for event in events():
 @needs_root
 def test_latency_of_apps_of_users():
     """an app that is not installed does not raise the latency of a central that another user's program serves, too"""
-    lab = bench.Lab('simulator', 2).open(peer=False)
-    try:
+    with bench.Lab('simulator', 2).open(peer=False) as lab:
         with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \
                 started_as(OTHER, SLOWING, daemon) as app:
             assert app.stdout.readline() == 'ready\n'
@@ -146,8 +145,6 @@ def test_latency_of_apps_of_users():
             code, out, said = bletool(lab.endpoints[1], 'gatt', 'Both', 'read', '2A19')
             assert code == 0, (out, said)
             assert 'was not changed' in app.stdout.readline()
-    finally:
-        lab.close()
 
 
 RUDE = """
@@ -212,8 +209,7 @@ CHANNELS_OF_USER = 24
 @needs_root
 def test_channels_of_users():
     """a user whose five programs open as many channels to a device as they can leaves another user some of the link's"""
-    lab = bench.Lab('simulator', 2).open(peer=False)
-    try:
+    with bench.Lab('simulator', 2).open(peer=False) as lab:
         with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \
                 Daemon(adapter=lab.endpoints[1]) as device:
             servers = [device.connect() for _ in range(4)]
@@ -228,8 +224,6 @@ def test_channels_of_users():
             had = sum(opened(client, connect(client), 16) for client in greedy)
             left = opened(modest, connect(modest), 4)
             assert (had, left) == (CHANNELS_OF_USER, 4), (had, left)
-    finally:
-        lab.close()
 
 
 TOGGLING = """
@@ -283,9 +277,8 @@ def decode_packet(watcher):
 @needs_root
 def test_bonds_of_users():
     """a bond is its user's, as ‘bonds’ says, and ‘unpair --user’ removes all of one user and none of another"""
-    lab = bench.Lab('bumble', 2).open(peer=False)
-    lab.every_link_ends_by_us = False
-    try:
+    with bench.Lab('bumble', 2).open(peer=False) as lab:
+        lab.every_link_ends_by_us = False
         with Open('--allow', str(NOBODY), adapter=lab.endpoint) as daemon:
             transport = f'bled:{daemon.path}'
             peer = Peer(lab, 0x21)
@@ -300,16 +293,13 @@ def test_bonds_of_users():
             code, out, said = bletool(transport, '--json', 'unpair', '--user', 'nobody')
             assert code == 0 and json.loads(out)['identity'] == bond['identity'], (out, said)
             assert bletool(transport, '--json', 'bonds')[:2] == (0, '')
-    finally:
-        lab.close()
 
 
 @needs_root
 def test_names_of_bonds():
     """a name means the device that its user paired, never an impostor; another user neither knows nor names that bond"""
-    lab = bench.Lab('bumble', 2).open(peer=False)
-    lab.every_link_ends_by_us = False
-    try:
+    with bench.Lab('bumble', 2).open(peer=False) as lab:
+        lab.every_link_ends_by_us = False
         with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \
                 tempfile.TemporaryDirectory() as homes:
             os.chmod(homes, 0o755)
@@ -348,8 +338,6 @@ def test_names_of_bonds():
             assert json.loads(bletool(f'bled:{daemon.path}', '--json', 'bonds')[1])['name'] == 'Door'
             own.leave()
             other.leave()
-    finally:
-        lab.close()
 
 
 ALERTED = """

@@ -101,8 +101,7 @@ def test_app_pairs_at_its_terminal(lab):
     """An app that names no agent asks at its terminal for the passkey that Bumble shows"""
     needs('protected-reader')
     lab.start_peer('--io', 'display', '--mitm')
-    terminal = Terminal()
-    try:
+    with Terminal() as terminal:
         app = lab.app('protected-reader', '180D', AUTHENTICATED, terminal=terminal)
         terminal.wait_for('Type the passkey that ‘BumblePeer’ (')
         terminal.wait_for(') shows: ')
@@ -111,8 +110,6 @@ def test_app_pairs_at_its_terminal(lab):
         terminal.type(PASSKEY)
         terminal.wait_for('Paired with ‘BumblePeer’ (')
         reads_secret(lab.finish(app))
-    finally:
-        terminal.close()
     assert lab.wait_peer('paired')[0]['authenticated'], 'not authenticated at the peer'
 
 

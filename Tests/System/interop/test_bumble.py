@@ -12,6 +12,7 @@ from interop.test_pairing import bonds, paired, pairing_of, serve as serve_encry
 from interop.test_serve import NAME, PROFILE, serve, stop
 
 KINDS = ('bumble', 'btvirt')
+pytestmark = mark.lab(KINDS, peer=False)
 PEER = bumble_apps.ADDRESS
 PSM_NUMBER = str(int(PSM, 0))
 UUID = re.compile(r'^( *)(Service|Characteristic|Descriptor)\(handle=0x(\w+), (?:uuid|type)=(?:UUID-16:)?([0-9A-F-]+)(?: \([^)]*\))?,? ?([A-Z_|]*)',
@@ -43,7 +44,7 @@ def values(shown):
 WORDS = {'read': 'READ', 'write': 'WRITE', 'notify': 'NOTIFY', 'indicate': 'INDICATE', 'writeWithoutResponse': 'WRITE_WITHOUT_RESPONSE'}
 
 
-@mark.lab(KINDS, peer=False, through_bled=True)
+@mark.lab(through_bled=True)
 def test_bumble_dumps_what_is_served(lab):
     """`bumble-gatt-dump` finds every service, characteristic and descriptor of `serve`, and reads each value or its refusal"""
     tool = serve(lab)
@@ -67,7 +68,6 @@ def test_bumble_dumps_what_is_served(lab):
     stop(lab, tool)
 
 
-@mark.lab(KINDS, peer=False)
 def test_bumble_dumps_its_central(lab):
     """`bumble-gatt-dump` as a peripheral reads what the tool serves while it is a central: name and appearance"""
     app = App(lab, 'gatt-dump', '--device-config', '{config}', '{transport}')
@@ -80,7 +80,7 @@ def test_bumble_dumps_its_central(lab):
     tool.end()
 
 
-@mark.lab(KINDS, peer=False, through_bled=True)
+@mark.lab(through_bled=True)
 def test_bumble_scans(lab):
     """`bumble-scan` shows the name, the services and the sets that `advertise` sends, passively as well"""
     # btvirt has no sets.
@@ -134,8 +134,7 @@ def talk(app, person, kind):
 
 def pair_with(lab, model, app_is_central):
     _, theirs, ours, kind, want = MODELS[model]
-    person = Terminal()
-    try:
+    with Terminal() as person:
         keys = lab.path('their-keys.json')
         options = ['--keystore-file', keys, '--identity-address', 'random', *theirs, '{config}', '{transport}']
         if app_is_central:
@@ -156,29 +155,23 @@ def pair_with(lab, model, app_is_central):
         else:
             assert lab.finish(tool).status == 0
         assert [pairing_of(b) for b in bonds(lab)] == [pairing_of(line)]
-    finally:
-        person.close()
 
 
 @mark.parametrize('model', PAIRINGS)
-@mark.lab(KINDS, peer=False)
 def test_bumble_pairs(lab, model):
     """`bumble-pair` pairs with `serve` by each model"""
     pair_with(lab, model, True)
 
 
 @mark.parametrize('model', PAIRINGS)
-@mark.lab(KINDS, peer=False)
 def test_pairs_with_bumble(lab, model):
     """`pair` with a waiting `bumble-pair`, by each model"""
     pair_with(lab, model, False)
 
 
-@mark.lab(KINDS, peer=False)
 def test_interrupt_ends_a_pairing(lab):
     """^C while `pair` asks for the passkey that `bumble-pair` shows ends the pairing: Bumble is told, and no bond is kept"""
-    person = Terminal()
-    try:
+    with Terminal() as person:
         app = App(lab, 'pair', '--keystore-file', lab.path('their-keys.json'), '--identity-address', 'random', '--io', 'display',
                   '{config}', '{transport}')
         tool = lab.start('pair', PEER + '/random', '--io', 'keyboard', '--mitm', terminal=person)
@@ -189,8 +182,6 @@ def test_interrupt_ends_a_pairing(lab):
         assert (result.status, result.events('error')[0]['code']) == (1, 'interrupted')
         app.wait_for('Pairing failed')
         assert bonds(lab) == []
-    finally:
-        person.close()
 
 
 # Channels
@@ -223,7 +214,7 @@ class Person:
         return self.came
 
 
-@mark.lab(KINDS, peer=False, through_bled=True)
+@mark.lab(through_bled=True)
 def test_l2cap_reaches_a_bridge_of_bumble(lab):
     """`l2cap connect` sends through `bumble-l2cap-bridge server` to a TCP server, and prints what that one answers"""
     with socket.create_server(('127.0.0.1', 0)) as server:
@@ -253,7 +244,6 @@ def test_l2cap_reaches_a_bridge_of_bumble(lab):
         app.wait_for('L2CAP channel closed')
 
 
-@mark.lab(KINDS, peer=False)
 def test_l2cap_serves_a_bridge_of_bumble(lab):
     """`l2cap listen` gives and takes what a TCP client sends and receives through `bumble-l2cap-bridge client`"""
     tool = subprocess.Popen(lab.command('l2cap', 'listen', '--psm', PSM, '--name', NAME, '--linger', '60', json=False),
@@ -296,7 +286,6 @@ def line(app, command, *answers):
         app.wait_for(answer, after=before)
 
 
-@mark.lab(KINDS, peer=False)
 def test_console_uses_what_is_served(lab):
     """`bumble-console` finds `serve` by its name, connects, discovers, reads, writes and is notified as its person types"""
     tool = serve(lab)
@@ -320,7 +309,6 @@ def test_console_uses_what_is_served(lab):
     stop(lab, tool)
 
 
-@mark.lab(KINDS, peer=False)
 def test_console_is_a_peripheral(lab):
     """`gatt` discovers `bumble-console`, which advertises as its person types, and reads its name"""
     app = App(lab, 'console', '--device-config', '{config}', '{transport}')

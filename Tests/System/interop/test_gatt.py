@@ -6,6 +6,8 @@ from pytest import mark
 from jelling.lab import PEER_ADDRESS
 from jelling.relay import ACL, TO_CONTROLLER
 
+pytestmark = mark.lab(through_bled=True)
+
 BASE = '6B7A%04X-9D1C-4F5E-8A2B-3C4D5E6F7081'
 SERVICE, LONG_READ, LONG_WRITE, WRITE_COMMANDS, INDICATE, ENCRYPTED, AUTHENTICATED, CONTROL, STREAM, COUNTERS = (
     BASE % i for i in range(1, 11))
@@ -42,7 +44,6 @@ def normalized(services):
                  for c in s['characteristics']]} for s in services]
 
 
-@mark.lab(through_bled=True)
 def test_discover_prints_the_whole_database(lab):
     """`gatt BumblePeer discover` prints every service, include, characteristic and descriptor of the peer"""
     result = lab.gatt('discover')
@@ -57,7 +58,7 @@ def test_discover_prints_the_whole_database(lab):
     assert result.lines[0]['mtu'] > 23, f'mtu {result.lines[0]["mtu"]}'
 
 
-@mark.lab(('bumble', 'btvirt', 'simulator'), through_bled=True)
+@mark.lab(('bumble', 'btvirt', 'simulator'))
 def test_values_have_a_meaning(lab):
     """`gatt PEER read 'Battery Level' 2A38` reads both, by name and UUID, and shows their meaning after the bytes"""
     events = lab.gatt('read', 'Battery Level', '2A38').events('value')
@@ -67,14 +68,13 @@ def test_values_have_a_meaning(lab):
     assert value_of(lab.gatt('read', '2A19', '--uint8')) == '57'
 
 
-@mark.lab(('bumble', 'btvirt', 'simulator'), through_bled=True)
+@mark.lab(('bumble', 'btvirt', 'simulator'))
 def test_discover_of_one_service(lab):
     """`gatt PEER discover --service 180D` prints only that service"""
     result = lab.gatt('discover', '--service', '180D')
     assert normalized(result.lines[0]['services']) == [s for s in expected_database(lab) if s['uuid'] == '180D']
 
 
-@mark.lab(through_bled=True)
 def test_long_read(lab):
     """a value of 512 bytes is read completely"""
     result = lab.gatt('read', LONG_READ)
@@ -83,7 +83,6 @@ def test_long_read(lab):
     assert result.events('value')[0]['uuid'] == LONG_READ
 
 
-@mark.lab(through_bled=True)
 def test_long_write_with_read_back(lab):
     """512, 20 and 0 bytes are written and read back"""
     long, short = LONG_VALUE[::-1].hex(), bytes(range(20)).hex()
@@ -98,7 +97,7 @@ def test_long_write_with_read_back(lab):
     assert value_of(lab.gatt('read', LONG_WRITE)) == long
 
 
-@mark.lab(('bumble', 'btvirt', 'simulator'), through_bled=True)
+@mark.lab(('bumble', 'btvirt', 'simulator'))
 def test_targets(lab):
     """a target is `UUID`, `SERVICE/UUID` or `0xHANDLE`; a peer is a name or an address with or without its type"""
     handle = value_handle(lab, '2A38')
@@ -110,7 +109,6 @@ def test_targets(lab):
     assert result.events('error'), 'no error for a characteristic that is not there: ' + result.describe()
 
 
-@mark.lab(through_bled=True)
 def test_three_notifications(lab):
     """`subscribe 2A37 --count 3` prints `subscribed`, then three notified values, and ends"""
     result = lab.gatt('subscribe', '2A37', '--count', '3')
@@ -125,7 +123,6 @@ def test_three_notifications(lab):
     assert rates == list(range(rates[0], rates[0] + 3))
 
 
-@mark.lab(through_bled=True)
 def test_an_indication_is_confirmed(lab):
     """an indication is printed and confirmed"""
     result = lab.gatt('script', lab.script(
@@ -134,7 +131,6 @@ def test_an_indication_is_confirmed(lab):
     lab.wait_peer('indication-confirmed')
 
 
-@mark.lab(through_bled=True)
 def test_two_write_commands(lab):
     """two write commands arrive, in order, before the read that follows them"""
     result = lab.gatt('script', lab.script(
@@ -145,7 +141,6 @@ def test_two_write_commands(lab):
     assert struct.unpack('<III', bytes.fromhex(value_of(lab.gatt('read', COUNTERS)))) == (7, 3, 1)
 
 
-@mark.lab(through_bled=True)
 def test_att_errors(lab):
     """ATT errors 0x80, 0x02 and 0x03 are reported as such, with the handle and exit status 1"""
     for arguments, code, uuid in ((['write', '2A39', '02'], '0x80', '2A39'), (['read', '2A37'], '0x02', '2A37'),
@@ -158,13 +153,12 @@ def test_att_errors(lab):
         assert errors[0].get('message'), f'no message: {errors[0]}'
 
 
-@mark.lab(through_bled=True)
 def test_an_encrypted_value(lab):
     """a value that requires encryption (0x0f) is read after one automatic pairing (SPEC 2.3 automatic pairing)"""
     assert value_of(lab.gatt('read', ENCRYPTED)) == b'secret'.hex()
 
 
-@mark.lab(('bumble', 'btvirt', 'simulator'), through_bled=True)
+@mark.lab(('bumble', 'btvirt', 'simulator'))
 def test_a_script_ends_at_its_first_failure(lab):
     """a script runs over one connection, and the first failing line ends it with status 1"""
     result = lab.gatt('script', lab.script('read 2A38', 'write 2A39 02', 'read 2A19'), status=1)
@@ -174,7 +168,6 @@ def test_a_script_ends_at_its_first_failure(lab):
     assert len(lab.peer_events('connected')) == 1
 
 
-@mark.lab(through_bled=True)
 def test_ten_connections_in_a_row(lab):
     """ten connections in a row work, and each ends with reason 0x13"""
     for n in range(10):
@@ -182,7 +175,6 @@ def test_ten_connections_in_a_row(lab):
     assert len(lab.wait_peer('disconnected', 10)) == 10
 
 
-@mark.lab(through_bled=True)
 def test_a_stream_of_notifications(lab):
     """two hundred notifications in one burst all arrive, in order"""
     total, size = 4000, 20
@@ -194,7 +186,6 @@ def test_a_stream_of_notifications(lab):
     assert numbers == list(range(200))
 
 
-@mark.lab(through_bled=True)
 def test_connection_parameters_asked_over_l2cap(lab):
     """a Connection Parameter Update Request of the peer is accepted, and the controller updates the link"""
     relay = lab.relay()
@@ -208,7 +199,7 @@ def test_connection_parameters_asked_over_l2cap(lab):
     assert struct.unpack('<HH', updates[0][1][2:6]) == (0x18, 0x18)
 
 
-@mark.lab(('bumble', 'btvirt', 'simulator'), through_bled=True)
+@mark.lab(('bumble', 'btvirt', 'simulator'))
 def test_several_values_by_one_request(lab):
     """`gatt read --together` reads values of several characteristics with one request, and the rest of what did not fit"""
     capture = lab.path('together.btsnoop')
@@ -219,7 +210,7 @@ def test_several_values_by_one_request(lab):
     assert '0x20' in opcodes and '0x21' in opcodes, opcodes
 
 
-@mark.lab(('bumble', 'btvirt', 'simulator'), through_bled=True)
+@mark.lab(('bumble', 'btvirt', 'simulator'))
 def test_reliable_write_over_several(lab):
     """`gatt write --reliable` writes a characteristic twice in one transaction; a value that is refused changes nothing"""
     values = ['00', '11' * 40, '22' * 20]

@@ -5,6 +5,8 @@ from pytest import mark
 
 from interop.test_gatt import AUTHENTICATED, BASE, ENCRYPTED, INDICATE, LONG_READ, LONG_VALUE, LONG_WRITE, SERVICE, STREAM, WRITE_COMMANDS
 
+pytestmark = mark.lab(peer=False, through_bled=True)
+
 NAME = 'Jelling'
 ORDER, SECOND_LONG_WRITE = BASE % 0x20, BASE % 0x21
 ADVERTISING_ENABLE, EXTENDED_ADVERTISING_ENABLE, DISCONNECT = 0x200A, 0x2039, 0x0406
@@ -122,7 +124,7 @@ def heard(lab, seconds='2'):
 
 # A central at work
 
-@mark.lab(peer=False, slow=True, through_bled=True)
+@mark.lab(slow=True)
 def test_serve_under_a_central(lab):
     """`serve` passes every step of a central, at the MTUs 23, 247 and 517, one after the other"""
     tool = serve(lab)
@@ -140,7 +142,6 @@ def test_serve_under_a_central(lab):
     assert result.events('read') and result.events('subscribed'), 'a read or a subscription is not in the log'
 
 
-@mark.lab(peer=False, through_bled=True)
 def test_serve_logs_what_is_written(lab):
     """`serve` logs each value written, by its bytes and handle"""
     tool = serve(lab)
@@ -152,7 +153,6 @@ def test_serve_logs_what_is_written(lab):
     assert written[-1]['value'] == bytes(i * 7 % 256 for i in range(512)).hex()
 
 
-@mark.lab(peer=False, through_bled=True)
 def test_serve_shows_its_whole_profile(lab):
     """a central discovers the profile's services, properties and descriptors, besides those of GAP and GATT"""
     tool = serve(lab)
@@ -178,7 +178,7 @@ def test_serve_shows_its_whole_profile(lab):
     stop(lab, tool)
 
 
-@mark.lab(('bumble', 'bumble-legacy', 'bumble-acl251'), peer=False, endpoints=3, slow=True, through_bled=True)
+@mark.lab(('bumble', 'bumble-legacy', 'bumble-acl251'), endpoints=3, slow=True)
 def test_serve_under_two_centrals(lab):
     """two centrals are served at once: each keeps its own values, order and subscriptions until it leaves"""
     tool = serve(lab)
@@ -203,7 +203,7 @@ def test_serve_under_two_centrals(lab):
     assert len(result.events('connected')) == 2
 
 
-@mark.lab(('bumble', 'bumble-legacy', 'bumble-stock'), peer=False, through_bled=True)
+@mark.lab(('bumble', 'bumble-legacy', 'bumble-stock'))
 def test_serve_outlives_a_central(lab):
     """a central that vanishes is reported, and the next one is served"""
     tool = serve(lab)
@@ -216,7 +216,7 @@ def test_serve_outlives_a_central(lab):
     stop(lab, tool)
 
 
-@mark.lab(BASIC_KINDS, peer=False, through_bled=('bumble', 'bumble-legacy'))
+@mark.lab(BASIC_KINDS, through_bled=('bumble', 'bumble-legacy'))
 def test_serve_to_our_own_central(lab):
     """`gatt` discovers, reads, writes and is notified by `serve` like by any other peripheral"""
     tool = serve(lab)
@@ -252,7 +252,6 @@ def check_on_the_air(lab, tool, name, *uuids):
     return told, got
 
 
-@mark.lab(peer=False, through_bled=True)
 def test_serve_is_seen_by_a_scanner(lab):
     """a scanner receives exactly what the `advertising` event of `serve` reports: the name, the UUID, connectable"""
     tool = serve(lab)
@@ -261,7 +260,6 @@ def test_serve_is_seen_by_a_scanner(lab):
     stop(lab, tool)
 
 
-@mark.lab(peer=False, through_bled=True)
 def test_advertise_is_seen_by_a_scanner(lab):
     """`advertise` sends what `ad pack` says, and a scanner receives exactly that"""
     options = ('--name', 'Ærøskøbing', '--service', '180D', '--service', '180F')
@@ -273,7 +271,7 @@ def test_advertise_is_seen_by_a_scanner(lab):
     stop(lab, tool)
 
 
-@mark.lab(BASIC_KINDS, peer=False)
+@mark.lab(BASIC_KINDS, through_bled=False)
 def test_advertise_in_the_background(lab):
     """`advertise --background` contains no name and no list of UUIDs, and the overflow area only on request"""
     for more in ((), ('--emit-overflow',)):
@@ -300,19 +298,18 @@ def ended_with_a_link(lab, how):
     assert len([s for s in switches if s]) == 1 or switches[-1] is False, f'advertising was left on: {switches}'
 
 
-@mark.lab(peer=False, through_bled=True)
 def test_interrupt_ends_serve(lab):
     """^C ends `serve` with status 0: the link is closed with reason 0x13, and advertising has ended"""
     ended_with_a_link(lab, signal.SIGINT)
 
 
-@mark.lab(('bumble', 'btvirt'), peer=False, through_bled=True)
+@mark.lab(('bumble', 'btvirt'))
 def test_termination_ends_serve(lab):
     """SIGTERM ends `serve` with status 0: the link is closed with reason 0x13, and advertising has ended"""
     ended_with_a_link(lab, signal.SIGTERM)
 
 
-@mark.lab(peer=False)
+@mark.lab(through_bled=False)
 def test_interrupt_ends_advertising(lab):
     """^C ends `serve` and `advertise` without a client with status 0, and advertising was disabled last"""
     for arguments in (('serve', '--profile', profile(lab), '--name', NAME), ('advertise', '--name', NAME)):
@@ -324,7 +321,7 @@ def test_interrupt_ends_advertising(lab):
         assert True in switches and switches[-1] is False, f'{arguments[0]}: advertising was switched {switches}'
 
 
-@mark.lab(('bumble',), peer=False, through_bled=True)
+@mark.lab(('bumble',))
 def test_a_profile_that_is_none(lab):
     """a profile that is missing, is not JSON, or has a wrong field is refused with a message, and nothing is advertised"""
     wrong = [lab.path('no-such-file')]
@@ -347,7 +344,7 @@ def lab_tool(lab, *arguments):
     return [command[0], *command[3:]]
 
 
-@mark.lab(BASIC_KINDS, peer=False, through_bled=True)
+@mark.lab(BASIC_KINDS)
 def test_serve_answers_rare_requests(lab):
     """A central reads several values by one request and writes two by one transaction; a cancelled one changes nothing"""
     tool = serve(lab)

@@ -128,6 +128,12 @@ class Terminal:
     def type(self, line):
         os.write(self.person, line.encode() + b'\n')
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
     def close(self):
         os.close(self.person)
         os.close(self.device)

@@ -1,5 +1,5 @@
 """`bled` as a process, and the programs that use it: what the cases share."""
-import json, os, re, resource, shutil, signal, subprocess, tempfile, threading
+import json, os, re, resource, shutil, signal, subprocess, sys, tempfile, threading
 
 import grpc
 
@@ -236,6 +236,8 @@ class Daemon:
             return int(re.search(rf'{key}:\s+(\d+)', status.read())[1])
 
 
+# Which every user may run.
+PYTHON3 = shutil.which('python3', path='/usr/local/bin:/usr/bin:/bin') or sys.executable
 # How a program of another user begins; it finds client.py in the folder of its daemon.
 BEGINNING = 'import sys\nfrom client import Client, Fixed64, decode, encode, varint\n'
 
@@ -256,7 +258,7 @@ def identity(user, groups=()):
 
 def started_as(user, program, daemon, *words, groups=()):
     """A program in Python of that user: its arguments are the daemon's socket and the words."""
-    return Running([*identity(user, groups), 'python3', '-c', BEGINNING + program, daemon.path, *map(str, words)],
+    return Running([*identity(user, groups), PYTHON3, '-c', BEGINNING + program, daemon.path, *map(str, words)],
                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd='/',
                    env={**os.environ, 'PYTHONPATH': daemon.folder.name, 'PYTHONDONTWRITEBYTECODE': '1'})
 

@@ -205,6 +205,12 @@ class Lab:
 
     # The end
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
     def check_end(self):
         if not self.peer or not self.every_link_ends_by_us or self.peer.is_ended:
             return
