@@ -39,7 +39,7 @@ def test_turns():
         # Else the stop can find it with the first few already in hand.
         daemon.wait_for('bled stopped', lambda: state_of(daemon.process.pid) == 'T')
         for client in flooding:
-            client.socket.sendall(floods.frames(client, [publish(number) for number in range(40)]))
+            client.request_all([publish(number) for number in range(40)])
         asked = victim.request(**publish(0))
         daemon.process.send_signal(signal.SIGCONT)
         own = handle(victim, asked)
@@ -235,8 +235,8 @@ def test_shared_link():
                 stopped = time.monotonic()
                 try:
                     for number, (client, link) in enumerate(zip(greedy, links)):
-                        for place in range(256):
-                            client.request(gatt={'link': link, 'write': {'handle': handle, 'value': bytes([number, place])}})
+                        client.request_all([{'gatt': {'link': link, 'write': {'handle': handle, 'value': bytes([number, place])}}}
+                                            for place in range(256)])
                     # One is on its way and 1,024 wait.
                     daemon.wait_for('a full queue', lambda: sum(requests(daemon)) >= 1025)
                     asked = victim.request(gatt={'link': links[-1], 'read': handle})

@@ -57,7 +57,7 @@ def joined(kind):
                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             hashed(lab, ONE, TWO)
             found = air.search(lab, SERVICES[TWO])
-            line = found.wait_for(air.event('discovered'), 'a discovery')[0]
+            line = found.wait_event('discovered')[0]
             assert (line['visible'], line['hashed'], line['name']) == ('', SERVICES[TWO], ''), line
             found.end(signal.SIGKILL)
             air.finds_nothing(lab, SERVICES[THREE], SERVICES[FOUR])

@@ -135,19 +135,14 @@ def test_one_write():
     with Daemon() as daemon:
         client = daemon.connect()
         away = [{'connect': {'peer': {'value': 0xC0FF_EE00_0000 + number, 'kind': 1}}} for number in range(300)]
-        octets = b''
-        for command in [*away[:1], {'cancel': {'operation': 1}}, *away[1:], {'cancel': {'operation': 3}}]:
-            client.number += 1
-            content = octets(request={'operation': client.number, **command})
-            octets += len(content).to_bytes(4, 'little') + content
-        client.socket.sendall(octets)
+        client.request_all([*away[:1], {'cancel': {'operation': 1}}, *away[1:], {'cancel': {'operation': 3}}])
         # FAILURE: its reason; 1 is cancelled, 11 the limit.
         ends = {}
         while not {1, 2, 3, 301, 302} <= ends.keys():
             message = client.receive()
             assert message is not None, f'the connection ended after {len(ends)} ends'
-            for end in [message.completed] if message.HasField('completed') else []:
-                ends[end.operation] = end.failure.reason if end.HasField('failure') else 0
+            if message.HasField('completed'):
+                ends[message.completed.operation] = message.completed.failure.reason
         assert ends[1] == ends[3] == 1 and ends[2] == ends[302] == 0, ends
         refused = [number for number, reason in ends.items() if reason == 11]
         assert len(refused) == len(ends) - 4 and 43 <= len(refused) <= 45, ends

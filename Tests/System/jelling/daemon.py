@@ -49,6 +49,15 @@ class Client(client.Client):
         self.send(request={'operation': self.number, **command})
         return self.number
 
+    def request_all(self, commands):
+        """Begins operations in one write."""
+        whole = b''
+        for command in commands:
+            self.number += 1
+            content = octets(request={'operation': self.number, **command})
+            whole += len(content).to_bytes(4, 'little') + content
+        self.socket.sendall(whole)
+
     def end(self, operation):
         """What `completed` says of an operation; other messages are skipped."""
         while (message := self.receive()) is not None:
