@@ -189,8 +189,8 @@ def is_welcome(start):
 # A tool, an app or an operator, which does nothing until it is refused.
 PROGRAM = '''
 client = Client(sys.argv[1], 300)
-client.send({1: {1: 1, 2: int(sys.argv[2]), 3: {1: b'org.example.app'}}})
 try:
+    client.send({1: {1: 1, 2: int(sys.argv[2]), 3: {1: b'org.example.app'}}})
     while (message := client.receive()) is not None:
         if 1 in message or 16 in message: print("welcome", flush=True)
         if 2 in message: print("refused", decode(message[2][0])[1][0], flush=True)

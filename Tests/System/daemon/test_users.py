@@ -1,6 +1,8 @@
 """Cases of what users share, each with a real second uid: what one of them has, another one's programs do not take."""
 import json, os, subprocess, tempfile, threading, time
 
+from google.protobuf.unknown_fields import UnknownFieldSet
+
 from jelling.daemon import Daemon, HEART, LIMIT, bletool, needs_root, operator, started_as
 from jelling.programs import BLETOOL
 from daemon.test_fairness import client_of, connect
@@ -332,7 +334,7 @@ def test_names_of_bonds():
             named = lambda text: {'name_bond': {'identity': lock.wire, 'name': text}}
             bond, = own.welcome.bonds
             # Nothing of it is a key.
-            assert bond.name == 'Lock' and bond.user == NOBODY and not bond.UnknownFields(), bond
+            assert bond.name == 'Lock' and bond.user == NOBODY and not list(UnknownFieldSet(bond)), bond
             assert not other.welcome.bonds and other.reason(**named('Mine')) == NOT_PERMITTED
             assert own.reason(**named('Door')) is None
             assert json.loads(bletool(f'bled:{daemon.path}', '--json', 'bonds')[1])['name'] == 'Door'
