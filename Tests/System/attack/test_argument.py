@@ -1,5 +1,5 @@
 """What another user of this machine reads of a program's arguments, and what a peer writes on the terminal of a channel."""
-import os, subprocess
+import os, pathlib, subprocess
 
 import pytest
 
@@ -42,14 +42,12 @@ def test_passkey_of_a_file(bench):
     """A passkey comes from a file or from standard input as well; what is none is refused without a word of it"""
     path = bench.path('passkey')
     for text, status in (('271828\n', None), ('27182\n', 2)):
-        with open(path, 'w') as file:
-            file.write(text)
+        pathlib.Path(path).write_text(text)
         os.chmod(path, 0o600)
         for name in (path, '-'):
             with open(path) as given:
                 profile = bench.path('profile.json')
-                with open(profile, 'w') as file:
-                    file.write('{"services":[]}')
+                pathlib.Path(profile).write_text('{"services":[]}')
                 tool = Child('serve', bench.command('serve', '--profile', profile, '--io', 'display', '--mitm', '--passkey-file', name),
                              bench.path('serve.err'), {**os.environ, 'XDG_STATE_HOME': bench.path('state')}, stdin=given)
                 bench.children.append(tool)

@@ -1,7 +1,7 @@
 """With a bond, nothing of GATT goes out or is believed before the link is encrypted with the bond's key; in both roles.
 
 Who is meant: a device that takes a bonded one's address (BLESA), and a controller that lies about encryption."""
-import os, struct, time
+import os, pathlib, struct, time
 
 from pytest import mark, param
 
@@ -101,8 +101,7 @@ def test_known_database(bench):
     del peer.server.attributes[hashed:]
     peer.keys = honest
     services = bench.gatt('discover').lines[0]['services']
-    with open(kept) as file:
-        before = file.read()
+    before = pathlib.Path(kept).read_text()
     assert digest.hex() in before.lower() and 'ABCD' not in str(services), before
     peer.keys = None
     peer.server.service('ABCD')
@@ -112,8 +111,7 @@ def test_known_database(bench):
     peer.advertise()
     found = bench.gatt('discover', peer='C0:00:00:00:00:99/random')
     assert 'ABCD' in str(found.lines).upper(), found.describe()
-    with open(kept) as file:
-        assert file.read() == before
+    assert pathlib.Path(kept).read_text() == before
     peer.address, peer.keys = address, honest
     del peer.server.attributes[hashed:]
     peer.advertise()

@@ -1,5 +1,5 @@
 """Another local user, and a file from elsewhere: planted links, pipes and owners, profiles without end, keys in captures."""
-import os, stat, struct, subprocess, time
+import os, pathlib, stat, struct, subprocess, time
 
 import pytest
 
@@ -15,15 +15,13 @@ NOBODY = 65534
 
 def private(bench):
     path = bench.path('private')
-    with open(path, 'wb') as file:
-        file.write(PRIVATE)
+    pathlib.Path(path).write_bytes(PRIVATE)
     os.chmod(path, 0o600)
     return path
 
 
 def is_untouched(path):
-    with open(path, 'rb') as file:
-        assert file.read() == PRIVATE
+    assert pathlib.Path(path).read_bytes() == PRIVATE
 
 
 def as_root():
@@ -182,13 +180,11 @@ def test_record_into_foreign(bench):
     name = bench.path('take')
     for ending in ('btsnoop', 'inputs.jsonl'):
         path = f'{name}.{ending}'
-        with open(path, 'wb') as file:
-            file.write(PRIVATE)
+        pathlib.Path(path).write_bytes(PRIVATE)
         os.chown(path, NOBODY, NOBODY)
         result = bench.run('gatt', 'Lock', 'read', OPEN, options=['--record', name], status=None)
         assert result.status != 0, f'it was recorded: {result.describe()}'
-        with open(path, 'rb') as file:
-            assert file.read() == PRIVATE
+        assert pathlib.Path(path).read_bytes() == PRIVATE
         os.unlink(path)
 
 
@@ -205,8 +201,7 @@ def test_static_address_pipe(bench):
 
 def serve_file(bench, text):
     path = bench.path('profile.json')
-    with open(path, 'w') as file:
-        file.write(text)
+    pathlib.Path(path).write_text(text)
     tool = bench.start('serve', '--profile', path)
     end = time.monotonic() + 60
     while tool.process.poll() is None and not bench.controller.advertising:

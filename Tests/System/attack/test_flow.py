@@ -1,5 +1,5 @@
 """Floods, stalls and endless answers: what one peer can take from memory and from the others."""
-import json, os, struct, time
+import json, os, pathlib, struct, time
 
 from pytest import mark, param
 
@@ -158,8 +158,7 @@ def test_flood_at_a_stalled_tool(bench):
 def test_writes_at_a_stalled_server(bench):
     """`serve` whose output is not read needs bounded memory, and refuses what it cannot store"""
     profile = bench.path('busy.json')
-    with open(profile, 'w') as file:
-        json.dump(BUSY, file)
+    pathlib.Path(profile).write_text(json.dumps(BUSY))
     tool = stalled(bench, bench.command('serve', '--profile', profile))
     bench.controller.wait(lambda: bench.controller.advertising, 'advertising')
     peer = bench.central().connect()

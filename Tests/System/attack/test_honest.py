@@ -1,5 +1,5 @@
 """Honest counterparts: what must work with an honest controller and an honest peer. Each attack is one of these with one change."""
-import os, re, subprocess, sys
+import os, pathlib, re, subprocess, sys
 
 from pytest import mark
 
@@ -110,8 +110,7 @@ def test_honest_serve_pairs(bench, options, settings):
 
 def test_security_page():
     """Each case that SECURITY.md names is there, in any ring"""
-    with open(os.path.join(ROOT, 'SECURITY.md')) as file:
-        said = set(re.findall('`([a-z0-9]+(?:_[a-z0-9]+)+)`', file.read()))
+    said = set(re.findall('`([a-z0-9]+(?:_[a-z0-9]+)+)`', pathlib.Path(os.path.join(ROOT, 'SECURITY.md')).read_text()))
     listed = subprocess.run([sys.executable, '-m', 'pytest', '--collect-only', '-q', os.path.join(ROOT, 'Tests', 'System')],
                             capture_output=True, text=True, timeout=600).stdout
     names = {re.sub(r'\W+', '_', line.partition('::test_')[2].replace('direct', '')).strip('_') for line in listed.splitlines()}

@@ -1,5 +1,5 @@
 """A passkey, guessed bit by bit, with a fresh address for each try."""
-import os, time
+import os, pathlib, time
 
 from pytest import mark
 
@@ -62,8 +62,7 @@ def test_passkey_is_drawn_anew(bench):
 def test_fixed_passkey_needs_mitm(bench):
     """`serve --passkey` without `--mitm` is refused as wrong usage"""
     path = bench.path('profile.json')
-    with open(path, 'w') as file:
-        file.write('{"services":[]}')
+    pathlib.Path(path).write_text('{"services":[]}')
     tool = bench.start('serve', '--profile', path, '--io', 'display', '--passkey', '271828')
     try:
         status = tool.process.wait(10)

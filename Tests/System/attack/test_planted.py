@@ -1,7 +1,7 @@
 """What another user of the machine can put in the way of state, recordings and captures, and what a file can hold.
 
 Files of another user can only be made by root: cases with them are skipped by name elsewhere."""
-import glob, json, os, stat, subprocess, threading, time
+import glob, json, os, pathlib, stat, subprocess, threading, time
 
 import pytest
 
@@ -24,16 +24,14 @@ def state(bench):
 
 
 def write(path, content, mode=0o600, owner=None):
-    with open(path, 'wb') as file:
-        file.write(content)
+    pathlib.Path(path).write_bytes(content)
     os.chmod(path, mode)
     if owner is not None:
         os.chown(path, owner, owner)
 
 
 def content(path):
-    with open(path, 'rb') as file:
-        return file.read()
+    return pathlib.Path(path).read_bytes()
 
 
 def refused(bench, *arguments, words=(), **how):
@@ -59,8 +57,7 @@ def test_state_is_the_users_alone(bench):
     lock(bench)
     os.umask(0o022)
     bench.run('pair', 'Lock')
-    with open(bench.path('manifest.json'), 'w') as file:
-        json.dump(MANIFEST, file)
+    pathlib.Path(bench.path('manifest.json')).write_text(json.dumps(MANIFEST))
     app = bench.app('heart-rate-relay', JELLING_MANIFEST=bench.path('manifest.json'))
     folder = bench.path('app-state0')
     end = time.monotonic() + 60
@@ -149,8 +146,7 @@ def test_bonds_that_others_may_write(bench):
 
 def test_a_planted_journal(bench):
     """An app's journal that is a link, a pipe or another user's is neither read, truncated nor waited for; the app runs on"""
-    with open(bench.path('manifest.json'), 'w') as file:
-        json.dump(MANIFEST, file)
+    pathlib.Path(bench.path('manifest.json')).write_text(json.dumps(MANIFEST))
     victim, apps = bench.path('victim'), bench.path('app-state0/apps')
     os.makedirs(apps, 0o700)
     os.chmod(bench.path('app-state0'), 0o700)
@@ -178,8 +174,7 @@ def test_an_app_without_its_bonds(bench):
     os.makedirs(security, 0o700)
     os.chmod(bench.path('app-state0'), 0o700)
     os.mkfifo(security + '/bonds', 0o600)
-    with open(bench.path('manifest.json'), 'w') as file:
-        json.dump(MANIFEST, file)
+    pathlib.Path(bench.path('manifest.json')).write_text(json.dumps(MANIFEST))
     app = bench.app('heart-rate-relay', JELLING_MANIFEST=bench.path('manifest.json'))
     end = time.monotonic() + 60
     while 'is a pipe, not a file' not in app.stderr():

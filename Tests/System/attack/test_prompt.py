@@ -1,5 +1,5 @@
 """Questions at a terminal: what a stranger can write into them, and whose answer is whose."""
-import json, os, time
+import json, os, pathlib, time
 
 import pytest
 
@@ -72,8 +72,7 @@ def test_typed_answer_to_the_right_question(bench):
     """Two pairings at once: one question at a time, each names its device, and a typed answer is for the one that is shown"""
     terminal = Terminal()
     path = bench.path('profile.json')
-    with open(path, 'w') as file:
-        json.dump(PROFILE, file)
+    pathlib.Path(path).write_text(json.dumps(PROFILE))
     command = bench.command('serve', '--profile', path, '--io', 'yesno', '--mitm')
     tool = Child('serve', command, bench.path('serve.err'), {**os.environ, 'XDG_STATE_HOME': bench.path('state')}, terminal)
     bench.children.append(tool)

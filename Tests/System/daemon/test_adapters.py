@@ -1,6 +1,6 @@
 """Cases of several adapters, of one that goes away and comes back, and of one that hangs: the controllers are processes of their
 own, and between them and bled stands a line that can be cut or fall silent."""
-import glob, json, os, select, signal, socket, subprocess, tempfile, threading, time
+import glob, json, os, pathlib, select, signal, socket, subprocess, tempfile, threading, time
 
 from pytest import mark
 
@@ -73,9 +73,8 @@ class Adapters:
         self.lines = [Line(self.lab.path(f'line{number}'), ends[number]) for number in (0, 1)]
         self.addresses = [f'unix:{line.path}' for line in self.lines]
         profile = self.lab.path('sensor.json')
-        with open(profile, 'w') as file:
-            json.dump({'services': [{'uuid': '180D', 'characteristics': [
-                {'uuid': '2A37', 'properties': ['read', 'notify'], 'value': '0040', 'notifyEvery': 0.2}]}]}, file)
+        pathlib.Path(profile).write_text(json.dumps({'services': [{'uuid': '180D', 'characteristics': [
+            {'uuid': '2A37', 'properties': ['read', 'notify'], 'value': '0040', 'notifyEvery': 0.2}]}]}))
         sensor = self.lab.start('serve', '--profile', profile, '--name', 'Sensor', '--advertise', '180D',
                                 via=self.lab.endpoints[2])
         sensor.wait_for(lambda line: line.get('event') == 'advertising', 'advertising')
@@ -149,8 +148,7 @@ def test_operators_of_two_adapters():
 
             # It goes to the folder through the first socket, and the second adapter reads it.
             path = os.path.join(daemon.folder.name, 'relay.json')
-            with open(path, 'w') as file:
-                json.dump(other, file)
+            pathlib.Path(path).write_text(json.dumps(other))
             assert of_all('app', 'install', path) == ''
             places = lambda: {line['identifier']: (line['adapter'], line['place']) for line in told('app', 'list')}
             daemon.wait_for('both apps', lambda: set(places()) == {RELAY, 'org.example.first'})

@@ -1,5 +1,5 @@
 """Cases of what the requests of one user may take of bled: memory while they wait. Real users, with numbers of their own."""
-import json, signal
+import json, pathlib, signal
 
 from jelling.daemon import needs_root, started_as
 from daemon.test_operators import NOBODY, Open
@@ -64,8 +64,7 @@ def test_waiting_octets():
     """a user whose 30 programs write 110 MB to a device that does not answer takes little memory, and nothing from another user"""
     with bench.Lab('simulator', 2).open(peer=False) as lab:
         profile = lab.path('slow.json')
-        with open(profile, 'w') as file:
-            json.dump(fairness.SLOW, file)
+        pathlib.Path(profile).write_text(json.dumps(fairness.SLOW))
         server = lab.start('serve', '--profile', profile, '--name', 'Slow', '--advertise', '180D', via=lab.endpoints[1])
         server.wait_for(lambda line: line.get('event') == 'advertising', 'advertising')
         with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \

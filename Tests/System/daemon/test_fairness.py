@@ -1,5 +1,5 @@
 """Cases of programs that ask for as much as they can: each delays others by its turn and no more."""
-import contextlib, json, os, signal, socket, subprocess, sys, tempfile, time
+import contextlib, json, os, pathlib, signal, socket, subprocess, sys, tempfile, time
 
 from pytest import mark
 
@@ -49,8 +49,7 @@ def test_turns():
 
 
 def processor_seconds(process):
-    with open(f'/proc/{process}/stat') as stat:
-        fields = stat.read().rpartition(')')[2].split()
+    fields = pathlib.Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
@@ -218,8 +217,7 @@ def test_shared_link():
     """five programs that fill the queue of a device leave another user's one a place in it, and delay its read by one of their writes"""
     with bench.Lab('simulator', 2).open(peer=False) as lab:
         profile = lab.path('slow.json')
-        with open(profile, 'w') as file:
-            json.dump(SLOW, file)
+        pathlib.Path(profile).write_text(json.dumps(SLOW))
         server = lab.start('serve', '--profile', profile, '--name', 'Slow', '--advertise', '180D', via=lab.endpoints[1])
         server.wait_for(lambda line: line.get('event') == 'advertising', 'advertising')
         # The device must answer again before the request in hand times out; on a busy machine it may be late.

@@ -1,6 +1,6 @@
 """A real bled under messages that are mutated from real ones, in sessions of all three kinds at once, beside an app that is told
 everything as if nothing else were there."""
-import contextlib, json, os, random, select, signal, socket, subprocess, tempfile, threading, time
+import contextlib, json, os, pathlib, random, select, signal, socket, subprocess, tempfile, threading, time
 
 from jelling import options
 from jelling.daemon import Daemon, LIMIT
@@ -84,8 +84,7 @@ def recorded(daemon):
     """What bletool and the samples for Core Bluetooth say, of each kind; and what the generator adds, as the tools do not."""
     with tempfile.TemporaryDirectory() as folder:
         tap = Tap(path := os.path.join(folder, 'tap'), daemon.path)
-        with open(profile := os.path.join(folder, 'profile.json'), 'w') as file:
-            json.dump(PROFILE, file)
+        pathlib.Path(profile := os.path.join(folder, 'profile.json')).write_text(json.dumps(PROFILE))
         quiet = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL}
         for process in [subprocess.Popen([BLETOOL, '-t', f'bled:{path}', *words], **quiet) for words in COMMANDS]:
             process.wait(LIMIT)
@@ -111,8 +110,7 @@ def serving(daemon, command, folder, events, **environment):
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**os.environ, **environment})
 
         def said():
-            with open(output.name) as file:
-                return file.read()
+            return pathlib.Path(output.name).read_text()
         try:
             daemon.wait_for(f'{command[0]} says {events}', lambda: all(f'"{event}"' in said() for event in events))
         except AssertionError as error:

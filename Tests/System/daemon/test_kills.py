@@ -1,6 +1,6 @@
 """Cases that kill bled and its apps at random moments, under traffic in both roles, with peers that are not ours: Bumble's
 controllers, a sensor that notifies ten times a second, and a bonded central that has subscribed once."""
-import collections, json, os, random, signal, socket, threading, time
+import collections, json, os, pathlib, random, signal, socket, threading, time
 
 from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of
 from jelling import lab as bench, options
@@ -152,8 +152,7 @@ class Bench:
             for name in names:
                 if name == 'lock' or name.endswith('.new'):
                     continue
-                with open(os.path.join(folder, name), 'rb') as file:
-                    found[os.path.relpath(os.path.join(folder, name), self.state)] = file.read()
+                found[os.path.relpath(os.path.join(folder, name), self.state)] = pathlib.Path(os.path.join(folder, name)).read_bytes()
         return found
 
     def journal(self):

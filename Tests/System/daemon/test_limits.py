@@ -1,5 +1,5 @@
 """Cases of limits: of a manifest (memory, time in the background, pairing), and of what one app may have."""
-import json, os, subprocess, sys
+import json, os, pathlib, subprocess, sys
 
 from jelling.daemon import Daemon, state_of, Running
 from jelling.programs import EXAMPLES, LIBRARY
@@ -86,8 +86,7 @@ def test_pairing_is_denied():
             for name in ('denied', 'allowed')]
     with bench.Lab('simulator', 2).open(peer=False) as lab:
         profile = lab.path('protected.json')
-        with open(profile, 'w') as file:
-            json.dump(PROTECTED, file)
+        pathlib.Path(profile).write_text(json.dumps(PROTECTED))
         server = lab.start('serve', '--profile', profile, '--name', 'Vault', '--advertise', '180D', via=lab.endpoints[1])
         server.wait_for(lambda line: line.get('event') == 'advertising', 'advertising')
         with Daemon(adapter=lab.endpoint, apps=apps) as daemon:

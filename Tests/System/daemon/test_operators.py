@@ -1,5 +1,5 @@
 """Cases of operators: what the daemon is at, alerts, installing, packets, bonds, and whom all that is refused to."""
-import json, os, signal, struct, subprocess, tempfile, threading
+import json, os, pathlib, signal, struct, subprocess, tempfile, threading
 
 from jelling import floods
 from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of, needs_root, AppClient, octets, operator, identity, started_as
@@ -42,8 +42,7 @@ def test_status_of_the_daemon():
         code, out, said = bletool(transport, 'status')
         assert code == 0 and 'does not scan: nobody wants it' in out and 'does not advertise' in out, (out, said)
         path = os.path.join(daemon.folder.name, 'profile.json')
-        with open(path, 'w') as file:
-            file.write(profile)
+        pathlib.Path(path).write_text(profile)
         daemon.operate(foreground=RELAY)
         commands = [['lescan', '--passive', '--duration', '3600'], ['serve', '--profile', path, '--name', 'Here'],
                     ['gatt', 'C0:DE:00:00:00:01/random', 'subscribe', '2A37']]
@@ -108,8 +107,7 @@ def test_refused_to_others():
         capture = os.path.join(daemon.folder.name, 'capture.btsnoop')
         verbs = [['status'], ['alerts'], ['alerts', 'answer', '1'], ['app', 'list'], ['app', 'install', manifest], ['bonds'],
                  ['unpair', '00:11:22:33:44:55'], ['monitor'], ['alerts', '--follow'], ['app', 'remove', 'org.example.mine']]
-        with open(manifest, 'w') as file:
-            json.dump({'BundleIdentifier': 'org.example.mine', 'user': str(NOBODY)}, file)
+        pathlib.Path(manifest).write_text(json.dumps({'BundleIdentifier': 'org.example.mine', 'user': str(NOBODY)}))
         os.chmod(manifest, 0o644)
         for words in verbs:
             done = as_user(NOBODY, [], *tool, *words)
@@ -124,8 +122,7 @@ def test_refused_to_others():
             assert done.returncode == 0, (words, done)
         assert 'org.example.mine' in daemon.operate(list={})
         # For itself: an app of root would run as root.
-        with open(manifest, 'w') as file:
-            json.dump({'BundleIdentifier': 'org.example.root', 'user': 'root', 'command': ['/bin/true']}, file)
+        pathlib.Path(manifest).write_text(json.dumps({'BundleIdentifier': 'org.example.root', 'user': 'root', 'command': ['/bin/true']}))
         done = as_user(NOBODY, [GROUP], *tool, 'app', 'install', manifest)
         assert done.returncode == 1 and 'may only install apps that run as that user' in done.stderr, done
         assert set(daemon.operate(list={})) == {'org.example.mine'}
@@ -149,8 +146,7 @@ def test_install():
         path = os.path.join(daemon.folder.name, 'manifest.json')
 
         def put(manifest):
-            with open(path, 'w') as file:
-                file.write(manifest if isinstance(manifest, str) else json.dumps(manifest))
+            pathlib.Path(path).write_text(manifest if isinstance(manifest, str) else json.dumps(manifest))
             return bletool(transport, 'app', 'install', path)
 
         assert put(relay_manifest(roles=['central'], systemServices='shown', memoryMegabytes=300, wakeSeconds=7, adapter='sim',
@@ -269,8 +265,7 @@ def test_unusable_files():
     """bled does not start with a scenario or capture that it cannot play, and says why"""
     with tempfile.TemporaryDirectory() as folder:
         wrong = os.path.join(folder, 'wrong')
-        with open(wrong, 'w') as file:
-            file.write('{"advertisers": 3}')
+        pathlib.Path(wrong).write_text('{"advertisers": 3}')
         for path in os.path.join(folder, 'none'), wrong:
             for kind in 'sim', 'replay':
                 done = subprocess.run([BLED, '--adapter', f'{kind}:{path}', '--socket', os.path.join(folder, 's')], timeout=LIMIT,

@@ -1,5 +1,5 @@
 """What brings a peripheral app back (SPEC SPR-31), with Bumble as the central that reads; and Bluetooth that is switched off and on."""
-import json, os, signal, tempfile
+import json, os, pathlib, signal, tempfile
 
 from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of
 from daemon.test_limits import actor, launch, leave, told, wait_for
@@ -85,8 +85,7 @@ def peripheral_is_launched(kind):
                 # Memory is short. It is advertised without the app: the central connects again, and reads.
                 leave(daemon, DOOR)
                 stopped(second)
-                with open(press, 'w') as file:
-                    file.write('short\n')
+                pathlib.Path(press).write_text('short\n')
                 daemon.wait_for('it is ended', lambda: daemon.process_of(DOOR) == 0)
                 reader.connect_again()
                 assert daemon.process_of(DOOR) == 0, 'launched for a connection'

@@ -1,5 +1,5 @@
 """Cases of the life of processes: whom an app runs as, what it inherits, how it is stopped, and who makes room when memory is short."""
-import errno, fcntl, glob, os, pty, re, select, shutil, signal, socket, subprocess, tempfile, time
+import errno, fcntl, glob, os, pathlib, pty, re, select, shutil, signal, socket, subprocess, tempfile, time
 
 import pytest
 
@@ -43,8 +43,7 @@ def remove(group):
     """A group with all its processes."""
     for folder in sorted(glob.glob(group + '/*/'), reverse=True) + [group]:
         if os.path.exists(folder):
-            with open(folder + '/cgroup.kill', 'w') as file:
-                file.write('1')
+            pathlib.Path(folder + '/cgroup.kill').write_text('1')
             deadline = time.monotonic() + LIMIT
             while True:
                 try:
@@ -56,8 +55,7 @@ def remove(group):
 
 
 def is_frozen(folder):
-    with open(folder + '/cgroup.events') as events:
-        return 'frozen 1' in events.read()
+    return 'frozen 1' in pathlib.Path(folder + '/cgroup.events').read_text()
 
 
 def python(program, *words):
@@ -184,8 +182,7 @@ def test_life_as_another_user():
 def members_of(group):
     """The processes of a cgroup; none of one that bled has removed."""
     try:
-        with open(group + '/cgroup.procs') as file:
-            return set(map(int, file.read().split()))
+        return set(map(int, pathlib.Path(group + '/cgroup.procs').read_text().split()))
     except OSError as error:
         # ENODEV: it was removed between the two.
         if error.errno not in (errno.ENOENT, errno.ENODEV):
@@ -254,8 +251,7 @@ def test_slow_program():
     """a program whose file system does not answer holds up its own launch, and neither bled nor what bled has open"""
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, 'program')
-        with open(program, 'w') as file:
-            file.write('no program\n')
+        pathlib.Path(program).write_text('no program\n')
         os.chmod(program, 0o755)
         # Who starts the program waits for the lease: up to 45 s (fcntl(2), /proc/sys/fs/lease-break-time).
         held = os.open(program, os.O_RDWR)
@@ -314,8 +310,7 @@ def test_unit():
     try:
         with tempfile.TemporaryDirectory() as files:
             manager = os.path.join(files, 'systemctl')
-            with open(manager, 'w') as file:
-                file.write(SYSTEMCTL.replace('@folder@', files).replace('@group@', folder or ''))
+            pathlib.Path(manager).write_text(SYSTEMCTL.replace('@folder@', files).replace('@group@', folder or ''))
             os.chmod(manager, 0o755)
             manifest = relay_manifest(unit='relay.service')
             del manifest['command']
@@ -360,8 +355,7 @@ def test_unit():
                 os.kill(process, signal.SIGKILL)
                 daemon.wait_for('it is started again', lambda: daemon.process_of(RELAY) not in (0, process))
                 daemon.wait_for('it is restored', lambda: daemon.told('willRestore'))
-                with open(os.path.join(files, 'asked')) as file:
-                    assert file.read().split() == ['relay.service'] * 2
+                assert pathlib.Path(os.path.join(files, 'asked')).read_text().split() == ['relay.service'] * 2
                 assert 'asked systemd for' in daemon.said() and 'for sensor, relay' in daemon.said()
                 daemon.operate(quit=RELAY)
                 daemon.wait_for('it is gone', lambda: daemon.process_of(RELAY) == 0)
@@ -378,8 +372,7 @@ def test_memory_pressure():
         os.mkfifo(press)
 
         def short():
-            with open(press, 'w') as file:
-                file.write('short\n')
+            pathlib.Path(press).write_text('short\n')
 
         # `sleeper` has no managers with restore identifiers: it is the central of the samples, as an installed app.
         other = {'BundleIdentifier': sleeper, 'UIBackgroundModes': ['bluetooth-central'],
@@ -437,8 +430,7 @@ def test_longest_suspended_first():
                 daemon.operate(suspend=name)
                 daemon.wait_for(f'{name} is stopped', lambda: state_of(processes[name]) == 'T')
             for count, name in enumerate(order, 1):
-                with open(press, 'w') as file:
-                    file.write('short\n')
+                pathlib.Path(press).write_text('short\n')
                 daemon.wait_for(f'{name} is ended', lambda: daemon.said().count('memory is short') == count)
                 daemon.wait_for(f'{name} is gone', lambda: state_of(processes[name]) == 'Z')
                 assert all(state_of(processes[other]) == 'T' for other in order[count:])

@@ -1,5 +1,5 @@
 """Cases of what bled writes: its log, what it says of adapters that are not there, and the capture of all its traffic (bled -w)."""
-import json, os, signal, subprocess
+import json, os, pathlib, signal, subprocess
 
 from jelling.daemon import Daemon, LIMIT, bletool
 from jelling.programs import BLED, BLETOOL
@@ -22,8 +22,7 @@ def test_log_levels():
     assert counts == sorted(counts), counts
     with Daemon() as daemon:
         path = os.path.join(daemon.folder.name, 'config.json')
-        with open(path, 'w') as file:
-            json.dump({'log': {'format': 'json', 'level': 'error'}}, file)
+        pathlib.Path(path).write_text(json.dumps({'log': {'format': 'json', 'level': 'error'}}))
         os.chmod(path, 0o644)
         daemon.kill()
         daemon.words = ['--config', path, '--log-level', 'debug']
@@ -108,8 +107,7 @@ def test_capture_is_kept():
                 assert bletool(f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
             assert os.path.exists(path.replace('.btsnoop', '.2.btsnoop'))
         # What cannot be kept is not destroyed, and whoever has taken the names keeps nobody from Bluetooth.
-        with open(path, 'rb') as file:
-            content = file.read()
+        content = pathlib.Path(path).read_bytes()
         for number in range(1, 10):
             place = path.replace('.btsnoop', f'.{number}.btsnoop')
             if os.path.exists(place):
@@ -118,14 +116,12 @@ def test_capture_is_kept():
         with Daemon(words=['-w', path]) as daemon:
             assert 'nothing is captured' in daemon.said() and 'cannot be renamed' in daemon.said(), daemon.said()
             assert bletool(f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0
-        with open(path, 'rb') as file:
-            assert file.read() == content
+        assert pathlib.Path(path).read_bytes() == content
 
 
 def adapters(path):
     """The adapters in a btsnoop file of the monitor: the upper half of each record's flags."""
-    with open(path, 'rb') as file:
-        octets = file.read()
+    octets = pathlib.Path(path).read_bytes()
     assert octets[:8] == b'btsnoop\0' and int.from_bytes(octets[12:16], 'big') == 2001, octets[:16]
     place, found = 16, set()
     while place < len(octets):

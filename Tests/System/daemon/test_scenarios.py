@@ -1,6 +1,6 @@
 """The scenarios of appendix B that speak of processes, each with real ones: apps in Python (actor.py) that bled launches, stops,
 wakes and ends. Documentation/Requirements/Scenarios.md says which case shows which scenario."""
-import json, os, signal
+import json, os, pathlib, signal
 
 from jelling.daemon import Daemon, LIMIT, state_of, Client, operator
 from jelling.programs import EXAMPLES
@@ -23,8 +23,7 @@ class Air:
     def __enter__(self):
         self.lab = bench.Lab('simulator', self.count).open(peer=False)
         self.profile = self.lab.path('sensor.json')
-        with open(self.profile, 'w') as file:
-            json.dump(SENSOR, file)
+        pathlib.Path(self.profile).write_text(json.dumps(SENSOR))
         self.sensor = None
         return self
 
@@ -284,8 +283,7 @@ def test_five_programs():
     with Air(3) as air, Daemon(adapter=air.lab.endpoint, apps=apps) as daemon:
         air.come()
         path = air.lab.path('lamp.json')
-        with open(path, 'w') as file:
-            json.dump(profile, file)
+        pathlib.Path(path).write_text(json.dumps(profile))
         lamp = air.lab.start('serve', '--profile', path, '--name', 'Lamp', via=f'bled:{daemon.path}')
         launch(daemon, *(app['BundleIdentifier'] for app in apps))
         reader = air.lab.start('gatt', 'Sensor', 'subscribe', '2A37', via=f'bled:{daemon.path}')

@@ -1,5 +1,5 @@
 """Cases of the peripheral role: tools that serve side by side, and what none of them can do to the others."""
-import json, os, re, signal, subprocess, tempfile, time
+import json, os, pathlib, re, signal, subprocess, tempfile, time
 
 from jelling import floods
 from jelling.daemon import LIMIT, bletool, octets, started_as, Running
@@ -51,8 +51,7 @@ class Air(Open):
             {'uuid': f'2A{number:02X}', 'properties': ['read', 'write', 'notify'], 'permissions': ['readable', 'writeable'],
              'value': value, 'notifyEvery': 0.2}]} for uuid, number, value in services]}
         path = os.path.join(self.folder.name, name + '.json')
-        with open(path, 'w') as file:
-            json.dump(profile, file)
+        pathlib.Path(path).write_text(json.dumps(profile))
         return Server(self, ['-t', f'bled:{self.path}', '--json', *options, 'serve', '--profile', path, '--name', name])
 
 
@@ -66,8 +65,7 @@ class Server:
         assert self.process.poll() is None, self.process.stderr.read()
 
     def events(self, name):
-        with open(self.path) as output:
-            return [line for line in map(json.loads, output.read().splitlines()) if line['event'] == name]
+        return [line for line in map(json.loads, pathlib.Path(self.path).read_text().splitlines()) if line['event'] == name]
 
     def end(self, how=signal.SIGINT):
         self.process.send_signal(how)
@@ -295,8 +293,7 @@ def test_capture_beside_an_app():
             for name in names:
                 with open(os.path.join(folder, name), 'rb') as file:
                     kept += file.read()
-        with open(path, 'rb') as file:
-            captured = file.read()
+        captured = pathlib.Path(path).read_bytes()
         code, out, said = bletool('sim', 'decode', path)
         assert code == 0 and 'Pairing Request' in out and 'ATT Read Request' in out, said
         # LE Enable Encryption and the reply with the long term key have zeros where the key was.

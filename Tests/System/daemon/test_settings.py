@@ -1,6 +1,6 @@
 """Cases of the configuration file (bled --config), and of rights: what operators of a group cannot get by installing apps, what
 SIGHUP takes away, and whose process an app is."""
-import json, os, platform, resource, signal, socket, subprocess, tempfile
+import json, os, pathlib, platform, resource, signal, socket, subprocess, tempfile
 
 import pytest
 
@@ -213,8 +213,7 @@ def test_install_for_others():
         path = os.path.join(daemon.folder.name, 'manifest.json')
 
         def put(user, manifest):
-            with open(path, 'w') as file:
-                json.dump(manifest, file)
+            pathlib.Path(path).write_text(json.dumps(manifest))
             os.chmod(path, 0o644)
             done = as_user(user, [GROUP], BLETOOL, '-t', f'bled:{daemon.path}', 'app', 'install', path)
             return done.returncode, done.stderr
@@ -323,8 +322,7 @@ def test_state_of_another_user():
         assert code == 0 and shown['user'] == NOBODY and shown['preservedCentrals'] == [] and shown['place'] == 'notRunning', shown
         for folder, _, files in os.walk(os.path.join(daemon.folder.name, 'state')):
             for file in files:
-                with open(os.path.join(folder, file), errors='replace') as content:
-                    assert name not in content.read(), file
+                assert name not in pathlib.Path(os.path.join(folder, file)).read_text(errors='replace'), file
 
 
 # Connects as often as it says, asks for much each time, and leaves.
@@ -395,10 +393,8 @@ def test_uninstalled():
         process = daemon.process_of(name)
         leave(daemon, name)
         daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
-        with open(path) as file:
-            manifest = file.read()
-        with open(path, 'w') as file:
-            file.write(manifest.replace(',', '', 1))
+        manifest = pathlib.Path(path).read_text()
+        pathlib.Path(path).write_text(manifest.replace(',', '', 1))
         daemon.process.send_signal(signal.SIGHUP)
         daemon.wait_for('the mistake is told', lambda: 'stays as it was' in daemon.said())
         count = len(told(daemon, name, 'value'))
@@ -412,8 +408,7 @@ def test_uninstalled():
         daemon.wait_for('it goes on', lambda: state_of(process) != 'T')
         os.kill(process, signal.SIGKILL)
         # With its manifest it is restored. Then that is removed.
-        with open(path, 'w') as file:
-            file.write(manifest)
+        pathlib.Path(path).write_text(manifest)
         daemon.wait_for('bled listens', daemon.listens)
         daemon.operate(reload={})
         daemon.wait_for('a value launches it again', lambda: daemon.process_of(name) not in (0, process))
@@ -426,8 +421,7 @@ def test_uninstalled():
         daemon.wait_for('its link ends', lambda: not json.loads(
             bletool(f'bled:{daemon.path}', '--json', 'status')[1])['adapters'][0]['links'])
         # Whose it is now does not get what the other had.
-        with open(path, 'w') as file:
-            file.write(manifest)
+        pathlib.Path(path).write_text(manifest)
         assert daemon.operate(reload={})[name].process == 0
         launch(daemon, name)
         daemon.wait_for('it begins', lambda: told(daemon, name, 'state', daemon.process_of(name)))
@@ -456,8 +450,7 @@ def test_number_of_another():
                 os._exit(0)
         os.waitpid(child, 0)
         for _ in range(200):
-            with open('/proc/sys/kernel/ns_last_pid', 'w') as last:
-                last.write(str(child - 1))
+            pathlib.Path('/proc/sys/kernel/ns_last_pid').write_text(str(child - 1))
             victim = subprocess.Popen(['sleep', '1000'])
             if victim.pid == child:
                 break

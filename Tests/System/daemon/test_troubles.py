@@ -1,5 +1,5 @@
 """Cases of a full disk, a folder that cannot be written, damaged files, and of which ends of an app bring it back (SPEC SPR-30)."""
-import glob, os, random, signal, subprocess, tempfile, time
+import glob, os, pathlib, random, signal, subprocess, tempfile, time
 
 from jelling.daemon import Daemon, RELAY, relay_manifest, state_of
 from jelling.programs import LIBRARY
@@ -108,8 +108,7 @@ def test_damaged_files():
                      if os.path.isfile(path) and os.path.getsize(path) and not path.endswith('.damaged')]
             assert len(files) >= 2, files
             for path in files:
-                with open(path, 'rb') as file:
-                    octets = bytearray(file.read())
+                octets = bytearray(pathlib.Path(path).read_bytes())
                 if round % 3 == 0:
                     octets = bytearray(chance.randbytes(500))
                 elif round % 3 == 1:
@@ -117,8 +116,7 @@ def test_damaged_files():
                 else:
                     for _ in range(8):
                         octets[chance.randrange(len(octets))] ^= 1 << chance.randrange(8)
-                with open(path, 'wb') as file:
-                    file.write(octets)
+                pathlib.Path(path).write_bytes(octets)
             daemon.start()
             daemon.wait_for('it listens', lambda: daemon.listens())
             assert daemon.process.poll() is None
@@ -144,8 +142,7 @@ def test_relaunch_table():
         with Daemon(apps=[manifest], words=['--memory-pressure', press]) as daemon:
             def memory():
                 daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
-                with open(press, 'w') as file:
-                    file.write('short\n')
+                pathlib.Path(press).write_text('short\n')
 
             def restart():
                 daemon.kill()

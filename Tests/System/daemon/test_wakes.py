@@ -1,5 +1,5 @@
 """Cases of the time that a woken app has: for what it has begun, until it says that it is done, and of what waits for it."""
-import json, time
+import json, pathlib, time
 
 from jelling.daemon import LIMIT, Daemon, state_of, Client
 from daemon.test_limits import actor, launch, leave, told, wait_for
@@ -16,9 +16,8 @@ class Sparse(Air):
 
     def __enter__(self):
         super().__enter__()
-        with open(self.profile, 'w') as file:
-            json.dump({'services': [{'uuid': '180D', 'characteristics': [
-                {'uuid': '2A37', 'properties': ['read', 'notify'], 'value': '0040', 'notifyEvery': PERIOD}]}]}, file)
+        pathlib.Path(self.profile).write_text(json.dumps({'services': [{'uuid': '180D', 'characteristics': [
+            {'uuid': '2A37', 'properties': ['read', 'notify'], 'value': '0040', 'notifyEvery': PERIOD}]}]}))
         return self
 
 
@@ -125,9 +124,8 @@ def test_lost_events():
     """what found no room while an app was suspended is counted, in an event and in its log, before what waited (SPEC 5.5 rule 2)"""
     limits = {'limits': {'queuedOctets': 65_536}}
     with Air() as air:
-        with open(air.profile, 'w') as file:
-            json.dump({'services': [{'uuid': '180D', 'characteristics': [
-                {'uuid': '2A37', 'properties': ['read', 'notify'], 'value': '00' * 200, 'notifyEvery': 0.02}]}]}, file)
+        pathlib.Path(air.profile).write_text(json.dumps({'services': [{'uuid': '180D', 'characteristics': [
+            {'uuid': '2A37', 'properties': ['read', 'notify'], 'value': '00' * 200, 'notifyEvery': 0.02}]}]}))
         with Configured(limits, adapter=air.lab.endpoint, apps=[actor(ONE, WISH, modes=[])]) as daemon:
             air.come()
             launch(daemon, ONE)

@@ -1,4 +1,6 @@
 """Files that are not what they were: flipped bits, full disks, folders of others, pipes in the place of files."""
+import pathlib
+
 import contextlib, glob, json, os, random, shutil, signal, socket, sqlite3, subprocess, threading, time
 
 from jelling.child import Failure, free_port
@@ -50,8 +52,7 @@ def test_flipped_bits(bench):
             os.unlink(name)
         octets = bytearray(whole)
         octets[place] ^= 1 << generator.randrange(8)
-        with open(path, 'wb') as f:
-            f.write(octets)
+        pathlib.Path(path).write_bytes(octets)
         before, port = len(heard.messages), free_port()
         gateway = bench.start('--config', settings(bench, 'unix:' + bench.path('nobody'), port, f'path: "{path}"', f', clientID: "g{number}"'))
         what = f'bit in octet {place}'
@@ -304,8 +305,7 @@ def test_long_passwords(bench):
     """a password of any length that MQTT has is sent whole; longer ones and those with a zero are refused and said"""
     broker = PasswordListener()
     for octets in (b'a' * 1022, b'b' * 1023, b'c' * 1024, b'd' * 65_535, bytes(range(128, 256)), b'first\nsecond\n', b'e' * 5000 + b'\r\n'):
-        with open(bench.path('secret'), 'wb') as f:
-            f.write(octets)
+        pathlib.Path(bench.path('secret')).write_bytes(octets)
         file = bench.write('gateway.yaml', f'name: g\nadapters: [sim]\nmqtt: {{url: "mqtt://127.0.0.1:{broker.port}", username: u, '
                                        f'passwordFile: "{bench.path("secret")}", longestBackoff: 1}}\n')
         broker.passwords.clear()
@@ -315,8 +315,7 @@ def test_long_passwords(bench):
         wanted = octets.split(b'\n')[0].rstrip(b'\r')
         assert broker.passwords[0] == wanted, f'{len(broker.passwords[0] or b"")} octets of {len(wanted)}'
     for octets, said in ((b'a' * 65_536, 'MQTT has at most 65535 octets'), (b'a' * 100_000, 'MQTT has at most 65535 octets'), (b'a\0b', 'an octet that is zero')):
-        with open(bench.path('secret'), 'wb') as f:
-            f.write(octets)
+        pathlib.Path(bench.path('secret')).write_bytes(octets)
         broker.passwords.clear()
         gateway = bench.start('--config', file)
         bench.wait_stderr(gateway, said)

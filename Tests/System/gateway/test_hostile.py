@@ -1,5 +1,5 @@
 """Who means harm: advertisers that invent names and addresses, clients of the broker, of the HTTP server, and odd files."""
-import json, os, socket, subprocess, time
+import json, os, pathlib, socket, subprocess, time
 
 from jelling.child import free_port
 from jelling.gateway import check_order, wait_until
@@ -47,8 +47,7 @@ def test_poison(bench):
 def test_huge_message(bench):
     """a message of 50 MB that is retained where the gateway listens for Home Assistant: with MQTT 5 the broker does not send it"""
     bench.start_broker('max_queued_messages 1000\n')
-    with open(bench.path('huge'), 'wb') as f:
-        f.write(b'online' * 8_000_000)
+    pathlib.Path(bench.path('huge')).write_bytes(b'online' * 8_000_000)
     sent = subprocess.run(['mosquitto_pub', '-h', '127.0.0.1', '-p', str(bench.port), '-t', 'homeassistant/status', '-r', '-f', bench.path('huge')],
                           capture_output=True, text=True, timeout=400)
     assert sent.returncode == 0, sent.stderr
@@ -197,8 +196,7 @@ def test_recorded_before(bench):
     assert not any('"temperature":20' in p for _, p, _ in heard.messages[count:]), 'a recorded packet was used'
     gateway.end()
     radio.end()
-    with open(path, 'w') as f:
-        f.write('5448e68f80a5 zz')
+    pathlib.Path(path).write_text('5448e68f80a5 zz')
     radio, gateway = start(older)
     bench.wait_stderr(gateway, 'gateway-g.counters is damaged')
     # The other file has the packets that were received.
@@ -224,8 +222,7 @@ def test_odd_files(bench):
     }
     for name, octets in files.items():
         if octets is not None:
-            with open(bench.path(name), 'wb') as f:
-                f.write(octets)
+            pathlib.Path(bench.path(name)).write_bytes(octets)
         child = bench.run('--config', bench.path(name), '--check', status=None)
         said = child.stderr().strip()
         assert child.process.returncode == 2, f'{name}: exit status {child.process.returncode}: {said[-300:]}'

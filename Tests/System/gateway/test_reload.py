@@ -1,5 +1,5 @@
 """Settings that change while the gateway runs, and what --check finds before it does."""
-import json, os, re, signal, socket, subprocess, time
+import json, os, pathlib, re, signal, socket, subprocess, time
 
 from jelling.child import free_port
 from jelling.gateway import wait_until
@@ -39,8 +39,7 @@ def test_every_key(bench):
     wrong = bench.run('--config', bench.write('wrong.yaml', 'nonsense: 1\n'), '--check', status=2).stderr()
     known = re.search(r'known keys: (.*)', wrong)[1].split(', ')
     assert set(known) == set(CHANGES), f'keys without a change: {set(known) ^ set(CHANGES)}'
-    with open(f'{ROOT}/Documentation/Gateway.md', encoding='utf-8') as f:
-        sentence = re.search(r'Changes of ([^.]*?)\s+need a\s+restart', f.read())
+    sentence = re.search(r'Changes of ([^.]*?)\s+need a\s+restart', pathlib.Path(f'{ROOT}/Documentation/Gateway.md').read_text(encoding='utf-8'))
     restart = re.findall(r'`(\w+)`', sentence[1])
 
     def fill(text):
@@ -142,8 +141,7 @@ def test_empty(bench):
     assert not any(t.endswith('02') for t, _, _ in heard.messages), 'the filter'
     gateway.end()
     assert gateway.process.returncode == 0, gateway.stderr()[-300:]
-    with open(file, 'w', encoding='utf-8') as f:
-        f.write(rest)
+    pathlib.Path(file).write_text(rest, encoding='utf-8')
     gateway = bench.start('--config', file, '-t', radio.socket, '--name', 'h', '--mqtt', bench.url)
     heard.wait(lambda t, p, r: t == f'jelling/h/devices/{SENSOR}', 'documents')
     open(file, 'w').close()
@@ -158,8 +156,7 @@ def test_early(bench):
     radio = bench.scripted_radio()
     base = f'name: g\nadapters: ["{radio.socket}"]\nsmoothing: {{time: %d}}\n'
     for milliseconds in (0, 10, 20, 40, 80, 160, 320, 640):
-        with open(bench.path('gateway.yaml'), 'w', encoding='utf-8') as f:
-            f.write(base % 1)
+        pathlib.Path(bench.path('gateway.yaml')).write_text(base % 1, encoding='utf-8')
         gateway = bench.start('--config', bench.path('gateway.yaml'), '--print')
         time.sleep(milliseconds / 1000)
         for number in (2, 3, 4):
@@ -185,8 +182,7 @@ def test_replaced(bench):
     def kubernetes(number):
         """A folder for each version, a link to it that is replaced, and a link to the file in it."""
         os.makedirs(f'{folder}/..{number}')
-        with open(f'{folder}/..{number}/gateway.yaml', 'w', encoding='utf-8') as f:
-            f.write(text % number)
+        pathlib.Path(f'{folder}/..{number}/gateway.yaml').write_text(text % number, encoding='utf-8')
         os.symlink(f'..{number}', f'{folder}/..new')
         os.rename(f'{folder}/..new', f'{folder}/..data')
         if not os.path.lexists(f'{folder}/gateway.yaml'):
@@ -202,19 +198,16 @@ def test_replaced(bench):
         wait_until(lambda: gateway.stderr().count('in force: ‘smoothing’') >= seen, f'{what}; stderr: {gateway.stderr()[-400:]}', 30)
     kubernetes(2)
     changed('another version of Kubernetes')
-    with open(f'{folder}/..2/gateway.yaml', 'w', encoding='utf-8') as f:
-        f.write(text % 3)
+    pathlib.Path(f'{folder}/..2/gateway.yaml').write_text(text % 3, encoding='utf-8')
     changed('the file behind the links')
     os.rename(folder, folder + '.away')
     bench.wait_stderr(gateway, 'gateway.yaml: cannot be read: No such file')
     os.mkdir(folder)
-    with open(f'{folder}/gateway.yaml.tmp', 'w', encoding='utf-8') as f:
-        f.write(text % 4)
+    pathlib.Path(f'{folder}/gateway.yaml.tmp').write_text(text % 4, encoding='utf-8')
     os.rename(f'{folder}/gateway.yaml.tmp', f'{folder}/gateway.yaml')
     changed('another folder')
     os.rename(f'{folder}/gateway.yaml', f'{folder}/gateway.yaml~')
-    with open(f'{folder}/gateway.yaml', 'w', encoding='utf-8') as f:
-        f.write(text % 5)
+    pathlib.Path(f'{folder}/gateway.yaml').write_text(text % 5, encoding='utf-8')
     changed('a copy of the old file, and a new one')
     # In several steps.
     with open(f'{folder}/gateway.yaml', 'w', encoding='utf-8') as f:
@@ -273,8 +266,7 @@ def test_check(bench):
         listener.bind(('127.0.0.1', port))
         listener.listen()
         for name, content in (('text', 'secret\n'), ('empty', '\n')):
-            with open(bench.path(name), 'w', encoding='utf-8') as f:
-                f.write(content)
+            pathlib.Path(bench.path(name)).write_text(content, encoding='utf-8')
         for arguments in (['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', bench.path('key'), '-out', bench.path('pem'), '-subj', '/CN=x'],
                           ['pkey', '-in', bench.path('key'), '-aes128', '-passout', 'pass:secret', '-out', bench.path('locked')]):
             subprocess.run(['openssl', *arguments], check=True, capture_output=True)

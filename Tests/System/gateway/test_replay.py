@@ -1,5 +1,5 @@
 """Encrypted sensors whose batteries are changed, and somebody who has recorded their packets."""
-import json, os, signal, subprocess, time
+import json, os, pathlib, signal, subprocess, time
 
 from jelling.child import free_port
 from jelling.gateway import wait_until
@@ -126,8 +126,7 @@ def test_lost_counters(bench):
     attack(new[1])
     stage.gateway.end(signal.SIGKILL)
     # Killed: what it has written is of the last start.
-    with open(counters, 'w', encoding='utf-8') as f:
-        f.write('jelling-gateway counters 2\n5448e68f80a5 38')
+    pathlib.Path(counters).write_text('jelling-gateway counters 2\n5448e68f80a5 38', encoding='utf-8')
     stage.start()
     bench.wait_stderr(stage.gateway, 'gateway-g.counters is damaged')
     attack(new[2])

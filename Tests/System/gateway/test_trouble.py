@@ -1,5 +1,5 @@
 """What goes wrong: it is told and tried again, and nothing else stops."""
-import json, os, signal, socket
+import json, os, pathlib, signal, socket
 import sqlite3
 import subprocess, time
 
@@ -253,8 +253,7 @@ def test_damaged_queue(bench):
     assert len(pages) > 10, f'{len(pages)} pages'
     for page in pages:
         octets[(page - 1) * size:page * size] = b'\xff' * size
-    with open(path, 'wb') as f:
-        f.write(octets)
+    pathlib.Path(path).write_bytes(octets)
     bench.start_broker()
     heard = bench.subscribe('jelling/g/devices/#')
     gateway = bench.start('--config', file)

@@ -1,5 +1,5 @@
 """Captures and recordings of whole sessions, read by others."""
-import os, shutil, stat
+import os, pathlib, shutil, stat
 
 import pytest
 from pytest import mark
@@ -96,8 +96,7 @@ def test_a_recording_replays(lab):
         if not flags & 1:
             last = at - 1
     data[last] ^= 0x01
-    with open(f'{name}.btsnoop', 'wb') as f:
-        f.write(data)
+    pathlib.Path(f'{name}.btsnoop').write_bytes(data)
     changed = replay(lab, name)
     assert changed.status == 1
     replayed = changed.events('replayed')

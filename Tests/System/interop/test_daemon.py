@@ -1,5 +1,5 @@
 """What only a daemon can show, with Bumble at the other end: they run with `--through-bled` alone."""
-import time
+import pathlib, time
 
 from pytest import mark
 
@@ -35,9 +35,8 @@ def test_two_tools_serve_bumble(lab):
     first = lab.start('serve', '--profile', whole, '--name', NAME, '--advertise', '180D')
     first.wait_event('advertising')
     other = lab.path('other.json')
-    with open(other, 'w') as file:
-        file.write('{"services": [{"uuid": "%s", "characteristics": [{"uuid": "%s", "properties": ["read", "notify"], '
-                   '"permissions": ["readable"], "value": "c409", "notifyEvery": 0.1}]}]}' % (ENVIRONMENT, TEMPERATURE))
+    pathlib.Path(other).write_text('{"services": [{"uuid": "%s", "characteristics": [{"uuid": "%s", "properties": ["read", "notify"], '
+               '"permissions": ["readable"], "value": "c409", "notifyEvery": 0.1}]}]}' % (ENVIRONMENT, TEMPERATURE))
     second = lab.start('serve', '--profile', other)
     second.wait_event('advertising')
     central = lab.central('--name', NAME, '--hold', '60')

@@ -1,5 +1,5 @@
 """Core Bluetooth programs that are killed at any moment and started again: what is preserved goes on, nothing crashes."""
-import json, os, random, signal, time, uuid, zlib
+import json, os, pathlib, random, signal, time, uuid, zlib
 
 from pytest import mark
 
@@ -21,8 +21,7 @@ STEPS = ('willRestore', 'state', 'discovered', 'waiting', 'connected', 'services
 def journal_lines(path):
     """The entries of the complete lines, and how many lines are incomplete; read without our code."""
     try:
-        with open(path, 'rb') as f:
-            lines = [l for l in f.read().split(b'\n') if l]
+        lines = [l for l in pathlib.Path(path).read_bytes().split(b'\n') if l]
     except FileNotFoundError:
         return [], 0, 0
     entries = []
@@ -79,8 +78,7 @@ def identifier(value):
 def damage(path, chance):
     """Truncates the journal, flips bits in it, or replaces it; returns how, or None if there is no journal."""
     try:
-        with open(path, 'rb') as f:
-            octets = bytearray(f.read())
+        octets = bytearray(pathlib.Path(path).read_bytes())
     except FileNotFoundError:
         return None
     if not octets:
@@ -96,8 +94,7 @@ def damage(path, chance):
         octets = bytearray(chance.randbytes(chance.randint(1, 4000)))
     if how == 'empty':
         octets.clear()
-    with open(path, 'wb') as f:
-        f.write(octets)
+    pathlib.Path(path).write_bytes(octets)
     return how
 
 
@@ -245,8 +242,7 @@ def test_killed_writer_of_a_journal(lab):
     """An app that is killed while it writes its journal is restored to its last reported state, or to a later one"""
     needs('journal-writer')
     manifest = lab.path('manifest.json')
-    with open(manifest, 'w') as f:
-        json.dump({'BundleIdentifier': 'org.example.writer', 'UIBackgroundModes': ['bluetooth-peripheral']}, f)
+    pathlib.Path(manifest).write_text(json.dumps({'BundleIdentifier': 'org.example.writer', 'UIBackgroundModes': ['bluetooth-peripheral']}))
     journal = lab.path('app-state0') + '/apps/org.example.writer.journal'
     chance = random.Random(7)
     told, restored, written = 0, 0, 0

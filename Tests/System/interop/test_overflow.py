@@ -1,6 +1,6 @@
 """The overflow area of apps: what is in the background, or finds no room, is found by its service, by an app and by a scanner of
 foreign make that computes the bits itself."""
-import json, os, signal, time
+import json, os, pathlib, signal, time
 
 from pytest import mark
 
@@ -18,8 +18,7 @@ APPLE, OWN = '0x004C', '0xFFFF'
 
 def manifest(lab, **more):
     path = lab.path('manifest.json')
-    with open(path, 'w') as file:
-        json.dump({'BundleIdentifier': 'org.example.hidden', 'UIBackgroundModes': ['bluetooth-peripheral'], **more}, file)
+    pathlib.Path(path).write_text(json.dumps({'BundleIdentifier': 'org.example.hidden', 'UIBackgroundModes': ['bluetooth-peripheral'], **more}))
     return path
 
 

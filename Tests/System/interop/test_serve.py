@@ -1,5 +1,5 @@
 """The peripheral role: `bletool serve` and `bletool advertise` with one or two foreign centrals."""
-import json, signal, threading
+import json, pathlib, signal, threading
 
 from pytest import mark
 
@@ -42,8 +42,7 @@ PROFILE = {'services': [
 
 def profile(lab, content=PROFILE):
     path = lab.path('profile.json')
-    with open(path, 'w') as f:
-        json.dump(content, f)
+    pathlib.Path(path).write_text(json.dumps(content))
     return path
 
 
@@ -329,8 +328,7 @@ def test_a_profile_that_is_none(lab):
                                    '{"services":[{"uuid":"180D","characteristics":[{"uuid":"2A37","properties":["fly"]}]}]}',
                                    '{"services":[{"uuid":"180D","characteristics":[{"uuid":"2A37","value":"0"}]}]}')):
         wrong.append(lab.path(f'wrong{number}.json'))
-        with open(wrong[-1], 'w') as f:
-            f.write(text)
+        pathlib.Path(wrong[-1]).write_text(text)
     for path in wrong:
         result = lab.run('serve', '--profile', path, status=None)
         assert result.status in (1, 2), f'{path}: want status 1 or 2: ' + result.describe()

@@ -15,7 +15,7 @@ A test is a function of a bench; its docstring is the sentence that must hold:
 `mark.controller` has settings of the Controller; with `mark.through_bled` a test runs once more, with the controller in the hands of
 a daemon. From jelling/lab.py come run, start, finish, gatt, app, script, path. A program that ends by
 a trap, a crash or an assertion fails its case, whatever the case looked at."""
-import json, signal
+import json, pathlib, signal
 
 from jelling.child import Failure
 from jelling.lab import Lab
@@ -55,8 +55,7 @@ class Bench(Lab):
         """Starts `serve`, and waits until it advertises."""
         self.number += 1
         path = self.path(f'profile{self.number}.json')
-        with open(path, 'w') as file:
-            json.dump(profile, file)
+        pathlib.Path(path).write_text(json.dumps(profile))
         tool = self.start('serve', '--profile', path, *arguments, **how)
         self.controller.wait(lambda: self.controller.advertising or tool.process.poll() is not None, 'advertising')
         assert tool.process.poll() is None, f'serve ended: {tool.stderr()}'

@@ -1,5 +1,5 @@
 """Bumble's own programs as they are installed, each on a terminal of its own with a person who reads and types."""
-import codecs, fcntl, json, os, pty, re, signal, struct, subprocess, termios, threading, time
+import codecs, fcntl, json, os, pathlib, pty, re, signal, struct, subprocess, termios, threading, time
 
 from jelling.child import PATIENCE, Failure
 from jelling.programs import PYTHON
@@ -19,8 +19,7 @@ class App:
         transport = transport.replace('tcp:', 'tcp-client:', 1).replace('unix:', 'unix-client:', 1)
         lab.number += 1
         config = lab.path(f'device{lab.number}.json')
-        with open(config, 'w') as f:
-            json.dump({'name': NAME, 'address': ADDRESS, 'advertising_interval': 100}, f)
+        pathlib.Path(config).write_text(json.dumps({'name': NAME, 'address': ADDRESS, 'advertising_interval': 100}))
         arguments = [a.format(transport=transport, config=config) for a in arguments]
         self.name, self.shown, self.changed = f'bumble-{name} {" ".join(arguments)}', '', threading.Condition()
         self.person, device = pty.openpty()

@@ -1,5 +1,5 @@
 """Processes that print one JSON object a line, terminals for them, and waiting."""
-import fcntl, itertools, json, os, pty, select, signal, socket, subprocess, termios, threading, time
+import fcntl, itertools, json, os, pathlib, pty, select, signal, socket, subprocess, termios, threading, time
 
 # Seconds for what takes one on an idle machine: a time limit ends what hangs, and no case fails because
 # others load the machine.
@@ -87,8 +87,7 @@ class Child:
         return self.wait_for(lambda line: name in (line.get('event'), line.get('ev')), name, timeout, count)
 
     def stderr(self):
-        with open(self.log, encoding='utf-8', errors='replace') as f:
-            return f.read().strip()
+        return pathlib.Path(self.log).read_text(encoding='utf-8', errors='replace').strip()
 
     def end(self, how=signal.SIGTERM, timeout=PATIENCE):
         # First: while one thread waits for a process, poll() reports to every other thread that it still runs.

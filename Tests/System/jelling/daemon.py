@@ -1,5 +1,5 @@
 """`bled` as a process, and the programs that use it: what the cases share."""
-import json, os, re, resource, shutil, signal, subprocess, sys, tempfile, threading
+import json, os, pathlib, re, resource, shutil, signal, subprocess, sys, tempfile, threading
 
 import grpc
 
@@ -117,8 +117,7 @@ class Daemon:
         self.descriptors, self.adapter, self.words = descriptors, adapter, list(words)
         if idle is not None and '--config' not in self.words:
             path = os.path.join(self.folder.name, 'config.json')
-            with open(path, 'w') as file:
-                json.dump({'limits': {'idleSeconds': idle}}, file)
+            pathlib.Path(path).write_text(json.dumps({'limits': {'idleSeconds': idle}}))
             self.words += ['--config', path]
         self.inherited, self.groups = inherited, groups
         # A real shortage of memory on this machine would end the apps that a case has suspended.
@@ -133,8 +132,7 @@ class Daemon:
     def install(self, manifest):
         """One without a user is this one's."""
         path = os.path.join(self.apps, manifest['BundleIdentifier'] + '.json')
-        with open(path, 'w') as file:
-            json.dump({'user': str(os.geteuid()), **manifest}, file)
+        pathlib.Path(path).write_text(json.dumps({'user': str(os.geteuid()), **manifest}))
         os.chmod(path, 0o644)
 
     def start(self):
@@ -182,8 +180,7 @@ class Daemon:
             self.folder.cleanup()
 
     def said(self):
-        with open(self.log.name) as log:
-            return log.read()
+        return pathlib.Path(self.log.name).read_text()
 
     def app(self, name, *words):
         return App(self, name, words)
@@ -229,8 +226,7 @@ class Daemon:
         return client
 
     def processor_seconds(self):
-        with open(f'/proc/{self.process.pid}/stat') as stat:
-            fields = stat.read().rpartition(')')[2].split()
+        fields = pathlib.Path(f'/proc/{self.process.pid}/stat').read_text().rpartition(')')[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
     def resident_kilobytes(self):
@@ -241,8 +237,7 @@ class Daemon:
         return self.kilobytes('RssAnon')
 
     def kilobytes(self, key):
-        with open(f'/proc/{self.process.pid}/status') as status:
-            return int(re.search(rf'{key}:\s+(\d+)', status.read())[1])
+        return int(re.search(rf'{key}:\s+(\d+)', pathlib.Path(f'/proc/{self.process.pid}/status').read_text())[1])
 
 
 # Which every user may run.
@@ -323,7 +318,6 @@ def relay_manifest(**more):
 def state_of(process):
     """The state letter in /proc: T is stopped; Z or none is ended."""
     try:
-        with open(f'/proc/{process}/stat') as stat:
-            return stat.read().rpartition(')')[2].split()[0]
+        return pathlib.Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
         return 'Z'

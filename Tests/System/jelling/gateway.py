@@ -1,5 +1,5 @@
 """One bench for jelling-gateway: a Mosquitto on loopback, devices, the gateway, and subscribers that we did not write."""
-import collections, json, os, shutil, signal, socket, subprocess, sys, tempfile, urllib.error, urllib.request
+import collections, json, os, pathlib, shutil, signal, socket, subprocess, sys, tempfile, urllib.error, urllib.request
 
 from jelling import child as children
 from jelling.child import Child, Failure, free_port
@@ -66,8 +66,7 @@ class Bench:
 
     def write(self, name, text):
         # As editors do: a new file in the place of the old one.
-        with open(self.path(name + '.new'), 'w', encoding='utf-8') as f:
-            f.write(text)
+        pathlib.Path(self.path(name + '.new')).write_text(text, encoding='utf-8')
         os.rename(self.path(name + '.new'), self.path(name))
         return self.path(name)
 

@@ -1,5 +1,5 @@
 """Virtual machines for the tests of kernel/: what goes into one, how it boots, and what its tests say."""
-import json, os, re, shutil, subprocess, sys, tarfile, tempfile, threading
+import json, os, pathlib, re, shutil, subprocess, sys, tarfile, tempfile, threading
 
 import iniconfig, packaging, pluggy, py, pygments, pytest
 
@@ -117,8 +117,7 @@ class Guest(threading.Thread):
                 file.truncate(DISK_OCTETS)
             options = ['-m', '1536', '-d', disk]
         for boot in dict.fromkeys(number for number, _ in self.tests):
-            with open(os.path.join(self.share, 'tests'), 'w') as file:
-                file.write('\n'.join(test for number, test in self.tests if number == boot))
+            pathlib.Path(os.path.join(self.share, 'tests')).write_text('\n'.join(test for number, test in self.tests if number == boot))
             before = len(self.results())
             for _ in range(ATTEMPTS):
                 guest = launch(self.share, command(self.mode, boot), *options)
@@ -129,8 +128,7 @@ class Guest(threading.Thread):
     def results(self):
         """The lines that are whole."""
         try:
-            with open(os.path.join(self.share, 'results')) as file:
-                return [json.loads(line) for line in file.read().rpartition('\n')[0].splitlines()]
+            return [json.loads(line) for line in pathlib.Path(os.path.join(self.share, 'results')).read_text().rpartition('\n')[0].splitlines()]
         except FileNotFoundError:
             return []
 

@@ -1,7 +1,7 @@
 """One bench: a controller for the tool, one for the peer, the peer itself, and the tool at work on them.
 
 Every test gets a bench of its own, so that nothing of one test reaches the next."""
-import fcntl, glob, json, os, shutil, signal, subprocess, tempfile, time
+import fcntl, glob, json, os, pathlib, shutil, signal, subprocess, tempfile, time
 
 from jelling.child import PATIENCE, Child, Failure, Result, wait_until
 from jelling.client import is_listening
@@ -90,8 +90,7 @@ class Lab:
                     state += str(self.number)
             socket = self.path(f'bled{self.number}.sock')
             settings = self.path(f'bled{self.number}.json')
-            with open(settings, 'w') as file:
-                json.dump(self.settings, file)
+            pathlib.Path(settings).write_text(json.dumps(self.settings))
             os.chmod(settings, 0o600)
             child = self.spawn('bled', [BLED, '--adapter', transport, '--socket', socket, '--state', self.path(state), '--config', settings])
             wait_until(lambda: is_listening(socket) or child.process.poll() is not None, 'bled listens')
@@ -155,8 +154,7 @@ class Lab:
     def script(self, *lines):
         self.number += 1
         path = self.path(f'script{self.number}')
-        with open(path, 'w') as f:
-            f.write('\n'.join(lines) + '\n')
+        pathlib.Path(path).write_text('\n'.join(lines) + '\n')
         return path
 
     # The tool

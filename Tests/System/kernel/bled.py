@@ -1,5 +1,5 @@
 """`bled`, its apps and a kernel's adapters in the guest: what test_daemon.py and test_systemd.py test with."""
-import errno, json, os, re, select, signal, socket, subprocess, threading, time
+import errno, json, os, pathlib, re, select, signal, socket, subprocess, threading, time
 
 from jelling.client import is_listening
 
@@ -188,8 +188,7 @@ def number(address):
 
 def said():
     try:
-        with open(LOG, errors='replace') as log:
-            return log.read()
+        return pathlib.Path(LOG).read_text(errors='replace')
     except FileNotFoundError:
         return ''
 
@@ -206,8 +205,7 @@ def install(name, wish=None, **more):
     if wish is not None:
         manifest['command'] = ['/usr/bin/python3', f'{HOST}/actor.py', json.dumps(wish)]
     os.makedirs(APPS, exist_ok=True)
-    with open(f'{APPS}/{name}.json', 'w') as file:
-        json.dump(manifest, file)
+    pathlib.Path(f'{APPS}/{name}.json').write_text(json.dumps(manifest))
     os.chmod(f'{APPS}/{name}.json', 0o644)
 
 
@@ -242,15 +240,13 @@ def scans(path=SOCKET):
 
 
 def sensor(address, name='Sensor'):
-    with open('/tmp/sensor.json', 'w') as file:
-        json.dump(PROFILE, file)
+    pathlib.Path('/tmp/sensor.json').write_text(json.dumps(PROFILE))
     return start(TOOL, '-t', f'user:{number(address)}', 'serve', '--profile', '/tmp/sensor.json', '--name', name, '--advertise',
                  '180D')
 
 
 def is_frozen(name):
-    with open(f'{GROUPS}/app-{name}/cgroup.events') as file:
-        return 'frozen 1' in file.read()
+    return 'frozen 1' in pathlib.Path(f'{GROUPS}/app-{name}/cgroup.events').read_text()
 
 
 def told():
@@ -260,5 +256,4 @@ def told():
 
 def stopped(process):
     """The letter of a process's state by /proc (proc_pid_stat(5))."""
-    with open(f'/proc/{process}/stat') as file:
-        return file.read().rsplit(')', 1)[1].split()[0]
+    return pathlib.Path(f'/proc/{process}/stat').read_text().rsplit(')', 1)[1].split()[0]

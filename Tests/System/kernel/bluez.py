@@ -1,5 +1,5 @@
 """BlueZ's daemon on hci0, and the operator at its `bluetoothctl`."""
-import os, re, subprocess, time
+import os, pathlib, re, subprocess, time
 
 from kernel.harness import OUR_ADDRESS, OUR_NAME, TOOL, Run, shell, wait_until
 
@@ -84,8 +84,7 @@ def has_agent(kind):
 
 def said():
     """All that bluetoothctl has printed, without its colours and the prompts between the lines."""
-    with open('/tmp/bluetoothctl.log', 'rb') as f:
-        plain = re.sub(r'\x1b\[[0-9;]*[A-Za-z]|[\x01\x02\r]', '', f.read().decode(errors='replace'))
+    plain = re.sub(r'\x1b\[[0-9;]*[A-Za-z]|[\x01\x02\r]', '', pathlib.Path('/tmp/bluetoothctl.log').read_bytes().decode(errors='replace'))
     return re.sub(r'\[[^\]\n]*\]# *', '', plain)
 
 

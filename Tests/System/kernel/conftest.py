@@ -1,5 +1,5 @@
 """These tests run in virtual machines: inside, this starts what they need; outside, each waits for what the guest says of it."""
-import json, os, subprocess
+import json, os, pathlib, subprocess
 
 import pytest
 
@@ -27,8 +27,7 @@ def name_of(item):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     if MODE and os.path.exists('/host/tests'):
-        with open('/host/tests') as file:
-            wanted = file.read().splitlines()
+        wanted = pathlib.Path('/host/tests').read_text().splitlines()
         items[:] = sorted((item for item in items if name_of(item) in wanted), key=lambda item: wanted.index(name_of(item)))
     for item in items:
         if mode_of(item):

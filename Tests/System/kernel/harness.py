@@ -1,5 +1,5 @@
 """Runs `bletool` and the guest's own tools."""
-import ctypes, functools, json, os, re, signal, socket, struct, subprocess, time
+import ctypes, functools, json, os, pathlib, re, signal, socket, struct, subprocess, time
 
 from jelling import child
 
@@ -141,8 +141,7 @@ class Served:
     """`bletool serve` at work on hci1, and what it prints."""
 
     def __init__(self, *options, capture=None, person=None, profile=PROFILE):
-        with open('/tmp/profile.json', 'w') as f:
-            json.dump(profile, f)
+        pathlib.Path('/tmp/profile.json').write_text(json.dumps(profile))
         self.out, self.err = '/tmp/serve.out', '/tmp/serve.err'
         open(self.err, 'w').close()
         self.process = subprocess.Popen(
@@ -157,8 +156,7 @@ class Served:
             raise
 
     def events(self, name):
-        with open(self.out) as f:
-            whole = f.read().rpartition('\n')[0]
+        whole = pathlib.Path(self.out).read_text().rpartition('\n')[0]
         return [e for e in map(json.loads, whole.splitlines()) if e.get('event') == name]
 
     def wait_for(self, name, seconds=180, count=1):

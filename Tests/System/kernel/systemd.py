@@ -1,6 +1,6 @@
 """Starts a real systemd in the guest, and the tests as a service of it: process 1 of a namespace, so that the guest's own process 1
 stays. The arguments are the command that runs the tests."""
-import os, shlex, shutil, subprocess, sys, time
+import os, pathlib, shlex, shutil, subprocess, sys, time
 
 from kernel import bled
 from kernel.bled import LIMIT, plug, shell
@@ -33,8 +33,7 @@ SETTINGS = '[Service]\nWatchdogSec=20\nStandardError=append:/run/bled.log\nStand
 
 def write(path, text):
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, 'w') as file:
-        file.write(text)
+    pathlib.Path(path).write_text(text)
     os.chmod(path, 0o644)
 
 

@@ -1,6 +1,6 @@
 """`bled` on a kernel's adapters: they come and go and hang, apps are frozen, stopped and limited by the kernel, memory is short, and
 the power fails. The tests go on from each other's state, in the order of jelling/guest.py."""
-import json, os, signal, subprocess, types
+import json, os, pathlib, signal, subprocess, types
 
 import pytest
 
@@ -45,9 +45,8 @@ def test_five_programs():
     install(BY_RELAY, command=[RELAY])
     install(FOLLOWER, {'scan': ['180d'], 'connect': {}, 'subscribe': '2a37'})
     install(DOOR, {'publish': [['180f', ['2a19', 2, 1]]], 'advertise': 'Door', 'services': ['180f']})
-    with open('/tmp/lamp.json', 'w') as file:
-        json.dump({'services': [{'uuid': 'FFF0', 'characteristics': [
-            {'uuid': 'FFF1', 'properties': ['read'], 'permissions': ['readable'], 'value': '6c616d70'}]}]}, file)
+    pathlib.Path('/tmp/lamp.json').write_text(json.dumps({'services': [{'uuid': 'FFF0', 'characteristics': [
+        {'uuid': 'FFF1', 'properties': ['read'], 'permissions': ['readable'], 'value': '6c616d70'}]}]}))
     NOW.adapter = plug(3)
     NOW.daemon = bled('--adapter', f'user:{number(ADDRESSES[0])}', '--cgroup', GROUPS)
     sensor(ADDRESSES[1])
@@ -76,8 +75,7 @@ def test_frozen():
     process = shown(BY_RELAY)['process']
     for _ in range(2):
         wait_until(lambda: is_frozen(BY_RELAY), 'it is frozen')
-        with open(f'/proc/{process}/cgroup') as file:
-            assert f'/apps/app-{BY_RELAY}\n' in file.read()
+        assert f'/apps/app-{BY_RELAY}\n' in pathlib.Path(f'/proc/{process}/cgroup').read_text()
         before = len(events('beat'))
         wait_until(lambda: len(events('beat')) > before, 'a value thaws it')
     wait_until(lambda: is_frozen(BY_RELAY), 'it is frozen')
@@ -102,8 +100,7 @@ def test_memory_is_short():
     wait_until(lambda: shown(FOLLOWER)['process'] and shown(FOLLOWER)['place'] == 'foreground', 'the other runs')
     group = '/sys/fs/cgroup/hog'
     os.makedirs(group, exist_ok=True)
-    with open(f'{group}/memory.high', 'w') as file:
-        file.write(str(16 << 20))
+    pathlib.Path(f'{group}/memory.high').write_text(str(16 << 20))
     hog = start('/usr/bin/python3', '-c', f'import os; open("{group}/cgroup.procs", "w").write("0")\n'
                 'held = [os.urandom(1 << 20) for _ in range(48)]\nimport time; time.sleep(100000)')
     wait_until(lambda: f'memory is short: ‘{BY_RELAY}’ is ended' in said(), 'it makes room')
@@ -187,8 +184,7 @@ def test_stopped_without_cgroup():
 
 def test_writes_and_leaves():
     """an app changes what is preserved of it fifty times a second until the power fails"""
-    with open(BONDS, 'w') as file:
-        file.write(bonds())
+    pathlib.Path(BONDS).write_text(bonds())
     assert ADDRESSES[1] in bonds(), bonds()
     # From here on, only what is being written may be lost.
     os.sync()
@@ -216,8 +212,7 @@ def test_after_reboot():
     wait_until(lambda: scans_for(EDDYSTONE), 'it is waited for again')
     wait_until(lambda: scans_for(WRITER), 'what was being written is whole')
     assert not events('began') and not shown(EDDYSTONE)['process'], 'an app runs before anything happened'
-    with open(BONDS) as file:
-        assert file.read() == bonds(), bonds()
+    assert pathlib.Path(BONDS).read_text() == bonds(), bonds()
     assert 'damaged' not in said() and 'cannot be used' not in said(), 'state is lost'
     beacon = start(TOOL, '-t', f'user:{number(ADDRESSES[1])}', 'advertise', '--name', 'Beacon', '--service', 'FEAA')
     wait_until(lambda: events('discovered', EDDYSTONE), 'a discovery')

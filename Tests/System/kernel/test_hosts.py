@@ -1,7 +1,7 @@
 """Hosts of other makes: each opens an adapter itself, before BlueZ's daemon runs, and is a peripheral for
 `bletool` or a central of `serve`. Their programs are in the folder hosts. What is not installed where the guest is made is skipped
 by name."""
-import contextlib, json, os, subprocess, tarfile, threading
+import contextlib, json, os, pathlib, subprocess, tarfile, threading
 
 import pytest
 from pytest import mark, param
@@ -145,8 +145,7 @@ def is_found(host):
 
 
 def script(*steps):
-    with open('/tmp/foreign.txt', 'w') as file:
-        file.write('\n'.join(steps))
+    pathlib.Path('/tmp/foreign.txt').write_text('\n'.join(steps))
     return '/tmp/foreign.txt'
 
 

@@ -1,5 +1,5 @@
 """Pairing with BlueZ's daemon by every model, in both roles: its operator types what the agent asks for."""
-import os, pty, re, select, subprocess, time
+import os, pathlib, pty, re, select, subprocess, time
 
 from pytest import mark
 
@@ -105,8 +105,7 @@ def test_pair_with_bluez_by(model):
                                stdout=open(out, 'wb'), stderr=person.device, env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'})
 
     def done():
-        with open(out) as file:
-            return Run(process.poll(), file.read().rpartition('\n')[0], '')
+        return Run(process.poll(), pathlib.Path(out).read_text().rpartition('\n')[0], '')
 
     try:
         if asked:

@@ -1,6 +1,6 @@
 """`bled` under a real systemd in the guest (systemd.py starts it), with the units of Tools/systemd. The tests go on from each other's
 state."""
-import json, os, re, signal, subprocess
+import json, os, pathlib, re, signal, subprocess
 
 from kernel import bled as guest_bled
 from kernel.bled import BACKGROUND, HOST, LIMIT, app, events, said, sensor, shell, shown, tool, wait_until
@@ -40,8 +40,7 @@ def test_socket_activation():
     status, _, words = tool('lescan', '--duration', '1')
     assert status == 0, words
     assert (state('ActiveState'), state('Type')) == ('active', 'notify')
-    with open(f'/proc/{state("MainPID")}/status') as file:
-        fields = dict(line.split(':\t', 1) for line in file.read().splitlines() if ':\t' in line)
+    fields = dict(line.split(':\t', 1) for line in pathlib.Path(f'/proc/{state("MainPID")}/status').read_text().splitlines() if ':\t' in line)
     assert fields['Uid'].split() == ['200'] * 4 and fields['Seccomp'] == '2' and fields['NoNewPrivs'] == '1', fields
     # CAP_NET_ADMIN and CAP_NET_RAW.
     assert int(fields['CapEff'], 16) == 0x3000, fields['CapEff']
@@ -52,13 +51,11 @@ def install(name, **manifest):
 
 
 def frozen(path):
-    with open(f'{path}/cgroup.events') as file:
-        return 'frozen 1' in file.read()
+    return 'frozen 1' in pathlib.Path(f'{path}/cgroup.events').read_text()
 
 
 def group_of(name):
-    with open(f'/proc/{shown(name)["process"]}/cgroup') as file:
-        return '/sys/fs/cgroup' + file.read().split('::')[1].strip()
+    return '/sys/fs/cgroup' + pathlib.Path(f'/proc/{shown(name)["process"]}/cgroup').read_text().split('::')[1].strip()
 
 
 def test_reload():
