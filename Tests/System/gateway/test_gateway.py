@@ -68,9 +68,8 @@ def test_versions(bench):
     bench.start_broker()
     for version, quality in (('5', 2), ('5', 1), ('3.1.1', 0), ('3.1.1', 2)):
         heard = bench.subscribe('jelling/#', options=('-V', 'mqttv5' if version == '5' else 'mqttv311', '-q', '2'))
-        file = bench.write('gateway.yaml', f'name: v{version[0]}q{quality}\nadapters: [sim]\nmqtt:\n  url: {bench.url}\n'
-                                       f'  version: "{version}"\n  qos: {quality}\n')
-        gateway = bench.start('--config', file)
+        gateway = bench.configured(f'name: v{version[0]}q{quality}\nadapters: [sim]\nmqtt:\n  url: {bench.url}\n'
+                                   f'  version: "{version}"\n  qos: {quality}\n')
         heard.wait(lambda t, p, r: '/devices/' in t, f'documents with {version} and quality {quality}')
         assert [l['qos'] for l in heard.lines if '/devices/' in l['topic']][0] == quality, f'quality of {heard.lines[-1]}'
         gateway.end()

@@ -20,8 +20,7 @@ def test_poison(bench):
     heard = bench.subscribe('jelling/g/devices/#')
     radio = bench.radio('--packets', bench.write('packets.json', json.dumps(packets)), '--rate', '20')
     port = free_port()
-    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}", "{culprit.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1}}\n')
-    gateway = bench.start('--config', file, '--http', f'127.0.0.1:{port}')
+    gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}", "{culprit.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1}}\n', '--http', f'127.0.0.1:{port}')
     bench.wait_stderr(gateway, f'for jelling/g/devices/{long}; the message was dropped', 400)
     count = len(heard.messages)
     heard.wait(lambda t, p, r: True, 'documents of the others', count + 50)
@@ -53,8 +52,7 @@ def test_huge_message(bench):
     assert sent.returncode == 0, sent.stderr
     heard = bench.subscribe('jelling/#')
     radio = bench.radio('--devices', '5', '--rate', '50')
-    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", version: "5"}}\nhomeAssistant: {{}}\n')
-    gateway = bench.start('--config', file)
+    gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", version: "5"}}\nhomeAssistant: {{}}\n')
     heard.wait(lambda t, p, r: '/devices/' in t, 'documents', 100)
     peak = int(next(l for l in open(f'/proc/{gateway.process.pid}/status') if l.startswith('VmHWM')).split()[1])
     # A debug build takes 55 MB by itself: with the message it would be over 100.
@@ -74,9 +72,8 @@ def test_names(bench):
         packets.append([f'A4:C1:38:00:01:{number:02x}', bytes([len(octets) + 1, 9]).hex() + octets.hex()])
     heard = bench.subscribe('#', '$SYS/broker/#')
     radio = bench.radio('--packets', bench.write('packets.json', json.dumps(packets)), '--rate', '50')
-    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\n'
-                                   'topics: {device: "{name}/{id}"}\nhomeAssistant: {}\n')
-    gateway = bench.start('--config', file)
+    gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\n'
+                               'topics: {device: "{name}/{id}"}\nhomeAssistant: {}\n')
     ends = {f'a4c13800010{n}' for n in range(len(texts))}
     topics = lambda: {t for t, _, _ in heard.messages if t.split('/')[-1] in ends}   # noqa: E731
     wait_until(lambda: {t.split('/')[-1] for t in topics()} == ends, f'a document of every device: {topics()}')
@@ -97,10 +94,9 @@ def test_crowd(bench):
         packets[place] = ['A4:C1:38:FF:FF:FF', f'0201060716d2fc4002{place // 500:02x}09']
     radio = bench.radio('--packets', bench.write('packets.json', json.dumps(packets)), '--rate', '2000')
     port = free_port()
-    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{interval: 0}}\n'
-                                   'homeAssistant: {devices: 50}\ndevices: [{address: "A4:C1:38:FF:FF:FF", name: Mine}]\n'
-                                   'queue: {messages: 5000}\n')
-    gateway = bench.start('--config', file, '--http', f'127.0.0.1:{port}')
+    gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{interval: 0}}\n'
+                               'homeAssistant: {devices: 50}\ndevices: [{address: "A4:C1:38:FF:FF:FF", name: Mine}]\n'
+                               'queue: {messages: 5000}\n', '--http', f'127.0.0.1:{port}')
     wait_until(lambda: (bench.metric(port, 'devices_evicted_total') or 0) > 3000, 'devices are forgotten', 400)
     most = memory(gateway)
     evicted = bench.metric(port, 'devices_evicted_total')
@@ -239,9 +235,8 @@ def test_recorded(bench):
     sent = [first] * 4 + [second] * 48 + [first, '0716d2fc4002b80b'] + [third] * 8
     packets = bench.write('packets.json', json.dumps([['54:48:E6:8F:80:A5', data] for data in sent]))
     radio, port = bench.radio('--packets', packets, '--rate', '4'), free_port()
-    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\ndevices:\n'
-                                   '  - {address: "54:48:E6:8F:80:A5", key: 231d39c1d7cc1ab1aee224cd096db932}\n')
-    gateway = bench.start('--config', file, '--http', f'127.0.0.1:{port}')
+    gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\ndevices:\n'
+                               '  - {address: "54:48:E6:8F:80:A5", key: 231d39c1d7cc1ab1aee224cd096db932}\n', '--http', f'127.0.0.1:{port}')
     bench.wait_stderr(gateway, '54:48:E6:8F:80:A5 sent a packet with counter 1000 after')
     # One notice in ten minutes; both are counted.
     wait_until(lambda: bench.metric(port, 'reports_unprotected_total') >= 1, 'the packet in clear is counted')

@@ -17,9 +17,8 @@ class Stage:
         self.said.settimeout(30)
         self.heard = bench.subscribe('jelling/#')
         self.radio = bench.radio('--devices', '5', '--rate', '50')
-        file = bench.write('gateway.yaml', f'name: g\nadapters: ["{self.radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{interval: 0}}\n'
-                                       f'http: {{listen: "127.0.0.1:{self.port}"{http}}}\n')
-        self.gateway = bench.start('--config', file, environment={
+        self.gateway = bench.configured(f'name: g\nadapters: ["{self.radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{interval: 0}}\n'
+                                        f'http: {{listen: "127.0.0.1:{self.port}"{http}}}\n', environment={
             'NOTIFY_SOCKET': bench.path('notify'), 'WATCHDOG_USEC': '1500000', **(environment or {})})
         self.heard.wait(lambda t, p, r: '/devices/' in t, 'documents')
 

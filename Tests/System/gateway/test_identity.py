@@ -29,9 +29,8 @@ def test_bonds(bench):
     # Where bletool keeps its bonds if it has the same state folder.
     folder = lab.path('state/jelling/security')
     os.makedirs(folder, 0o700)
-    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{lab.endpoints[2]}"]\nmqtt: {{url: "{bench.url}"}}\nbonds: {folder}\n'
-                                   f'publish: {{refresh: 1}}\npresence: {{timeout: 30}}\n')
-    gateway = bench.start('--config', file)
+    gateway = bench.configured(f'name: g\nadapters: ["{lab.endpoints[2]}"]\nmqtt: {{url: "{bench.url}"}}\nbonds: {folder}\n'
+                               f'publish: {{refresh: 1}}\npresence: {{timeout: 30}}\n')
     strange = heard.wait(lambda t, p, r: '/devices/' in t and '"BumblePeer"' in p, 'document of a stranger')[0]
     assert 'identity' not in json.loads(strange[1]), f'known before it was bonded: {strange}'
     lab.run('pair', 'BumblePeer')
@@ -53,8 +52,7 @@ def test_daemon(bench):
     lab = bonded_lab(bench, 2)
     heard = bench.subscribe('jelling/#')
     socket = lab.bled(lab.endpoint)
-    port_file = bench.write('gateway.yaml', f'name: g\nadapters: ["bled:{socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{refresh: 1}}\n')
-    gateway = bench.start('--config', port_file)
+    gateway = bench.configured(f'name: g\nadapters: ["bled:{socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{refresh: 1}}\n')
     heard.wait(lambda t, p, r: '/devices/' in t and '"BumblePeer"' in p, 'document')
     # The same controller, at the same time.
     lab.run('pair', 'BumblePeer', via=f'bled:{socket}')

@@ -72,8 +72,7 @@ def test_watchdog(bench):
     """the watchdog of adapters that scan changes with the settings"""
     radio = bench.scripted_radio()
     base = f'name: g\nadapters: ["{radio.socket}"]\n'
-    file = bench.write('gateway.yaml', base + 'watchdog: {silence: 80000}\n')
-    gateway = bench.start('--config', file, '--print')
+    gateway = bench.configured(base + 'watchdog: {silence: 80000}\n', '--print')
     time.sleep(2)
     bench.write('gateway.yaml', base + 'watchdog: {silence: 1, attempts: 1}\n')
     loaded(bench, gateway, '‘watchdog’')
@@ -88,8 +87,7 @@ def test_prefix(bench):
     heard = bench.subscribe('homeassistant/#', 'other/#', 'jelling/#')
     radio = bench.radio('--packets', bench.write('p.json', json.dumps([[SENSOR, temperature(2000)]])), '--rate', '10')
     base = f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{refresh: 1}}\n'
-    file = bench.write('gateway.yaml', base + 'homeAssistant: {}\n')
-    gateway = bench.start('--config', file)
+    gateway = bench.configured(base + 'homeAssistant: {}\n')
     topic = 'sensor/jelling_g_a4c138000001/temperature/config'
     heard.wait(lambda t, p, r: t == 'homeassistant/' + topic, 'discovery')
     bench.write('gateway.yaml', base + 'homeAssistant: {prefix: other}\n')
@@ -111,8 +109,7 @@ def test_removed_device(bench):
     sensor = '54:48:E6:8F:80:A5'
     radio = bench.radio('--packets', bench.write('p.json', json.dumps([[sensor, '0f16d2fc415b9396e80300007c46cd1b']])), '--rate', '10')
     base = f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{refresh: 1}}\n'
-    file = bench.write('gateway.yaml', base + f'devices: [{{address: "{sensor}", name: Cellar, key: 231d39c1d7cc1ab1aee224cd096db932}}]\n')
-    gateway = bench.start('--config', file)
+    gateway = bench.configured(base + f'devices: [{{address: "{sensor}", name: Cellar, key: 231d39c1d7cc1ab1aee224cd096db932}}]\n')
     heard.wait(lambda t, p, r: '"temperature":20' in p and 'Cellar' in p, '20 degrees')
     bench.write('gateway.yaml', base)
     loaded(bench, gateway, '‘devices’')

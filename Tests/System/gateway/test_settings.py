@@ -166,8 +166,7 @@ def test_reload(bench):
     heard = bench.subscribe('jelling/#')
     radio = bench.radio('--devices', '20', '--rate', '200')
     base = f'adapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{interval: 0}}\n'
-    file = bench.write('gateway.yaml', 'name: g\n' + base)
-    gateway = bench.start('--config', file)
+    gateway = bench.configured('name: g\n' + base)
     heard.wait(lambda t, p, r: t.endswith('00:00:05'), 'documents')
     bench.write('gateway.yaml', 'name: g\n' + base + 'filters: {allow: [{address: "C1:38:00:00:00:01"}]}\n')
     bench.wait_stderr(gateway, 'the settings were loaded again')
@@ -197,9 +196,8 @@ def test_presence(bench):
     bench.start_broker()
     lab = bench.lab(*SENSOR)
     heard = bench.subscribe('jelling/+/presence/#')
-    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{lab.endpoint}"]\nmqtt: {{url: "{bench.url}"}}\npresence: {{timeout: 3}}\n'
-                                   f'devices: [{{address: "{PEER}"}}]\n')
-    gateway = bench.start('--config', file)
+    gateway = bench.configured(f'name: g\nadapters: ["{lab.endpoint}"]\nmqtt: {{url: "{bench.url}"}}\npresence: {{timeout: 3}}\n'
+                               f'devices: [{{address: "{PEER}"}}]\n')
     heard.wait(lambda t, p, r: t == f'jelling/g/presence/{PEER}' and p == 'home', 'home')
     lab.peer.end()
     heard.wait(lambda t, p, r: p == 'not_home', 'not_home')
@@ -212,10 +210,9 @@ def test_keys(bench):
     bench.start_broker()
     lab = bench.lab('--address', '54:48:E6:8F:80:A5/P', '--service-data', 'FCD2:41a47266c95f730011223378237214')
     heard = bench.subscribe('jelling/#')
-    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{lab.endpoint}"]\nmqtt: {{url: "{bench.url}"}}\n'
-                                   'devices: [{address: "54:48:E6:8F:80:A5", name: Cellar, key: '
-                                   '231d39c1d7cc1ab1aee224cd096db932}]\n')
-    gateway = bench.start('--config', file)
+    gateway = bench.configured(f'name: g\nadapters: ["{lab.endpoint}"]\nmqtt: {{url: "{bench.url}"}}\n'
+                               'devices: [{address: "54:48:E6:8F:80:A5", name: Cellar, key: '
+                               '231d39c1d7cc1ab1aee224cd096db932}]\n')
     heard.wait(lambda t, p, r: '/devices/' in t, 'document')
     found = heard.documents()[-1]
     assert found['address'] == '54:48:E6:8F:80:A5', found

@@ -37,9 +37,8 @@ def test_adapter_topic(bench):
     bench.start_broker()
     heard = bench.subscribe('#')
     one, two = bench.scripted_radio('one'), bench.scripted_radio('two')
-    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{one.socket}", "{two.socket}"]\nmqtt: {{url: "{bench.url}"}}\nhomeAssistant: {{}}\n'
-                                   'publish: {interval: 0}\nsmoothing: {time: 0}\ntopics: {device: "ble/{id}/{adapter}"}\n')
-    gateway = bench.start('--config', file)
+    gateway = bench.configured(f'name: g\nadapters: ["{one.socket}", "{two.socket}"]\nmqtt: {{url: "{bench.url}"}}\nhomeAssistant: {{}}\n'
+                               'publish: {interval: 0}\nsmoothing: {time: 0}\ntopics: {device: "ble/{id}/{adapter}"}\n')
     bench.wait_stderr(gateway, 'connected to the broker')
     for number in range(72):
         # Every 12 s the other one is nearer, and in between for a moment.
@@ -63,8 +62,7 @@ def test_name_topic(bench):
     radio = bench.scripted_radio()
     base = (f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\nhomeAssistant: {{}}\npublish: {{interval: 0}}\npresence: {{}}\n'
             'topics: {device: "ble/{name}/{id}", presence: "presence/{name}/{id}"}\n')
-    file = bench.write('gateway.yaml', base + f'devices: [{{address: "{SENSOR}"}}]\n')
-    gateway = bench.start('--config', file)
+    gateway = bench.configured(base + f'devices: [{{address: "{SENSOR}"}}]\n')
     bench.wait_stderr(gateway, 'connected to the broker')
 
     def say(data, topic, seconds=20):
@@ -100,9 +98,8 @@ def test_changing_names(bench):
     bench.start_broker()
     heard = bench.subscribe('#')
     radio = bench.scripted_radio()
-    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\nhomeAssistant: {{}}\n'
-                                   'publish: {interval: 0}\ntopics: {device: "ble/{name}/{id}"}\n')
-    gateway = bench.start('--config', file)
+    gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\nhomeAssistant: {{}}\n'
+                               'publish: {interval: 0}\ntopics: {device: "ble/{name}/{id}"}\n')
     bench.wait_stderr(gateway, 'connected to the broker')
     for number in range(200):
         radio.say(SENSOR, named(2000 + number, f'n{number}'))

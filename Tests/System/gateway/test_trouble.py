@@ -63,9 +63,8 @@ def test_password(bench):
     bench.start_broker(f'per_listener_settings true\nlistener {anonymous} 127.0.0.1\nallow_anonymous true\n'
                    f'listener {bench.port} 127.0.0.1\nallow_anonymous false\npassword_file {bench.dir}/passwords\n')
     heard = bench.subscribe('jelling/#', port=anonymous)
-    file = bench.write('gateway.yaml', f'name: g\nadapters: [sim]\nmqtt:\n  url: {bench.url}\n  username: gateway\n'
-                                   f'  passwordFile: {bench.dir}/secret\n  longestBackoff: 1\n')
-    gateway = bench.start('--config', file)
+    gateway = bench.configured(f'name: g\nadapters: [sim]\nmqtt:\n  url: {bench.url}\n  username: gateway\n'
+                               f'  passwordFile: {bench.dir}/secret\n  longestBackoff: 1\n')
     bench.wait_stderr(gateway, 'the broker refused the session')
     bench.write('secret', 'right\n')
     heard.wait(lambda t, p, r: '/devices/' in t, 'documents')
@@ -124,9 +123,8 @@ def test_full_disk(bench):
         heard = bench.subscribe('jelling/#', options=('-c', '-i', 'judge'))
         radio = bench.radio('--devices', '20', '--rate', '200')
         port = free_port()
-        file = bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1}}\n'
-                                       f'publish: {{interval: 0}}\nqueue: {{path: "{bench.path("disk/q.sqlite")}"}}\n')
-        gateway = bench.start('--config', file, '--http', f'127.0.0.1:{port}')
+        gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1}}\n'
+                                   f'publish: {{interval: 0}}\nqueue: {{path: "{bench.path("disk/q.sqlite")}"}}\n', '--http', f'127.0.0.1:{port}')
         heard.wait(lambda t, p, r: '/devices/' in t, 'documents', 50)
         bench.stop_broker()
         others = os.open(bench.path('disk/others'), os.O_WRONLY | os.O_CREAT)
@@ -163,8 +161,7 @@ def test_broken_queue(bench):
     bench.write('q.sqlite', 'this is no database, and long enough to be looked at as one' * 20)
     for path, said in ((bench.path('q.sqlite'), None), ('/proc/nowhere/q.sqlite', 'cannot use the queue')):
         heard = bench.subscribe('jelling/#')
-        file = bench.write('gateway.yaml', f'name: g\nadapters: [sim]\nmqtt: {{url: "{bench.url}"}}\nqueue: {{path: "{path}"}}\n')
-        gateway = bench.start('--config', file)
+        gateway = bench.configured(f'name: g\nadapters: [sim]\nmqtt: {{url: "{bench.url}"}}\nqueue: {{path: "{path}"}}\n')
         heard.wait(lambda t, p, r: '/devices/' in t, 'documents')
         if said:
             bench.wait_stderr(gateway, said)
@@ -178,10 +175,9 @@ def test_large_queue(bench):
     path = bench.path('q.sqlite')
     radio = bench.radio('--devices', '20', '--rate', '400')
     port = free_port()
-    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1}}\n'
-                                   f'publish: {{interval: 0}}\nqueue: {{path: "{path}", megabytes: 1}}\n'
-                                   f'http: {{listen: "127.0.0.1:{port}"}}\n')
-    gateway = bench.start('--config', file)
+    gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1}}\n'
+                               f'publish: {{interval: 0}}\nqueue: {{path: "{path}", megabytes: 1}}\n'
+                               f'http: {{listen: "127.0.0.1:{port}"}}\n')
     wait_until(lambda: (bench.metric(port, 'queue_dropped_total') or 0) > 2000, 'messages are dropped', 400)
     size = os.path.getsize(path)
     assert size < 3 << 20, f'{size} octets'
@@ -273,9 +269,8 @@ def test_http(bench):
     radio = bench.radio('--devices', '5', '--rate', '50')
     port = free_port()
     bench.write('token', 'a-secret\n')
-    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1}}\n'
-                                   f'http: {{listen: "127.0.0.1:{port}", tokenFile: "{bench.path("token")}"}}\n')
-    gateway = bench.start('--config', file)
+    gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1}}\n'
+                               f'http: {{listen: "127.0.0.1:{port}", tokenFile: "{bench.path("token")}"}}\n')
     heard.wait(lambda t, p, r: '/devices/' in t, 'documents')
     for token, wanted in ((None, 401), ('b-secret', 401), ('a-secre', 401), ('a-secret', 200)):
         assert bench.get(port, '/health', token)[0] == wanted, f'{token}: not {wanted}'

@@ -165,6 +165,10 @@ class Bench:
         self.children.append(child)
         return child
 
+    def configured(self, text, *arguments, **how):
+        """Starts it with a file."""
+        return self.start('--config', self.write('gateway.yaml', text), *arguments, **how)
+
     def run(self, *arguments, status=0, timeout=PATIENCE, environment=None, has_state=True):
         child = self.start(*arguments, environment=environment, has_state=has_state)
         try:
