@@ -165,9 +165,7 @@ def test_hostile_controller(bench, verb, number):
         tool = bench.start('serve', '--profile', path)
     else:
         tool = bench.start(*VERBS[verb])
-    end = time.monotonic() + 2
-    while tool.process.poll() is None and time.monotonic() < end:
-        time.sleep(0.02)
+    tool.may_end(2)
     survives(bench, tool, 40)
 
 
@@ -185,9 +183,7 @@ def test_controller_without_buffers(bench):
         bench.controller.answers[0x1005] = lambda parameters: b'\0' + bytes(7)
         peer = lock(bench)
         tool = bench.start('gatt', 'Lock', 'read', OPEN, '--connect-timeout', '2')
-        end = time.monotonic() + 3
-        while tool.process.poll() is None and time.monotonic() < end:
-            time.sleep(0.02)
+        tool.may_end(3)
         survives(bench, tool, 40)
         bench.controller.remove(peer)
 
@@ -258,9 +254,7 @@ def test_hostile_pairing(bench, number):
     for attempt in range(3):
         peer.pairing = {'tamper': spoil, 'secure': rng.random() < 0.6, 'seconds': 0.5}
         tool = bench.start('pair', 'Lock')
-        end = time.monotonic() + 1
-        while tool.process.poll() is None and time.monotonic() < end:
-            time.sleep(0.02)
+        tool.may_end(1)
         survives(bench, tool)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from pytest import mark, param
 
-from jelling.child import PATIENCE
+from jelling.child import PATIENCE, wait_until
 from jelling.programs import EXAMPLES, ROOT
 from attack.test_honest import OPEN, lock
 
@@ -203,10 +203,7 @@ def serve_file(bench, text):
     path = bench.path('profile.json')
     pathlib.Path(path).write_text(text)
     tool = bench.start('serve', '--profile', path)
-    end = time.monotonic() + 60
-    while tool.process.poll() is None and not bench.controller.advertising:
-        assert time.monotonic() < end, 'neither refused nor served in 60 s'
-        time.sleep(0.02)
+    wait_until(lambda: tool.process.poll() is not None or bench.controller.advertising, 'refused or served')
     return tool
 
 

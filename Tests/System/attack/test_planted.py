@@ -5,7 +5,7 @@ import glob, json, os, pathlib, stat, subprocess, threading, time
 
 import pytest
 
-from jelling.child import PATIENCE
+from jelling.child import PATIENCE, wait_until
 from jelling.programs import BLETOOL
 from attack.test_honest import OPEN, lock
 
@@ -60,10 +60,7 @@ def test_state_is_the_users_alone(bench):
     pathlib.Path(bench.path('manifest.json')).write_text(json.dumps(MANIFEST))
     app = bench.app('heart-rate-relay', JELLING_MANIFEST=bench.path('manifest.json'))
     folder = bench.path('app-state0')
-    end = time.monotonic() + 60
-    while not glob.glob(folder + '/apps/*.journal'):
-        assert time.monotonic() < end and app.process.poll() is None, f'no journal: {app.stderr()}'
-        time.sleep(0.05)
+    wait_until(lambda: glob.glob(folder + '/apps/*.journal'), lambda: f'a journal: {app.stderr()}')
     app.end()
     for top in (bench.path('state'), folder):
         for place, _, names in os.walk(top):
@@ -158,10 +155,7 @@ def test_a_planted_journal(bench):
         write(victim, b'private')
         plant()
         app = bench.app('heart-rate-relay', JELLING_MANIFEST=bench.path('manifest.json'))
-        end = time.monotonic() + 60
-        while words not in app.stderr():
-            assert time.monotonic() < end and app.process.poll() is None, f'{words!r} is not told: {app.stderr()}'
-            time.sleep(0.05)
+        app.wait_stderr(words)
         app.wait_for(lambda line: line.get('state') == 'poweredOn' or 'poweredOn' in json.dumps(line), 'poweredOn')
         app.end()
         assert content(victim) == b'private'
@@ -176,10 +170,7 @@ def test_an_app_without_its_bonds(bench):
     os.mkfifo(security + '/bonds', 0o600)
     pathlib.Path(bench.path('manifest.json')).write_text(json.dumps(MANIFEST))
     app = bench.app('heart-rate-relay', JELLING_MANIFEST=bench.path('manifest.json'))
-    end = time.monotonic() + 60
-    while 'is a pipe, not a file' not in app.stderr():
-        assert time.monotonic() < end and app.process.poll() is None, f'it is not told: {app.stderr()}'
-        time.sleep(0.05)
+    app.wait_stderr('is a pipe, not a file')
     time.sleep(1)
     assert 'poweredOn' not in json.dumps(app.lines), f'it has Bluetooth: {app.lines}'
     os.unlink(security + '/bonds')

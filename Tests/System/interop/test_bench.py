@@ -1,9 +1,9 @@
 """`bletool bench` with Bumble's own `bumble-bench` as the peer, in both roles, over GATT and over channels."""
-import os, time
+import os
 
 from pytest import mark
 
-from jelling.child import PATIENCE, Child, Failure
+from jelling.child import PATIENCE, Child, Failure, wait_until
 from jelling.programs import PYTHON
 
 KINDS = ('bumble', 'btvirt')
@@ -22,11 +22,10 @@ class Bench(Child):
         lab.children.append(self)
 
     def wait_text(self, text, timeout=2 * PATIENCE):
-        end = time.monotonic() + timeout
-        while text not in self.stderr() and text not in '\n'.join(self.strays):
-            if time.monotonic() > end or self.process.poll() is not None and not self.reader.is_alive():
-                raise Failure(f'{self.name}: no {text!r}; it said {(self.stderr() + str(self.strays[-5:]))[-600:]}')
-            time.sleep(0.05)
+        seen = lambda: self.stderr() + '\n'.join(self.strays)
+        wait_until(lambda: text in seen() or not self.reader.is_alive(), lambda: f'{self.name}: {text!r}: {seen()[-600:]}', timeout)
+        if text not in seen():
+            raise Failure(f'{self.name}: no {text!r}; it said {seen()[-600:]}')
 
 
 def result(run, scenario, role, bearer, packets):

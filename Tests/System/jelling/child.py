@@ -1,5 +1,5 @@
 """Processes that print one JSON object a line, terminals for them, and waiting."""
-import fcntl, itertools, json, os, pathlib, pty, select, signal, socket, subprocess, termios, threading, time
+import contextlib, fcntl, itertools, json, os, pathlib, pty, select, signal, socket, subprocess, termios, threading, time
 
 # Seconds for what takes one on an idle machine: a time limit ends what hangs, and no case fails because
 # others load the machine.
@@ -85,6 +85,18 @@ class Child:
     def wait_event(self, name, timeout=PATIENCE, count=1):
         """The first `count` lines about this event, of our programs (`event`) or of those in Tools/peers (`ev`)."""
         return self.wait_for(lambda line: name in (line.get('event'), line.get('ev')), name, timeout, count)
+
+    def wait_stderr(self, text, timeout=PATIENCE):
+        """Until it has said this on standard error."""
+        is_over = lambda: self.process.poll() is not None and not self.reader.is_alive()
+        wait_until(lambda: text in self.stderr() or is_over(), lambda: f'{self.name}: {text!r}: {self.stderr()[-600:]}', timeout)
+        if text not in self.stderr():
+            raise Failure(f'{self.name} ended with {self.process.poll()} without {text!r}: {self.stderr()[-600:]}')
+
+    def may_end(self, seconds):
+        """Gives it this time to end by itself."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(seconds)
 
     def stderr(self):
         return pathlib.Path(self.log).read_text(encoding='utf-8', errors='replace').strip()

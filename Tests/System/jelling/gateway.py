@@ -182,15 +182,7 @@ class Bench:
         return child
 
     def wait_stderr(self, child, text, timeout=PATIENCE):
-        def said():
-            if text in child.stderr():
-                return True
-            if child.process.poll() is not None:
-                raise Failure(f'ended with {child.process.poll()}: {child.stderr()[-600:]}')
-        try:
-            wait_until(said, text, timeout)
-        except Failure as e:
-            raise Failure(f'{e}; stderr: {child.stderr()[-600:]}') from None
+        child.wait_stderr(text, timeout)
 
     def get(self, port, path, token=None):
         """(status, body)"""

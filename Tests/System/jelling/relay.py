@@ -3,6 +3,8 @@
 Packets are framed and written one by one, because btvirt takes each write for one packet."""
 import itertools, os, socket, threading, time, tty
 
+from jelling.child import wait_until
+
 TO_CONTROLLER, TO_HOST = 'to controller', 'to host'
 COMMAND, ACL, SCO, EVENT, ISO = 1, 2, 3, 4, 5
 NUMBERS = itertools.count(1)
@@ -118,11 +120,7 @@ class Relay:
         return [c for c in found if not opcodes or c[0] in opcodes]
 
     def wait_for_command(self, opcodes, timeout=60):
-        end = time.monotonic() + timeout
-        while not self.commands(*opcodes):
-            if time.monotonic() > end:
-                raise AssertionError(f'no command of {[hex(o) for o in opcodes]} in {timeout} s')
-            time.sleep(0.02)
+        wait_until(lambda: self.commands(*opcodes), f'a command of {[hex(o) for o in opcodes]}', timeout)
 
 
 class _Terminal:
