@@ -105,13 +105,15 @@ GUESTS = {}
 def guest_of(mode, item):
     """The one that runs all tests which have been chosen for this kind of guest; a test that failed has one of its own, unless it goes
     on from the state of others."""
-    if getattr(item, 'execution_count', 1) > 1 or mode not in GUESTS:
-        chosen = [one for one in item.session.items if mode_of(one) == mode]
-        if mode in GUESTS and mode in guest.BTVIRT:
-            chosen = [item]
+    is_again, key, chosen = getattr(item, 'execution_count', 1) > 1, mode, [one for one in item.session.items if mode_of(one) == mode]
+    if is_again and mode in guest.BTVIRT:
+        key, chosen = item.nodeid, [item]
+    if is_again or key not in GUESTS:
         placed = sorted([(guest.place(mode, name_of(one)), name_of(one)) for one in chosen], key=lambda pair: pair[0])
-        GUESTS[mode] = guest.Guest(mode, [(boot, test) for (boot, _), test in placed])
-    return GUESTS[mode]
+        if key in GUESTS:
+            GUESTS[key].close()
+        GUESTS[key] = guest.Guest(mode, [(boot, test) for (boot, _), test in placed])
+    return GUESTS[key]
 
 
 @pytest.hookimpl(tryfirst=True)
