@@ -1,11 +1,11 @@
 """`bled` as a process, and the programs that use it: what the cases share."""
-import json, os, pathlib, re, resource, shutil, signal, subprocess, sys, tempfile, threading
+import json, os, pathlib, re, resource, shutil, signal, subprocess, sys, tempfile
 
 import grpc
 
 from pytest import mark
 
-from jelling.child import wait_until
+from jelling.child import Child, wait_until
 from jelling import client
 from jelling.client import is_listening
 from jelling.programs import BLED, BLETOOL, EXAMPLES
@@ -267,37 +267,24 @@ def started_as(user, program, daemon, *words, groups=()):
                    env={**os.environ, 'PYTHONPATH': daemon.folder.name, 'PYTHONDONTWRITEBYTECODE': '1'})
 
 
-class App:
+class App(Child):
     """A sample for Core Bluetooth that finds the daemon by JELLING_SOCKET; it prints one JSON object per line."""
 
     def __init__(self, daemon, name, words):
-        self.process = subprocess.Popen(
-            [os.path.join(EXAMPLES, name), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, env={**os.environ, 'JELLING_SOCKET': daemon.path})
-        self.lines, self.changed = [], threading.Condition()
-        threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self):
-        for line in self.process.stdout:
-            with self.changed:
-                self.lines.append(json.loads(line))
-                self.changed.notify_all()
+        super().__init__(name, [os.path.join(EXAMPLES, name), *words], os.devnull, {**os.environ, 'JELLING_SOCKET': daemon.path})
 
     def events(self, name, **values):
         wanted = {'event': name, **values}
         return [line for line in list(self.lines) if wanted.items() <= line.items()]
 
     def wait_for(self, name, count=1, **values):
-        with self.changed:
-            found = self.changed.wait_for(lambda: len(self.events(name, **values)) >= count, LIMIT)
-        assert found, f'{count} × {name} {values} did not come: {self.lines[-5:]}'
+        super().wait_for(lambda line: {'event': name, **values}.items() <= line.items(), f'{name} {values}', LIMIT, count)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
+        self.end(signal.SIGKILL)
 
 
 def bletool(transport, *words):
