@@ -290,7 +290,7 @@ let package = Package(
             name: "CoreBluetoothTests",
             dependencies: [
                 "CoreBluetooth", "ForeignDelegates", "OptimizedDelegates", "ScannedDelegates", "BLE", "BLEAppLifecycle",
-                "BLEAppState", "BLEDaemon", "BLESecurity", "BLESimulator", "BLEVirtualTransports",
+                "BLEAppState", "BLEDaemon", "BLEMessages", "BLESecurity", "BLESimulator", "BLEVirtualTransports",
             ],
             swiftSettings: strict, plugins: ["DelegateMethods"]),
         .testTarget(
