@@ -1,4 +1,5 @@
 import BLEMessages
+import Glibc
 
 /// What Tools/Checks/messages asks of the codecs, a line each. Octets are hexadecimal.
 ///
@@ -22,6 +23,8 @@ enum MessageEcho {
                 }
             default: print("unknown")
             }
+            // The other side waits for the line.
+            fflush(nil)
         }
     }
 
