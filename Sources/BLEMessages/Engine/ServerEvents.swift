@@ -4,6 +4,7 @@ import BLEPackets
 /// An event of the client's own services.
 extension GATTServerEvent: Choice {
     public static var blank: Self { .readyToUpdate }
+    public static var schemaName: String { "ServerEvent" }
     public static func options<C: Coder>(_ it: inout Self, _ c: inout C) throws(MessageError) {
         try c.option(
             1, "read", as: "ReadQuestion", &it,

@@ -30,9 +30,10 @@ public enum FromClient: Choice, Equatable, Sendable {
         try c.option(4, "app_returned", as: "AppReturned", &it, Self.appReturned, (1, "manager"), (2, "events")) {
             if case .appReturned(let manager, let events) = $0 { (manager, events) } else { nil }
         }
-        try c.option(5, "app_move", as: "AppMove", &it, Self.appMove, (1, "to"), (2, "tasks")) {
-            if case .appMove(let place, let tasks) = $0 { (place, tasks) } else { nil }
-        }
+        try c.option(
+            5, "app_move", as: "AppMove", &it,
+            { (to: UInt8, tasks) in .appMove(AppMove(rawValue: to), tasks: tasks) }, (1, "to"), (2, "tasks"),
+            { if case .appMove(let place, let tasks) = $0 { (place?.rawValue ?? 0, tasks) } else { nil } })
         try c.option(
             6, "app_pairing", as: "AppPairing", &it, Self.appPairing, (1, "asks_somebody"), (2, "options")
         ) { if case .appPairing(let asks, let options) = $0 { (asks, options) } else { nil } }
