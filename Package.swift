@@ -245,8 +245,12 @@ let package = Package(
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: strict),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: strict),
         .testTarget(
-            name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator", "BLESecurity", "TestSupport"],
+            name: "BLEHostTests",
+            dependencies: ["BLEHost", "BLEJSON", "BLEMessages", "BLESimulator", "BLESecurity", "TestSupport"],
             swiftSettings: strict),
+        // For Tools/Checks/messages.
+        .executableTarget(
+            name: "message-echo", dependencies: ["BLEMessages"], path: "Tests/MessageEcho", swiftSettings: strict),
         .executableTarget(
             name: "bond-store-writer", dependencies: ["BLESecurity"], path: "Tests/BondStoreWriter",
             swiftSettings: strict),
@@ -255,7 +259,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BLEAppLifecycleTests",
-            dependencies: ["BLEAppLifecycle", "BLEHost", "BLESecurity", "BLESimulator", "TestSupport"],
+            dependencies: [
+                "BLEAppLifecycle", "BLEHost", "BLEJSON", "BLEMessages", "BLESecurity", "BLESimulator", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEPresentation", "BLEVirtualTransports", "BLESimulator"],
@@ -293,7 +299,7 @@ let package = Package(
             swiftSettings: strict, plugins: ["DelegateMethods"]),
         .testTarget(
             name: "BLERecordingTests",
-            dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator", "TestSupport"],
+            dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLEMessages", "BLESimulator", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "BLEMessagesTests", dependencies: ["BLEAppLifecycle", "BLEHost", "BLEMessages"],
