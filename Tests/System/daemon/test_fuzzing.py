@@ -384,5 +384,5 @@ def fuzz_beside_an_app(daemon, seeds):
         more = daemon.own_kilobytes() - before
         assert more < 64 * 1024, f'{more} kB more than before'
         taken, sessions, refused = map(sum, zip(*(result['sums'] for result in results)))
-        return (f'{taken} messages in {sessions} sessions, {refused} of which they ended, in {spent:.0f} s; {beats} beats beside; '
+        return (f'{taken} messages in {sessions} sessions, {refused} of which they ended, in {spent:.0f} s; {len(victim.events("beat"))} beats beside; '
                 f'{more} kB more than before')
