@@ -61,9 +61,9 @@ class Bench(Lab):
         assert tool.process.poll() is None, f'serve ended: {tool.stderr()}'
         return tool
 
-    def served(self, profile, *arguments):
+    def served(self, profile, *arguments, **how):
         """`serve`, and a central that is connected to it."""
-        return self.serve(profile, *arguments), self.central().connect()
+        return self.serve(profile, *arguments, **how), self.central().connect()
 
     def stop(self, tool, status=0):
         """SIGTERM ends it in order."""
