@@ -260,8 +260,7 @@ def test_hostile_pairing(bench, number):
 
 def test_frames_without_end(bench):
     """L2CAP frames that announce 65,535 octets and never end, on every handle, leave memory bounded"""
-    tool = bench.serve(PROFILE)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE)
     before = bench.memory(tool)
     head = struct.pack('<HH', 0xFFFF, 4)
     for number in range(3000):
@@ -277,8 +276,7 @@ def test_frames_without_end(bench):
 
 def test_signals_without_end(bench):
     """A flood of signalling requests, valid and not, costs at most the sender's link; others are served"""
-    tool = bench.serve(PROFILE)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE)
     rng = random.Random(options.SEED)
     for number in range(1500):
         body = rng.randbytes(rng.choice([0, 2, 8, 10, 18, 60]))
@@ -291,8 +289,7 @@ def test_signals_without_end(bench):
 
 def test_prepared_writes_without_end(bench):
     """Prepared writes without end are refused (Prepare Queue Full), and cost no memory"""
-    tool = bench.serve(PROFILE)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE)
     peer.exchange_mtu()
     handle, before = peer.find(OPEN), bench.memory(tool)
     answers = [peer.request(struct.pack('<BHH', 0x16, handle, 0) + bytes(200)) for _ in range(400)]

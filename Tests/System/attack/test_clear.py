@@ -347,8 +347,7 @@ def test_app_with_its_bond(bench):
 
 def test_serve_subscriptions_of_the_bonded(bench):
     """Values that a bonded central subscribed to are not sent to a device under its address before that device encrypts"""
-    tool = bench.serve(PROFILE)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE)
     peer.pair()
     peer.exchange_mtu()
     beat = peer.find(BEAT)
@@ -366,8 +365,7 @@ def test_serve_subscriptions_of_the_bonded(bench):
 
 def test_serve_keeps_the_subscriptions_of_the_bonded(bench):
     """A device under a bonded central's address does not change that central's subscriptions"""
-    tool = bench.serve(PROFILE)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE)
     peer.pair()
     beat = peer.find(BEAT)
     assert peer.subscribe(beat) == 0
@@ -384,8 +382,7 @@ def test_serve_keeps_the_subscriptions_of_the_bonded(bench):
 
 def test_serve_protected_after_a_lie(bench):
     """A protected value stays closed when the controller reports encryption without having requested a key"""
-    tool = bench.serve(PROFILE)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE)
     secret = peer.find(SECRET)
     bench.controller.event(0x30, struct.pack('<BH', 0, peer.link.handle))
     bench.controller.event(0x08, struct.pack('<BHB', 0, peer.link.handle, 1))
@@ -397,8 +394,7 @@ def test_serve_protected_after_a_lie(bench):
 
 def test_serve_protected_after_a_refusal(bench):
     """A central with a wrong key is refused protected values, on each path of ATT"""
-    tool = bench.serve(PROFILE)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE)
     peer.exchange_mtu()
     secret = peer.find(SECRET)
     for pdu in (struct.pack('<BH', 0x0A, secret), struct.pack('<BHH', 0x0C, secret, 0), struct.pack('<BHH', 0x0E, secret, secret),

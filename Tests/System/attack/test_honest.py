@@ -50,8 +50,7 @@ def test_honest_values(bench):
 
 def test_honest_serve(bench):
     """A central finds a value of `serve`, reads, writes and is notified"""
-    tool = bench.serve(PROFILE)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE)
     peer.exchange_mtu()
     handle = peer.find(OPEN)
     assert peer.read(handle) == b'\x5e'
@@ -92,8 +91,7 @@ def test_honest_pair(bench, options, settings):
 def test_honest_serve_pairs(bench, options, settings):
     """`serve`, by each model; the bond encrypts the next link"""
     want = settings.get('secure', True), settings.get('mitm', False)
-    tool = bench.serve(PROFILE, *options)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE, *options)
     peer.pair(**settings)
     assert peer.read(peer.find(SECRET)) == b'secret'
     line = tool.wait_event('paired')[0]

@@ -173,8 +173,7 @@ def test_pair_short_key_on_purpose(bench):
 
 def test_serve_short_key(bench):
     """A central that offers seven octets of key is refused by `serve` (Encryption Key Size)"""
-    tool = bench.serve(PROFILE)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE)
     pairing = peer.pair(wait=False, size=7).wait_end()
     assert pairing.failure == 0x06
     assert peer.read(peer.find(SECRET)) == 0x05
@@ -184,8 +183,7 @@ def test_serve_short_key(bench):
 
 def test_serve_short_key_on_purpose(bench):
     """If the operator allows it (--min-key-size 7), `serve` accepts a key of seven octets"""
-    tool = bench.serve(PROFILE, '--min-key-size', '7')
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE, '--min-key-size', '7')
     peer.pair(size=7)
     assert peer.read(peer.find(SECRET)) == b'secret'
     bench.stop(tool)
@@ -278,8 +276,7 @@ def test_pair_keys_without_bonding(bench, secure):
 @mark.parametrize('secure', [param(True, id='secure'), param(False, id='legacy')])
 def test_serve_keys_without_bonding(bench, secure):
     """`serve` distributes the keys that were agreed to a peer that does not bond"""
-    tool = bench.serve(PROFILE)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE)
     pairing = peer.pair(bonding=False, secure=secure)
     wanted = agreed(pairing.response[6]) - (set() if not secure else {0x06, 0x07})
     assert {c for c in pairing.received if 6 <= c <= 10} == wanted

@@ -22,8 +22,7 @@ def refused_as_central(bench, options, **settings):
 
 def refused_as_peripheral(bench, options, **settings):
     """A central of these settings is not paired by `serve`, and gets nothing."""
-    tool = bench.serve(PROFILE, *options)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE, *options)
     pairing = peer.pair(wait=False, **settings).wait_end()
     assert pairing.failure is not None, 'it was paired'
     if peer.link.open:
@@ -138,8 +137,7 @@ def test_stopped_in_the_midst(bench):
 
 def test_cross_transport_claims(bench):
     """A peer that requests a BR/EDR key (LinkKey) gets none, and its own is not stored"""
-    tool = bench.serve(PROFILE)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE)
     pairing = peer.pair(initiator_keys=15, responder_keys=15)
     assert (pairing.response[5] | pairing.response[6]) & 8 == 0
     bench.stop(tool)
@@ -157,8 +155,7 @@ def still_bonded(peer):
 
 def test_encrypted_twice(bench):
     """On a link that is encrypted with an authenticated key, a pairing without authentication does not weaken it"""
-    tool = bench.serve(PROFILE, *PASSKEY)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE, *PASSKEY)
     peer.pair(io=KEYBOARD, mitm=True, passkey=123456)
     keys = peer.keys
     pairing = peer.pair(wait=False, io=NOTHING).wait_end()
@@ -171,8 +168,7 @@ def test_encrypted_twice(bench):
 
 def test_encrypted_twice_with_legacy(bench):
     """A Secure Connections bond is not replaced by a legacy one, not even over its own link"""
-    tool = bench.serve(PROFILE)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE)
     peer.pair()
     keys = peer.keys
     pairing = peer.pair(wait=False, secure=False).wait_end()

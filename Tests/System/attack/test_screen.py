@@ -78,8 +78,7 @@ def test_name_in_json_is_whole(bench):
 
 def test_values_written_by_a_central(bench):
     """What a central writes to `serve` is shown as octets, and its name is made printable"""
-    tool = bench.serve(PROFILE, json=False)
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE, json=False)
     peer.write(peer.find(OPEN), ESCAPES['escape'].encode())
     time.sleep(0.3)
     result = bench.stop(tool)

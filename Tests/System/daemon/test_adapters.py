@@ -310,8 +310,7 @@ def test_one_state_for_one_bled():
         assert second.returncode != 0 and 'another bled uses' in second.stderr and '--state' in second.stderr, second
         assert daemon.operate(list={}), 'the first one has suffered'
         daemon.kill()
-        daemon.start()
-        daemon.wait_for('it listens again', daemon.listens)
+        daemon.start_again()
 
 
 def test_adapter_hangs():

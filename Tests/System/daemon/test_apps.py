@@ -25,13 +25,11 @@ def test_app_outlives_bled():
     with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as app:
         for round in range(1, 6):
             app.wait_for('state', round, state='poweredOn')
-            beats = len(app.events('beat'))
-            app.wait_for('beat', beats + 2)
+            app.wait_for_more('beat', 2)
             daemon.kill()
             app.wait_for('state', round, state='resetting')
             daemon.start()
-        beats = len(app.events('beat'))
-        app.wait_for('beat', beats + 2)
+        app.wait_for_more('beat', 2)
         assert app.process.poll() is None
         told = [line.get('state') or line['event'] for line in app.lines if line['event'] in ('state', 'disconnected', 'connected')]
         again = ['resetting', 'disconnected', 'poweredOn', 'connected']
@@ -46,8 +44,7 @@ def test_life_of_a_process():
         daemon.wait_for('two beats in the foreground', lambda: beats() >= 2)
         process = daemon.process_of(RELAY)
         assert state_of(process) != 'T', 'stopped in the foreground'
-        daemon.operate(background=RELAY)
-        daemon.operate(suspend=RELAY)
+        daemon.suspend(RELAY)
         # Stopped, and yet it hears of each value (SPEC BGX-2, BGX-4).
         daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
         for _ in range(3):
@@ -218,8 +215,7 @@ def test_hostile_apps():
         stuck.send(app_request={'manager': 1, 'create_central': {}})
         count, _ = floods.fill(stuck, lambda number: octets(app_request={'manager': 1, 'number': number, 'stop_scan': {}}))
         assert count < 1_000_000, 'it could flood without end'
-        beats = len(victim.events('beat'))
-        victim.wait_for('beat', beats + 2)
+        victim.wait_for_more('beat', 2)
         more = daemon.own_kilobytes() - before
         assert more < 32 * 1024, f'{more} kB more than before'
         half.socket.close()

@@ -82,15 +82,13 @@ def test_all_floods():
         victim.wait_for('beat', 2)
         before = daemon.own_kilobytes()
         with floods.flooding(daemon.path, kinds + [floods.refused, floods.scans, floods.reads], floods.HEART):
-            beats = len(victim.events('beat'))
-            victim.wait_for('beat', beats + 5)
+            victim.wait_for_more('beat', 5)
             more = daemon.own_kilobytes() - before
         assert more < 64 * 1024, f'{more} kB more than before'
         # All that they have held is free again.
         daemon.wait_for('a place for another program', lambda: (answer := Client(daemon.path, LIMIT).greet()) and answer.HasField('welcome'))
         with floods.flooding(daemon.path, [floods.refused] * FLOODING):
-            beats = len(victim.events('beat'))
-            victim.wait_for('beat', beats + 1)
+            victim.wait_for_more('beat', 1)
             daemon.process.send_signal(signal.SIGTERM)
             assert daemon.process.wait(LIMIT) == 0, 'bled did not end while others flood'
         print(f'{more} kB more than before')
@@ -103,8 +101,7 @@ def test_silent_programs():
         before = daemon.own_kilobytes()
         clients = [daemon.connect() for _ in range(FLOODING)]
         sent = [floods.fill(client, lambda number: octets(request={'operation': number, **NO_LINK})) for client in clients]
-        beats = len(victim.events('beat'))
-        victim.wait_for('beat', beats + 2)
+        victim.wait_for_more('beat', 2)
         more = daemon.own_kilobytes() - before
         # Linux lets a socket of this kind take so much if nobody says otherwise: a host may.
         usual = clients[0].socket.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) / 212_992

@@ -376,8 +376,7 @@ def fuzz_beside_an_app(daemon, seeds):
         spent = time.monotonic() - began
         assert daemon.process.poll() is None, f'bled ended with {daemon.process.returncode}: {daemon.said()[-3000:]}'
         assert all('sums' in result for result in results), (results, daemon.said()[-2000:])
-        beats = len(victim.events('beat'))
-        victim.wait_for('beat', beats + 2)
+        victim.wait_for_more('beat', 2)
         assert not victim.events('disconnected'), 'the app beside lost its link'
         # All of it is over: a tool is served, and nothing is left of the others.
         client = daemon.connect()
@@ -385,5 +384,5 @@ def fuzz_beside_an_app(daemon, seeds):
         more = daemon.own_kilobytes() - before
         assert more < 64 * 1024, f'{more} kB more than before'
         taken, sessions, refused = map(sum, zip(*(result['sums'] for result in results)))
-        return (f'{taken} messages in {sessions} sessions, {refused} of which they ended, in {spent:.0f} s; {beats} beats beside; '
+        return (f'{taken} messages in {sessions} sessions, {refused} of which they ended, in {spent:.0f} s; {len(victim.events("beat"))} beats beside; '
                 f'{more} kB more than before')

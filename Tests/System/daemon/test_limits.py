@@ -23,8 +23,7 @@ def launch(daemon, *names):
 def leave(daemon, *names):
     """To the background, and suspended."""
     for name in names:
-        daemon.operate(background=name)
-        daemon.operate(suspend=name)
+        daemon.suspend(name)
 
 
 def told(daemon, name, event=None, process=None):

@@ -229,8 +229,7 @@ def test_remove():
             '  forgot what it had asked for, and by which identifiers it knew its devices',
             '  bonds stay: see ‘bletool bonds’'], (out, said)
         daemon.kill()
-        daemon.start()
-        daemon.wait_for('bled is back', daemon.listens)
+        daemon.start_again()
         assert daemon.operate(list={}) == {}
         assert RELAY.encode() not in journal(), journal()
         code, out, said = bletool(transport, 'app', 'remove', RELAY)
@@ -363,8 +362,7 @@ def test_stuck_operators():
         count, _ = floods.fill(flood, lambda _: octets(operator_request={'status': {}}))
         assert count < 1_000_000, 'it could flood without end'
         assert bletool(f'bled:{daemon.path}', 'lescan', '--duration', '2')[0] == 0
-        beats = len(victim.events('beat'))
-        victim.wait_for('beat', beats + 2)
+        victim.wait_for_more('beat', 2)
         more = daemon.own_kilobytes() - before
         assert more < 64 * 1024, f'{more} kB more than before'
         print(f'{more} kB more than before')

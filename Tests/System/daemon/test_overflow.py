@@ -71,8 +71,7 @@ def joined(kind):
             hashed(lab, ONE, TWO)
             daemon.kill()
             air.revive(lab)
-            daemon.start()
-            daemon.wait_for('bled is back', daemon.listens)
+            daemon.start_again()
             hashed(lab, ONE, TWO)
             assert daemon.process_of(ONE) == 0, 'launched for nothing'
             # Launched again in the background, it does not start advertising, and is still in the mask.

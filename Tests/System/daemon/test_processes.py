@@ -153,8 +153,7 @@ def test_life_as_another_user():
         daemon.wait_for('two beats', lambda: beats() >= 2)
         process = daemon.process_of(RELAY)
         assert os.stat(f'/proc/{process}').st_uid == NOBODY
-        daemon.operate(background=RELAY)
-        daemon.operate(suspend=RELAY)
+        daemon.suspend(RELAY)
         daemon.wait_for('it is stopped', lambda: state_of(process) == 'T')
         before = beats()
         daemon.wait_for('a beat wakes it', lambda: beats() > before)
@@ -205,8 +204,7 @@ def test_frozen():
             process = daemon.process_of(RELAY)
             members = members_of(group)
             assert process in members and len(members) == 2, members
-            daemon.operate(background=RELAY)
-            daemon.operate(suspend=RELAY)
+            daemon.suspend(RELAY)
             for _ in range(3):
                 daemon.wait_for('it is frozen', lambda: is_frozen(group))
                 assert state_of(process) != 'T', 'SIGSTOP is for apps without a group'
@@ -238,8 +236,7 @@ def test_stops_with_apps():
             daemon.operate(foreground=name)
         daemon.wait_for('both run', lambda: len(daemon.told('state')) >= 4)
         processes = [daemon.process_of(name) for name in names]
-        daemon.operate(background=RELAY)
-        daemon.operate(suspend=RELAY)
+        daemon.suspend(RELAY)
         daemon.process.send_signal(signal.SIGTERM)
         assert daemon.process.wait(LIMIT) == 0, (daemon.process.returncode, daemon.said()[-2000:])
         daemon.wait_for('none is stopped', lambda: not {state_of(process) for process in processes} & {'T', 'Z'})
@@ -347,8 +344,7 @@ def test_unit():
                 daemon.wait_for('two beats', lambda: len(daemon.told('beat')) >= before + 2)
                 process, group = daemon.process_of(RELAY), f'{folder}/relay.service'
                 assert process
-                daemon.operate(background=RELAY)
-                daemon.operate(suspend=RELAY)
+                daemon.suspend(RELAY)
                 daemon.wait_for('it is frozen', lambda: is_frozen(group))
                 before = len(daemon.told('beat'))
                 daemon.wait_for('a value thaws it', lambda: len(daemon.told('beat')) > before)
@@ -385,15 +381,13 @@ def test_memory_pressure():
             daemon.wait_for('both have beats', lambda: len(daemon.told('beat')) >= 6)
             processes = {name: daemon.process_of(name) for name in (RELAY, sleeper)}
             # Only the relay is suspended: it alone can go, and a value brings it back.
-            daemon.operate(background=RELAY)
-            daemon.operate(suspend=RELAY)
+            daemon.suspend(RELAY)
             daemon.wait_for('the relay is ended', lambda: press_until(daemon, short, RELAY))
             daemon.wait_for('it is launched again', lambda: daemon.process_of(RELAY) not in (0, processes[RELAY]))
             daemon.wait_for('it is restored', lambda: daemon.told('willRestore'))
             assert daemon.process_of(sleeper) == processes[sleeper]
             daemon.operate(quit=RELAY)
-            daemon.operate(background=sleeper)
-            daemon.operate(suspend=sleeper)
+            daemon.suspend(sleeper)
             daemon.wait_for('the sleeper is ended', lambda: press_until(daemon, short, sleeper))
             daemon.wait_for('its process is gone', lambda: state_of(processes[sleeper]) == 'Z')
             time.sleep(3)
@@ -426,8 +420,7 @@ def test_longest_suspended_first():
             processes = {name: daemon.process_of(name) for name in names}
             order = ['two', 'three', 'one']
             for name in order:
-                daemon.operate(background=name)
-                daemon.operate(suspend=name)
+                daemon.suspend(name)
                 daemon.wait_for(f'{name} is stopped', lambda: state_of(processes[name]) == 'T')
             for count, name in enumerate(order, 1):
                 pathlib.Path(press).write_text('short\n')

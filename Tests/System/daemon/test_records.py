@@ -26,8 +26,7 @@ def test_log_levels():
         os.chmod(path, 0o644)
         daemon.kill()
         daemon.words = ['--config', path, '--log-level', 'debug']
-        daemon.start()
-        daemon.wait_for('bled is back', daemon.listens)
+        daemon.start_again()
         daemon.wait_for('a line of the level', lambda: any(
             line.get('level') == 'debug' and 'connects' in line['message'] and line['time'] for line in daemon.events()))
     done = subprocess.run([BLED, '--log-level', 'loud'], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
@@ -100,8 +99,7 @@ def test_capture_is_kept():
                 count = len(packets(path))
                 assert count > 10, 'nothing was captured'
                 daemon.kill()
-                daemon.start()
-                daemon.wait_for('bled is back', daemon.listens)
+                daemon.start_again()
                 assert os.stat(earlier).st_ino == before and len(packets(earlier)) >= count, os.listdir(os.path.dirname(path))
                 assert os.stat(path).st_ino != before
                 assert bletool(f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'read', '2A38')[0] == 0

@@ -306,8 +306,7 @@ def test_state_of_another_user():
             daemon.kill()
             os.kill(process, signal.SIGKILL)
             daemon.install({**manifest, **more})
-            daemon.start()
-            daemon.wait_for('bled is back', daemon.listens)
+            daemon.start_again()
 
         launch(daemon, name)
         wait_for(daemon, name, 'value', 2)

@@ -146,8 +146,7 @@ def test_requests_from_new_addresses(bench):
 
 def test_second_try_after_one_failure(bench):
     """A person who has typed a wrong passkey once pairs with the next try, after about a second"""
-    tool = bench.serve(PROFILE, '--io', 'display', '--mitm')
-    peer = bench.central().connect()
+    tool, peer = bench.served(PROFILE, '--io', 'display', '--mitm')
     peer.pair(wait=False, io=KEYBOARD, mitm=True, passkey=0).wait_end()
     started = time.monotonic()
     for attempt in range(1, 100):

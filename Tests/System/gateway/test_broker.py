@@ -88,11 +88,9 @@ def test_hostile_broker(bench):
     memory = int(next(l for l in open(f'/proc/{gateway.process.pid}/status') if l.startswith('VmRSS')).split()[1])
     assert memory < 200_000, f'{memory} kB of memory'
     broker.close()
-    bench.start_broker()
-    heard = bench.subscribe('jelling/g/devices/#', options=('-c', '-i', 'judge'))
+    heard = bench.heard('jelling/g/devices/#', options=('-c', '-i', 'judge'))
     heard.wait(lambda t, p, r: True, 'documents from a broker that works', 100)
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
     print(f'{broker.connections} connections, {memory // 1024} MB')
 
 
@@ -164,8 +162,7 @@ def test_slow_broker(bench):
     before = bench.metric(port, 'reports_total')
     wait_until(lambda: bench.metric(port, 'reports_total') > before + 100, 'packets from the radio')
     assert bench.metric(port, 'queue_unwritten_messages') < 5000, 'messages stay in memory'
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
 
 
 def test_late_broker(bench):
@@ -178,8 +175,7 @@ def test_late_broker(bench):
     peer, _ = server.accept()
     peer.settimeout(180)
     assert b'offline' in peer.recv(65536), 'no CONNECT with a last will'
-    bench.start_broker()
-    heard = bench.subscribe('jelling/#')
+    heard = bench.heard('jelling/#')
     bench.write('gateway.yaml', text.replace('PORT', str(bench.port)))
     bench.wait_stderr(gateway, 'the settings were loaded again')
     said = b''
@@ -193,8 +189,7 @@ def test_late_broker(bench):
     heard.wait(lambda t, p, r: '/devices/' in t, 'documents at the other broker')
     peer.close()
     server.close()
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
 
 
 PAHO = '''
@@ -223,8 +218,7 @@ asyncio.run(main())
 
 def test_subscribers(bench):
     """paho and aiomqtt from PyPI get every document, in order, as mosquitto_sub does"""
-    bench.start_broker()
-    heard = bench.subscribe('jelling/g/devices/#')
+    heard = bench.heard('jelling/g/devices/#')
     judges = []
     for name, program in (('paho', PAHO), ('aiomqtt', AIOMQTT)):
         child = Child(name, [PYTHON, '-c', program, str(bench.port)], bench.path(f'{name}.err'))
@@ -235,8 +229,7 @@ def test_subscribers(bench):
     port = free_port()
     gateway = bench.start('--config', slow(bench, radio), '--http', f'127.0.0.1:{port}')
     heard.wait(lambda t, p, r: True, 'documents', 500)
-    bench.end_radio(radio, gateway)
-    bench.wait_empty(port)
+    bench.drain(radio, gateway, port)
     made = int(bench.metric(port, 'documents_total'))
     gateway.end()
     for judge in judges:

@@ -18,8 +18,7 @@ def filled_queue(bench, count=600):
     gateway = bench.start('--config', settings(bench, radio.socket, port, f'path: "{path}"'))
     wait_until(lambda: (bench.metric(port, 'queue_messages') or 0) > count, 'messages wait')
     bench.end_radio(radio, gateway)
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
     assert not os.path.exists(path + '-wal'), 'the log is still there'
     with contextlib.closing(sqlite3.connect(path)) as store:
         return path, store.execute('SELECT topic, payload FROM message ORDER BY id').fetchall()
@@ -29,8 +28,7 @@ def test_flipped_bits(bench):
     """one flipped bit anywhere in the queue: the gateway starts, says what it put aside, and sends what can be read, in order"""
     path, messages = filled_queue(bench)
     whole = open(path, 'rb').read()
-    bench.start_broker()
-    heard = bench.subscribe('jelling/#', options=('-c', '-i', 'judge'))
+    heard = bench.heard('jelling/#', options=('-c', '-i', 'judge'))
     with contextlib.closing(sqlite3.connect(path)) as store:
         size = store.execute('PRAGMA page_size').fetchone()[0]
         roots = {name: page for name, page in store.execute('SELECT name, rootpage FROM sqlite_master')}
@@ -62,8 +60,7 @@ def test_flipped_bits(bench):
             wait_until(lambda: bench.metric(port, 'queue_messages') == 0 and bench.metric(port, 'mqtt_in_flight') == 0
                        and json.loads(bench.get(port, '/health')[1])['queue'] == {'messages': 0}, 'the queue is empty and works', 60)
             # A file that is another one now may be found at the first read only.
-            gateway.end()
-            assert gateway.process.returncode == 0, f'exit status {gateway.process.returncode}'
+            gateway.ends_well()
         except Failure as e:
             state = [l for l in bench.get(port, '/metrics')[1].splitlines() if 'queue_' in l or 'mqtt_' in l if l[0] != '#']
             raise Failure(f'{what}, {octets[place]:02x} for {whole[place]:02x}: {e}; {state}; {gateway.stderr()[-600:]}') from None
@@ -101,8 +98,7 @@ def test_foreign_rows(bench):
     heard.wait(lambda t, p, r: '/devices/' in t, 'the other messages', len(messages) - len(rows))
     bench.wait_empty(port)
     wait_until(lambda: bench.get(port, '/health')[1].count('problem') == 1, 'only the adapter has a problem')
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
     found = [p.encode() for t, p, _ in heard.messages if '/devices/' in t]
     assert found == [p for n, (_, p) in enumerate(messages, 1) if not 3 <= n <= 11], f'{len(found)} messages'
 
@@ -144,8 +140,7 @@ def test_own_disk(bench):
         assert 'problem' not in json.loads(bench.get(port, '/health')[1])['queue'], bench.get(port, "/health")
         waiting = bench.metric(port, 'queue_messages')
         heard = bench.start_broker_for(gateway, 'jelling/g/devices/#', options=('-c', '-i', 'judge'))
-        bench.end_radio(radio, gateway)
-        bench.wait_empty(port)
+        bench.drain(radio, gateway, port)
         made = bench.metric(port, 'documents_total')
         wait_until(lambda: sum({d['address']: d['sequence'] for d in heard.documents()}.values()) >= made, 'the last documents')
         check_order(heard.documents(), lossless=False)
@@ -208,8 +203,7 @@ def test_refused_state(bench):
     gateway = bench.start('-t', 'sim', '--mqtt', bench.url, '--name', 'g', '--http', f'127.0.0.1:{port}', '--state', state)
     bench.wait_stderr(gateway, 'cannot use the queue')
     wait_until(lambda: 'problem' in queue(), f'why: {bench.get(port, "/health")}')
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
     # A file of the queue that cannot be opened, and is not moved aside.
     os.mkfifo(bench.path('q.sqlite'))
     gateway = bench.start('--config', settings(bench, 'sim', port, f'path: "{bench.path("q.sqlite")}"'))

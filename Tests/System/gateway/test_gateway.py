@@ -21,15 +21,13 @@ def test_main_job(bench):
     # Who comes later learns the status; the document is not retained.
     late = bench.subscribe('jelling/#')
     late.wait(lambda t, p, r: r and t == 'jelling/kitchen/status' and p == 'online', 'retained status')
-    gateway.end()
-    assert gateway.process.returncode == 0, f'exit status {gateway.process.returncode}: {gateway.stderr()}'
+    gateway.ends_well()
     everything.wait(lambda t, p, r: t == 'jelling/kitchen/status' and p == 'offline', 'offline')
 
 
 def test_last_will(bench):
     """killed with -9, the gateway is offline by its last will"""
-    bench.start_broker()
-    status = bench.subscribe('jelling/+/status')
+    status = bench.heard('jelling/+/status')
     gateway = bench.start('-t', 'sim', '--mqtt', bench.url, '--name', 'g')
     status.wait(lambda t, p, r: p == 'online', 'online')
     gateway.end(signal.SIGKILL)
@@ -78,8 +76,7 @@ def test_versions(bench):
 
 def test_broker_away(bench, seconds=float(os.environ.get('AWAY', '10'))):
     """the broker is away under load: nothing is lost, and the order of each device is kept"""
-    bench.start_broker()
-    heard = bench.subscribe('jelling/g/devices/#', options=('-c', '-i', 'judge'))
+    heard = bench.heard('jelling/g/devices/#', options=('-c', '-i', 'judge'))
     radio = bench.radio('--devices', '40', '--rate', '200')
     port = free_port()
     gateway = bench.start('--config', slow(bench, radio), '--http', f'127.0.0.1:{port}')
@@ -92,8 +89,7 @@ def test_broker_away(bench, seconds=float(os.environ.get('AWAY', '10'))):
     bench.resume_broker()
     before = len(heard.messages)
     heard.wait(lambda t, p, r: True, 'what waited', before + int(waiting) + 400)
-    bench.end_radio(radio, gateway)
-    bench.wait_empty(port)
+    bench.drain(radio, gateway, port)
     made = int(bench.metric(port, 'documents_total'))
     gateway.end()
     wait_until(lambda: check_order(heard.documents())[1] >= made, f'{made} documents')
@@ -104,8 +100,7 @@ def test_broker_away(bench, seconds=float(os.environ.get('AWAY', '10'))):
 
 def test_killed_with_queue(bench):
     """the gateway is killed with -9 while the broker is away: what was queued arrives, in order"""
-    bench.start_broker()
-    heard = bench.subscribe('jelling/g/devices/#', options=('-c', '-i', 'judge'))
+    heard = bench.heard('jelling/g/devices/#', options=('-c', '-i', 'judge'))
     radio = bench.radio('--devices', '20', '--rate', '150')
     port = free_port()
     gateway = bench.start('--config', slow(bench, radio), '--http', f'127.0.0.1:{port}')
@@ -163,8 +158,7 @@ def test_full_queue(bench):
 
 def test_adapters(bench):
     """two adapters: one goes away and comes back, the other is not disturbed"""
-    bench.start_broker()
-    heard = bench.subscribe('jelling/#')
+    heard = bench.heard('jelling/#')
     one = bench.radio('--devices', '5', '--rate', '50', name='one')
     two = bench.radio('--devices', '5', '--rate', '50', '--first', '100', name='two')
     gateway = bench.start('-t', one.socket, '-t', two.socket, '--mqtt', bench.url, '--name', 'g')

@@ -32,11 +32,9 @@ def test_poison(bench):
         heard.wait(lambda t, p, r: True, 'more documents of the others', count + 50)
         return bench.metric(port, 'mqtt_disconnections_total') == ends
     wait_until(quiet, 'sessions no longer end', 400)
-    bench.end_radio(radio, gateway)
-    bench.wait_empty(port)
+    bench.drain(radio, gateway, port)
     made, refused = bench.metric(port, 'documents_total'), bench.metric(port, 'mqtt_refused_total')
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
     wait_until(lambda: check_order([d for d in heard.documents()])[1] >= made - refused, f'{made} documents but {refused} refused')
     devices, documents, repeats = check_order(heard.documents())
     assert (devices, documents) == (5, made - refused), f'{devices} devices, {documents} of {made} documents, {refused} refused'
@@ -79,14 +77,12 @@ def test_names(bench):
     wait_until(lambda: {t.split('/')[-1] for t in topics()} == ends, f'a document of every device: {topics()}')
     for topic in topics():
         assert len(topic.split('/')) == 2 and not topic.startswith('$'), f'{topic!r}'
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
 
 
 def test_crowd(bench):
     """a sender of ever new addresses: memory and announcements are bounded, a device with settings is reported all the time"""
-    bench.start_broker()
-    heard = bench.subscribe('jelling/g/devices/A4:C1:38:FF:FF:FF', 'homeassistant/#')
+    heard = bench.heard('jelling/g/devices/A4:C1:38:FF:FF:FF', 'homeassistant/#')
     # 40,000 addresses, more than the gateway remembers, each with a temperature.
     packets = [[f'C0:01:{n >> 24 & 255:02x}:{n >> 16 & 255:02x}:{n >> 8 & 255:02x}:{n & 255:02x}', '0201060716d2fc4002c409']
                for n in range(40000)]
@@ -168,8 +164,7 @@ def test_http_clients(bench):
 
 def test_recorded_before(bench):
     """packets that were recorded before the gateway was started again: refused, because it keeps the counters; damaged ones are told"""
-    bench.start_broker()
-    heard = bench.subscribe('jelling/g/devices/#')
+    heard = bench.heard('jelling/g/devices/#')
     older, newer = ('0f16d2fc415b9396e80300007c46cd1b', '0f16d2fc41b14bcfea0300006cf06f19')   # 20 °C, 1000; 22 °C, 1002
     port = free_port()
 
@@ -199,8 +194,7 @@ def test_recorded_before(bench):
     bench.wait_stderr(gateway, '54:48:E6:8F:80:A5 sent a packet with counter 1000 again')
     wait_until(lambda: (bench.metric(port, 'reports_replayed_total') or 0) >= 3, 'recorded packets')
     assert not any('"temperature":20' in p for _, p, _ in heard.messages[count:]), 'a recorded packet was used'
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
 
 
 def test_odd_files(bench):
@@ -228,8 +222,7 @@ def test_odd_files(bench):
 
 def test_recorded(bench):
     """recorded packets of a device that encrypts, and packets in clear with its address: told, and their values are not used"""
-    bench.start_broker()
-    heard = bench.subscribe('jelling/g/devices/#')
+    heard = bench.heard('jelling/g/devices/#')
     # 20, 21 and 22 degrees with the counters 1000 to 1002; 30 degrees in clear.
     first, second, third = ('0f16d2fc415b9396e80300007c46cd1b', '0f16d2fc41e0d550e90300000a46972d', '0f16d2fc41b14bcfea0300006cf06f19')
     sent = [first] * 4 + [second] * 48 + [first, '0716d2fc4002b80b'] + [third] * 8
@@ -245,5 +238,4 @@ def test_recorded(bench):
     values = [d['values'].get('temperature') for d in heard.documents()]
     assert values == sorted(values) and set(values) <= {20, 21, 22}, values
     assert gateway.stderr().count('recorded packets') == 1, gateway.stderr()[-600:]
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()

@@ -24,13 +24,11 @@ def documents(broker):
 
 def finish(bench, broker, radio, gateway, port):
     """Everything that was made has arrived, in order."""
-    bench.end_radio(radio, gateway)
-    bench.wait_empty(port)
+    bench.drain(radio, gateway, port)
     made, lost = bench.metric(port, 'documents_total'), bench.metric(port, 'mqtt_refused_total') + bench.metric(port, 'queue_dropped_total')
     assert lost == 0, f'{lost} messages were dropped'
     wait_until(lambda: check_order(documents(broker))[1] >= made, f'{made} documents')
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
     broker.close()
     assert not broker.malformed, broker.malformed
     return f'{made:.0f} documents'
@@ -73,8 +71,7 @@ def test_refused_for_good(bench):
     radio, gateway, port = begin(bench, broker)
     wait_until(lambda: (bench.metric(port, 'mqtt_refused_total') or 0) > 30, 'refusals')
     wait_until(lambda: len(documents(broker)) > 100, 'documents of the others')
-    bench.end_radio(radio, gateway)
-    bench.wait_empty(port)
+    bench.drain(radio, gateway, port)
     for name in ('not authorized', 'topic name invalid', 'payload format invalid'):
         assert gateway.stderr().count(name) == 1, f'{name}: {gateway.stderr()}'
     # That no one has subscribed is a success.
@@ -96,8 +93,7 @@ def test_refused_too_often(bench):
     wait_until(lambda: any(d['address'].endswith('00:00:01') for d in documents(broker)), 'the third is taken')
     tries = next(iter(since.values()))
     assert len(set(tries)) == 2 and tries[:8] == [tries[0]] * 8, 'not eight tries of the first and one of the second'
-    bench.end_radio(radio, gateway)
-    bench.wait_empty(port)
+    bench.drain(radio, gateway, port)
     check_order([d for d in documents(broker)])
     gateway.end()
     broker.close()
@@ -131,8 +127,7 @@ def test_packet_size(bench):
     assert gateway.stderr().count('the broker takes packets of 300 octets at most; it was dropped') == 1, gateway.stderr()
     assert bench.metric(port, 'mqtt_connected') == 1 and len(broker.sessions) == 1, 'the session ended'
     assert max(p.length for p in broker.published) <= 300, 'a packet was too long'
-    bench.end_radio(radio, gateway)
-    bench.wait_empty(port)
+    bench.drain(radio, gateway, port)
     gateway.end()
     broker.close()
 
@@ -230,8 +225,7 @@ def test_announcement_at_fault(bench):
     wait_until(lambda: bench.metric(port, 'mqtt_connected') == 1, 'another session')
     stays(bench, port)
     assert broker.payloads('jelling/g/presence/C1:38:00:00:00:01')[-1] == 'home', 'no presence'
-    bench.end_radio(radio, gateway)
-    bench.wait_empty(port)
+    bench.drain(radio, gateway, port)
     made = bench.metric(port, 'documents_total')
     wait_until(lambda: check_order(documents(broker))[1] >= made, f'{made} documents')
     gateway.end()
@@ -301,8 +295,7 @@ def test_mosquitto_limits(bench):
         gateway = bench.start('--config', settings(bench, radio, bench.url, ', qos: 2'), '--http', f'127.0.0.1:{port}')
         heard.wait(lambda t, p, r: True, f'documents with {line}', 50)
         bench.wait_stderr(gateway, text)
-        bench.end_radio(radio, gateway)
-        bench.wait_empty(port)
+        bench.drain(radio, gateway, port)
         assert bench.metric(port, 'mqtt_refused_total') == 0, f'{line}: messages were refused'
         made = bench.metric(port, 'documents_total')
         wait_until(lambda: check_order(heard.documents())[1] >= made, f'{made} documents with {line}')
@@ -325,8 +318,7 @@ def test_mosquitto_without_reasons(bench):
         bench.write('gateway.yaml', text5)
         bench.wait_stderr(gateway, 'loaded again')
         heard.wait(lambda t, p, r: True, f'documents with {line}', 30)
-        bench.end_radio(radio, gateway)
-        bench.wait_empty(port)
+        bench.drain(radio, gateway, port)
         assert bench.metric(port, 'mqtt_refused_total') == 0, f'{line}: messages were refused'
         made = bench.metric(port, 'documents_total')
         wait_until(lambda: check_order(heard.documents())[1] >= made, f'{made} documents with {line}')
@@ -349,8 +341,7 @@ def test_access_rules(bench):
     # Mosquitto 2.0.11 also ends the session with each refusal: nothing is refused twice.
     stays(bench, port)
     assert gateway.stderr().count('refuses a message') == 1, gateway.stderr()
-    bench.end_radio(radio, gateway)
-    bench.wait_empty(port)
+    bench.drain(radio, gateway, port)
     made = bench.metric(port, 'documents_total')
     wait_until(lambda: check_order(heard.documents())[1] >= made, f'{made} documents')
     gateway.end()

@@ -108,14 +108,12 @@ def settings(bench, relay, radio, more='', queue=''):
 
 def judge_all(bench, gateway, heard, radio, port):
     """Everything that was made arrives, in the order of each device, and nothing is counted as lost."""
-    bench.end_radio(radio, gateway)
-    bench.wait_empty(port)
+    bench.drain(radio, gateway, port)
     wait_until(lambda: bench.metric(port, 'mqtt_in_flight') == 0, 'no message is on the way')
     made, refused, dropped = (bench.metric(port, f'{name}_total') for name in ('documents', 'mqtt_refused', 'queue_dropped'))
     assert (refused, dropped) == (0, 0), f'{refused} refused, {dropped} dropped: {gateway.stderr()[-600:]}'
     wait_until(lambda: check_order(heard.documents())[1] >= made, f'{made} documents, {check_order(heard.documents())}')
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
     devices, documents, repeats = check_order(heard.documents())
     assert documents == made, f'{documents} of {made}'
     return f'{documents:.0f} documents of {devices} devices, {repeats} repeated'
@@ -123,8 +121,7 @@ def judge_all(bench, gateway, heard, radio, port):
 
 def test_ending_broker(bench):
     """a broker that ends every session at the first document: told, ever longer pauses, and nothing is lost once it works"""
-    bench.start_broker()
-    heard = bench.subscribe('jelling/g/devices/#')
+    heard = bench.heard('jelling/g/devices/#')
     relay = Relay(bench.port, lambda session: -1 if session <= 12 else None)
     radio, port = bench.radio('--devices', '10', '--rate', '20'), free_port()
     gateway = bench.start('--config', settings(bench, relay, radio, 'longestBackoff: 4'), '--http', f'127.0.0.1:{port}')
@@ -141,8 +138,7 @@ def test_ending_broker(bench):
 
 def test_ending_memory(bench):
     """the same with a queue in memory: what was on the way is sent again"""
-    bench.start_broker()
-    heard = bench.subscribe('jelling/g/devices/#')
+    heard = bench.heard('jelling/g/devices/#')
     relay = Relay(bench.port, lambda session: -1 if session <= 8 else None)
     radio, port = bench.radio('--devices', '10', '--rate', '20'), free_port()
     gateway = bench.start('--config', settings(bench, relay, radio, 'longestBackoff: 1', 'memory: true'), '--http', f'127.0.0.1:{port}')
@@ -154,8 +150,7 @@ def test_ending_memory(bench):
 
 def test_lost_acknowledgements(bench):
     """a broker whose acknowledgements are lost with every session: documents are repeated, in order, and none is missing"""
-    bench.start_broker()
-    heard = bench.subscribe('jelling/g/devices/#')
+    heard = bench.heard('jelling/g/devices/#')
     relay = Relay(bench.port, lambda session: session % 4 + 1 if session <= 12 else None)
     radio, port = bench.radio('--devices', '10', '--rate', '20'), free_port()
     gateway = bench.start('--config', settings(bench, relay, radio, 'longestBackoff: 1'), '--http', f'127.0.0.1:{port}')
@@ -168,8 +163,7 @@ def test_lost_acknowledgements(bench):
 
 def test_deaf_broker(bench):
     """quality 0 and a broker that stops reading: so many documents wait and no more, the oldest go, told and counted; the newest arrive"""
-    bench.start_broker()
-    heard = bench.subscribe('jelling/g/devices/#')
+    heard = bench.heard('jelling/g/devices/#')
     relay = Relay(bench.port)
     radio, port = bench.radio('--devices', '20', '--rate', '1000'), free_port()
     gateway = bench.start('--config', settings(bench, relay, radio, 'qos: 0, keepAlive: 3600'), '--http', f'127.0.0.1:{port}')
@@ -199,7 +193,6 @@ def test_deaf_broker(bench):
     check_order(documents, lossless=False)
     assert len(documents) == last - lost, f'{len(documents)} arrived and {lost} were dropped of {last}'
     assert last / 20 - 1 <= max(d['sequence'] for d in documents), 'the newest are missing'
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
     relay.close()
     print(f'{lost:.0f} of {last:.0f} dropped, {before // 1024} MB')

@@ -64,8 +64,7 @@ def test_every_key(bench):
     write({**base, **CHANGES, 'adapters': base['adapters'], 'name': 'g', 'mqtt': base['mqtt']})
     wanted = words([key for key in known if key in restart])
     bench.wait_stderr(gateway, f'changes of {wanted} need a restart; everything else is in force')
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
 
 
 def test_watchdog(bench):
@@ -83,8 +82,7 @@ def test_watchdog(bench):
 
 def test_prefix(bench):
     """another discovery prefix: announced there, and again when Home Assistant starts there"""
-    bench.start_broker()
-    heard = bench.subscribe('homeassistant/#', 'other/#', 'jelling/#')
+    heard = bench.heard('homeassistant/#', 'other/#', 'jelling/#')
     radio = bench.radio('--packets', bench.write('p.json', json.dumps([[SENSOR, temperature(2000)]])), '--rate', '10')
     base = f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{refresh: 1}}\n'
     gateway = bench.configured(base + 'homeAssistant: {}\n')
@@ -104,8 +102,7 @@ def test_prefix(bench):
 
 def test_removed_device(bench):
     """a device that is removed from the settings loses its name and what was decrypted with its key"""
-    bench.start_broker()
-    heard = bench.subscribe('jelling/g/devices/#')
+    heard = bench.heard('jelling/g/devices/#')
     sensor = '54:48:E6:8F:80:A5'
     radio = bench.radio('--packets', bench.write('p.json', json.dumps([[sensor, '0f16d2fc415b9396e80300007c46cd1b']])), '--rate', '10')
     base = f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{refresh: 1}}\n'
@@ -122,8 +119,7 @@ def test_removed_device(bench):
 
 def test_empty(bench):
     """a file that becomes empty: without a broker it changes nothing; with one among the arguments the defaults are in force"""
-    bench.start_broker()
-    heard = bench.subscribe('jelling/#')
+    heard = bench.heard('jelling/#')
     packets = [[SENSOR, temperature(2000)], ['A4:C1:38:00:00:02', temperature(2100)]]
     radio = bench.radio('--packets', bench.write('p.json', json.dumps(packets)), '--rate', '10')
     rest = f'filters: {{allow: [{{address: "{SENSOR}"}}]}}\npublish: {{refresh: 1}}\n'
@@ -136,16 +132,14 @@ def test_empty(bench):
     before = len(heard.messages)
     heard.wait(lambda t, p, r: len(heard.messages) > before + 1, 'further documents')
     assert not any(t.endswith('02') for t, _, _ in heard.messages), 'the filter'
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
     pathlib.Path(file).write_text(rest, encoding='utf-8')
     gateway = bench.start('--config', file, '-t', radio.socket, '--name', 'h', '--mqtt', bench.url)
     heard.wait(lambda t, p, r: t == f'jelling/h/devices/{SENSOR}', 'documents')
     open(file, 'w').close()
     loaded(bench, gateway, '‘publish’ and ‘filters’')
     heard.wait(lambda t, p, r: t == 'jelling/h/devices/A4:C1:38:00:00:02', 'documents of the other device')
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
 
 
 def test_early(bench):
@@ -213,8 +207,7 @@ def test_replaced(bench):
             f.flush()
             time.sleep(0.1)
     changed('a file that is written slowly')
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
 
 
 # (settings, what is said of them); DIR is a folder, PORT a port that is in use, PEM a certificate, KEY its key.
@@ -319,5 +312,4 @@ def test_everything_wrong(bench):
     bench.write('gateway.yaml', text)
     bench.wait_stderr(gateway, 'the settings stay as they were')
     assert ':8: publish.intervall:' in gateway.stderr() and ':13: watchdog.attempts:' in gateway.stderr(), gateway.stderr()
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()

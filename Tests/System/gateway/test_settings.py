@@ -162,8 +162,7 @@ def test_right_files(bench):
 
 def test_reload(bench):
     """settings are loaded again under load: another filter holds, a wrong file changes nothing, a name moves the status"""
-    bench.start_broker()
-    heard = bench.subscribe('jelling/#')
+    heard = bench.heard('jelling/#')
     radio = bench.radio('--devices', '20', '--rate', '200')
     base = f'adapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\npublish: {{interval: 0}}\n'
     gateway = bench.configured('name: g\n' + base)
@@ -187,8 +186,7 @@ def test_reload(bench):
     heard.wait(lambda t, p, r: t == 'jelling/g/status' and p == 'offline', 'offline under the first')
     heard.wait(lambda t, p, r: t.startswith('jelling/h/devices/'), 'documents under the other name', 30)
     # One session all the time: nothing was lost but what the filter held back.
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
 
 
 def test_presence(bench):

@@ -34,8 +34,7 @@ def check_topics(messages):
 
 def test_adapter_topic(bench):
     """{adapter} in the topic: Home Assistant is told of each change of the adapter before the first document from there"""
-    bench.start_broker()
-    heard = bench.subscribe('#')
+    heard = bench.heard('#')
     one, two = bench.scripted_radio('one'), bench.scripted_radio('two')
     gateway = bench.configured(f'name: g\nadapters: ["{one.socket}", "{two.socket}"]\nmqtt: {{url: "{bench.url}"}}\nhomeAssistant: {{}}\n'
                                'publish: {interval: 0}\nsmoothing: {time: 0}\ntopics: {device: "ble/{id}/{adapter}"}\n')
@@ -57,8 +56,7 @@ def test_adapter_topic(bench):
 
 def test_name_topic(bench):
     """{name} in the topics: a name that comes late, changes, or is in the settings later moves announcements, documents and presence"""
-    bench.start_broker()
-    heard = bench.subscribe('#')
+    heard = bench.heard('#')
     radio = bench.scripted_radio()
     base = (f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\nhomeAssistant: {{}}\npublish: {{interval: 0}}\npresence: {{}}\n'
             'topics: {device: "ble/{name}/{id}", presence: "presence/{name}/{id}"}\n')
@@ -95,8 +93,7 @@ def test_name_topic(bench):
 
 def test_changing_names(bench):
     """a sender that changes its name with each packet causes few announcements, and its values arrive where they are announced"""
-    bench.start_broker()
-    heard = bench.subscribe('#')
+    heard = bench.heard('#')
     radio = bench.scripted_radio()
     gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}"}}\nhomeAssistant: {{}}\n'
                                'publish: {interval: 0}\ntopics: {device: "ble/{name}/{id}"}\n')

@@ -119,8 +119,7 @@ def test_full_disk(bench):
     mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', bench.path('disk')], capture_output=True, text=True)
     assert mounted.returncode == 0, f'a small disk cannot be mounted: {mounted.stderr}'
     try:
-        bench.start_broker()
-        heard = bench.subscribe('jelling/#', options=('-c', '-i', 'judge'))
+        heard = bench.heard('jelling/#', options=('-c', '-i', 'judge'))
         radio = bench.radio('--devices', '20', '--rate', '200')
         port = free_port()
         gateway = bench.configured(f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1}}\n'
@@ -142,8 +141,7 @@ def test_full_disk(bench):
         heard.wait(lambda t, p, r: '/devices/' in t, 'documents go on', count + 500)
         os.unlink(bench.path('disk/others'))
         bench.wait_stderr(gateway, 'the queue can be written again')
-        bench.end_radio(radio, gateway)
-        bench.wait_empty(port)
+        bench.drain(radio, gateway, port)
         made, dropped = bench.metric(port, 'documents_total'), bench.metric(port, 'queue_dropped_total')
         assert dropped == 0, f'{dropped} messages were dropped'
         gateway.end()
@@ -250,22 +248,19 @@ def test_damaged_queue(bench):
     for page in pages:
         octets[(page - 1) * size:page * size] = b'\xff' * size
     pathlib.Path(path).write_bytes(octets)
-    bench.start_broker()
-    heard = bench.subscribe('jelling/g/devices/#')
+    heard = bench.heard('jelling/g/devices/#')
     gateway = bench.start('--config', file)
     bench.wait_stderr(gateway, f'the queue was damaged and is now {path}.broken-')
     count = len(heard.messages)
     heard.wait(lambda t, p, r: True, 'documents from the new queue', count + 200)
     assert json.loads(bench.get(port, '/health')[1])['queue'].get('problem') is None, 'the queue still has a problem'
-    gateway.end()
-    assert gateway.process.returncode == 0, gateway.stderr()[-300:]
+    gateway.ends_well()
     assert [n for n in os.listdir(bench.dir) if n.startswith('q.sqlite.broken-')], 'the damaged file is gone'
 
 
 def test_http(bench):
     """/health tells what fails, /metrics is read by the library of Prometheus, and a token is asked for"""
-    bench.start_broker()
-    heard = bench.subscribe('jelling/#')
+    heard = bench.heard('jelling/#')
     radio = bench.radio('--devices', '5', '--rate', '50')
     port = free_port()
     bench.write('token', 'a-secret\n')

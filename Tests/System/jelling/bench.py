@@ -61,6 +61,10 @@ class Bench(Lab):
         assert tool.process.poll() is None, f'serve ended: {tool.stderr()}'
         return tool
 
+    def served(self, profile, *arguments, **how):
+        """`serve`, and a central that is connected to it."""
+        return self.serve(profile, *arguments, **how), self.central().connect()
+
     def stop(self, tool, status=0):
         """SIGTERM ends it in order."""
         tool.is_ended = True

@@ -114,6 +114,11 @@ class Child:
         self.reader.join(PATIENCE)
         self.errors.close()
 
+    def ends_well(self):
+        """Ends it, with status 0."""
+        self.end()
+        assert self.process.returncode == 0, f'{self.name}: status {self.process.returncode}: {self.stderr()[-600:]}'
+
 
 class Terminal:
     """A terminal with a user, for standard input and standard error of one process."""

@@ -216,6 +216,14 @@ class Daemon:
         assert not answer.error, answer
         return {app.identifier: app for app in answer.apps}
 
+    def start_again(self):
+        self.start()
+        self.wait_for('it listens', self.listens)
+
+    def suspend(self, name):
+        self.operate(background=name)
+        self.operate(suspend=name)
+
     def process_of(self, name):
         return self.operate(list={})[name].process
 
@@ -279,6 +287,9 @@ class App(Child):
 
     def wait_for(self, name, count=1, **values):
         super().wait_for(lambda line: {'event': name, **values}.items() <= line.items(), f'{name} {values}', LIMIT, count)
+
+    def wait_for_more(self, name, count):
+        self.wait_for(name, len(self.events(name)) + count)
 
     def __enter__(self):
         return self

@@ -211,6 +211,16 @@ class Bench:
         wait_until(lambda: self.metric(port, 'queue_unwritten_messages') == 0 and self.metric(port, 'queue_messages') == 0,
                    'the queue is empty')
 
+    def drain(self, radio, gateway, port):
+        """Ends the radio, and waits until all that it sent is with the broker."""
+        self.end_radio(radio, gateway)
+        self.wait_empty(port)
+
+    def heard(self, *topics, **how):
+        """Starts the broker; a subscriber."""
+        self.start_broker()
+        return self.subscribe(*topics, **how)
+
     def close(self):
         for child in reversed(self.children):
             child.end(signal.SIGTERM if child.name == 'jelling-gateway' else signal.SIGKILL)

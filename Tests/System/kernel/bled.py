@@ -2,6 +2,7 @@
 import errno, json, os, pathlib, re, select, signal, socket, subprocess, threading, time
 
 from jelling.client import is_listening
+from jelling.relay import split_packets
 
 HOST = '/host/jelling'
 TOOL, BLED, RELAY = '/tmp/bletool', '/tmp/bled', '/tmp/heart-rate-relay'
@@ -144,8 +145,8 @@ class Stick:
                     self.controller.sendall(packet)
             if self.controller in ready:
                 waiting += self.controller.recv(65536)
-                while (size := whole(waiting)) and len(waiting) >= size:
-                    packet, waiting = waiting[:size], waiting[size:]
+                packets, waiting = split_packets(waiting)
+                for packet in packets:
                     # Command Complete of Read BD_ADDR.
                     if packet[:2] == b'\x04\x0e' and packet[4:6] == b'\x09\x10':
                         packet = packet[:7] + self.address + packet[13:]
@@ -166,13 +167,6 @@ class Stick:
         self.is_in = False
         self.carrier.join(LIMIT)
         wait_until(lambda: not os.path.exists(f'/sys/class/bluetooth/hci{self.index}'), 'the kernel has taken it away')
-
-
-def whole(octets):
-    """The length of the H4 packet at the head; 0 if it is not known yet."""
-    if len(octets) < 5:
-        return 0
-    return 3 + octets[2] if octets[0] == 4 else 5 + (octets[3] | octets[4] << 8) if octets[0] == 2 else 4 + octets[3]
 
 
 def unplug(process):
