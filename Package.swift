@@ -2,12 +2,11 @@
 import PackageDescription
 
 /// Settings of every Swift target: language mode 6 comes with the tools version. All code marks what is unsafe.
-let common: [SwiftSetting] = [
+let strict: [SwiftSetting] = [
     .enableExperimentalFeature("Lifetimes"),
     .enableUpcomingFeature("ExistentialAny"),
+    .strictMemorySafety(),
 ]
-
-let strict = common + [.strictMemorySafety()]
 
 /// Modules whose libraries nobody else should have to fetch: clients choose the traits `Services` and `Publishers`. The
 /// project's own tests set JELLING_SERVICES=1 instead, which builds nothing else again.
@@ -56,8 +55,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        // Its default traits bring the whole of Foundation with ICU's data: 40 MB in each static program.
-        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
         // Not fetched unless something that is built needs them.
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -65,7 +62,9 @@ let package = Package(
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
-        .target(name: "CLinux"),
+        // The kernel's Bluetooth sockets. Without pkg-config, which would link the library: only its headers are used.
+        .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),
+        .target(name: "CLinux", dependencies: ["CBluetooth"]),
         // Declares what CLinux has without importing it, so that no module above asks its clients for C.
         .target(
             name: "BLELinux", dependencies: ["CLinux"],
@@ -94,6 +93,10 @@ let package = Package(
             name: "BLESimulator", dependencies: ["BLEPackets", "BLEJSON"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("m")]),
         .target(name: "BLEHost", dependencies: ["BLEPackets"], swiftSettings: strict),
+        // Pure: one description for each message, and its forms: Protocol Buffers, JSON, the schema.
+        .target(
+            name: "BLEMessages", dependencies: ["BLEAppLifecycle", "BLEHost", "BLEJSON", "BLEPackets"],
+            swiftSettings: strict),
         .target(
             name: "BLESecurity",
             dependencies: [
@@ -138,7 +141,7 @@ let package = Package(
         .target(
             name: "CoreBluetooth",
             dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEAssignedNumbers", "BLEDaemonClient", "BLEDaemonProtocol",
+                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEAssignedNumbers", "BLEDaemonClient", "BLEMessages",
                 "BLESecurity", "BLEText", "BLEVirtualTransports", "CoreBluetoothSubmodules",
             ],
             swiftSettings: strict),
@@ -157,25 +160,20 @@ let package = Package(
             swiftSettings: forPublishers),
         .target(
             name: "CoreBluetoothTestKit", dependencies: ["BLE", "BLETestKit", "CoreBluetooth"], swiftSettings: strict),
-        .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture", "BLEStateFiles"], swiftSettings: strict),
-        // What programs and the daemon say to each other; Protocol/bled.proto is its source. What swift-protobuf
-        // generates does not say where it leaves memory safety.
         .target(
-            name: "BLEDaemonProtocol",
-            dependencies: [
-                "BLEAppLifecycle", "BLEHost", "BLEPackets", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-            ],
-            swiftSettings: common),
+            name: "BLERecording",
+            dependencies: ["BLECapture", "BLEHost", "BLEJSON", "BLEMessages", "BLEPackets", "BLEStateFiles"],
+            swiftSettings: strict),
         .target(
             name: "BLEDaemon",
             dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEAppState", "BLECapture", "BLEDaemonProtocol", "BLEHost", "BLEJSON",
-                "BLELinux", "BLEPackets", "BLEStateFiles", "BLETransport",
+                "BLE", "BLEAppLifecycle", "BLEAppState", "BLECapture", "BLEHost", "BLEJSON", "BLELinux", "BLEMessages",
+                "BLEPackets", "BLEStateFiles", "BLETransport",
             ],
             swiftSettings: strict),
         .target(
             name: "BLEDaemonClient",
-            dependencies: ["BLE", "BLEDaemonProtocol", "BLEHost", "BLEPackets", "BLETransport"],
+            dependencies: ["BLE", "BLEAppLifecycle", "BLEHost", "BLEMessages", "BLEPackets", "BLETransport"],
             swiftSettings: strict),
         .executableTarget(
             name: "bled",
@@ -227,7 +225,7 @@ let package = Package(
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         .target(
             name: "FuzzBodies",
-            dependencies: ["BLEAppLifecycle", "BLECapture", "BLEDaemon", "BLEDaemonProtocol", "BLEHost", "BLEPackets"],
+            dependencies: ["BLEAppLifecycle", "BLECapture", "BLEDaemon", "BLEHost", "BLEMessages", "BLEPackets"],
             path: "Tools/Fuzz/Sources/FuzzBodies", swiftSettings: strict),
         // Engines on one virtual air, for every test that needs more than one machine.
         .target(
@@ -249,8 +247,12 @@ let package = Package(
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: strict),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: strict),
         .testTarget(
-            name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator", "BLESecurity", "TestSupport"],
+            name: "BLEHostTests",
+            dependencies: ["BLEHost", "BLEJSON", "BLEMessages", "BLESimulator", "BLESecurity", "TestSupport"],
             swiftSettings: strict),
+        // For Tools/Checks/messages.
+        .executableTarget(
+            name: "message-echo", dependencies: ["BLEMessages"], path: "Tests/MessageEcho", swiftSettings: strict),
         .executableTarget(
             name: "bond-store-writer", dependencies: ["BLESecurity"], path: "Tests/BondStoreWriter",
             swiftSettings: strict),
@@ -259,7 +261,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BLEAppLifecycleTests",
-            dependencies: ["BLEAppLifecycle", "BLEHost", "BLESecurity", "BLESimulator", "TestSupport"],
+            dependencies: [
+                "BLEAppLifecycle", "BLEHost", "BLEJSON", "BLEMessages", "BLESecurity", "BLESimulator", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEPresentation", "BLEVirtualTransports", "BLESimulator"],
@@ -292,17 +296,20 @@ let package = Package(
             name: "CoreBluetoothTests",
             dependencies: [
                 "CoreBluetooth", "ForeignDelegates", "OptimizedDelegates", "ScannedDelegates", "BLE", "BLEAppLifecycle",
-                "BLEAppState", "BLEDaemon", "BLESecurity", "BLESimulator", "BLEVirtualTransports",
+                "BLEAppState", "BLEDaemon", "BLEMessages", "BLESecurity", "BLESimulator", "BLEVirtualTransports",
             ],
             swiftSettings: strict, plugins: ["DelegateMethods"]),
         .testTarget(
             name: "BLERecordingTests",
-            dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator", "TestSupport"],
+            dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLEMessages", "BLESimulator", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BLEMessagesTests", dependencies: ["BLEAppLifecycle", "BLEHost", "BLEMessages"],
             swiftSettings: strict),
         .testTarget(
             name: "BLEDaemonTests",
             dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEDaemon", "BLEDaemonClient", "BLEDaemonProtocol", "BLETransport",
+                "BLE", "BLEAppLifecycle", "BLEDaemon", "BLEDaemonClient", "BLEMessages", "BLETransport",
                 "BLEVirtualTransports",
             ],
             swiftSettings: strict),

@@ -1,5 +1,5 @@
 import BLEAppLifecycle
-import BLEDaemonProtocol
+import BLEMessages
 import Glibc
 
 /// The limits of clients. A client that exceeds one harms only itself: its request is refused, or its connection ends.
@@ -64,6 +64,17 @@ public struct ClientLimits: Hashable, Sendable {
         let octets = sysconf(Int32(_SC_PHYS_PAGES)).multipliedReportingOverflow(by: sysconf(Int32(_SC_PAGESIZE)))
         return octets.overflow ? 8 << 20 : min(max(octets.partialValue / 1024, 1 << 20), 8 << 20)
     }()
+}
+
+extension ClientLimits {
+    /// What a client is told of them.
+    var ofWelcome: Welcome.Limits {
+        var told = Welcome.Limits()
+        (told.messageOctets, told.requests, told.advertisements) = (messageOctets, requests, advertisements)
+        (told.services, told.attributes, told.channels) = (services, attributes, channels)
+        (told.sets, told.trains) = (sets, trains)
+        return told
+    }
 }
 
 extension LifecycleSettings {

@@ -1,6 +1,6 @@
 @_spi(HostRunner) import BLE
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 import BLETransport
 import Glibc
@@ -266,16 +266,15 @@ extension Daemon {
                 connection.tool.submitted(number, as: operation)
             case .send(let message): octets += message.framed()
             case .written(let number):
-                let frame = WriteCommandFrame.written(number)
+                let frame = FromDaemon.completed(number, .success(.gatt(.written))).framed()
                 octets += frame
                 ends += 1
                 endOctets += frame.count
-            case .notified(let frame): frame.append(to: &octets)
             case .isApp(let hello, let frames): begin(connection, as: hello, frames)
             case .isOperator(let frames):
                 connection.operating = OperatorSession(frames: frames)
                 connection.operating?.allowance = connection.tool.allowance
-                octets += WireFromDaemon.with { $0.welcome.version = BledProtocol.version }.framed()
+                octets += FromDaemon.welcome(Welcome()).framed()
             case .serves:
                 if connection.pairing != nil { setPairing() }
                 routes.serves(connection.tool.client) { tools[$0] != nil }
@@ -307,14 +306,14 @@ extension Daemon {
                 if case .close = output { isClosing = true }
             }
         }
-        do throws(WireError) {
+        do throws(MessageError) {
             // Answers may be long: a program that reads them must not have too many at once.
             while connection.awaited == nil,
                 octets.count + connection.stream.waitingByteCount <= configuration.limits.heardOctets,
                 let request = try connection.operating?.next()
             {
                 guard let answer = answer(request, to: connection) else { continue }
-                octets += WireFromDaemon.with { $0.operatorAnswer = answer }.framed()
+                octets += FromDaemon.operatorAnswer(answer).framed()
                 drain()
             }
         } catch {

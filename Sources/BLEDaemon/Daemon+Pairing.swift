@@ -1,7 +1,7 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 
 /// A program that hears of a pairing, and answers its questions.

@@ -1,4 +1,4 @@
-import BLEDaemonProtocol
+import BLEMessages
 import BLETransport
 import Glibc
 
@@ -55,10 +55,7 @@ extension Daemon {
             connection.app?.refuse(.notAllowed, text)
         } else if connection.operating != nil {
             connection.operating?.end()
-            var message = WireFromDaemon()
-            message.refusal.reason = .notAllowed
-            message.refusal.text = text
-            connection.stream.send(message.framed().span.bytes)
+            connection.stream.send(FromDaemon.refusal(.notAllowed, text).framed().span.bytes)
             connection.stream.close()
         } else {
             connection.tool.refuse(.notAllowed, text)

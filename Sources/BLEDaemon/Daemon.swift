@@ -1,14 +1,11 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
 import BLEAppState
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 import BLETransport
 import Glibc
-
-/// Why a client was refused, as the client gets it.
-public typealias RefusalReason = WireRefusal.Reason
 
 /// One controller and the programs that share it through a Unix socket: tools, which use the engine's own operations,
 /// and apps, whose managers follow the rules of `AppLifecycle`. Everything runs on the thread of its event loop.

@@ -1,27 +1,27 @@
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 
 /// What the three kinds of session share.
 extension FrameReader {
     /// The next message of a program, and its cost, see `TurnLine`; `nil` if more octets are needed, or nothing of the
     /// allowance is left.
-    mutating func nextMessage(_ allowance: inout Int) throws(WireError) -> WireFromClient? {
+    mutating func nextMessage(_ allowance: inout Int) throws(MessageError) -> FromClient? {
         guard let octets = try nextOctets(&allowance) else { return nil }
-        return try WireFromClient(octets: octets)
+        return try FromClient(octets: octets)
     }
 
     /// The same without decoding it.
-    mutating func nextOctets(_ allowance: inout Int) throws(WireError) -> ArraySlice<UInt8>? {
+    mutating func nextOctets(_ allowance: inout Int) throws(MessageError) -> ArraySlice<UInt8>? {
         guard allowance > 0, let octets = try next() else { return nil }
         allowance -= TurnLine.cost(of: octets)
         return octets
     }
 }
 
-extension WireError {
+extension MessageError {
     /// How a client is told of its mistake.
-    var refusalReason: WireRefusal.Reason {
-        if case .messageTooLong = self { .messageTooLong } else { .protocol }
+    var refusalReason: RefusalReason {
+        if case .tooLong = self { .messageTooLong } else { .protocol }
     }
 }
 

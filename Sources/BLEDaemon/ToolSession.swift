@@ -1,5 +1,5 @@
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 
 /// A tool, that is, a client of the daemon that uses the engine's own operations: what it may do, which operations it
@@ -17,13 +17,11 @@ public struct ToolSession {
         /// Submit this command to the engine, and call `submitted` at once.
         case submit(HostCommand, number: OperationID)
         /// Send this.
-        case send(WireFromDaemon)
+        case send(FromDaemon)
         /// Report that a write command has been sent. While `hasManyCommands`, the report may wait for others.
         case written(OperationID)
-        /// Report what a device has sent.
-        case notified(NotificationFrame)
         /// The client is an app: an `AppSession` continues with its messages, and this session returns nothing more.
-        case isApp(WireAppHello, FrameReader)
+        case isApp(AppGreeting, FrameReader)
         /// The client is an operator: an `OperatorSession` continues with its messages, and this session returns
         /// nothing more.
         case isOperator(FrameReader)
@@ -141,31 +139,26 @@ public struct ToolSession {
 
     /// Whether there was a message.
     private mutating func receiveNext() -> Bool {
-        do throws(WireError) {
-            guard let octets = try frames.nextOctets(&allowance) else { return false }
-            if phase == .open, let command = WriteCommandFrame(message: octets) {
-                try receive(command)
-            } else {
-                try receive(try WireFromClient(octets: octets))
-            }
+        do throws(MessageError) {
+            guard let message = try frames.nextMessage(&allowance) else { return false }
+            try receive(message)
         } catch {
             refuse(error.refusalReason, "\(error)")
         }
         return true
     }
 
-    private mutating func receive(_ message: WireFromClient) throws(WireError) {
-        switch (message.message, phase) {
-        case (.hello(let hello)?, .greeting): greet(hello)
-        case (.request(let request)?, .open): try receive(request)
+    private mutating func receive(_ message: FromClient) throws(MessageError) {
+        switch (message, phase) {
+        case (.hello(let greeting), .greeting): greet(greeting)
+        case (.request(let request), .open): try receive(request)
         case (.hello, _), (.request, _), (.appRequest, _), (.appReturned, _), (.appMove, _), (.appPairing, _),
             (.appAnswer, _), (.operatorRequest, _):
-            throw .unexpectedMessage
-        case (nil, _): throw .invalidField
+            throw .unexpected
         }
     }
 
-    private mutating func greet(_ hello: WireHello) {
+    private mutating func greet(_ hello: Greeting) {
         guard hello.version == BledProtocol.version else {
             return refuse(
                 .version, "version \(hello.version) is not spoken here: this daemon speaks \(BledProtocol.version)")
@@ -176,32 +169,24 @@ public struct ToolSession {
             phase = .waiting
         case .app:
             phase = .handedOver
-            outputs.append(.isApp(hello.app, frames))
+            outputs.append(.isApp(hello.app ?? .blank, frames))
         case .operator:
             guard isOperator else { return refuse(.notAllowed, Self.notOperator) }
             phase = .handedOver
             outputs.append(.isOperator(frames))
-        case .unspecified, .UNRECOGNIZED: refuse(.protocol, "this daemon has no sessions of that kind")
+        case .unspecified: refuse(.protocol, "this daemon has no sessions of that kind")
         }
     }
 
-    private mutating func receive(_ request: WireRequest) throws(WireError) {
-        let number = OperationID(rawValue: request.operation)
-        guard request.operation > lastNumber else { throw .invalidField }
-        let isOwn = try receiveOwn(request, number)
-        guard !isOwn else {
-            lastNumber = request.operation
-            return
+    private mutating func receive(_ request: ToolRequest) throws(MessageError) {
+        guard request.operation.rawValue > lastNumber else { throw .invalidField }
+        lastNumber = request.operation.rawValue
+        switch request.command {
+        case .host(let command): receive(command, request.operation)
+        case .servePairing(let options): servePairing(options, request.operation)
+        case .capture(let isOn): capture(isOn, request.operation)
+        case .leave: outputs.append(.leave(request.operation))
         }
-        let command = try HostCommand(request)
-        lastNumber = request.operation
-        receive(command, number)
-    }
-
-    private mutating func receive(_ frame: WriteCommandFrame) throws(WireError) {
-        guard frame.operation.rawValue > lastNumber else { throw .invalidField }
-        lastNumber = frame.operation.rawValue
-        receive(HostCommand.link(frame.link, .gatt(.writeCommand(frame.handle, value: frame.value))), frame.operation)
     }
 
     private mutating func receive(_ command: HostCommand, _ number: OperationID) {
@@ -276,7 +261,7 @@ public struct ToolSession {
     }
 
     mutating func complete(_ number: OperationID, _ result: Result<HostResult, HostFailure>) {
-        send { $0.completed = WireCompleted(number, result) }
+        send(.completed(number, result))
     }
 
     /// The engine has accepted the command with the client's number `number` as its `operation`.
@@ -311,26 +296,16 @@ public struct ToolSession {
         switch phase {
         case .waiting:
             phase = .open
-            let told = bonds.compactMap { known($0) }
-            let (limits, isOperator, settings) = (limits, isOperator, settings)
-            send {
-                $0.welcome.version = BledProtocol.version
-                $0.welcome.controller = WireController(information)
-                $0.welcome.limits.messageOctets = UInt32(clamping: limits.messageOctets)
-                $0.welcome.limits.requests = UInt32(clamping: limits.requests)
-                $0.welcome.limits.advertisements = UInt32(clamping: limits.advertisements)
-                $0.welcome.limits.services = UInt32(clamping: limits.services)
-                $0.welcome.limits.attributes = UInt32(clamping: limits.attributes)
-                $0.welcome.limits.channels = UInt32(clamping: limits.channels)
-                $0.welcome.limits.sets = UInt32(clamping: limits.sets)
-                $0.welcome.limits.trains = UInt32(clamping: limits.trains)
-                $0.welcome.revision = BledProtocol.revision
-                $0.welcome.acceptsEnhancedBearers = settings.acceptsEnhancedBearers
-                $0.welcome.tellsAddressResolution = settings.tellsAddressResolution
-                $0.welcome.isOperator = isOperator
-                $0.welcome.bonds = told.map { WireBond($0) }
-            }
-        case .open: send { $0.ready = WireController(information) }
+            var welcome = Welcome()
+            welcome.controller = information
+            welcome.limits = limits.ofWelcome
+            welcome.isOperator = isOperator
+            welcome.bonds = bonds.compactMap { known($0) }
+            welcome.revision = BledProtocol.revision
+            welcome.acceptsEnhancedBearers = settings.acceptsEnhancedBearers
+            welcome.tellsAddressResolution = settings.tellsAddressResolution
+            send(.welcome(welcome))
+        case .open: pass(.ready(information))
         case .greeting, .ended, .handedOver: break
         }
     }
@@ -358,7 +333,7 @@ public struct ToolSession {
     /// The controller is gone.
     public mutating func controllerIsLost(_ reason: String) {
         guard phase == .open || phase == .waiting else { return }
-        send { $0.lost.text = reason }
+        send(.lost(reason))
         close()
     }
 
@@ -384,9 +359,10 @@ public struct ToolSession {
                 lostDiscoveries = lostDiscoveries.addingReportingOverflow(1).partialValue
                 return
             }
-            let lost = lostDiscoveries
+            var told = discovery
+            told.scan = number
+            send(.discovered(told, lost: lostDiscoveries))
             lostDiscoveries = 0
-            send { $0.discovered = WireDiscovery(discovery, operation: number, lost: lost) }
         case .connected(let information, client):
             if !links.contains(information.id) { links.append(information.id) }
             pass(event)
@@ -395,9 +371,7 @@ public struct ToolSession {
             pass(event)
         case .gatt(let link, .notification(let value)):
             guard links.contains(link), value.clients.contains(client) else { return }
-            outputs.append(
-                .notified(
-                    NotificationFrame(link, value.handle, value: value.value, isIndication: value.isIndication)))
+            pass(event)
         case .gatt(let link, _): if holds(link) { pass(event) }
         // What it may answer comes from `takesPartInPairing`.
         case .pairing(let link, _): if isPairing(link) { pass(event) }
@@ -431,24 +405,17 @@ public struct ToolSession {
     public func isPairing(_ link: LinkID) -> Bool { pairings.contains { $0.link == link } }
 
     mutating func pass(_ event: HostEvent) {
-        if let message = WireFromDaemon(event) { outputs.append(.send(message)) }
+        send(.event(event))
     }
 
-    mutating func send(_ fill: (inout WireFromDaemon) -> Void) {
-        var message = WireFromDaemon()
-        fill(&message)
-        outputs.append(.send(message))
-    }
+    mutating func send(_ message: FromDaemon) { outputs.append(.send(message)) }
 
     // MARK: The end
 
     /// Ends the session and sends the client the reason.
-    public mutating func refuse(_ reason: WireRefusal.Reason, _ text: String) {
+    public mutating func refuse(_ reason: RefusalReason, _ text: String) {
         guard isTool else { return }
-        send {
-            $0.refusal.reason = reason
-            $0.refusal.text = text
-        }
+        send(.refusal(reason, text))
         close()
     }
 

@@ -1,5 +1,5 @@
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 import BLETransport
 import FoundationEssentials
@@ -8,40 +8,11 @@ import FoundationEssentials
 /// operators may use it.
 public enum DaemonOperator {
     /// A request of an operator.
-    public enum Request: Hashable, Sendable {
-        /// Lists the installed apps.
-        case list
-        /// Reads the manifests again.
-        case reload
-        /// Brings an app to the foreground; launches it if it does not run.
-        case foreground(String)
-        /// Sends an app to the background.
-        case background(String)
-        /// Stops an app until an event wakes it.
-        case suspend(String)
-        /// Force-quits an app: all its operations end, and no event launches it (SPEC SPR-30).
-        case quit(String)
-        /// Describes one installed app, with its manifest.
-        case show(String)
-        /// Installs an app: the octets of its manifest.
-        case install([UInt8])
-        /// Removes an installed app: ends it as `quit` does, deletes its manifest, and forgets what the daemon knows of
-        /// it. `keepsState`: the devices that it knows are kept, for when it is installed again. Bonds stay.
-        case remove(String, keepsState: Bool)
-        /// The state of the daemon, its controller and its clients.
-        case status
-        /// The alerts that nobody has answered.
-        case alerts
-        /// Answers an alert; accepting it brings the app to the foreground (SPEC ALR-4).
-        case answerAlert(UInt32, accepts: Bool)
-        /// The bonds, without keys.
-        case bonds
-        /// Removes a bond, and ends a link to its device.
-        case removeBond(DeviceAddress)
-        /// Switches Bluetooth off or on (SPEC SPR-30). Off, links end and managers become `poweredOff`; on, they become
-        /// `poweredOn` as soon as the controller can be used. It lasts until the daemon ends.
-        case power(Bool)
-    }
+    public typealias Request = OperatorRequest
+    /// An app that is installed.
+    public typealias App = AppStatus
+    /// What was done to remove an app.
+    public typealias RemovedApp = BLEMessages.RemovedApp
 
     /// The answer to a request; what the request does not ask for is empty.
     public struct Answer: Sendable {
@@ -95,7 +66,7 @@ public enum DaemonOperator {
             switch self {
             case .transport(let error): error.description
             case .refused(let text): text
-            case .noBond: WireOperatorAnswer.noBond
+            case .noBond: OperatorAnswer.noBond
             case .noAnswer(let limit):
                 "bled has not answered for \(limit.components.seconds) s, so it hangs; restart it (systemctl restart bled)"
             case .cancelled: "cancelled"
@@ -113,7 +84,7 @@ public enum DaemonOperator {
     public static func perform(
         _ request: Request, at path: String, within limit: Duration = patience
     ) async throws(Failure) -> Answer {
-        let conversation = OperatorConversation(path, WireOperatorRequest(request))
+        let conversation = OperatorConversation(path, request)
         let answer: Result<Answer, Failure> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 conversation.begin(within: limit) { event in
@@ -148,12 +119,11 @@ public enum DaemonOperator {
     private static func watch<Element: Sendable>(
         _ watched: Watched, at paths: [String], as element: @escaping @Sendable (Int, Event) -> Element
     ) -> AsyncThrowingStream<Element, any Error> {
-        var request = WireOperatorRequest()
-        switch watched {
-        case .alerts: request.followAlerts = WireNothing()
-        case .packets: request.capture = WireNothing()
-        }
-        let asked = request
+        let asked: Request =
+            switch watched {
+            case .alerts: .followAlerts
+            case .packets: .capture
+            }
         return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(65536)) { continuation in
             let conversations = paths.map { OperatorConversation($0, asked) }
             continuation.onTermination = { _ in for conversation in conversations { conversation.end(with: .cancelled) }
@@ -172,33 +142,6 @@ public enum DaemonOperator {
                     return true
                 }
             }
-        }
-    }
-}
-
-extension WireOperatorRequest {
-    fileprivate init(_ request: DaemonOperator.Request) {
-        self.init()
-        switch request {
-        case .list: list = WireNothing()
-        case .reload: reload = WireNothing()
-        case .foreground(let name): foreground = name
-        case .background(let name): background = name
-        case .suspend(let name): suspend = name
-        case .quit(let name): quit = name
-        case .show(let name): show = name
-        case .install(let file): install = Data(file)
-        case .remove(let name, let keepsState):
-            remove.app = name
-            remove.keepsState = keepsState
-        case .status: status = WireNothing()
-        case .alerts: alerts = WireNothing()
-        case .answerAlert(let alert, let accepts):
-            answerAlert.alert = alert
-            answerAlert.accepts = accepts
-        case .bonds: bonds = WireNothing()
-        case .removeBond(let identity): removeBond = WireAddress(identity)
-        case .power(let isOn): power = isOn
         }
     }
 }

@@ -1,6 +1,6 @@
 @_spi(HostRunner) import BLE
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 import BLETransport
 
@@ -66,10 +66,7 @@ final class DaemonRunner: EngineRunner {
         try stream.start(
             on: loop, receive: { [unowned self] in receive($0) }, closed: { [unowned self] in streamEnded($0) })
         self.stream = stream
-        var greeting = WireFromClient()
-        greeting.hello.version = BledProtocol.version
-        greeting.hello.session = .tool
-        send(greeting)
+        send(.hello(Greeting(.tool)))
     }
 
     func close() { stream?.close() }
@@ -101,15 +98,7 @@ final class DaemonRunner: EngineRunner {
         let operation = nextOperation()
         if command == .stop {
             leave(operation)
-        } else if hasBegun, case .link(let link, .gatt(.writeCommand(let handle, let value))) = command {
-            stream?.send(WriteCommandFrame(operation, link, handle, value: value).framed().span.bytes)
-        } else if hasBegun, let request = WireRequest(withOptions(command), operation: operation),
-            request.revision <= revision
-        {
-            var message = WireFromClient()
-            message.request = request
-            send(message)
-        } else {
+        } else if !hasBegun || !send(withOptions(command), operation) {
             let failure: HostFailure =
                 hasBegun ? .invalidRequest(.notAvailableOnSharedController) : .controllerLost
             events.append(.completed(operation, .failure(failure)))
@@ -123,10 +112,7 @@ final class DaemonRunner: EngineRunner {
             return events.append(.completed(operation, .success(.done)))
         }
         leaving = operation
-        var message = WireFromClient()
-        message.request.operation = operation.rawValue
-        message.request.leave = WireNothing()
-        send(message)
+        send(.request(ToolRequest(operation, .leave)))
         // A daemon that is stuck must not hold up this program's end.
         leavingDeadline = loop.makeDeadline { [weak self] in self?.giveUpLeaving() }
         leavingDeadline?.set(atMicroseconds: loop.nowMicroseconds + Self.leavingMicroseconds)
@@ -144,12 +130,9 @@ final class DaemonRunner: EngineRunner {
     }
 
     /// Sends a request of this object itself.
-    private func request(_ fill: (inout WireRequest) -> Void) -> OperationID {
+    private func request(_ command: ToolCommand) -> OperationID {
         let operation = nextOperation()
-        var message = WireFromClient()
-        message.request.operation = operation.rawValue
-        fill(&message.request)
-        send(message)
+        send(.request(ToolRequest(operation, command)))
         ownRequests.insert(operation)
         return operation
     }
@@ -157,8 +140,7 @@ final class DaemonRunner: EngineRunner {
     private func tellOptions() {
         guard configuration.pairingAgent != nil, !hasToldOptions else { return }
         hasToldOptions = true
-        let options = WirePairingOptions(configuration.security.pairing)
-        _ = request { $0.servePairing = options }
+        _ = request(.servePairing(configuration.security.pairing))
     }
 
     /// Before this client serves, the daemon learns how it pairs with centrals, and its name.
@@ -173,8 +155,7 @@ final class DaemonRunner: EngineRunner {
             return close()
         }
         if isOperator, configuration.deviceName != AdapterConfiguration().deviceName {
-            let name = configuration.deviceName
-            _ = request { $0.setDeviceName = name }
+            _ = request(.host(.server(.setDeviceName(configuration.deviceName))))
         }
     }
 
@@ -191,7 +172,16 @@ final class DaemonRunner: EngineRunner {
         }
     }
 
-    private func send(_ message: WireFromClient) { stream?.send(message.framed().span.bytes) }
+    private func send(_ message: FromClient) { stream?.send(message.framed().span.bytes) }
+
+    /// - Returns: whether the protocol has the command, and the daemon knows it.
+    private func send(_ command: HostCommand, _ operation: OperationID) -> Bool {
+        let request = FromClient.request(ToolRequest(operation, .host(command)))
+        let frame = request.framed()
+        guard !frame.isEmpty, request.revision <= revision else { return false }
+        stream?.send(frame.span.bytes)
+        return true
+    }
 
     // MARK: Events
 
@@ -207,16 +197,8 @@ final class DaemonRunner: EngineRunner {
 
     private func receive(_ bytes: RawSpan) {
         frames.append(bytes)
-        do throws(WireError) {
-            while let octets = try frames.next() {
-                if let operation = WriteCommandFrame.writtenOperation(in: octets), !ownRequests.contains(operation) {
-                    events.append(.completed(operation, .success(.gatt(.written))))
-                } else if let notified = NotificationFrame(message: octets) {
-                    events.append(.gatt(notified.link, .notification(GATTNotification(notified, for: .local))))
-                } else {
-                    try take(try WireFromDaemon(octets: octets))
-                }
-            }
+        do throws(MessageError) {
+            while let octets = try frames.next() { take(try FromDaemon(octets: octets)) }
         } catch {
             reason = .daemonEnded(reason: "it speaks another protocol: \(error)")
             close()
@@ -224,12 +206,10 @@ final class DaemonRunner: EngineRunner {
         settle()
     }
 
-    private func take(_ message: WireFromDaemon) throws(WireError) {
-        // A newer daemon may send messages that this version does not know.
-        guard let content = message.message else { return }
-        switch content {
+    private func take(_ message: FromDaemon) {
+        switch message {
         case .welcome(let welcome):
-            information = try ControllerInformation(welcome.controller)
+            information = welcome.controller ?? ControllerInformation()
             hasBegun = true
             isOperator = welcome.isOperator
             revision = welcome.revision
@@ -237,54 +217,52 @@ final class DaemonRunner: EngineRunner {
                 reason = .daemonEnded(reason: missing)
                 return close()
             }
-            bonds = []
-            for bond in welcome.bonds { bonds.append(try Bond(bond)) }
+            bonds = welcome.bonds
             if revision >= Self.pairingRevision { tellOptions() }
             if configuration.tap != nil {
-                capturing = request { $0.capture = true }
+                capturing = request(.capture(true))
             } else {
                 events.append(.ready(information))
             }
-        case .completed(let end) where leaving?.rawValue == end.operation: giveUpLeaving()
-        case .completed(let end) where ownRequests.contains(OperationID(rawValue: end.operation)):
-            try ended(end)
-        case .packet(let packet):
+        case .event(let event): take(event)
+        case .completed(let operation, _) where operation == leaving: giveUpLeaving()
+        case .completed(let operation, let result) where ownRequests.contains(operation): ended(operation, result)
+        case .completed(let operation, let result): events.append(.completed(operation, result))
+        case .discovered(let discovery, let lost):
+            counters.advertisingReports += 1 + UInt64(lost)
+            events.append(.discovered(discovery))
+        case .advertisingSet(let operation, let event, _):
+            events.append(.advertisingSet(operation, .local, event))
+        case .train(let operation, let event, _): events.append(.train(operation, .local, event))
+        case .advertisingRoom(let operation, let room): events.append(.advertisingRoom(operation, .local, room))
+        case .packet(let octets, let isFromController, let unixMicroseconds, _):
             configuration.tap?.observe(
-                Array(packet.octets).span.bytes,
-                direction: packet.isFromController ? .controllerToHost : .hostToController,
-                unixMicroseconds: packet.unixMicroseconds)
+                octets.span.bytes, direction: isFromController ? .controllerToHost : .hostToController,
+                unixMicroseconds: unixMicroseconds)
+        case .refusal(_, let text): reason = .daemonEnded(reason: text)
+        case .lost(let text): reason = .daemonEnded(reason: "its controller is lost: \(text)")
+        // Messages for apps and operators, or of a newer daemon.
+        case .appWelcome, .appEvent, .appTaken, .appNotice, .appPairing, .operatorAnswer, .alert, .unknown: break
+        }
+    }
+
+    private func take(_ event: HostEvent) {
+        switch event {
         case .bondChanged(let bond):
-            let bond = try Bond(bond)
             if let place = bonds.firstIndex(where: { $0.identity == bond.identity }) {
                 bonds[place] = bond
             } else {
                 bonds.append(bond)
             }
-            try append(content)
-        case .bondRemoved(let identity):
-            let identity = try DeviceAddress(identity).withoutIdentityMark
-            bonds.removeAll { $0.identity == identity }
-            try append(content)
-        case .refusal(let refusal): reason = .daemonEnded(reason: refusal.text)
-        case .lost(let lost): reason = .daemonEnded(reason: "its controller is lost: \(lost.text)")
-        case .discovered(let discovery):
-            counters.advertisingReports += 1 + UInt64(discovery.lost)
-            try append(content)
-        case .ready(let controller):
-            information = try ControllerInformation(controller)
-            try append(content)
-        case .completed, .connected, .disconnected, .notification, .mtuChanged, .subscriptionsForgotten, .writeRoom,
-            .recovering, .pairing, .encryptionChanged, .server, .centralConnected, .centralDisconnected,
-            .advertisingChanged, .parametersChanged, .channel, .advertisingSet, .train, .physChanged,
-            .dataLengthChanged, .subrateChanged, .linkReport, .cleartextRefused, .advertisingRoom:
-            try append(content)
-        // Messages for apps and operators.
-        case .appWelcome, .appEvent, .appTaken, .appNotice, .appPairing, .operatorAnswer, .alert: break
+        case .bondRemoved(let identity): bonds.removeAll { $0.identity == identity.withoutIdentityMark }
+        case .ready(let controller): information = controller
+        default: break
         }
+        events.append(event)
     }
 
     /// What its owner has configured and the daemon decides at its start.
-    private func missing(of welcome: WireWelcome) -> String? {
+    private func missing(of welcome: Welcome) -> String? {
         if let bearers = configuration.enhancedBearers, bearers.opened == 0, !welcome.acceptsEnhancedBearers {
             return "it does not accept enhanced bearers (EATT): \(Self.remedy("enhancedBearers"))"
         }
@@ -302,11 +280,10 @@ final class DaemonRunner: EngineRunner {
 
     /// A request of this object itself has ended: one that is refused ends the connection, because what its owner has
     /// configured does not hold.
-    private func ended(_ end: WireCompleted) throws(WireError) {
-        let operation = OperationID(rawValue: end.operation)
+    private func ended(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
         ownRequests.remove(operation)
         let isCapture = operation == capturing
-        if case .failure(let failure) = try end.outcome {
+        if case .failure(let failure) = result {
             let what = isCapture ? "to see its packets" : "to require this of pairings"
             let isRefused = failure == .invalidRequest(.notPermitted)
             reason = .daemonEnded(reason: isRefused ? Self.refusal(what) : "\(failure)")
@@ -319,9 +296,5 @@ final class DaemonRunner: EngineRunner {
 
     private static func refusal(_ what: String) -> String {
         "it allows only root, its own user and the group of its operators \(what)"
-    }
-
-    private func append(_ content: WireFromDaemon.OneOf_Message) throws(WireError) {
-        if let event = try HostEvent(content, for: .local) { events.append(event) }
     }
 }

@@ -1,4 +1,4 @@
-import BLEDaemonProtocol
+import BLEMessages
 import BLETransport
 import Synchronization
 
@@ -14,7 +14,7 @@ final class OperatorConversation: @unchecked Sendable {
     }
 
     private let path: String
-    private let request: WireOperatorRequest
+    private let request: OperatorRequest
     private var frames = FrameReader(limit: BledProtocol.eventLimit)
     /// `nil` after the end.
     private var report: ((Event) -> Bool)?
@@ -30,7 +30,7 @@ final class OperatorConversation: @unchecked Sendable {
 
     private let control = Mutex(Control())
 
-    init(_ path: String, _ request: WireOperatorRequest) {
+    init(_ path: String, _ request: OperatorRequest) {
         self.path = path
         self.request = request
     }
@@ -47,12 +47,8 @@ final class OperatorConversation: @unchecked Sendable {
                 on: loop, receive: { self.receive($0) },
                 closed: { self.tell(.ended(.transport($0 ?? .closedByPeer))) })
             self.stream = stream
-            var greeting = WireFromClient()
-            greeting.hello.version = BledProtocol.version
-            greeting.hello.session = .operator
-            var asked = WireFromClient()
-            asked.operatorRequest = request
-            stream.send((greeting.framed() + asked.framed()).span.bytes)
+            let greeting = FromClient.hello(Greeting(.operator))
+            stream.send((greeting.framed() + FromClient.operatorRequest(request).framed()).span.bytes)
             if let limit {
                 patience = loop.makeDeadline { [weak self] in self?.tell(.ended(.noAnswer(after: limit))) }
                 patience?.set(
@@ -89,19 +85,18 @@ final class OperatorConversation: @unchecked Sendable {
 
     private func receive(_ bytes: RawSpan) {
         frames.append(bytes)
-        do throws(WireError) {
+        do throws(MessageError) {
             while report != nil, let octets = try frames.next() {
-                switch try WireFromDaemon(octets: octets).message {
-                case .operatorAnswer(let answer): try take(answer)
+                switch try FromDaemon(octets: octets) {
+                case .operatorAnswer(let answer): take(answer)
                 case .alert(let alert): tell(.event(.alert(DaemonOperator.Alert(alert))))
-                case .packet(let packet):
+                case .packet(let octets, let isFromController, let unixMicroseconds, let lost):
                     tell(
                         .event(
                             .packet(
-                                Array(packet.octets),
-                                packet.isFromController ? .controllerToHost : .hostToController,
-                                unixMicroseconds: packet.unixMicroseconds, lost: packet.lost)))
-                case .refusal(let refusal): tell(.ended(.refused(refusal.text)))
+                                octets, isFromController ? .controllerToHost : .hostToController,
+                                unixMicroseconds: unixMicroseconds, lost: lost)))
+                case .refusal(_, let text): tell(.ended(.refused(text)))
                 default: break
                 }
             }
@@ -110,10 +105,10 @@ final class OperatorConversation: @unchecked Sendable {
         }
     }
 
-    private func take(_ answer: WireOperatorAnswer) throws(WireError) {
-        if answer.error == WireOperatorAnswer.noBond { return tell(.ended(.noBond)) }
+    private func take(_ answer: OperatorAnswer) {
+        if answer.error == OperatorAnswer.noBond { return tell(.ended(.noBond)) }
         if !answer.error.isEmpty { return tell(.ended(.refused(answer.error))) }
-        tell(.answer(try DaemonOperator.Answer(answer)))
+        tell(.answer(DaemonOperator.Answer(answer)))
     }
 
     private func tell(_ event: Event) {

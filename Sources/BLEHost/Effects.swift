@@ -1,11 +1,12 @@
 import BLEPackets
 
-/// The effects of an input: packets, commands, events, questions to the toolbox, and the note that the controller has
-/// to be brought closer to what the clients want.
+/// The effects of an input: packets, commands, events and questions to the toolbox.
 ///
 /// The engine's rooms write only into this value, and `Host.settle` drains it in one place. After an input, its
 /// contents go to the controller or wait until the owner of the engine takes them.
 struct Effects {
+    /// The time of the input.
+    var now = Instant.zero
     /// Packets for the transport.
     var packets = Outbox()
     /// Commands that wait for the controller's credits, and the one that is in progress.
@@ -19,8 +20,6 @@ struct Effects {
     /// Questions to the toolbox.
     var desk = ToolboxDesk()
     var counters = HostCounters()
-    /// Whether something changed that affects scanning, connecting or advertising.
-    var needsConvergence = false
 
     private var lastOperation: UInt64 = 0
 

@@ -37,6 +37,7 @@ struct EventQueue {
     }
 
     var isEmpty: Bool { events.isEmpty }
+    var count: Int { events.count }
 
     mutating func append(_ event: HostEvent) {
         switch Self.kind(of: event) {

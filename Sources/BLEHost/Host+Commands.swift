@@ -2,9 +2,7 @@ import BLEPackets
 
 /// The clients' commands, each passed to its room.
 extension Host {
-    mutating func perform(
-        _ command: HostCommand, operation: OperationID, client: ClientID, at now: Instant
-    ) {
+    mutating func perform(_ command: HostCommand, operation: OperationID, client: ClientID) {
         switch phase {
         case .failed:
             return effects.complete(operation, .failure(.controllerUnresponsive))
@@ -21,30 +19,29 @@ extension Host {
         case .closed, .awaitingTransport, .starting, .ready: break
         }
         switch command {
-        case .radio(.connect(let request)): connect(request, operation: operation, client: client, at: now)
+        case .radio(.connect(let request)): connect(request, operation: operation, client: client)
         case .radio(.receiveTrains), .radio(.transferTrain):
             guard case .radio(let command) = command else { return }
-            performOnLink(command, operation: operation, client: client, at: now)
+            performOnLink(command, operation: operation, client: client)
         case .radio(let command):
             guard HostCommand.radio(command).isBuiltIn else {
                 return effects.complete(operation, .failure(.limitReached))
             }
             radio.perform(
-                command, operation: operation, client: client, isPresent: isTargetPresent(command), at: now,
-                into: &effects)
-        case .link(let link, let command): perform(command, on: link, operation: operation, client: client, at: now)
+                command, operation: operation, client: client, isPresent: isTargetPresent(command), into: &effects)
+        case .link(let link, let command): perform(command, on: link, operation: operation, client: client)
         case .channel(let command):
             guard isExclusive(operation) else { return }
-            perform(command, operation: operation, client: client, at: now)
+            perform(command, operation: operation, client: client)
         case .server(let command):
             guard isExclusive(operation) else { return }
             guard BuiltIn.server else { return effects.complete(operation, .failure(.limitReached)) }
             do throws(GATTPublishError) {
-                effects.complete(operation, .success(try server.perform(command, client: client, at: now)))
+                effects.complete(operation, .success(try server.perform(command, client: client, at: effects.now)))
             } catch { effects.complete(operation, .failure(.publishing(error))) }
-        case .security(let command): perform(command, operation: operation, client: client, at: now)
+        case .security(let command): perform(command, operation: operation, client: client)
         case .cancel(let target):
-            cancel(target, at: now)
+            cancel(target)
             effects.complete(operation, .success(.done))
         case .holdIndications(let isHeld):
             holdIndications(isHeld, of: client)
@@ -57,7 +54,7 @@ extension Host {
             effects.commands.append(
                 opcode: opcode, parameters: parameters, purpose: .client(operation), of: client)
         case .stop:
-            stop(operation, at: now)
+            stop(operation)
         }
     }
 
@@ -76,19 +73,17 @@ extension Host {
 
     // MARK: Links
 
-    private mutating func perform(
-        _ command: LinkCommand, on id: LinkID, operation: OperationID, client: ClientID, at now: Instant
-    ) {
+    private mutating func perform(_ command: LinkCommand, on id: LinkID, operation: OperationID, client: ClientID) {
         guard BuiltIn.links else { return effects.complete(operation, .failure(.notConnected)) }
         switch command {
         case .disconnect:
             guard let link = links[id] else { return effects.complete(operation, .failure(.notConnected)) }
-            link.disconnect(operation: operation, client: client, &pairings, at: now, into: &effects)
+            link.disconnect(operation: operation, client: client, &pairings, into: &effects)
         case .gatt(let request):
             guard isExclusive(operation), let link = openLink(id, operation) else { return }
-            link.perform(request, operation: operation, client: client, &pairings, at: now, into: &effects)
+            link.perform(request, operation: operation, client: client, &pairings, into: &effects)
         case .procedure(let procedure):
-            openLink(id, operation)?.start(procedure, operation: operation, client: client, at: now, into: &effects)
+            openLink(id, operation)?.start(procedure, operation: operation, client: client, into: &effects)
         }
     }
 
@@ -109,9 +104,7 @@ extension Host {
         for link in links.all { link.holdIndications(of: holdingClients, into: &effects) }
     }
 
-    private mutating func perform(
-        _ command: ChannelCommand, operation: OperationID, client: ClientID, at now: Instant
-    ) {
+    private mutating func perform(_ command: ChannelCommand, operation: OperationID, client: ClientID) {
         guard BuiltIn.channels else { return effects.complete(operation, .failure(.notConnected)) }
         switch command {
         case .listen(let spsm, let settings, let requiresEncryption, let demanded):
@@ -126,18 +119,17 @@ extension Host {
             effects.complete(operation, isRemoved ? .success(.done) : .failure(.channel(.invalidSPSM)))
         case .open(let link, let spsm, let settings):
             openLink(link, operation)?.openChannel(
-                spsm, settings, operation: operation, client: client, &pairings, at: now, into: &effects)
+                spsm, settings, operation: operation, client: client, &pairings, into: &effects)
         case .openEnhanced(let link, let spsm, let settings, let count):
             openLink(link, operation)?.openChannel(
-                spsm, settings, enhancedCount: count, operation: operation, client: client, &pairings, at: now,
-                into: &effects)
+                spsm, settings, enhancedCount: count, operation: operation, client: client, &pairings, into: &effects)
         case .reconfigure(let channels, let maximumTransmissionUnit, let maximumPayloadSize):
             guard let link = channels.first?.link, channels.allSatisfy({ $0.link == link }) else {
                 return effects.complete(operation, .failure(.channel(.notOpen)))
             }
             openLink(link, operation, else: .channel(.notOpen))?.reconfigureChannels(
                 channels.map { $0.number }, maximumTransmissionUnit: maximumTransmissionUnit,
-                maximumPayloadSize: maximumPayloadSize, operation: operation, at: now, into: &effects)
+                maximumPayloadSize: maximumPayloadSize, operation: operation, into: &effects)
         case .send(let channel, let octets):
             openLink(channel.link, operation, else: .channel(.notOpen))?.sendUnit(
                 octets, on: channel.number, operation: operation, into: &effects)
@@ -148,31 +140,29 @@ extension Host {
             effects.complete(operation, .success(.done))
         case .close(let channel):
             openLink(channel.link, operation, else: .channel(.notOpen))?.closeChannel(
-                channel.number, operation: operation, at: now, into: &effects)
+                channel.number, operation: operation, into: &effects)
         }
     }
 
     // MARK: Security
 
-    private mutating func perform(
-        _ command: SecurityCommand, operation: OperationID, client: ClientID, at now: Instant
-    ) {
+    private mutating func perform(_ command: SecurityCommand, operation: OperationID, client: ClientID) {
         guard BuiltIn.pairing else { return effects.complete(operation, .failure(.security(.notAvailable))) }
         switch command {
         case .pair(let link, let options):
             openLink(link, operation)?.pair(
-                options, operation: operation, client: client, &pairings, &links, at: now, into: &effects)
+                options, operation: operation, client: client, &pairings, &links, into: &effects)
         case .encrypt(let link):
-            openLink(link, operation)?.encrypt(operation: operation, &pairings, at: now, into: &effects)
+            openLink(link, operation)?.encrypt(operation: operation, &pairings, into: &effects)
         case .answerPairing(let question, let answer):
             let asking = links.all.first { $0.security.question?.id == question }
             let isTaken =
-                asking?.answerPairing(answer, &pairings, &links, &server, at: now, into: &effects) ?? false
+                asking?.answerPairing(answer, &pairings, &links, &server, into: &effects) ?? false
             effects.complete(operation, .success(.accepted(isTaken)))
         case .setSecurity(let settings):
             let earlier = pairings.settings.clients
             pairings.settings = settings
-            for link in links.all { link.clientsChanged(from: earlier, &pairings, at: now, into: &effects) }
+            for link in links.all { link.clientsChanged(from: earlier, &pairings, into: &effects) }
             // The security requirements may have changed.
             for link in links.all { link.tellServerOfSecurity(&server, &pairings) }
             effects.complete(operation, .success(.done))
@@ -189,8 +179,7 @@ extension Host {
             for link in links.all where link.security.identity == identity {
                 // A pairing in progress would restore the bond.
                 guard wasThere || link.security.isPairing else { continue }
-                link.close(
-                    reason: .remoteUserTerminatedConnection, &pairings.attempts, at: now, into: &effects)
+                link.close(reason: .remoteUserTerminatedConnection, &pairings.attempts, into: &effects)
             }
             effects.complete(operation, .success(.accepted(wasThere)))
         case .nameBond(let identity, let name):
@@ -213,11 +202,11 @@ extension Host {
     // MARK: Cancelling
 
     /// Ends an operation wherever it runs.
-    private mutating func cancel(_ operation: OperationID, at now: Instant) {
+    private mutating func cancel(_ operation: OperationID) {
         if radio.cancel(operation, into: &effects) { return }
         if let (_, failure) = effects.desk.cancel(operation) { return effects.complete(operation, .failure(failure)) }
         if effects.commands.cancel(operation) { return effects.complete(operation, .failure(.cancelled)) }
         guard BuiltIn.links else { return }
-        for link in links.all where link.cancel(operation, &pairings, at: now, into: &effects) { return }
+        for link in links.all where link.cancel(operation, &pairings, into: &effects) { return }
     }
 }

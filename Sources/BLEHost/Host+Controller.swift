@@ -4,16 +4,16 @@ import BLEPackets
 extension Host {
     // MARK: Starting
 
-    mutating func startController(at now: Instant) {
+    mutating func startController() {
         session.start()
-        continueStartup(at: now)
+        continueStartup()
     }
 
     /// Continues the start until it has to wait for an answer.
-    mutating func continueStartup(at now: Instant) {
+    mutating func continueStartup() {
         while true {
             switch session.proceed(
-                isAddressBeingMade: radio.privateAddress.isBeingMade, at: now, into: &effects.commands)
+                isAddressBeingMade: radio.privateAddress.isBeingMade, at: effects.now, into: &effects.commands)
             {
             case .waiting: return
             case .addressChosen:
@@ -26,7 +26,6 @@ extension Host {
                 pairings.ownIdentity = information.identityAddress
                 effects.data.configure(packetLength: information.aclDataLength, packetCount: information.aclDataCount)
                 effects.events.append(.ready(information))
-                effects.needsConvergence = true
                 return
             }
         }
@@ -36,9 +35,7 @@ extension Host {
 
     /// Command Complete or Command Status came for `opcode`.
     /// - Parameter parameters: the return parameters, or the status octet alone.
-    mutating func commandAnswered(
-        _ opcode: HCIOpcode, credits: UInt8, parameters: RawSpan, at now: Instant
-    ) throws(DecodingError) {
+    mutating func commandAnswered(_ opcode: HCIOpcode, credits: UInt8, parameters: RawSpan) throws(DecodingError) {
         guard let purpose = effects.commands.answered(opcode, credits: credits) else {
             // Opcode 0 only returns credits; any other unexpected answer is late or belongs to another process.
             if opcode.rawValue != 0 { effects.counters.unexpectedEvents &+= 1 }
@@ -49,24 +46,23 @@ extension Host {
         case .startup(let step):
             do throws(DecodingError) {
                 if try session.answered(step, parameters, into: &effects.commands) {
-                    continueStartup(at: now)
+                    continueStartup()
                 } else {
-                    recover(at: now)
+                    recover()
                 }
             } catch {
-                if step.isRequired { recover(at: now) } else { continueStartup(at: now) }
+                if step.isRequired { recover() } else { continueStartup() }
                 throw error
             }
-        case .scan: radio.scanAnswered(status, at: now, into: &effects)
-        case .initiate: radio.initiateAnswered(status, at: now, into: &effects)
-        case .advertise: radio.advertiseAnswered(status, at: now, into: &effects)
+        case .scan: radio.scanAnswered(status, into: &effects)
+        case .initiate: radio.initiateAnswered(status, into: &effects)
+        case .advertise: radio.advertiseAnswered(status, into: &effects)
         case .advertisingSetCapacity:
             guard BuiltIn.sets else { return }
             radio.sets.learned(status, opcode, parameters)
-            effects.needsConvergence = true
         case .advertisingSet(let handle):
-            radio.setAnswered(handle, status, opcode, parameters, at: now, into: &effects)
-        case .train: radio.trainAnswered(status, opcode, at: now, into: &effects)
+            radio.setAnswered(handle, status, opcode, parameters, into: &effects)
+        case .train: radio.trainAnswered(status, opcode, into: &effects)
         case .trainReceiver(let operation, _): radio.trainReceiverAnswered(operation, status, opcode, into: &effects)
         case .trainSubevents(let handle):
             radio.subeventsAnswered(handle, status, .controller(status, opcode), into: &effects)
@@ -74,11 +70,11 @@ extension Host {
             let failure = HostFailure.controller(status, opcode)
             effects.complete(operation, status.isSuccess ? .success(.done) : .failure(failure))
         case .ownAddress:
-            radio.addressAnswered(status, at: now, into: &effects)
+            radio.addressAnswered(status, at: effects.now)
             session.information.ownAddress = radio.ownAddress
         case .resolvingList: if BuiltIn.pairing { radio.resolvingListAnswered(status, into: &effects) }
         case .link(let link, let purpose):
-            linkCommandAnswered(purpose, on: link, status, opcode, parameters, at: now)
+            linkCommandAnswered(purpose, on: link, status, opcode, parameters)
         case .client(let operation):
             effects.complete(operation, .success(.hciAnswer(parameters.copied())))
         case .unattendedOnLink, .unusedTrainReceiver, .unwantedTrain, .unattended: break
@@ -87,60 +83,56 @@ extension Host {
 
     /// The controller answered a command about a link.
     private mutating func linkCommandAnswered(
-        _ purpose: LinkPurpose, on id: LinkID, _ status: HCIStatus, _ opcode: HCIOpcode, _ parameters: RawSpan,
-        at now: Instant
+        _ purpose: LinkPurpose, on id: LinkID, _ status: HCIStatus, _ opcode: HCIOpcode, _ parameters: RawSpan
     ) {
         guard let link = links[id] else { return }
         var failure = HostFailure.controller(status, opcode)
         if status.isSuccess {
             do throws(DecodingError) {
-                return try link.commandSucceeded(opcode, parameters, at: now, into: &effects)
+                return try link.commandSucceeded(opcode, parameters, into: &effects)
             } catch { failure = .controller(.unspecifiedError, opcode) }
         } else if purpose == .disconnect {
-            return disconnectRefused(status, on: link, at: now)
+            return disconnectRefused(status, on: link)
         }
-        link.commandFailed(
-            purpose, opcode, failure, &pairings, &links, &server, at: now, into: &effects)
+        link.commandFailed(purpose, opcode, failure, &pairings, &links, &server, into: &effects)
     }
 
     /// The controller knows no such link: it is gone, and its Disconnection Complete was lost or is late.
-    private mutating func disconnectRefused(_ status: HCIStatus, on link: Link, at now: Instant) {
+    private mutating func disconnectRefused(_ status: HCIStatus, on link: Link) {
         effects.counters.desynchronisations &+= 1
-        linkEnded(link, reason: .controller(status), at: now)
+        linkEnded(link, reason: .controller(status))
     }
 
     // MARK: Time
 
-    mutating func advanceController(to now: Instant) {
-        if effects.commands.restoreCredit(at: now) { effects.counters.commandTimeouts &+= 1 }
-        guard let command = effects.commands.timeOut(at: now) else { return }
+    mutating func advanceController() {
+        if effects.commands.restoreCredit(at: effects.now) { effects.counters.commandTimeouts &+= 1 }
+        guard let command = effects.commands.timeOut(at: effects.now) else { return }
         effects.counters.commandTimeouts &+= 1
         switch command.purpose {
         case .startup(let step):
-            if step.isRequired { recover(at: now) } else { continueStartup(at: now) }
-        case .scan, .initiate, .advertise, .ownAddress: recover(at: now)
+            if step.isRequired { recover() } else { continueStartup() }
+        case .scan, .initiate, .advertise, .ownAddress: recover()
         // Some controllers swallow commands that they do not know: that ends what the command was for, and nothing
         // else.
         case .advertisingSetCapacity:
             guard BuiltIn.sets else { return }
             let none: [UInt8] = []
             radio.sets.learned(.connectionTimeout, command.opcode, none.span.bytes)
-            effects.needsConvergence = true
         case .advertisingSet(let handle):
-            radio.setTimedOut(handle, command.opcode, at: now, into: &effects)
-        case .train: radio.trainTimedOut(command.opcode, at: now, into: &effects)
+            radio.setTimedOut(handle, command.opcode, into: &effects)
+        case .train: radio.trainTimedOut(command.opcode, into: &effects)
         case .trainReceiver(let operation, _):
             radio.trainReceiverAnswered(operation, .connectionTimeout, command.opcode, into: &effects)
         case .trainSubevents(let handle):
             radio.subeventsAnswered(handle, .connectionTimeout, .commandTimeout(command.opcode), into: &effects)
         case .plain(let operation), .trainTransfer(let operation, _):
             effects.complete(operation, .failure(.commandTimeout(command.opcode)))
-        case .resolvingList: radio.resolvingListTimedOut(into: &effects)
+        case .resolvingList: radio.resolvingListTimedOut()
         case .link(let link, let purpose):
-            if purpose == .disconnect { return recover(at: now) }
+            if purpose == .disconnect { return recover() }
             links[link]?.commandFailed(
-                purpose, command.opcode, .commandTimeout(command.opcode), &pairings, &links, &server, at: now,
-                into: &effects)
+                purpose, command.opcode, .commandTimeout(command.opcode), &pairings, &links, &server, into: &effects)
         case .client(let operation):
             effects.complete(operation, .failure(.commandTimeout(command.opcode)))
         case .unattendedOnLink, .unusedTrainReceiver, .unwantedTrain, .unattended: break
@@ -150,20 +142,20 @@ extension Host {
     // MARK: Recovery
 
     /// The controller failed: take the next step of the recovery ladder.
-    mutating func recover(at now: Instant) {
-        if case .stopping = phase { return finishStopping(at: now) }
-        guard let step = session.fall(at: now) else { return }
+    mutating func recover() {
+        if case .stopping = phase { return finishStopping() }
+        guard let step = session.fall(at: effects.now) else { return }
         // Clients hear of the recovery before what it ends.
         switch step {
         case .reset: effects.events.append(.recovering(.reset))
         case .reopenTransport: effects.events.append(.recovering(.reopenTransport))
         case .giveUp: break
         }
-        loseController(at: now)
+        loseController()
         switch step {
         case .reset:
             effects.counters.controllerResets &+= 1
-            startController(at: now)
+            startController()
         case .reopenTransport:
             effects.counters.transportReopenings &+= 1
             session.phase = .awaitingTransport
@@ -173,13 +165,13 @@ extension Host {
             radio.endRequests(with: .controllerUnresponsive, into: &effects)
             effects.endQuestions(with: .controllerUnresponsive)
             effects.events.append(.failed(.controllerUnresponsive))
-            finishStopping(at: now)
+            finishStopping()
         }
     }
 
     /// The controller forgot everything or is gone: links and commands end, the clients' requests stay.
-    mutating func loseController(at now: Instant) {
-        for link in links.all { linkEnded(link, reason: .controllerLost, at: now) }
+    mutating func loseController() {
+        for link in links.all { linkEnded(link, reason: .controllerLost) }
         for purpose in effects.commands.removeAll() {
             if let operation = purpose.operation { effects.complete(operation, .failure(.controllerLost)) }
         }

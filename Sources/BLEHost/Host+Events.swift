@@ -2,7 +2,7 @@ import BLEPackets
 
 /// Events of the controller, each passed to the state machine that it concerns.
 extension Host {
-    mutating func receiveEvent(_ reader: inout PacketReader, at now: Instant) throws(DecodingError) {
+    mutating func receiveEvent(_ reader: inout PacketReader) throws(DecodingError) {
         let code = HCIEventCode(rawValue: try reader.read())
         let length = Int(try reader.read(UInt8.self))
         guard length == reader.remainingCount else {
@@ -14,38 +14,35 @@ extension Host {
         }
         switch code {
         case .leMeta:
-            try receiveLEMeta(&reader, at: now)
+            try receiveLEMeta(&reader)
         case .numberOfCompletedPackets:
             var handles = try NumberOfCompletedPacketsView(decoding: reader.readRest())
             while BuiltIn.links, let (handle, count) = try handles.next() {
                 guard let link = links[handle] else { continue }
-                effects.data.completed(Int(count), of: link, at: now)
-                link.packetsConfirmed(at: now, into: &effects)
+                effects.data.completed(Int(count), of: link, at: effects.now)
+                link.packetsConfirmed(into: &effects)
             }
         case .commandComplete:
             let event = try CommandCompleteView(decoding: &reader)
-            try commandAnswered(
-                event.opcode, credits: event.commandCredits, parameters: event.returnParameters, at: now)
+            try commandAnswered(event.opcode, credits: event.commandCredits, parameters: event.returnParameters)
         case .commandStatus:
             let event = try CommandStatus(decoding: &reader)
             var status = event.status.rawValue
             let parameters = unsafe withUnsafeBytes(of: &status) { unsafe [UInt8]($0) }
-            try commandAnswered(
-                event.opcode, credits: event.commandCredits, parameters: parameters.span.bytes, at: now)
+            try commandAnswered(event.opcode, credits: event.commandCredits, parameters: parameters.span.bytes)
         case .disconnectionComplete:
-            disconnectionCompleted(try DisconnectionComplete(decoding: &reader), at: now)
+            disconnectionCompleted(try DisconnectionComplete(decoding: &reader))
         case .readRemoteVersionInformationComplete:
             let event = try ReadRemoteVersionInformationComplete(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, at: now, into: &effects)
+            links[event.connectionHandle]?.receive(event, into: &effects)
         case .encryptionChange:
             let event = try EncryptionChange(decoding: &reader)
             links[event.connectionHandle]?.encryptionEnded(
-                isOn: event.state.isOn, status: event.status, &pairings, &links, &server, at: now, into: &effects)
+                isOn: event.state.isOn, status: event.status, &pairings, &links, &server, into: &effects)
         case .encryptionKeyRefreshComplete:
             let event = try EncryptionKeyRefreshComplete(decoding: &reader)
             links[event.connectionHandle]?.encryptionEnded(
-                isOn: true, status: event.status, isRefresh: true, &pairings, &links, &server, at: now,
-                into: &effects)
+                isOn: true, status: event.status, isRefresh: true, &pairings, &links, &server, into: &effects)
         case .authenticatedPayloadTimeoutExpired:
             guard BuiltIn.linkReports else { return }
             let event = try AuthenticatedPayloadTimeoutExpired(decoding: &reader)
@@ -54,74 +51,74 @@ extension Host {
             }
         case .hardwareError:
             effects.counters.hardwareErrors &+= 1
-            if configuration.ownership == .exclusive { recover(at: now) }
+            if configuration.ownership == .exclusive { recover() }
         default:
             // Enabled by another owner of the controller, or of no use to this host.
             break
         }
     }
 
-    private mutating func receiveLEMeta(_ reader: inout PacketReader, at now: Instant) throws(DecodingError) {
+    private mutating func receiveLEMeta(_ reader: inout PacketReader) throws(DecodingError) {
         let subevent = LESubeventCode(rawValue: try reader.read())
         switch subevent {
         case .advertisingReport:
             var reports = try LEAdvertisingReports(decoding: reader.readRest())
-            while let report = try reports.next() { heard(Scanner.Report(report), data: report.data, at: now) }
+            while let report = try reports.next() { heard(Scanner.Report(report), data: report.data) }
         case .extendedAdvertisingReport:
             var reports = try LEExtendedAdvertisingReports(decoding: reader.readRest())
-            while let report = try reports.next() { heard(Scanner.Report(report), data: report.data, at: now) }
+            while let report = try reports.next() { heard(Scanner.Report(report), data: report.data) }
         case .directedAdvertisingReport:
             let data: [UInt8] = []
             for report in try LEDirectedAdvertisingReport(decoding: &reader).reports {
-                heard(Scanner.Report(report), data: data.span.bytes, at: now)
+                heard(Scanner.Report(report), data: data.span.bytes)
             }
         case .connectionComplete:
             let event = try LEConnectionComplete(decoding: &reader)
-            connectionCompleted(NewLink(event), event.status, at: now)
+            connectionCompleted(NewLink(event), event.status)
         case .enhancedConnectionComplete:
             let event = try LEEnhancedConnectionComplete(decoding: &reader)
-            connectionCompleted(NewLink(event), event.status, at: now)
+            connectionCompleted(NewLink(event), event.status)
         case .connectionUpdateComplete:
             let event = try LEConnectionUpdateComplete(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, at: now, into: &effects)
+            links[event.connectionHandle]?.receive(event, into: &effects)
         case .readRemoteFeaturesComplete:
             let event = try LEReadRemoteFeaturesComplete(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, at: now, into: &effects)
+            links[event.connectionHandle]?.receive(event, into: &effects)
         case .longTermKeyRequest:
-            longTermKeyRequested(try LELongTermKeyRequest(decoding: &reader), at: now)
+            longTermKeyRequested(try LELongTermKeyRequest(decoding: &reader))
         case .remoteConnectionParameterRequest:
-            parametersRequested(try LERemoteConnectionParameterRequest(decoding: &reader), at: now)
+            parametersRequested(try LERemoteConnectionParameterRequest(decoding: &reader))
         case .dataLengthChange:
             let event = try LEDataLengthChange(decoding: &reader)
             links[event.connectionHandle]?.receive(event, into: &effects)
         case .subrateChange:
             guard BuiltIn.links else { return }
             let event = try LESubrateChange(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, at: now, into: &effects)
+            links[event.connectionHandle]?.receive(event, into: &effects)
         case .transmitPowerReporting:
             guard BuiltIn.linkReports else { return }
             let event = try LETransmitPowerReporting(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, at: now, into: &effects)
+            links[event.connectionHandle]?.receive(event, into: &effects)
         case .pathLossThreshold:
             guard BuiltIn.linkReports else { return }
             let event = try LEPathLossThreshold(decoding: &reader)
             links[event.connectionHandle]?.receive(event, into: &effects)
         case .phyUpdateComplete:
             let event = try LEPHYUpdateComplete(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, at: now, into: &effects)
+            links[event.connectionHandle]?.receive(event, into: &effects)
         case .advertisingSetTerminated:
-            received(try LEAdvertisingSetTerminated(decoding: &reader), at: now)
+            received(try LEAdvertisingSetTerminated(decoding: &reader))
         case .periodicAdvertisingSyncEstablished, .periodicAdvertisingReport, .periodicAdvertisingSyncLost,
             .periodicAdvertisingSyncTransferReceived:
             guard BuiltIn.trains else { return }
-            try receiveTrain(subevent, &reader, at: now)
+            try receiveTrain(subevent, &reader)
         case .periodicAdvertisingSyncEstablishedV2, .periodicAdvertisingReportV2,
             .periodicAdvertisingSyncTransferReceivedV2, .periodicAdvertisingSubeventDataRequest,
             .periodicAdvertisingResponseReport:
             guard BuiltIn.responses else { return }
-            try receiveTrainWithResponses(subevent, &reader, at: now)
+            try receiveTrainWithResponses(subevent, &reader)
         case .scanTimeout:
-            radio.scanTimedOut(at: now, into: &effects)
+            radio.scanTimedOut(into: &effects)
         default:
             break
         }
@@ -129,14 +126,12 @@ extension Host {
 
     /// Apart from `receiveLEMeta`, which would have all these events on its stack.
     @inline(never)
-    private mutating func receiveTrain(
-        _ subevent: LESubeventCode, _ reader: inout PacketReader, at now: Instant
-    ) throws(DecodingError) {
+    private mutating func receiveTrain(_ subevent: LESubeventCode, _ reader: inout PacketReader) throws(DecodingError) {
         switch subevent {
         case .periodicAdvertisingSyncEstablished:
             radio.received(try LEPeriodicAdvertisingSyncEstablished(decoding: &reader), into: &effects)
         case .periodicAdvertisingReport:
-            radio.received(try LEPeriodicAdvertisingReport(decoding: &reader), at: now, into: &effects)
+            radio.received(try LEPeriodicAdvertisingReport(decoding: &reader), into: &effects)
         case .periodicAdvertisingSyncLost:
             radio.received(try LEPeriodicAdvertisingSyncLost(decoding: &reader), into: &effects)
         default:
@@ -146,13 +141,13 @@ extension Host {
 
     @inline(never)
     private mutating func receiveTrainWithResponses(
-        _ subevent: LESubeventCode, _ reader: inout PacketReader, at now: Instant
+        _ subevent: LESubeventCode, _ reader: inout PacketReader
     ) throws(DecodingError) {
         switch subevent {
         case .periodicAdvertisingSyncEstablishedV2:
             radio.received(try LEPeriodicAdvertisingSyncEstablishedV2(decoding: &reader), into: &effects)
         case .periodicAdvertisingReportV2:
-            radio.received(try LEPeriodicAdvertisingReportV2(decoding: &reader), at: now, into: &effects)
+            radio.received(try LEPeriodicAdvertisingReportV2(decoding: &reader), into: &effects)
         case .periodicAdvertisingSyncTransferReceivedV2:
             radio.received(try LEPeriodicAdvertisingSyncTransferReceivedV2(decoding: &reader), into: &effects)
         case .periodicAdvertisingSubeventDataRequest:
@@ -164,10 +159,10 @@ extension Host {
 
     /// The central encrypts the link, and the controller asks for the peripheral's key (Core 5.4, Vol 4, Part E,
     /// 7.7.65.5).
-    private mutating func longTermKeyRequested(_ event: LELongTermKeyRequest, at now: Instant) {
+    private mutating func longTermKeyRequested(_ event: LELongTermKeyRequest) {
         guard pairings.isExclusive else { return }
         if BuiltIn.pairing, let link = links[event.connectionHandle] {
-            return link.receive(event, &pairings, &server, at: now, into: &effects)
+            return link.receive(event, &pairings, &server, into: &effects)
         }
         effects.commands.append(
             LELongTermKeyRequestNegativeReply(connectionHandle: event.connectionHandle),
@@ -175,7 +170,7 @@ extension Host {
     }
 
     /// The peer asks for other parameters through the link layer (Core 5.4, Vol 4, Part E, 7.7.65.6).
-    private mutating func parametersRequested(_ event: LERemoteConnectionParameterRequest, at now: Instant) {
+    private mutating func parametersRequested(_ event: LERemoteConnectionParameterRequest) {
         guard configuration.ownership == .exclusive else { return }
         let wished = ConnectionParameterRequest(
             minimum: event.minimumInterval.rawValue, maximum: event.maximumInterval.rawValue, latency: event.latency,
@@ -197,10 +192,10 @@ extension Host {
     }
 
     /// A report from the controller.
-    private mutating func heard(_ report: Scanner.Report, data: RawSpan, at now: Instant) {
+    private mutating func heard(_ report: Scanner.Report, data: RawSpan) {
         var report = report
-        radio.heard(&report, at: now, into: &effects)
+        radio.heard(&report, into: &effects)
         guard nameIdentity(in: &report, data: data) else { return }
-        radio.received(report, data: data, resolving: pairings.bonds.table.resolving, at: now, into: &effects)
+        radio.received(report, data: data, resolving: pairings.bonds.table.resolving, into: &effects)
     }
 }

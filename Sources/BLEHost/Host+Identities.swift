@@ -8,7 +8,7 @@ extension Host {
     }
 
     /// The hash of an address with one bond's key.
-    mutating func hashMade(_ result: ToolboxResult, pass: UInt32, identity: DeviceAddress, at now: Instant) {
+    mutating func hashMade(_ result: ToolboxResult, pass: UInt32, identity: DeviceAddress) {
         guard let done = pairings.bonds.hashMade(result, pass: pass, identity: identity, into: &effects) else { return }
         var found: DeviceAddress?
         if case .identity(let identity) = done.answer.choosing({ radio.connector.waits(for: $0) }) {
@@ -18,23 +18,23 @@ extension Host {
         for new in done.connections {
             var new = new
             new.privateAddresses.peer = done.address
-            linkMade(found.map { new.with($0, behind: done.address) } ?? new, at: now)
+            linkMade(found.map { new.with($0, behind: done.address) } ?? new)
         }
         for (report, data) in done.reports {
             var report = report
             if let found {
-                radio.noteOwnResolution(found, revision: report.listRevision, into: &effects)
+                radio.noteOwnResolution(found, revision: report.listRevision)
                 report.address = found.asIdentity
             }
-            radio.received(
-                report, data: data.span.bytes, resolving: pairings.bonds.table.resolving, at: now, into: &effects)
+            radio.received(report, data: data.span.bytes, resolving: pairings.bonds.table.resolving, into: &effects)
         }
     }
 
     /// Tries to resolve the private addresses that clients wait for, if bonds or addresses are new.
     mutating func resolvePendingConnections() {
-        guard BuiltIn.pairing else { return }
-        for address in radio.connector.privatePeers(toResolveAt: pairings.bonds.table.resolvingRevision) {
+        let revision = pairings.bonds.table.resolvingRevision
+        guard BuiltIn.pairing, radio.connector.hasPrivatePeers(toResolveAt: revision) else { return }
+        for address in radio.connector.privatePeers(toResolveAt: revision) {
             // If the answer is not known yet, `hashMade` continues.
             if case .identity(let identity) = identity(behind: address) { identityFound(identity, behind: address) }
         }
@@ -54,7 +54,6 @@ extension Host {
     /// is one.
     mutating func adoptWaiting(for address: DeviceAddress, by identity: DeviceAddress) {
         radio.connector.rename(address, to: identity)
-        effects.needsConvergence = true
         guard let link = links.link(to: identity) else { return }
         for index in link.waiting.indices where link.waiting[index].request.peer == address {
             link.waiting[index].request.peer = identity
@@ -72,7 +71,7 @@ extension Host {
         }
         switch identity(behind: address) {
         case .identity(let identity):
-            radio.noteOwnResolution(identity, revision: report.listRevision, into: &effects)
+            radio.noteOwnResolution(identity, revision: report.listRevision)
             report.address = identity.asIdentity
         case .stranger, .several: break
         case .pending(let pass):
@@ -84,33 +83,32 @@ extension Host {
 
     // MARK: Addresses of this device
 
-    mutating func ownAddressRandomDrawn(_ result: ToolboxResult, at now: Instant) {
+    mutating func ownAddressRandomDrawn(_ result: ToolboxResult) {
         let key = pairings.settings.identityResolvingKey
-        if !radio.addressRandomDrawn(result, key: key, at: now, into: &effects) { proceedWithoutAddress(at: now) }
+        if !radio.addressRandomDrawn(result, key: key, into: &effects) { proceedWithoutAddress() }
     }
 
-    mutating func ownAddressMade(_ result: ToolboxResult, random: [UInt8], at now: Instant) {
+    mutating func ownAddressMade(_ result: ToolboxResult, random: [UInt8]) {
         guard radio.privateAddress.isBeingMade else { return }
         guard let address = radio.address(from: result, random: random) else {
-            radio.keepAddress(at: now)
-            return proceedWithoutAddress(at: now)
+            radio.keepAddress(at: effects.now)
+            return proceedWithoutAddress()
         }
         switch phase {
         case .starting:
             // The startup sequence sets it later.
             radio.ownAddress = address
             session.information.ownAddress = address
-            radio.keepAddress(at: now)
-            if effects.commands.isIdle { continueStartup(at: now) }
+            radio.keepAddress(at: effects.now)
+            if effects.commands.isIdle { continueStartup() }
         case .ready:
             radio.privateAddress.state = .waiting(address)
-            effects.needsConvergence = true
         case .closed, .awaitingTransport, .stopping, .stopped, .failed: radio.privateAddress.state = .none
         }
     }
 
     /// The toolbox failed: a start that waited for the address continues without it.
-    private mutating func proceedWithoutAddress(at now: Instant) {
-        if session.isStarting, effects.commands.isIdle { continueStartup(at: now) }
+    private mutating func proceedWithoutAddress() {
+        if session.isStarting, effects.commands.isIdle { continueStartup() }
     }
 }

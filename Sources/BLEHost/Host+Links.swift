@@ -5,7 +5,7 @@ import BLEPackets
 extension Host {
     // MARK: Connecting
 
-    mutating func connect(_ request: ConnectRequest, operation: OperationID, client: ClientID, at now: Instant) {
+    mutating func connect(_ request: ConnectRequest, operation: OperationID, client: ClientID) {
         guard BuiltIn.links else { return effects.complete(operation, .failure(.limitReached)) }
         if let parameters = request.parameters, !parameters.isValid {
             return effects.complete(operation, .failure(.invalidRequest(.connectionParameters)))
@@ -15,7 +15,7 @@ extension Host {
         }
         guard let link = links.link(to: request.peer) else {
             return radio.perform(
-                .connect(request), operation: operation, client: client, isPresent: false, at: now, into: &effects)
+                .connect(request), operation: operation, client: client, isPresent: false, into: &effects)
         }
         let peer = link.peer.withoutIdentityMark
         if peer != request.peer.withoutIdentityMark {
@@ -26,11 +26,11 @@ extension Host {
         link.follow(request.parameterPolicy, of: client)
         link.join([pending], &pairings.bonds, into: &effects)
         link.wantBearers(request.enhancedBearers)
-        link.openBearers(at: now, into: &effects)
+        link.openBearers(into: &effects)
     }
 
     /// LE (Enhanced) Connection Complete, successful or not.
-    mutating func connectionCompleted(_ new: NewLink, _ status: HCIStatus, at now: Instant) {
+    mutating func connectionCompleted(_ new: NewLink, _ status: HCIStatus) {
         guard BuiltIn.links else { return }
         if status.isSuccess, isReportedAgain(new) {
             effects.counters.unexpectedEvents &+= 1
@@ -40,7 +40,7 @@ extension Host {
             // Directed advertising ended without a connection; some controllers do not state the role in this case. That
             // of a guest has another event, which says whose it was.
             if radio.isGuestCalling { return }
-            return radio.advertisingEnded(byConnection: false, at: now, into: &effects)
+            return radio.advertisingEnded(byConnection: false, into: &effects)
         }
         if new.role == .central {
             let target = radio.initiator.planInForce
@@ -48,9 +48,9 @@ extension Host {
             else {
                 return
             }
-            radio.attemptEnded(status, at: now, into: &effects)
+            radio.attemptEnded(status, into: &effects)
             guard status.isSuccess else {
-                return radio.connectionFailed(status, target: target, at: now, into: &effects)
+                return radio.connectionFailed(status, target: target, into: &effects)
             }
         } else {
             guard configuration.ownership == .exclusive else { return }
@@ -58,15 +58,15 @@ extension Host {
                 // With several sets, another event says which one it was.
                 radio.sets.noteOpenEnd(by: new.handle)
             } else {
-                radio.advertisingEnded(byConnection: status.isSuccess, at: now, into: &effects)
+                radio.advertisingEnded(byConnection: status.isSuccess, into: &effects)
             }
             guard status.isSuccess else { return }
         }
         dropCommands(on: new.handle)
-        radio.noteNaming(of: new.peer, into: &effects)
+        radio.noteNaming(of: new.peer)
         switch identity(behind: new.peer) {
-        case .identity(let identity): linkMade(new.with(identity, behind: new.peer), at: now)
-        case .stranger, .several: linkMade(new, at: now)
+        case .identity(let identity): linkMade(new.with(identity, behind: new.peer))
+        case .stranger, .several: linkMade(new)
         // Until then, data on the link are parked as if the link were not known yet.
         case .pending(let pass): pairings.bonds.resolver.wait(new, for: pass)
         }
@@ -79,13 +79,13 @@ extension Host {
     }
 
     /// A link exists, and the identity of its peer is known if it can be.
-    mutating func linkMade(_ new: NewLink, at now: Instant) {
+    mutating func linkMade(_ new: NewLink) {
         guard BuiltIn.links else { return }
         let (handle, peer, role) = (new.handle, new.peer, new.role)
         if let stale = links[handle] {
             // The controller assigned the handle again without reporting the end of the old link.
             effects.counters.unexpectedEvents &+= 1
-            linkEnded(stale, reason: .controller(.unspecifiedError), at: now)
+            linkEnded(stale, reason: .controller(.unspecifiedError))
         }
         if let address = new.privateAddresses.peer, role == .central, radio.connector.waits(for: address) {
             identityFound(peer, behind: address)
@@ -96,12 +96,12 @@ extension Host {
             // No client waits for it any more: the connection won the race against its cancellation.
             for pending in waiting { effects.complete(pending.operation, .failure(.limitReached)) }
             effects.commands.append(Disconnect(connectionHandle: handle), purpose: .unattendedOnLink(handle))
-            if let endedSet { radio.setEnded(endedSet, byConnection: true, link: nil, at: now, into: &effects) }
+            if let endedSet { radio.setEnded(endedSet, byConnection: true, link: nil, into: &effects) }
             return
         }
         let link = Link(
             id: links.nextID(for: handle), peer: peer, role: role,
-            state: .settingUp(deadline: now.advanced(by: Link.setupTimeout)), parameters: new.parameters,
+            state: .settingUp(deadline: effects.now.advanced(by: Link.setupTimeout)), parameters: new.parameters,
             localFeatures: information.features,
             localAddress: new.privateAddresses.local ?? information.ownAddress
                 ?? DeviceAddress(value: 0, kind: .public),
@@ -114,23 +114,24 @@ extension Host {
         link.bearers.settings = configuration.usedEnhancedBearers
         if BuiltIn.enhancedBearers { for request in waiting { link.wantBearers(request.request.enhancedBearers) } }
         links.insert(link)
-        if let endedSet { setEnded(endedSet, by: link, at: now) }
+        if let endedSet { setEnded(endedSet, by: link) }
         if pairings.isExclusive {
             if BuiltIn.pace, !link.isOfSeveralUsers(effects.commands.users) {
-                link.begin(waiting.lazy.compactMap { $0.request.pace }.first ?? configuration.timing.pace, at: now)
+                link.begin(
+                    waiting.lazy.compactMap { $0.request.pace }.first ?? configuration.timing.pace, at: effects.now)
             }
             if BuiltIn.server {
-                server.connected(link.id, at: now)
+                server.connected(link.id, at: effects.now)
                 link.tellServerOfSecurity(&server, &pairings)
             }
             link.closeGate(&pairings)
-            link.secureAtConnection(&pairings, at: now, into: &effects)
+            link.secureAtConnection(&pairings, into: &effects)
         }
         if !waiting.isEmpty { pairings.bonds.setSigningNumbersAside(for: link.security.identity, into: &effects) }
-        link.setUp(information, isExclusive: pairings.isExclusive, at: now, into: &effects)
-        for packet in parked.take(for: handle, at: now) {
+        link.setUp(information, isExclusive: pairings.isExclusive, into: &effects)
+        for packet in parked.take(for: handle, at: effects.now) {
             do throws(DecodingError) {
-                try receiveACL(packet.span.bytes, at: now)
+                try receiveACL(packet.span.bytes)
             } catch {
                 effects.noteMalformedPacket(error)
             }
@@ -146,18 +147,18 @@ extension Host {
 
     // MARK: Disconnecting
 
-    mutating func disconnectionCompleted(_ event: DisconnectionComplete, at now: Instant) {
+    mutating func disconnectionCompleted(_ event: DisconnectionComplete) {
         guard BuiltIn.links else { return }
         guard event.status.isSuccess else { return }
         dropCommands(on: event.connectionHandle)
         if pairings.bonds.resolver.forget(event.connectionHandle) {
             if BuiltIn.sets, let set = radio.sets.takeEarlyEnd(by: event.connectionHandle) {
-                radio.setEnded(set, byConnection: true, link: nil, at: now, into: &effects)
+                radio.setEnded(set, byConnection: true, link: nil, into: &effects)
             }
-            return parked.linkClosed(event.connectionHandle, at: now)
+            return parked.linkClosed(event.connectionHandle, at: effects.now)
         }
         guard let link = links[event.connectionHandle] else { return }
-        linkEnded(link, reason: .controller(event.reason), at: now)
+        linkEnded(link, reason: .controller(event.reason))
     }
 
     /// The link with this handle has ended: what waits must not reach the next one.
@@ -170,26 +171,26 @@ extension Host {
     }
 
     /// The link has ended: everything on it ends, once.
-    mutating func linkEnded(_ link: Link, reason: DisconnectionReason, at now: Instant) {
+    mutating func linkEnded(_ link: Link, reason: DisconnectionReason) {
         guard BuiltIn.links else { return }
         let proof = link.failure(ofProofEndedBy: reason)
         link.endTraffic(proof.map { .security($0) } ?? reason.gattFailure, into: &effects)
-        link.securityLost(reason, &pairings, at: now, into: &effects)
+        link.securityLost(reason, &pairings, into: &effects)
         links.remove(link)
         effects.counters.malformedATTPDUs &+= link.gatt.counters.malformedPDUs
         effects.counters.unexpectedATTResponses &+= link.gatt.counters.unexpectedResponses
         effects.counters.droppedEarlyNotifications &+= link.gatt.counters.earlyNotificationsDropped
         effects.data.reclaim(link)
-        parked.linkClosed(link.id.handle, at: now)
+        parked.linkClosed(link.id.handle, at: effects.now)
         link.endOperations(reason, proof: proof, into: &effects)
         if BuiltIn.server {
             let identity = link.security.identity
             let isBonded = link.security.isBondProven && pairings.bonds.hasBond(with: identity)
-            let record = server.disconnected(link.id, isBonded: isBonded, at: now)
+            let record = server.disconnected(link.id, isBonded: isBonded, at: effects.now)
             if let record { pairings.bonds.keep(record, of: identity, into: &effects) }
         }
         // Clients get the server's events for the link before the end of the link.
-        takeServerActions(at: now)
+        takeServerActions()
         if link.role == .peripheral {
             effects.events.append(.centralDisconnected(link.id, reason: reason))
             radio.centralLeft(into: &effects)
@@ -205,17 +206,16 @@ extension Host {
         }
         radio.trainsEnded(with: link.id, reason, into: &effects)
         for operation in link.closers { effects.complete(operation, .success(.done)) }
-        effects.needsConvergence = true
     }
 
     // MARK: Time
 
-    mutating func advanceLinks(to now: Instant) {
+    mutating func advanceLinks() {
         guard BuiltIn.links else { return }
-        guard let due = links.nextDeadline, due <= now else { return }
+        guard let due = links.nextDeadline, due <= effects.now else { return }
         for link in links.all {
-            if link.advance(to: now, &pairings, &links, &server, into: &effects) {
-                linkEnded(link, reason: .controllerLost, at: now)
+            if link.advance(&pairings, &links, &server, into: &effects) {
+                linkEnded(link, reason: .controllerLost)
             }
         }
     }

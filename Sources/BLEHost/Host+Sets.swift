@@ -3,9 +3,7 @@ import BLEPackets
 /// Advertising sets and periodic trains: what they mean for links.
 extension Host {
     /// A client asks for something that concerns a train and a link.
-    mutating func performOnLink(
-        _ command: RadioCommand, operation: OperationID, client: ClientID, at now: Instant
-    ) {
+    mutating func performOnLink(_ command: RadioCommand, operation: OperationID, client: ClientID) {
         guard BuiltIn.links, BuiltIn.trains else { return effects.complete(operation, .failure(.limitReached)) }
         switch command {
         case .receiveTrains(let link, let options):
@@ -18,14 +16,13 @@ extension Host {
         case .scan, .changeScan, .advertise, .changeAdvertising, .connect, .advertiseSet, .changeAdvertisingSet,
             .followTrain, .classifyChannels, .sendSubevents, .respondInTrain:
             // These concern no link.
-            radio.perform(
-                command, operation: operation, client: client, isPresent: false, at: now, into: &effects)
+            radio.perform(command, operation: operation, client: client, isPresent: false, into: &effects)
         }
     }
 
     /// The controller ended an advertising set (Core 5.4, Vol 4, Part E, 7.7.65.18).
     @inline(never)
-    mutating func received(_ event: LEAdvertisingSetTerminated, at now: Instant) {
+    mutating func received(_ event: LEAdvertisingSetTerminated) {
         guard BuiltIn.server else { return }
         // Success means that a connection ended it; Connection Complete reports that, too.
         let byConnection = event.status.isSuccess
@@ -33,23 +30,23 @@ extension Host {
         let isOpen = byConnection && radio.sets.takeOpenEnd(by: event.connectionHandle)
         guard event.advertisingHandle != RadioCommandSet.advertisingHandle else {
             guard !byConnection || isOpen || radio.knowsEndedSet && link == nil else { return }
-            return radio.advertisingEnded(byConnection: byConnection, at: now, into: &effects)
+            return radio.advertisingEnded(byConnection: byConnection, into: &effects)
         }
         guard BuiltIn.sets else { return }
         guard byConnection else {
-            radio.setEnded(event.advertisingHandle, byConnection: false, link: nil, at: now, into: &effects)
+            radio.setEnded(event.advertisingHandle, byConnection: false, link: nil, into: &effects)
             return
         }
         guard let link else {
             // Its peer's address may still have to be resolved.
             return radio.sets.noteEarlyEnd(of: event.advertisingHandle, by: event.connectionHandle)
         }
-        setEnded(event.advertisingHandle, by: link, at: now)
+        setEnded(event.advertisingHandle, by: link)
     }
 
     /// A central connected by a set, whose address is this side's address on the link.
-    mutating func setEnded(_ handle: UInt8, by link: Link, at now: Instant) {
-        let address = radio.setEnded(handle, byConnection: true, link: link.id, at: now, into: &effects)
+    mutating func setEnded(_ handle: UInt8, by link: Link) {
+        let address = radio.setEnded(handle, byConnection: true, link: link.id, into: &effects)
         if let address { link.security.connected(at: address) }
     }
 }

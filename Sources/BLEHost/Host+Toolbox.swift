@@ -7,31 +7,35 @@ extension Host {
     ///
     /// - Parameter question: `ToolboxQuestion.id`.
     public mutating func answer(_ question: UInt64, with result: ToolboxResult, at now: Instant) {
+        effects.now = now
         guard BuiltIn.pairing else { return }
         guard let purpose = effects.desk.take(question) else { return }
-        answered(purpose, with: result, at: now)
-        settle(at: now)
+        answered(purpose, with: result)
+        settle()
     }
 
     /// Requests that the owner did not answer in time have failed.
-    mutating func advanceToolbox(to now: Instant) {
+    mutating func advanceToolbox() {
         guard BuiltIn.pairing else { return }
-        while let purpose = effects.desk.takeExpired(at: now) {
+        while let purpose = effects.desk.takeExpired(at: effects.now) {
             effects.counters.toolboxTimeouts &+= 1
-            answered(purpose, with: .failure(.unavailable), at: now)
+            answered(purpose, with: .failure(.unavailable))
         }
     }
 
     // Not inlined: it is large and called from two places.
     @inline(never)
-    private mutating func answered(_ purpose: ToolboxDesk.Purpose, with result: ToolboxResult, at now: Instant) {
+    private mutating func answered(_ purpose: ToolboxDesk.Purpose, with result: ToolboxResult) {
         switch purpose {
         case .databaseHash(let revision):
             var octets: [UInt8]?
             if case .octets(let answer) = result, answer.count == 16 { octets = answer }
-            server.databaseHash(octets, revision: revision, at: now)
+            server.databaseHash(octets, revision: revision, at: effects.now)
         case .pairing(let link, let machine):
-            links[link]?.continuePairing(number: machine, into: &effects) { $0.toolboxAnswered(result, at: now) }
+            let now = effects.now
+            links[link]?.continuePairing(number: machine, into: &effects) {
+                $0.toolboxAnswered(result, at: now)
+            }
         case .signature(let link, let operation, let client, let message, let counter):
             guard let link = links[link] else {
                 effects.complete(operation, .failure(.gatt(.notConnected)))
@@ -39,13 +43,13 @@ extension Host {
             }
             link.signatureMade(
                 result, operation: operation, client: client, message: message, counter: counter, &pairings.bonds,
-                at: now, into: &effects)
+                into: &effects)
         case .verification(let link, let pdu, let counter):
             links[link]?.signatureComputed(
                 result, of: pdu, counter: counter, &pairings.bonds, &server, into: &effects)
-        case .resolution(let pass, let identity): hashMade(result, pass: pass, identity: identity, at: now)
-        case .ownAddressRandom: ownAddressRandomDrawn(result, at: now)
-        case .ownAddressHash(let random): ownAddressMade(result, random: random, at: now)
+        case .resolution(let pass, let identity): hashMade(result, pass: pass, identity: identity)
+        case .ownAddressRandom: ownAddressRandomDrawn(result)
+        case .ownAddressHash(let random): ownAddressMade(result, random: random)
         case .outOfBandKeyPair(let operation):
             pairings.attempts.outOfBand.keyPairMade(result, for: operation, into: &effects)
         case .outOfBandRandom(let operation, let privateKey, let publicKey):

@@ -24,8 +24,8 @@ public struct Host: ~Copyable {
     var radio: Radio
     /// When the radio is next due, as of the last input that may have changed it.
     private var radioDeadline: Instant?
-    /// The revision of the bonds at the last `settleRadio`.
-    private var settledRevision: UInt64 = 0
+    /// What the plans of the radio depended on at the last convergence.
+    private var settledFacts = Radio.Facts()
     /// The effects of the input that is being handled.
     var effects = Effects()
 
@@ -82,61 +82,54 @@ public struct Host: ~Copyable {
 
     /// The transport can carry packets; the engine starts the controller.
     public mutating func transportOpened(at now: Instant) {
+        effects.now = now
         guard phase == .closed || phase == .awaitingTransport else { return }
-        startController(at: now)
-        settle(at: now)
+        startController()
+        settle()
     }
 
     /// The transport is gone. Links end; scans and pending connections do too, unless the transport is being reopened.
     public mutating func transportClosed(at now: Instant) {
+        effects.now = now
         let isReopening = phase == .awaitingTransport
-        defer { noteDeadline(at: now) }
-        loseController(at: now)
+        defer { noteDeadline() }
+        loseController()
         if isReopening { return }
         session.phase = .closed
         radio.endRequests(with: .controllerLost, into: &effects)
         effects.endQuestions(with: .controllerLost)
-        finishStopping(at: now)
+        finishStopping()
     }
 
     /// One H4 packet from the controller.
     public mutating func receive(_ packet: RawSpan, at now: Instant) {
+        effects.now = now
         var reader = PacketReader(packet)
         do throws(DecodingError) {
             let type: UInt8 = try reader.read()
             switch H4PacketType(rawValue: type) {
-            case .event: try receiveEvent(&reader, at: now)
+            case .event: try receiveEvent(&reader)
             case .acl:
                 guard BuiltIn.links, !isDeaf else {
                     effects.counters.strayPackets &+= 1
                     break
                 }
-                try receiveACL(reader.readRest(), at: now)
+                try receiveACL(reader.readRest())
             case .sco, .iso, .command: break
             case nil: throw .invalidValue(UInt64(type), field: .packetType)
             }
         } catch {
             effects.noteMalformedPacket(error)
         }
-        settle(at: now, isOfLink: Self.isOfLink(packet))
-    }
-
-    /// Whether a packet concerns links and nothing else: data, and the controller's confirmations of them.
-    @inline(__always)
-    private static func isOfLink(_ packet: RawSpan) -> Bool {
-        switch packet.byte(at: 0) {
-        case H4PacketType.acl.rawValue: true
-        case H4PacketType.event.rawValue: packet.byte(at: 1) == HCIEventCode.numberOfCompletedPackets.rawValue
-        default: false
-        }
+        settle()
     }
 
     /// One packet of ACL data. A packet that came before its Connection Complete is kept for a moment.
-    mutating func receiveACL(_ packet: RawSpan, at now: Instant) throws(DecodingError) {
+    mutating func receiveACL(_ packet: RawSpan) throws(DecodingError) {
         guard pairings.isExclusive else { return }
         let data = try ACLDataPacket(decoding: packet)
         guard let link = links[data.connectionHandle] else {
-            if parked.park(packet, for: data.connectionHandle, at: now) {
+            if parked.park(packet, for: data.connectionHandle, at: effects.now) {
                 effects.counters.parkedPackets &+= 1
             } else {
                 effects.counters.strayPackets &+= 1
@@ -144,42 +137,42 @@ public struct Host: ~Copyable {
             return
         }
         try link.receive(
-            data.data, isStart: data.boundary.isFirst, &pairings, &links, &server, &channelListeners, at: now,
-            into: &effects)
+            data.data, isStart: data.boundary.isFirst, &pairings, &links, &server, &channelListeners, into: &effects)
     }
 
     /// Starts a client's command. `HostEvent.completed` reports its end with the identifier that this returns.
     public mutating func submit(
         _ command: HostCommand, from client: ClientID = .local, at now: Instant
     ) -> OperationID {
+        effects.now = now
         let operation = effects.nextOperation()
-        perform(command, operation: operation, client: client, at: now)
-        if case .link(_, .gatt) = command { settle(at: now, isOfLink: true) } else { settle(at: now) }
+        perform(command, operation: operation, client: client)
+        settle()
         return operation
     }
 
     /// Names the user for whom a client works, before its commands; `nil`: it has gone.
     public mutating func setUser(_ user: ClientUser?, of client: ClientID, at now: Instant) {
+        effects.now = now
         guard BuiltIn.users else { return }
         effects.commands.users.set(user, of: client)
         pairings.users = effects.commands.users
         radio.advertiser.users = effects.commands.users
-        effects.needsConvergence = true
-        settle(at: now)
+        settle()
     }
 
     /// Time has passed; timers that are due fire.
     public mutating func advance(to now: Instant) {
-        advanceController(to: now)
-        advanceToolbox(to: now)
-        radio.advance(
-            to: now, isReady: isReady, identityResolvingKey: pairings.settings.identityResolvingKey, into: &effects)
-        advanceLinks(to: now)
+        effects.now = now
+        advanceController()
+        advanceToolbox()
+        radio.advance(isReady: isReady, identityResolvingKey: pairings.settings.identityResolvingKey, into: &effects)
+        advanceLinks()
         if BuiltIn.server, let deadline = server.nextDeadline, deadline <= now {
             server.advance(to: now)
         }
-        if case .stopping(let deadline) = phase, deadline <= now { finishStopping(at: now) }
-        settle(at: now)
+        if case .stopping(let deadline) = phase, deadline <= now { finishStopping() }
+        settle()
     }
 
     /// When to call `advance(to:)`, unless another input comes first; `nil` if no timer runs.
@@ -187,11 +180,12 @@ public struct Host: ~Copyable {
     /// Stored at the end of each input, so that reading it does not copy the engine.
     public private(set) var nextDeadline: Instant?
 
-    private mutating func noteDeadline(at now: Instant, isRadioNew: Bool = true) {
+    private mutating func noteDeadline(isRadioNew: Bool = true) {
         links.noteDeadlines()
-        if BuiltIn.pairing { effects.desk.startTime(at: now) }
+        if BuiltIn.pairing { effects.desk.startTime(at: effects.now) }
         if isRadioNew { radioDeadline = radio.nextDeadline(isReady: isReady) }
         var earliest = EarliestInstant(radioDeadline)
+        earliest.note(radio.scanDeadline)
         earliest.note(effects.commands.nextDeadline)
         if BuiltIn.server { earliest.note(server.nextDeadline) }
         if BuiltIn.links { earliest.note(links.nextDeadline) }
@@ -227,94 +221,94 @@ public struct Host: ~Copyable {
 
     /// Finishes the handling of an input: does what the rooms left to each other, brings the controller closer to what
     /// the clients want, and sends what may be sent.
-    /// - Parameter isOfLink: whether the input was of a link alone. Then the radio is as it was, unless the link changed
-    ///   the bonds or asked for convergence.
-    mutating func settle(at now: Instant, isOfLink: Bool = false) {
-        fulfilWishes(at: now)
-        var isRadioNew =
-            !isOfLink || effects.needsConvergence || settledRevision != pairings.bonds.table.resolvingRevision
+    mutating func settle() {
+        fulfilWishes()
+        let isRadioNew =
+            radio.isUnsettled || radioFacts != settledFacts || radio.validUntil.map { $0 <= effects.now } ?? false
         if isRadioNew { settleRadio() }
-        // A scan or an attempt that the controller was just beginning when the engine was told to stop ends here.
-        if effects.needsConvergence, isReady || isStopping {
-            effects.needsConvergence = false
-            convergeRadio(at: now)
-        }
-        if BuiltIn.links { sendData(at: now) }
-        effects.commands.flush(into: &effects.packets, at: now)
-        if case .stopping = phase, isQuiet {
-            finishStopping(at: now)
-            isRadioNew = true
-        }
-        noteDeadline(at: now, isRadioNew: isRadioNew || effects.needsConvergence)
+        if BuiltIn.links { sendData() }
+        effects.commands.flush(into: &effects.packets, at: effects.now)
+        if case .stopping = phase, isQuiet { finishStopping() }
+        noteDeadline(isRadioNew: isRadioNew || radio.isUnsettled)
         effects.counters.droppedValues = effects.events.droppedValues
         effects.counters.missedUpdates = server.counters.missedUpdates
     }
 
+    /// What the plans of the radio depend on outside of it.
+    private var radioFacts: Radio.Facts {
+        mutating get {
+            Radio.Facts(
+                bonds: pairings.bonds.table.resolvingRevision, links: links.revision, scans: radio.scanner.revision,
+                identityResolvingKey: pairings.settings.identityResolvingKey)
+        }
+    }
+
     /// Does what the radio and the bonds together allow: a new address, the controller's resolving list, identities of
-    /// devices that clients wait for.
+    /// devices that clients wait for. Then makes the radio follow its plans.
     @inline(never)
     private mutating func settleRadio() {
-        settledRevision = pairings.bonds.table.resolvingRevision
         if isReady {
             radio.proceedWithAddress(into: &effects)
             if BuiltIn.pairing, radio.resolvingList.capacity > 0 {
                 radio.proceedWithResolvingList(
-                    pairings.bonds.table.resolving, revision: settledRevision,
+                    pairings.bonds.table.resolving, revision: pairings.bonds.table.resolvingRevision,
                     localKey: pairings.settings.identityResolvingKey, into: &effects)
             }
         }
         resolvePendingConnections()
+        // A scan or an attempt that the controller was just beginning when the engine was told to stop ends here.
+        if isReady || isStopping { convergeRadio() }
     }
 
     /// Sends what may be sent, and tells the senders.
-    private mutating func sendData(at now: Instant) {
-        effects.data.pump(&links, into: &effects.packets, at: now)
+    private mutating func sendData() {
+        effects.data.pump(&links, into: &effects.packets, at: effects.now)
         while let link = effects.data.popLinkWithPassedFrames() {
             links.note(link)
-            link.tellPassed(&server, at: now, into: &effects)
-            fulfilWishes(at: now)
-            effects.data.pump(&links, into: &effects.packets, at: now)
+            link.tellPassed(&server, into: &effects)
+            fulfilWishes()
+            effects.data.pump(&links, into: &effects.packets, at: effects.now)
         }
     }
 
     /// Does what the server and the links left to other rooms, one item after the other, until nothing is left.
-    private mutating func fulfilWishes(at now: Instant) {
+    private mutating func fulfilWishes() {
         guard BuiltIn.links else { return }
-        takeServerActions(at: now)
+        takeServerActions()
         while let (link, wish) = effects.wishes.popFirst() {
             // The link may have ended meanwhile.
             guard link.place != nil else { continue }
             links.note(link)
-            fulfil(wish, of: link, at: now)
-            takeServerActions(at: now)
+            fulfil(wish, of: link)
+            takeServerActions()
         }
     }
 
-    private mutating func fulfil(_ wish: LinkWish, of link: Link, at now: Instant) {
+    private mutating func fulfil(_ wish: LinkWish, of link: Link) {
         switch wish {
         case .secure(let error, let client):
-            link.secureOnDemand(error, for: client, &pairings, &links, at: now, into: &effects)
-        case .end(let reason): link.close(reason: reason, &pairings.attempts, at: now, into: &effects)
+            link.secureOnDemand(error, for: client, &pairings, &links, into: &effects)
+        case .end(let reason): link.close(reason: reason, &pairings.attempts, into: &effects)
         case .continuePairing:
-            link.carryOutPairing(&pairings, &links, &server, at: now, into: &effects)
+            link.carryOutPairing(&pairings, &links, &server, into: &effects)
         case .adoptWaiting(let address): adoptWaiting(for: address, by: link.peer.withoutIdentityMark)
         case .releaseHeld: link.releaseHeld(into: &effects)
-        case .receiveHeld: link.receiveHeld(&pairings, &server, channelListeners, at: now, into: &effects)
-        case .continueBearers: link.continueBearers(&pairings, &server, at: now, into: &effects)
+        case .receiveHeld: link.receiveHeld(&pairings, &server, channelListeners, into: &effects)
+        case .continueBearers: link.continueBearers(&pairings, &server, into: &effects)
         case .followSecurityRequest:
-            link.followSecurityRequest(&pairings, &links, at: now, into: &effects)
-        case .keepClientRecord: link.keepClientRecord(&pairings, &server, at: now, into: &effects)
+            link.followSecurityRequest(&pairings, &links, into: &effects)
+        case .keepClientRecord: link.keepClientRecord(&pairings, &server, into: &effects)
         }
     }
 
     /// Carries out the actions of the attribute server.
-    mutating func takeServerActions(at now: Instant) {
+    mutating func takeServerActions() {
         guard BuiltIn.server, server.hasActions else { return }
-        carryOutServerActions(at: now)
+        carryOutServerActions()
     }
 
     // Apart: most inputs lead to none.
-    private mutating func carryOutServerActions(at now: Instant) {
+    private mutating func carryOutServerActions() {
         while let action = server.nextAction() {
             switch action {
             case .send(let pdu, let link, let tag):
@@ -327,11 +321,9 @@ public struct Host: ~Copyable {
             case .event(let event):
                 effects.events.append(.server(event))
             case .disconnect(let link, _):
-                links[link]?.close(
-                    reason: .remoteUserTerminatedConnection, &pairings.attempts, at: now, into: &effects)
+                links[link]?.close(reason: .remoteUserTerminatedConnection, &pairings.attempts, into: &effects)
             case .broadcast(let structures):
                 radio.advertiser.broadcasts = structures
-                effects.needsConvergence = true
             case .computeHash(let message, let revision):
                 // The hash's key is all zeros (Core 5.4, Vol 3, Part G, 7.3.1).
                 effects.desk.ask(
@@ -341,9 +333,10 @@ public struct Host: ~Copyable {
         }
     }
 
-    private mutating func convergeRadio(at now: Instant) {
+    mutating func convergeRadio() {
+        settledFacts = radioFacts
         let present = BuiltIn.server ? radio.advertiser.targets.filter { isConnected(to: $0) } : []
-        radio.converge(resolving: pairings.bonds.table.resolving, present: present, at: now, into: &effects)
+        radio.converge(resolving: pairings.bonds.table.resolving, present: present, into: &effects)
     }
 
     func isConnected(to peer: DeviceAddress) -> Bool {
@@ -360,23 +353,21 @@ public struct Host: ~Copyable {
 
     private static let stopTimeout: Microseconds = .seconds(3)
 
-    mutating func stop(_ operation: OperationID, at now: Instant) {
+    mutating func stop(_ operation: OperationID) {
         stopOperations.append(operation)
         switch phase {
         case .stopping: return
         case .ready: break
         case .closed, .awaitingTransport, .starting, .stopped, .failed:
             radio.endRequests(with: .cancelled, into: &effects)
-            return finishStopping(at: now)
+            return finishStopping()
         }
         radio.endRequests(with: .cancelled, into: &effects)
-        convergeRadio(at: now)
-        session.phase = .stopping(deadline: now.advanced(by: Self.stopTimeout))
+        convergeRadio()
+        session.phase = .stopping(deadline: effects.now.advanced(by: Self.stopTimeout))
         guard BuiltIn.links else { return }
         for link in links.all {
-            link.close(
-                reason: .remoteUserTerminatedConnection, isAsked: true, &pairings.attempts, at: now,
-                into: &effects)
+            link.close(reason: .remoteUserTerminatedConnection, isAsked: true, &pairings.attempts, into: &effects)
         }
     }
 
@@ -386,12 +377,12 @@ public struct Host: ~Copyable {
         mutating get { radio.isIdle && links.isEmpty && effects.commands.isIdle }
     }
 
-    mutating func finishStopping(at now: Instant) {
+    mutating func finishStopping() {
         guard !stopOperations.isEmpty else { return }
         // Without a transport it is as before the first one: the next one starts it again.
         session.phase = phase == .closed || phase == .awaitingTransport ? .closed : .stopped
         // Do not wait any longer for what the controller did not confirm in time.
-        loseController(at: now)
+        loseController()
         radio.endRequests(with: .cancelled, into: &effects)
         effects.endQuestions(with: .cancelled)
         effects.events.append(.stopped)

@@ -36,7 +36,3 @@ extension Host {
         return nil
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension HostInput: Codable {}
-#endif

@@ -93,33 +93,3 @@ public struct ScanDuty: Hashable, Sendable {
         self.window = window
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension Timing: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case foregroundScan, backgroundScan, foregroundAdvertising, backgroundAdvertising, connectionInterval
-        case peripheralLatency, supervisionTimeout, attMTU, parameterPolicy, allowsSubrating, acceptedSubrates
-        case pace
-    }
-
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        self = .gateway
-        try container.update(&foregroundScan, .foregroundScan)
-        try container.update(&backgroundScan, .backgroundScan)
-        try container.update(&foregroundAdvertising, .foregroundAdvertising)
-        try container.update(&backgroundAdvertising, .backgroundAdvertising)
-        try container.update(&connectionInterval, .connectionInterval)
-        try container.update(&peripheralLatency, .peripheralLatency)
-        try container.update(&supervisionTimeout, .supervisionTimeout)
-        try container.update(&attMTU, .attMTU)
-        try container.update(&parameterPolicy, .parameterPolicy)
-        try container.update(&allowsSubrating, .allowsSubrating)
-        pace = try container.decodeIfPresent(LinkPace.self, forKey: .pace)
-        acceptedSubrates = try container.decodeIfPresent(SubrateParameters.self, forKey: .acceptedSubrates)
-    }
-}
-
-extension ScanDuty: Codable {}
-extension AdvertisingPace: Codable {}
-#endif

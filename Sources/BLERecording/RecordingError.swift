@@ -1,4 +1,5 @@
 import BLECapture
+import BLEMessages
 
 /// Why a recording could not be written or replayed.
 public enum RecordingError: Error, Equatable, Sendable, CustomStringConvertible {

@@ -1,12 +1,8 @@
 import BLECapture
 import BLEHost
+import BLEJSON
+import BLEMessages
 import BLEPackets
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Reads a recording in order: the inputs one by one, and the packets that the engine sent.
 public struct RecordingReader: ~Copyable {
@@ -20,7 +16,6 @@ public struct RecordingReader: ~Copyable {
     private var lines: LineReader
     private var packets: CaptureReader
     private let packetsPath: String
-    private let decoder = JSONDecoder()
     /// Packets that were skipped on the way to one of the other direction.
     private var received = Queue<[UInt8]>()
     private var sent = Queue<[UInt8]>()
@@ -31,7 +26,7 @@ public struct RecordingReader: ~Copyable {
     /// - Throws: `RecordingError`.
     public init(_ files: RecordingFiles) throws(RecordingError) {
         var lines = try LineReader(path: files.inputs)
-        let header = try Self.readHeader(from: &lines, path: files.inputs, with: decoder)
+        let header = try Self.readHeader(from: &lines, path: files.inputs)
         let path = files.existingPackets
         do throws(CaptureError) {
             packets = try CaptureReader(path: path)
@@ -42,45 +37,50 @@ public struct RecordingReader: ~Copyable {
         self.files = files
         self.lines = lines
         configuration = header.configuration
-        hasEnding = header.hasEnding ?? false
+        hasEnding = header.hasEnding
     }
 
     private static func readHeader(
-        from lines: inout LineReader, path: String, with decoder: JSONDecoder
+        from lines: inout LineReader, path: String
     ) throws(RecordingError) -> RecordingHeader {
         guard let line = try lines.next() else {
             throw .malformedLine(path: path, line: 1, reason: "the configuration is missing")
         }
-        let header: RecordingHeader
-        do { header = try decoder.decode(RecordingHeader.self, from: Data(line)) } catch {
-            throw .malformedLine(path: path, line: 1, reason: "\(error)")
-        }
-        guard header.recording == RecordingHeader.currentVersion else { throw .unknownVersion(header.recording) }
+        let header: RecordingHeader = try Self.message(in: line, number: 1, path: path)
+        guard header.version == RecordingHeader.currentVersion else { throw .unknownVersion(Int(header.version)) }
         return header
+    }
+
+    private static func message<M: Message>(
+        in line: [UInt8], number: Int, path: String
+    ) throws(RecordingError) -> M {
+        let object: JSONValue
+        do throws(JSONProblem) { object = try JSONReader.value(in: line) } catch {
+            throw .malformedLine(path: path, line: number, reason: error.message)
+        }
+        do throws(MessageError) { return try M(json: object) } catch {
+            throw .malformedLine(path: path, line: number, reason: "\(error)")
+        }
     }
 
     /// The next input and its time; `nil` at the end.
     /// - Throws: `RecordingError.malformedLine`, `missingPacket` or `packets`.
     public mutating func nextInput() throws(RecordingError) -> (input: HostInput, time: Instant)? {
         guard let line = try lines.next() else { return nil }
-        let recorded: RecordedInput
-        do { recorded = try decoder.decode(RecordedInput.self, from: Data(line)) } catch {
-            throw .malformedLine(path: files.inputs, line: lines.lineNumber, reason: "\(error)")
-        }
-        if recorded.end == true {
-            isEnded = true
-            return nil
-        }
+        let recorded: RecordedLine = try Self.message(in: line, number: lines.lineNumber, path: files.inputs)
         guard recorded.time >= lastTime else {
             throw .malformedLine(
                 path: files.inputs, line: lines.lineNumber,
-                reason: "its time is earlier than that of the previous "
-                    + "line")
+                reason: "its time is earlier than that of the previous line")
         }
         lastTime = recorded.time
-        if let input = recorded.input { return (input, recorded.time) }
-        guard let number = recorded.packet else {
-            throw .malformedLine(path: files.inputs, line: lines.lineNumber, reason: "it contains no input")
+        let number: UInt64
+        switch recorded.content {
+        case .end:
+            isEnded = true
+            return nil
+        case .input(let input): return (input, recorded.time)
+        case .packet(let packet): number = packet
         }
         guard number == receivedCount else {
             throw .malformedLine(
@@ -109,8 +109,8 @@ public struct RecordingReader: ~Copyable {
     /// input.
     public var unreachedPacketCount: UInt64 { UInt64(received.count) }
 
-    /// Whether the recording program was killed: the last line is missing. Early recordings have no such line and never
-    /// count as cut.
+    /// Whether the recording program was killed: the last line is missing. Recordings that were converted from an early
+    /// format have no such line and never count as cut.
     public var isCut: Bool { hasEnding && !isEnded }
 
     /// - Returns: whether there was a packet.

@@ -1,13 +1,8 @@
 import BLECapture
 import BLEHost
+import BLEMessages
 import BLEPackets
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Records a run of the engine for replay: every packet, and every input with its time.
 ///
@@ -28,7 +23,6 @@ public final class RecordingWriter: HostInputObserver {
         var isFinished = false
         var failure: RecordingError?
         var header: RecordingHeader?
-        let encoder: JSONEncoder
     }
 
     /// Makes sure that both files can be written; their content is not changed yet.
@@ -43,9 +37,7 @@ public final class RecordingWriter: HostInputObserver {
             packets.release()
             throw error
         }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        state = Mutex(State(encoder: encoder))
+        state = Mutex(State())
     }
 
     /// Why the recording is incomplete: the first error. `nil` while there is none.
@@ -56,10 +48,7 @@ public final class RecordingWriter: HostInputObserver {
     public func began(_ configuration: HostConfiguration) {
         state.withLock { state in
             // One engine, one recording: a second engine could not be replayed from these files.
-            state.header =
-                state.header
-                ?? RecordingHeader(
-                    recording: RecordingHeader.currentVersion, configuration: configuration, hasEnding: true)
+            state.header = state.header ?? RecordingHeader(configuration)
         }
     }
 
@@ -78,8 +67,10 @@ public final class RecordingWriter: HostInputObserver {
         state.withLock { state in
             begin(&state)
             state.lastTime = time
-            write(RecordedInput(input, at: time, packetNumber: state.packetCount), into: &state)
-            guard case .packet(let bytes) = input else { return }
+            guard case .packet(let bytes) = input else {
+                return write(RecordedLine(.input(input), at: time), into: &state)
+            }
+            write(RecordedLine(.packet(state.packetCount), at: time), into: &state)
             state.packetCount += 1
             append(bytes.span.bytes, .controllerToHost, into: &state)
         }
@@ -100,7 +91,7 @@ public final class RecordingWriter: HostInputObserver {
             begin(&state)
             if !state.isFinished, state.inputs != nil {
                 state.isFinished = true
-                write(RecordedInput.ending(at: state.lastTime), into: &state)
+                write(RecordedLine(.end, at: state.lastTime), into: &state)
             }
             do throws(CaptureError) {
                 try state.packets?.flush()
@@ -126,11 +117,10 @@ public final class RecordingWriter: HostInputObserver {
         if let header = state.header { write(header, into: &state) }
     }
 
-    private func write(_ line: some Encodable, into state: inout State) {
+    private func write(_ line: some Message, into state: inout State) {
         guard state.failure == nil else { return }
-        do {
-            var bytes = Array(try state.encoder.encode(line))
-            bytes.append(UInt8(ascii: "\n"))
+        do throws(MessageError) {
+            let bytes = try line.json() + [UInt8(ascii: "\n")]
             guard state.inputs?.write(bytes) == false else { return }
             state.failure = .cannotWrite(path: files.inputs, reason: "the disk is full or gone")
         } catch {

@@ -1,5 +1,5 @@
+import BLEMessages
 import BLEPackets
-import Foundation
 import Testing
 
 @testable import BLEAppLifecycle
@@ -28,15 +28,17 @@ struct MessageTests {
             .central(.peripheral(peer, .writeValue([1, 2], characteristic: RemoteAttributeID(rawValue: 3)))),
             .peripheral(.respond(ATTRequestID(rawValue: 1 << 63 + 5), code: 7, value: [])), .release,
         ]
-        let data = try JSONEncoder().encode(requests)
-        #expect(try JSONDecoder().decode([ClientRequest].self, from: data) == requests)
+        for request in requests {
+            #expect(try AppRequest(request, from: ManagerID(rawValue: 1)).readBack().request == request)
+        }
         let events: [ClientEvent] = [
             .stateChanged(.poweredOn, .allowedAlways),
             .disconnected(peer, .coreBluetooth(.connectionTimeout), microseconds: 1, isReconnecting: false),
             .peripheral(peer, .valueUpdated(characteristic: RemoteAttributeID(rawValue: 3), nil, .att(code: 2))),
             .updateQueued(QueryID(rawValue: 2), false),
         ]
-        let eventData = try JSONEncoder().encode(events)
-        #expect(try JSONDecoder().decode([ClientEvent].self, from: eventData) == events)
+        for event in events {
+            #expect(try AppEvent(event, to: ManagerID(rawValue: 1)).readBack().event == event)
+        }
     }
 }

@@ -1,6 +1,6 @@
 import BLEAppLifecycle
 import BLEAppState
-import BLEDaemonProtocol
+import BLEMessages
 import BLEPackets
 import Foundation
 import Testing
@@ -81,11 +81,7 @@ struct AppOwnersTests {
         let before = stage.withDaemon { daemon in daemon.knownApps.mapValues { $0.map(\.rawValue) } }
         #expect(before == [user: ["\(user)/b", "\(user)/a", "\(user)/d"], user + 1: ["\(user + 1)/c"]])
         let client = try stage.connect()
-        client.send {
-            $0.hello.version = BledProtocol.version
-            $0.hello.session = .app
-            $0.hello.app.identifier = "e"
-        }
+        client.send(.hello(Greeting(.app, app: AppGreeting("e"))))
         guard case .appWelcome? = try client.next() else {
             Issue.record("the app was refused")
             return

@@ -1,6 +1,7 @@
 import BLE
 import BLEDaemonClient
-import BLEDaemonProtocol
+import BLEHost
+import BLEMessages
 import BLEVirtualTransports
 import Foundation
 import Synchronization
@@ -148,23 +149,19 @@ final class RawClient {
     }
 
     @discardableResult
-    func send(_ fill: (inout WireFromClient) -> Void) -> Bool {
-        var message = WireFromClient()
-        fill(&message)
-        return send(message.framed())
-    }
+    func send(_ message: FromClient) -> Bool { send(message.framed()) }
 
-    func greet(version: UInt32 = BledProtocol.version, session: WireSessionKind = .tool) {
-        send {
-            $0.hello.version = version
-            $0.hello.session = session
-        }
+    @discardableResult
+    func request(_ operation: UInt64, _ command: HostCommand) -> Bool { send(.request(operation, command)) }
+
+    func greet(version: UInt32 = BledProtocol.version, session: SessionKind = .tool) {
+        send(.hello(Greeting(session, version: version)))
     }
 
     /// The next message; `nil` at the end of the connection, or when none came in time.
-    func next() throws -> WireFromDaemon.OneOf_Message? {
+    func next() throws -> FromDaemon? {
         while true {
-            if let octets = try frames.next() { return try WireFromDaemon(octets: octets).message }
+            if let octets = try frames.next() { return try FromDaemon(octets: octets) }
             var buffer = [UInt8](repeating: 0, count: 16 * 1024)
             let count = unsafe read(descriptor, &buffer, buffer.count)
             guard count > 0 else { return nil }
@@ -174,9 +171,9 @@ final class RawClient {
     }
 
     /// Skips to the daemon's last word.
-    func refusal() throws -> WireRefusal.Reason? {
+    func refusal() throws -> RefusalReason? {
         while let message = try next() {
-            if case .refusal(let refusal) = message { return refusal.reason }
+            if case .refusal(let reason, _) = message { return reason }
         }
         return nil
     }
@@ -189,10 +186,17 @@ final class RawClient {
     }
 
     /// The end of an operation; other messages are skipped.
-    func end(of operation: UInt64) throws -> WireCompleted.OneOf_Result? {
+    func end(of operation: UInt64) throws -> Result<HostResult, HostFailure>? {
         while let message = try next() {
-            if case .completed(let end) = message, end.operation == operation { return end.result }
+            if case .completed(OperationID(rawValue: operation), let result) = message { return result }
         }
         return nil
+    }
+}
+
+extension FromClient {
+    /// A tool's request.
+    static func request(_ operation: UInt64, _ command: HostCommand) -> FromClient {
+        .request(ToolRequest(OperationID(rawValue: operation), .host(command)))
     }
 }

@@ -1,6 +1,6 @@
 import BLE
 import BLEAppLifecycle
-import BLEDaemonProtocol
+import BLEMessages
 import Testing
 
 @Suite("Messages with a whole database of a device")
@@ -33,11 +33,9 @@ struct DeepMessageTests {
                 ])),
         ])
     func explored(event: ClientEvent) throws {
-        var message = WireFromDaemon()
-        message.appEvent = WireAppEvent(event, to: ManagerID(rawValue: 1))
+        let message = FromDaemon.appEvent(AppEvent(event, to: ManagerID(rawValue: 1)))
         var reader = FrameReader(limit: BledProtocol.eventLimit)
         reader.append(message.framed().span.bytes)
-        let read = try WireFromDaemon(octets: try #require(try reader.next()))
-        #expect(try ClientEvent(read.appEvent) == event)
+        #expect(try FromDaemon(octets: try #require(try reader.next())) == message)
     }
 }

@@ -1,11 +1,11 @@
 import BLEAppLifecycle
-import BLEDaemonProtocol
+import BLEMessages
 import BLEPackets
 import Testing
 
 @Suite("Discoveries are encoded once for many apps")
 struct DiscoveryEncoderTests {
-    @Test("each frame is the message that the schema's own encoder makes")
+    @Test("each frame is the one that the message makes for itself")
     func frames() throws {
         var encoder = DiscoveryEncoder()
         var content = AdvertisementContent()
@@ -32,23 +32,20 @@ struct DiscoveryEncoderTests {
                             identifier: PeerIdentifier(high: 0x0102_0304_0506_0708, low: UInt64(count)), name: name,
                             state: state)
                         var octets: [UInt8] = []
-                        for known in [peripheral, other, peripheral] {
-                            encoder.append(known, content, rssi: rssi, to: id, into: &octets)
-                        }
                         let app = AppID(rawValue: "app")
                         let shared = SharedDiscovery(
                             name, content, rssi: rssi,
-                            for: [other, peripheral].map {
+                            for: [peripheral, other, peripheral, other, peripheral].map {
                                 .init(app: app, manager: id, identifier: $0.identifier, state: state)
                             })
                         for recipient in shared.recipients { encoder.append(shared, to: recipient, into: &octets) }
                         var reader = FrameReader(limit: BledProtocol.eventLimit)
                         reader.append(octets.span.bytes)
                         for known in [peripheral, other, peripheral, other, peripheral] {
-                            let message = try WireFromDaemon(octets: try #require(try reader.next()))
-                            var expected = WireFromDaemon()
-                            expected.appEvent = WireAppEvent(.discovered(known, content, rssi: rssi), to: id)
-                            #expect(message == expected)
+                            let expected = FromDaemon.appEvent(
+                                AppEvent(.discovered(known, content, rssi: rssi), to: id))
+                            let message = try #require(try reader.next())
+                            #expect(FrameReader.frame(Array(message)) == expected.framed())
                         }
                         #expect(reader.waitingOctets == 0)
                         count += 1

@@ -1,4 +1,4 @@
-import BLEDaemonProtocol
+import BLEMessages
 import Testing
 
 @Suite("Frames of the daemon's protocol")
@@ -26,7 +26,7 @@ struct FrameReaderTests {
         var reader = FrameReader(limit: 300)
         let octets: [UInt8] = [45, 1, 0, 0]
         reader.append(octets.span.bytes)
-        #expect(throws: WireError.messageTooLong(octets: 301)) { try reader.next() }
+        #expect(throws: MessageError.tooLong(octets: 301)) { try reader.next() }
     }
 
     @Test("what was returned is not held, also if the beginning of the next frame always comes with a frame")

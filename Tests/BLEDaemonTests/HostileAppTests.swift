@@ -1,6 +1,6 @@
 import BLEAppLifecycle
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 import Foundation
 import Testing
@@ -49,10 +49,8 @@ struct HostileAppTests {
     @Test("what a manager asks for, and is told, is the same on both sides of the socket")
     func roundTrip() throws {
         for request in Self.requests {
-            let octets = try WireAppRequest(request, from: ManagerID(rawValue: 7)).serializedBytes() as [UInt8]
-            let wire = try WireAppRequest(serializedBytes: octets)
-            #expect(try ClientRequest(wire) == request)
-            #expect(wire.manager == 7)
+            let message = AppRequest(request, from: ManagerID(rawValue: 7), number: 3)
+            #expect(try AppRequest(octets: message.encoded()[...]) == message)
         }
     }
 
@@ -76,9 +74,8 @@ struct HostileAppTests {
                 let request = Self.requests[generator.next(Self.requests.count)]
                 var manager: UInt32 = 1
                 if case .peripheral = request { manager = 2 }
-                var message = WireFromClient()
-                message.appRequest = WireAppRequest(request, from: ManagerID(rawValue: manager), number: 1)
-                var frame = message.framed()
+                let message = AppRequest(request, from: ManagerID(rawValue: manager), number: 1)
+                var frame = FromClient.appRequest(message).framed()
                 for _ in 0..<generator.next(3) {
                     frame[4 + generator.next(frame.count - 4)] = UInt8(truncatingIfNeeded: generator.next(256))
                 }
@@ -109,11 +106,10 @@ struct HostileAppTests {
         var session = AppSession(
             app: app, isOperator: false, limits: limits, frames: FrameReader(limit: limits.messageOctets))
         for number in 1...2 as ClosedRange<UInt32> {
-            var message = WireFromClient()
-            message.appRequest = WireAppRequest(
+            let message = AppRequest(
                 number == 1 ? .createCentral(ManagerOptions()) : .createPeripheral(ManagerOptions()),
                 from: ManagerID(rawValue: number))
-            session.receive(message.framed().span.bytes)
+            session.receive(FromClient.appRequest(message).framed().span.bytes)
         }
         return session
     }
@@ -123,15 +119,12 @@ struct HostileAppTests {
         let manager = ManagerID(rawValue: 1)
         var session = AppSession(
             app: AppID(rawValue: "app"), isOperator: false, limits: ClientLimits(), frames: FrameReader(limit: 1024))
-        var create = WireFromClient()
-        create.appRequest = WireAppRequest(.createCentral(ManagerOptions()), from: manager)
-        session.receive(create.framed().span.bytes)
+        let create = AppRequest(.createCentral(ManagerOptions()), from: manager)
+        session.receive(FromClient.appRequest(create).framed().span.bytes)
         while session.nextOutput() != nil {}
         session.tell(.eventsLost(count: 1), to: manager, waiting: 0)
         session.tell(.eventsLost(count: 2), to: manager, waiting: 0)
-        var back = WireFromClient()
-        back.appReturned.manager = 1
-        back.appReturned.events = .max
+        let back = FromClient.appReturned(manager, events: Int(UInt32.max))
         session.receive((back.framed() + back.framed()).span.bytes)
         var returned: [(Int, Int)] = []
         while let output = session.nextOutput() {
@@ -152,11 +145,8 @@ struct HostileAppTests {
         while session.nextOutput() != nil {}
         for count in 1...2 { session.tell(.eventsLost(count: count), to: manager, waiting: 0) }
         while session.nextOutput() != nil {}
-        func giveBack(_ events: UInt32, times: Int) -> Int {
-            var back = WireFromClient()
-            back.appReturned.manager = manager.rawValue
-            back.appReturned.events = events
-            let frame = back.framed()
+        func giveBack(_ events: Int, times: Int) -> Int {
+            let frame = FromClient.appReturned(manager, events: events).framed()
             for _ in 0..<times { session.receive(frame.span.bytes) }
             var taken = 0
             while let output = session.nextOutput() {

@@ -1,5 +1,5 @@
 import BLE
-import BLEDaemonProtocol
+import BLEMessages
 import Foundation
 import Testing
 
@@ -9,11 +9,8 @@ import Testing
 struct HostileClientTests {
     /// A client that was there before is served as before.
     private func expectServed(_ victim: RawClient, _ operation: UInt64) throws {
-        victim.send {
-            $0.request.operation = operation
-            $0.request.cancel.operation = 1 << 40
-        }
-        #expect(try victim.end(of: operation) == .done(WireNothing()))
+        victim.request(operation, .cancel(OperationID(rawValue: 1 << 40)))
+        #expect(try victim.end(of: operation) == .success(.done))
     }
 
     @Test("an unknown version, an unknown kind of session and a request before the greeting are refused")
@@ -26,7 +23,7 @@ struct HostileClientTests {
         app.greet(session: .unspecified)
         #expect(try app.refusal() == .protocol)
         let hasty = try stage.connect()
-        hasty.send { $0.request.operation = 1 }
+        hasty.request(1, .cancel(OperationID(rawValue: 1)))
         #expect(try hasty.refusal() == .protocol)
         let twice = try stage.connect()
         #expect(try twice.isWelcome())
@@ -99,23 +96,12 @@ struct HostileClientTests {
         let client = try stage.connect()
         #expect(try client.isWelcome())
         for number in 1...64 as ClosedRange<UInt64> {
-            client.send {
-                $0.request.operation = number
-                $0.request.connect.peer.value = 0xC0FF_EE00_0000 + number
-                $0.request.connect.peer.kind = 1
-            }
+            client.request(number, Self.connect(0xC0FF_EE00_0000 + number))
         }
         for number in 17...64 as ClosedRange<UInt64> {
-            guard case .failure(let failure)? = try client.end(of: number) else {
-                Issue.record("request \(number) was taken")
-                continue
-            }
-            #expect(failure.reason == .limitReached)
+            #expect(try client.end(of: number) == .failure(.limitReached), "request \(number)")
         }
-        client.send {
-            $0.request.operation = 64
-            $0.request.cancel.operation = 1
-        }
+        client.request(64, .cancel(OperationID(rawValue: 1)))
         #expect(try client.refusal() == .protocol)
     }
 
@@ -124,19 +110,13 @@ struct HostileClientTests {
         let stage = try DaemonStage()
         let client = try stage.connect()
         #expect(try client.isWelcome())
-        var connect = WireFromClient()
-        connect.request.operation = 1
-        connect.request.connect.peer.value = 0xC0FF_EE00_0001
-        connect.request.connect.peer.kind = 1
-        var cancel = WireFromClient()
-        cancel.request.operation = 2
-        cancel.request.cancel.operation = 1
-        client.send(connect.framed() + cancel.framed())
-        guard case .failure(let failure)? = try client.end(of: 1) else {
-            Issue.record("it goes on")
-            return
-        }
-        #expect(failure.reason == .cancelled)
+        let connect = FromClient.request(1, Self.connect(0xC0FF_EE00_0001))
+        client.send(connect.framed() + FromClient.request(2, .cancel(OperationID(rawValue: 1))).framed())
+        #expect(try client.end(of: 1) == .failure(.cancelled))
+    }
+
+    private static func connect(_ address: UInt64) -> HostCommand {
+        .radio(.connect(ConnectRequest(peer: DeviceAddress(value: address, kind: .random))))
     }
 
     @Test("another client's operations and links are not there")
@@ -144,38 +124,20 @@ struct HostileClientTests {
         let stage = try DaemonStage()
         let owner = try stage.connect()
         #expect(try owner.isWelcome())
-        owner.send {
-            $0.request.operation = 1
-            $0.request.connect.peer.value = 0xC0DE_0000_0001
-            $0.request.connect.peer.kind = 1
-        }
-        guard case .link(let link)? = try owner.end(of: 1) else {
+        owner.request(1, Self.connect(0xC0DE_0000_0001))
+        guard case .success(.connected(let link)) = try owner.end(of: 1) else {
             Issue.record("no link")
             return
         }
         let thief = try stage.connect()
         #expect(try thief.isWelcome())
-        thief.send {
-            $0.request.operation = 1
-            $0.request.gatt.link = link
-            $0.request.gatt.read = 3
-        }
-        guard case .failure(let failure)? = try thief.end(of: 1) else {
-            Issue.record("a foreign link was read")
-            return
-        }
-        #expect(failure.reason == .notConnected)
-        thief.send {
-            $0.request.operation = 2
-            $0.request.disconnect.link = link
-        }
+        let read = HostCommand.link(link, .gatt(.read(AttributeHandle(rawValue: 3))))
+        thief.request(1, read)
+        #expect(try thief.end(of: 1) == .failure(.notConnected))
+        thief.request(2, .link(link, .disconnect))
         _ = try thief.end(of: 2)
-        owner.send {
-            $0.request.operation = 2
-            $0.request.gatt.link = link
-            $0.request.gatt.read = 3
-        }
-        guard case .value? = try owner.end(of: 2) else {
+        owner.request(2, read)
+        guard case .success(.gatt(.value)) = try owner.end(of: 2) else {
             Issue.record("the owner's link is gone")
             return
         }
@@ -196,18 +158,12 @@ struct HostileClientTests {
         limits.messageOctets = 256
         for _ in 0..<2000 * Mutations.repetitions {
             var session = ToolSession(client: ClientID(rawValue: 1), limits: limits)
-            var hello = WireFromClient()
-            hello.hello.version = 1
-            hello.hello.session = .tool
-            session.receive(hello.framed().span.bytes)
+            session.receive(FromClient.hello(Greeting(.tool)).framed().span.bytes)
             if session.nextOutput() != nil { Issue.record("a greeting was answered without a controller") }
             session.controllerIsReady(ControllerInformation())
             for number in 1...10 as ClosedRange<UInt64> {
-                var message = WireFromClient()
-                message.request.operation = number
-                message.request.gatt.link = 1
-                message.request.gatt.discoverCharacteristics.uuids = [Data([1, 2])]
-                var frame = message.framed()
+                let discover = GATTOperation.discoverCharacteristics(.all, uuids: [BluetoothUUID(0x0102 as UInt16)])
+                var frame = FromClient.request(number, .link(Self.link, .gatt(discover))).framed()
                 for _ in 0..<generator.next(4) {
                     frame[generator.next(frame.count)] = UInt8(truncatingIfNeeded: generator.next(256))
                 }
@@ -228,10 +184,7 @@ struct HostileClientTests {
         var generator = Mutations(state: 11)
         for _ in 0..<1000 {
             var session = ToolSession(client: ClientID(rawValue: 1), isOperator: true, limits: ClientLimits())
-            var hello = WireFromClient()
-            hello.hello.version = 1
-            hello.hello.session = .tool
-            session.receive(hello.framed().span.bytes)
+            session.receive(FromClient.hello(Greeting(.tool)).framed().span.bytes)
             _ = session.nextOutput()
             session.controllerIsReady(ControllerInformation())
             var operation: UInt64 = 0
@@ -254,41 +207,36 @@ struct HostileClientTests {
         }
     }
 
-    private static func servingRequest(_ number: UInt64, kind: Int) -> WireFromClient {
-        WireFromClient.with {
-            $0.request.operation = number
-            switch kind {
-            case 0:
-                $0.request.advertise.packed.localName = "A"
-                $0.request.advertise.packed.services = [Data([0x18, 0x0F])]
-            case 1, 2:
-                $0.request.publish.uuid = Data([0x18, 0x0F])
-                $0.request.publish.includedServices = kind == 1 ? [] : [1]
-                $0.request.publish.characteristics = [
-                    .with {
-                        $0.uuid = Data([0x2A, 0x19])
-                        $0.properties = 0x12
-                        $0.permissions = 1
-                        $0.descriptors = [.with { $0.uuid = Data([0x29, 0x01]) }]
-                    }
-                ]
-            case 3: $0.request.removeService = 1
-            case 4:
-                $0.request.updateValue.handle = 3
-                $0.request.updateValue.links.links = [1]
-            case 5:
-                $0.request.respond.question = 1
-                $0.request.respond.error.code = 1
-            case 6: $0.request.servePairing = WirePairingOptions(PairingOptions())
-            case 7: $0.request.listen.settings.credits = 1
-            case 8: $0.request.closeChannel.number = 1
-            case 9: $0.request.nameBond.identity.value = 1
-            case 10:
-                $0.request.changeAdvertising.operation = 1
-                $0.request.changeAdvertising.advertise.raw.advertisement = Data([2, 1, 6])
-            default: $0.request.leave = WireNothing()
-            }
+    private static let link = LinkID(handle: ConnectionHandle(rawValue: 1), generation: 0)
+
+    private static func servingRequest(_ number: UInt64, kind: Int) -> FromClient {
+        let battery = BluetoothUUID(0x180F as UInt16)
+        let one = OperationID(rawValue: 1)
+        let handle = AttributeHandle(rawValue: 3)
+        let level = GATTCharacteristicDefinition(
+            uuid: "2A19", properties: [.read, .notify], permissions: .readable,
+            descriptors: [GATTDescriptorDefinition(uuid: "2901", permissions: [], value: nil)])
+        let command: HostCommand
+        switch kind {
+        case 0: command = .radio(.advertise(AdvertiseRequest(.packed(localName: "A", serviceUUIDs: [battery]))))
+        case 1, 2:
+            let included = kind == 1 ? [] : [AttributeHandle(rawValue: 1)]
+            command = .server(
+                .publish(
+                    GATTServiceDefinition(uuid: battery, includedServices: included, characteristics: [level])))
+        case 3: command = .server(.removeService(AttributeHandle(rawValue: 1)))
+        case 4: command = .server(.updateValue(handle, value: [], links: [link]))
+        case 5: command = .server(.respond(GATTRequestID(rawValue: 1), .failure(.invalidHandle)))
+        case 6: return .request(ToolRequest(OperationID(rawValue: number), .servePairing(PairingOptions())))
+        case 7: command = .channel(.listen(spsm: nil, ChannelSettings(), requiresEncryption: false))
+        case 8: command = .channel(.close(ChannelID(link: link, number: 1)))
+        case 9: command = .security(.nameBond(DeviceAddress(value: 1, kind: .public), ""))
+        case 10:
+            command = .radio(
+                .changeAdvertising(one, AdvertiseRequest(.raw(advertisement: [2, 1, 6], scanResponse: []))))
+        default: return .request(ToolRequest(OperationID(rawValue: number), .leave))
         }
+        return .request(number, command)
     }
 
     private static func result(of command: HostCommand) -> HostResult? {

@@ -1,5 +1,5 @@
 import BLEAppLifecycle
-import BLEDaemonProtocol
+import BLEMessages
 import BLETransport
 import Foundation
 import Synchronization

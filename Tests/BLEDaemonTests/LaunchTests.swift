@@ -1,6 +1,6 @@
 import BLEAppLifecycle
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 import Foundation
 import Synchronization
@@ -15,8 +15,8 @@ extension RawClient {
     }
 
     /// An operator's request.
-    func operate(_ request: WireOperatorRequest.OneOf_Request) throws -> WireOperatorAnswer {
-        send { $0.operatorRequest.request = request }
+    func operate(_ request: OperatorRequest) throws -> OperatorAnswer {
+        send(.operatorRequest(request))
         while let message = try next() {
             if case .operatorAnswer(let answer) = message { return answer }
         }
@@ -50,7 +50,7 @@ struct LaunchTests {
         }
         let client = try stage.connect()
         try client.becomeOperator()
-        func process() throws -> UInt32 { try client.operate(.list(WireNothing())).apps.first?.process ?? 0 }
+        func process() throws -> UInt32 { try client.operate(.list).apps.first?.process ?? 0 }
         #expect(try client.operate(.foreground("slow")).error.isEmpty)
         let first = try process()
         #expect(first != 0)
@@ -104,7 +104,7 @@ struct LaunchTests {
         try other.becomeOperator()
         #expect(try other.operate(.quit("slow")).error.isEmpty)
         // A child that nobody waits for would hold up the exit tests of this process.
-        #expect(try comesTrue { try other.operate(.list(WireNothing())).apps.first?.process == 0 })
+        #expect(try comesTrue { try other.operate(.list).apps.first?.process == nil })
     }
 }
 
@@ -149,18 +149,15 @@ struct UninstalledAppTests {
         let stage = try DaemonStage()
         for (modes, isTold) in [(["audio", "bluetooth-central"], true), (["audio"], false)] {
             let client = try stage.connect()
-            client.send {
-                $0.hello.version = BledProtocol.version
-                $0.hello.session = .app
-                $0.hello.app.identifier = "org.example.relay"
-                $0.hello.app.backgroundModes = modes
-            }
+            var app = AppGreeting("org.example.relay")
+            app.backgroundModes = modes
+            client.send(.hello(Greeting(.app, app: app)))
             // Every app is told next how long it may run, and which features there are.
             var told: [String] = []
             while let message = try client.next() {
                 guard case .appNotice(let notice) = message else { continue }
-                if case .log(let line) = notice.notice { told.append(line) }
-                if case .extended = notice.notice { break }
+                if case .log(let line) = notice { told.append(line) }
+                if case .extended = notice { break }
             }
             #expect(told.contains { $0.contains("bletool app install") } == isTold, "\(told)")
         }
@@ -236,7 +233,7 @@ struct WatchdogTests {
         #expect(comesTrue { beats.withLock { $0 } > 2 })
         let client = try stage.connect()
         try client.becomeOperator()
-        client.send { $0.operatorRequest.removeBond = WireAddress(Self.device) }
+        client.send(.operatorRequest(.removeBond(Self.device)))
         #expect(store.hasBegun.wait(timeout: .now() + 60) == .success)
         usleep(1_000_000)
         let count = beats.withLock { $0 }

@@ -1,5 +1,5 @@
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 import Synchronization
 import Testing
@@ -25,19 +25,16 @@ struct LeavingTests {
     private static let channel = ChannelInformation(
         id: ChannelID(link: link, number: 1), spsm: 0x80, sendMTU: 100, receiveMTU: 100)
 
+    private static let publishing = HostCommand.server(.publish(GATTServiceDefinition(uuid: "0D18")))
+    private static let listening = HostCommand.channel(
+        .listen(spsm: nil, ChannelSettings(), requiresEncryption: false))
+
     private func publish(_ operation: UInt64) -> [UInt8] {
-        WireFromClient.with {
-            $0.request.operation = operation
-            $0.request.publish.uuid = .init([0x0D, 0x18])
-            $0.request.publish.isPrimary = true
-        }.framed()
+        FromClient.request(operation, Self.publishing).framed()
     }
 
     private func leave(_ operation: UInt64) -> [UInt8] {
-        WireFromClient.with {
-            $0.request.operation = operation
-            $0.request.leave = WireNothing()
-        }.framed()
+        FromClient.request(ToolRequest(OperationID(rawValue: operation), .leave)).framed()
     }
 
     @Test("a service that is asked for together with the end of everything is removed before that has been done")
@@ -47,15 +44,15 @@ struct LeavingTests {
         let stage = try DaemonStage(limits: limits)
         let client = try stage.connect()
         #expect(try client.isWelcome())
-        var handles: [UInt32] = []
+        var handles: [AttributeHandle] = []
         for round in 0..<3 as Range<UInt64> {
             client.send(publish(2 * round + 1) + leave(2 * round + 2))
-            guard case .published(let service)? = try client.end(of: 2 * round + 1) else {
+            guard case .success(.published(let service)) = try client.end(of: 2 * round + 1) else {
                 Issue.record("the service of round \(round) was not published")
                 return
             }
             handles.append(service.range.first)
-            #expect(try client.end(of: 2 * round + 2) == .done(WireNothing()))
+            #expect(try client.end(of: 2 * round + 2) == .success(.done))
             let left = stage.withDaemon { daemon in
                 daemon.connections.map { [$0.tool.serving.serviceCount, $0.tool.serving.attributeCount] }
             }
@@ -68,11 +65,8 @@ struct LeavingTests {
     @Test("what the engine has not ended yet counts for a tool that has left, until it ends; then nothing is kept")
     func counting() throws {
         var stage = ToolStage()
-        stage.request {
-            $0.publish.uuid = .init([0x0D, 0x18])
-            $0.publish.isPrimary = true
-        }
-        stage.request { $0.listen.settings.credits = 1 }
+        stage.request(Self.publishing)
+        stage.request(Self.listening)
         let attributes = stage.session.serving.attributeCount
         #expect(attributes > 0 && stage.session.serving.channelCount == 1)
         _ = stage.session.leaving()
@@ -97,17 +91,13 @@ struct LeavingTests {
         let stage = try DaemonStage { $0.adapter.recorder = log }
         let client = try stage.connect()
         #expect(try client.isWelcome())
-        let listen = WireFromClient.with {
-            $0.request.operation = 1
-            $0.request.listen.settings.credits = 1
-        }
-        client.send(listen.framed() + leave(2))
-        guard case .listening(let spsm)? = try client.end(of: 1) else {
+        client.send(FromClient.request(1, Self.listening).framed() + leave(2))
+        guard case .success(.listening(let spsm)) = try client.end(of: 1) else {
             Issue.record("nobody listens")
             return
         }
-        #expect(try client.end(of: 2) == .done(WireNothing()))
-        let stop = HostCommand.channel(.stopListening(spsm: UInt16(spsm)))
+        #expect(try client.end(of: 2) == .success(.done))
+        let stop = HostCommand.channel(.stopListening(spsm: spsm))
         #expect(log.commands.contains(stop))
     }
 

@@ -1,5 +1,5 @@
 import BLEAppLifecycle
-import BLEDaemonProtocol
+import BLEMessages
 import Foundation
 import Testing
 
@@ -32,22 +32,17 @@ struct RemovingTests {
     }
 
     private func process(of name: String, _ client: RawClient) throws -> UInt32 {
-        let process = try client.operate(.list(WireNothing())).apps.first { $0.identifier == name }?.process ?? 0
+        let process = try client.operate(.list).apps.first { $0.identifier == name }?.process ?? 0
         #expect(process != 0)
         return process
     }
 
     private func names(_ client: RawClient) throws -> [String] {
-        try client.operate(.list(WireNothing())).apps.map(\.identifier)
+        try client.operate(.list).apps.map(\.identifier)
     }
 
-    private func remove(_ name: String, _ client: RawClient, keepsState: Bool = false) throws -> WireOperatorAnswer {
-        try client.operate(
-            .remove(
-                .with {
-                    $0.app = name
-                    $0.keepsState = keepsState
-                }))
+    private func remove(_ name: String, _ client: RawClient, keepsState: Bool = false) throws -> OperatorAnswer {
+        try client.operate(.remove(name, keepsState: keepsState))
     }
 
     @Test("removing an app ends its process, deletes every manifest of it and no other; the next one begins anew")
@@ -60,17 +55,17 @@ struct RemovingTests {
         #expect(try client.operate(.foreground("gone")).error.isEmpty)
         let process = try self.process(of: "gone", client)
         let answer = try remove("gone", client)
-        #expect(answer.error.isEmpty && answer.removed.files == paths, "\(answer)")
-        #expect(answer.removed.process == process && !answer.removed.isRunning)
+        #expect(answer.error.isEmpty && answer.removed?.files == paths, "\(answer)")
+        #expect(answer.removed?.process == process && answer.removed?.isRunning == false)
         #expect(try names(client) == ["other"])
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["gone.json"])
         #expect(comesTrue { kill(Int32(process), 0) != 0 })
         let again = try remove("gone", client)
         #expect(again.error.contains("‘\(folder.path)/gone.json’ is there and is no manifest of it"), "\(again)")
         // Installed again, it is an app as any other.
-        #expect(try client.operate(.install(Data(manifest("other").utf8))).error.isEmpty)
-        #expect(try remove("other", client, keepsState: true).removed.keepsState)
-        #expect(try client.operate(.install(Data(manifest("gone").utf8))).error.isEmpty)
+        #expect(try client.operate(.install(Array(manifest("other").utf8))).error.isEmpty)
+        #expect(try remove("other", client, keepsState: true).removed?.keepsState == true)
+        #expect(try client.operate(.install(Array(manifest("gone").utf8))).error.isEmpty)
         #expect(try names(client) == ["gone"])
         #expect(try client.operate(.foreground("gone")).error.isEmpty)
         let next = try self.process(of: "gone", client)
@@ -87,7 +82,7 @@ struct RemovingTests {
         defer { _ = stage }
         for name in ["", "two", "../one", "one.json", "/etc/passwd", "one\n", String(repeating: "x", count: 5000)] {
             let answer = try remove(name, client)
-            #expect(answer.error.contains("is installed; see ‘bletool app list’") && !answer.hasRemoved, "\(name)")
+            #expect(answer.error.contains("is installed; see ‘bletool app list’") && answer.removed == nil, "\(name)")
         }
         #expect(try names(client) == ["one"])
     }
@@ -101,10 +96,10 @@ struct RemovingTests {
         defer { _ = stage }
         #expect(try names(client) == ["one", "two"])
         try write("{", to: "one.json")
-        #expect(try remove("one", client).removed.files == [path])
+        #expect(try remove("one", client).removed?.files == [path])
         try FileManager.default.removeItem(at: folder.appendingPathComponent("two.json"))
         let answer = try remove("two", client)
-        #expect(answer.error.isEmpty && answer.hasRemoved && answer.removed.files.isEmpty)
+        #expect(answer.error.isEmpty && answer.removed?.files == [])
         #expect(try names(client) == [])
     }
 

@@ -1,9 +1,9 @@
 import BLEHost
+import BLEMessages
 import BLEPackets
 import Testing
 
 @testable import BLEDaemon
-@testable import BLEDaemonProtocol
 
 @Suite("Out-of-band data of tools")
 struct ToolOutOfBandTests {
@@ -19,23 +19,26 @@ struct ToolOutOfBandTests {
     @Test("the private key stays with the daemon: the client gets the rest, and names the key by it")
     func privateKey() throws {
         let own = Self.made(7)
-        let told = try WireCompleted(OperationID(rawValue: 1), .success(.outOfBandData(own))).outcome
-        guard case .success(.outOfBandData(let known)) = told else {
+        let end = FromDaemon.completed(OperationID(rawValue: 1), .success(.outOfBandData(own)))
+        let message = try end.encoded()
+        let told = try FromDaemon(octets: message[...])
+        guard case .completed(_, .success(.outOfBandData(let known))) = told else {
             Issue.record("\(told)")
             return
         }
         #expect(known.privateKey.isEmpty)
         #expect(known.random == own.random && known.confirm == own.confirm && known.publicKey == own.publicKey)
-        let message = WireCompleted(OperationID(rawValue: 1), .success(.outOfBandData(own))).framed()
         #expect(!message.indices.contains { message[$0...].starts(with: own.privateKey) })
 
         var data = ToolOutOfBand()
         let set = OutOfBandData(
             temporaryKey: Key128(rawValue: 3), peer: .init(random: Key128(rawValue: 4), confirm: Key128(rawValue: 5)),
             local: known)
-        let request = try #require(
-            WireRequest(.security(.setOutOfBandData(Self.peer, set)), operation: OperationID(rawValue: 2)))
-        guard case .security(.setOutOfBandData(let peer, let taken)) = try HostCommand(request) else {
+        let request = try FromClient(
+            octets: FromClient.request(2, .security(.setOutOfBandData(Self.peer, set))).encoded()[...])
+        guard case .request(let asked) = request,
+            case .host(.security(.setOutOfBandData(let peer, let taken))) = asked.command
+        else {
             Issue.record("\(request)")
             return
         }
@@ -53,22 +56,24 @@ struct ToolOutOfBandTests {
 
     @Test("data without any values remove what was set; values of another length are an error")
     func wire() throws {
-        let request = try #require(
-            WireRequest(.security(.setOutOfBandData(Self.peer, nil)), operation: OperationID(rawValue: 2)))
-        #expect(try HostCommand(request) == .security(.setOutOfBandData(Self.peer, nil)))
+        let request = FromClient.request(2, .security(.setOutOfBandData(Self.peer, nil)))
+        #expect(try FromClient(octets: request.encoded()[...]) == request)
         #expect(request.revision == 2)
-        for octets in [1, 15, 17, 64] {
-            var wrong = request
-            wrong.setOutOfBand.temporaryKey = .init(repeating: 1, count: octets)
-            #expect(throws: WireError.invalidField) { try HostCommand(wrong) }
-            wrong = request
-            wrong.setOutOfBand.ofPeer.random = .init(repeating: 1, count: 16)
-            wrong.setOutOfBand.ofPeer.confirm = .init(repeating: 1, count: octets)
-            #expect(throws: WireError.invalidField) { try HostCommand(wrong) }
+        let peer = RawMessage.field(1, RawMessage.field(2, 1))
+        for count in [1, 15, 17, 64] {
+            let (right, wrong) = ([UInt8](repeating: 1, count: 16), [UInt8](repeating: 1, count: count))
+            let values = RawMessage.field(1, right) + RawMessage.field(2, wrong)
+            for content in [RawMessage.field(2, wrong), RawMessage.field(3, values)] {
+                var stage = ToolStage()
+                stage.request(raw: RawMessage.field(42, peer + content))
+                #expect(stage.submitted.isEmpty && stage.session.hasEnded)
+            }
         }
-        var answer = WireOutOfBand(Self.made(1))
-        answer.publicKey.removeLast()
-        #expect(throws: WireError.invalidField) { try LocalOutOfBandData(answer) }
+        // The last octet of the public key is missing.
+        let made = [UInt8](repeating: 1, count: 16)
+        let values = RawMessage.field(1, RawMessage.field(1, made) + RawMessage.field(2, made))
+        let answer = RawMessage.field(31, values + RawMessage.field(2, Array(0..<63)))
+        #expect(throws: MessageError.invalidField) { try FromDaemon(octets: RawMessage.field(3, answer)[...]) }
     }
 
     @Test("a tool has data for eight peers and eight values of its own, the latest ones")

@@ -1,5 +1,5 @@
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 import Foundation
 import Testing
@@ -9,43 +9,45 @@ import Testing
 @Suite("Sets, trains and the controller of a tool")
 struct ToolRadioTests {
     private static let client = ToolStage.client
+    private static let notPermitted = HostFailure.invalidRequest(.notPermitted)
+    private static let notAvailable = HostFailure.invalidRequest(.notAvailableOnSharedController)
 
     @Test("of a thousand scans a client gets eight, and another one when one has ended")
     func manyScans() {
         var stage = ToolStage()
-        for _ in 0..<1000 { stage.request { $0.scan.allowsDuplicates = true } }
+        for _ in 0..<1000 { stage.request(.radio(.scan(ScanRequest(allowsDuplicates: true)))) }
         #expect(stage.submitted.count == 8)
-        #expect(stage.failures.count == 992 && Set(stage.failures.values) == [.limitReached])
+        #expect(stage.failures.count == 992 && stage.failures.values.allSatisfy { $0 == .limitReached })
         stage.session.hear(.completed(OperationID(rawValue: 1002), .failure(.cancelled)), waiting: 0)
-        stage.request { $0.scan.isActive = true }
+        stage.request(.radio(.scan(ScanRequest(isActive: true))))
         #expect(stage.submitted.count == 9)
     }
 
     @Test("a request names at most 512 UUIDs: what is found is compared with all of them")
     func manyUUIDs() {
-        let uuids = (0..<513 as Range<UInt16>).map { Data([UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)]) }
+        let uuids = (0..<513 as Range<UInt16>).map { BluetoothUUID($0) }
         var stage = ToolStage()
-        stage.request { $0.scan.services = Array(uuids.dropLast()) }
+        stage.request(.radio(.scan(ScanRequest(serviceUUIDs: uuids.dropLast()))))
         #expect(stage.submitted.count == 1 && !stage.session.hasEnded)
-        stage.request {
-            $0.scan.hasSolicitedServices_p = true
-            $0.scan.solicitedServices = uuids
-        }
+        var scan = ScanRequest()
+        scan.solicitedServiceUUIDs = uuids
+        stage.request(.radio(.scan(scan)))
         #expect(stage.submitted.count == 1 && stage.session.hasEnded)
         var second = ToolStage()
-        second.request { $0.scan.services = uuids }
+        second.request(.radio(.scan(ScanRequest(serviceUUIDs: uuids))))
         #expect(second.submitted.isEmpty && second.session.hasEnded)
     }
 
     @Test("of a thousand sets a client gets four; a new one when one has ended, and all end with it")
     func manySets() {
         var stage = ToolStage()
-        for _ in 0..<1000 { stage.request { $0.advertiseSet.data = .init([2, 1, 6]) } }
+        let advertise = HostCommand.radio(.advertiseSet(AdvertisingSetRequest(data: [2, 1, 6])))
+        for _ in 0..<1000 { stage.request(advertise) }
         #expect(stage.submitted.count == 4)
         // Requests that are under way come first: the others are refused, each once.
-        #expect(stage.failures.count == 996 && Set(stage.failures.values) == [.limitReached])
+        #expect(stage.failures.count == 996 && stage.failures.values.allSatisfy { $0 == .limitReached })
         stage.session.hear(.completed(OperationID(rawValue: 1002), .failure(.cancelled)), waiting: 0)
-        stage.request { $0.advertiseSet.data = .init([2, 1, 6]) }
+        stage.request(advertise)
         #expect(stage.submitted.count == 5)
         let ended: [HostCommand] = stage.session.left()
         for operation in [1001, 1003, 1004, 2001] as [UInt64] {
@@ -56,13 +58,12 @@ struct ToolRadioTests {
     @Test("a client knows only its own sets and trains, and transfers them on its own links alone")
     func strangers() {
         var stage = ToolStage()
-        let change = stage.request { $0.changeAdvertisingSet.operation = 99 }
-        let transfer = stage.request { $0.transferTrain.link = 1 }
-        let receive = stage.request { $0.receiveTrains.link = 1 }
-        let procedure = stage.request {
-            $0.procedure.link = 1
-            $0.procedure.readPhy = WireNothing()
-        }
+        let link = LinkID(handle: ConnectionHandle(rawValue: 1), generation: 0)
+        let (set, none) = (AdvertisingSetRequest(data: []), OperationID(rawValue: 0))
+        let change = stage.request(.radio(.changeAdvertisingSet(OperationID(rawValue: 99), set)))
+        let transfer = stage.request(.radio(.transferTrain(none, to: link, serviceData: 0)))
+        let receive = stage.request(.radio(.receiveTrains(link, .init())))
+        let procedure = stage.request(.link(link, .procedure(.readPHY)))
         #expect(stage.failures[change] == .cancelled)
         for number in [transfer, receive, procedure] { #expect(stage.failures[number] == .notConnected) }
         #expect(stage.submitted.isEmpty)
@@ -82,16 +83,12 @@ struct ToolRadioTests {
     @Test("eight trains at most, of at most sixteen devices each; reports for a slow client are dropped and counted")
     func trains() throws {
         var stage = ToolStage()
-        let advertiser = WireTrainAdvertiser.with {
-            $0.address.value = 0xC0DE_0000_0001
-            $0.address.kind = 1
-            $0.sid = 3
-        }
-        let long = stage.request { $0.followTrain.advertisers = Array(repeating: advertiser, count: 17) }
-        #expect(stage.failures[long] == .limitReached)
-        for _ in 0..<10 { stage.request { $0.followTrain.advertisers = [advertiser] } }
-        #expect(stage.submitted.count == 8 && stage.failures.count == 3)
         let address = DeviceAddress(value: 0xC0DE_0000_0001, kind: .random)
+        let advertiser = TrainRequest.Advertiser(address: address, identifier: 3)
+        let long = stage.request(.radio(.followTrain(TrainRequest(Array(repeating: advertiser, count: 17)))))
+        #expect(stage.failures[long] == .limitReached)
+        for _ in 0..<10 { stage.request(.radio(.followTrain(TrainRequest([advertiser])))) }
+        #expect(stage.submitted.count == 8 && stage.failures.count == 3)
         let report = TrainEvent.report(
             TrainReport(
                 advertiser: address, identifier: 3, data: [1, 2, 3], isTruncated: false, rssi: -40, txPower: nil,
@@ -102,37 +99,30 @@ struct ToolRadioTests {
             stage.session.hear(.train(operation, Self.client, report), waiting: waiting)
         }
         stage.pump()
-        guard case .train(let told)? = stage.sent.last else {
-            Issue.record("no report")
-            return
-        }
-        #expect(told.operation == 2 && told.dropped == 1)
-        #expect(try HostEvent(.train(told), for: .local) == .train(OperationID(rawValue: 2), .local, report))
+        #expect(stage.sent.last == .train(OperationID(rawValue: 2), report, dropped: 1))
     }
 
     @Test("the controller can be asked, not changed; what may be about another's link is for operators")
     func questions() {
         var plain = ToolStage()
-        let version = plain.request { $0.hciCommand.opcode = 0x1001 }
-        let sets = plain.request { $0.hciCommand.opcode = 0x203B }
-        let rssi = plain.request {
-            $0.hciCommand.opcode = 0x1405
-            $0.hciCommand.parameters = .init([0x40, 0])
+        func ask(_ opcode: UInt16, _ parameters: [UInt8] = []) -> HostCommand {
+            .sendHCICommand(opcode: HCIOpcode(rawValue: opcode), parameters: parameters)
         }
-        let reset = plain.request { $0.hciCommand.opcode = 0x0C03 }
-        let channels = plain.request { $0.useChannels = 0x3FF }
+        let use = HostCommand.radio(.classifyChannels(ChannelMap(rawValue: 0x3FF)))
+        let version = plain.request(ask(0x1001))
+        let sets = plain.request(ask(0x203B))
+        let rssi = plain.request(ask(0x1405, [0x40, 0]))
+        let reset = plain.request(ask(0x0C03))
+        let channels = plain.request(use)
         #expect(plain.failures[version] == nil && plain.failures[sets] == nil)
-        #expect(plain.failures[rssi] == .notPermitted && plain.failures[channels] == .notPermitted)
-        #expect(plain.failures[reset] == .notAvailable && plain.submitted.count == 2)
+        #expect(plain.failures[rssi] == Self.notPermitted && plain.failures[channels] == Self.notPermitted)
+        #expect(plain.failures[reset] == Self.notAvailable && plain.submitted.count == 2)
         var person = ToolStage(isOperator: true)
-        let allowed = person.request {
-            $0.hciCommand.opcode = 0x1405
-            $0.hciCommand.parameters = .init([0x40, 0])
-        }
-        let vendor = person.request { $0.hciCommand.opcode = 0xFC01 }
-        let few = person.request { $0.useChannels = 0x3FF }
+        let allowed = person.request(ask(0x1405, [0x40, 0]))
+        let vendor = person.request(ask(0xFC01))
+        let few = person.request(use)
         #expect(person.failures[allowed] == nil && person.failures[few] == nil)
-        #expect(person.failures[vendor] == .notAvailable && person.submitted.count == 2)
+        #expect(person.failures[vendor] == Self.notAvailable && person.submitted.count == 2)
     }
 
     @Test("requests, results and events of sets, trains and links arrive as they were sent")
@@ -173,8 +163,8 @@ struct ToolRadioTests {
         ]
         commands += procedures.map { .link(link, .procedure($0)) }
         for command in commands {
-            let wire = try #require(WireRequest(command, operation: OperationID(rawValue: 1)))
-            #expect(try HostCommand(wire) == command)
+            let message = FromClient.request(1, command)
+            #expect(try FromClient(octets: message.encoded()[...]) == message)
         }
         let power = TransmitPower(phy: .le1M, level: -3, maximum: nil, isLeast: false, isGreatest: true)
         let results: [HostResult] = [
@@ -189,16 +179,16 @@ struct ToolRadioTests {
             .transmitPower(power), .hciAnswer([0, 1, 2]),
         ]
         for result in results {
-            let told = try WireCompleted(OperationID(rawValue: 1), .success(result)).outcome
-            #expect(told == .success(result))
+            let message = FromDaemon.completed(OperationID(rawValue: 1), .success(result))
+            #expect(try FromDaemon(octets: message.encoded()[...]) == message)
         }
         let faults: [HostFailure.InvalidRequest] = [
             .train, .pathLossZones, .channelMap, .parametersTooLong, .advertisingSet(.tooMuchData),
             .advertisingSet(.train),
         ]
         for fault in faults {
-            let told = try WireCompleted(OperationID(rawValue: 1), .failure(.invalidRequest(fault))).outcome
-            #expect(told == .failure(.invalidRequest(fault)))
+            let message = FromDaemon.completed(OperationID(rawValue: 1), .failure(.invalidRequest(fault)))
+            #expect(try FromDaemon(octets: message.encoded()[...]) == message)
         }
         let events: [HostEvent] = [
             .phyChanged(link, transmit: .le1M, receive: .le2M), .linkReport(link, .unauthenticated),
@@ -207,8 +197,8 @@ struct ToolRadioTests {
             .linkReport(link, .pathLoss(PathLoss(zone: .middle, decibels: nil))), .cleartextRefused(link, address),
         ]
         for event in events {
-            let wire = try #require(WireFromDaemon(event)?.message)
-            #expect(try HostEvent(wire, for: .local) == event)
+            let message = FromDaemon.event(event)
+            #expect(try FromDaemon(octets: message.encoded()[...]) == message)
         }
     }
 
@@ -216,17 +206,16 @@ struct ToolRadioTests {
     func revisionOfLists() {
         var scan = ScanRequest()
         let operation = OperationID(rawValue: 1)
-        #expect(WireRequest(.radio(.scan(scan)), operation: operation)?.revision == 0)
+        #expect(FromClient.request(1, .radio(.scan(scan))).revision == 0)
         scan.acceptList = [DeviceAddress(value: 1, kind: .random)]
-        #expect(WireRequest(.radio(.scan(scan)), operation: operation)?.revision == 2)
-        #expect(WireRequest(.radio(.changeScan(operation, scan)), operation: operation)?.revision == 2)
+        #expect(FromClient.request(1, .radio(.scan(scan))).revision == 2)
+        #expect(FromClient.request(1, .radio(.changeScan(operation, scan))).revision == 2)
     }
 
     @Test("a policy for what peripherals ask for crosses the socket, to daemons that know it")
     func parameterPolicies() throws {
-        let operation = OperationID(rawValue: 1)
         var connect = ConnectRequest(peer: DeviceAddress(value: 1, kind: .random))
-        #expect(WireRequest(.radio(.connect(connect)), operation: operation)?.revision == 0)
+        #expect(FromClient.request(1, .radio(.connect(connect))).revision == 0)
         let intervals = ConnectionInterval.milliseconds(15)...ConnectionInterval.milliseconds(50)
         let policies: [ParameterPolicy] = [
             .accept, .reject, .within(intervals, latency: 0),
@@ -236,25 +225,26 @@ struct ToolRadioTests {
         ]
         for policy in policies {
             connect.parameterPolicy = policy
-            let wire = try #require(WireRequest(.radio(.connect(connect)), operation: operation))
-            #expect(wire.revision == 3)
-            #expect(try HostCommand(wire) == .radio(.connect(connect)))
+            let message = FromClient.request(1, .radio(.connect(connect)))
+            #expect(message.revision == 3)
+            #expect(try FromClient(octets: message.encoded()[...]) == message)
         }
     }
 
     @Test("a policy whose bounds are none, or that a later revision has added, is refused")
     func brokenPolicies() {
-        let changes: [(inout WireParameterPolicy) -> Void] = [
-            { _ in }, { $0.within.minimumInterval = 7 }, { $0.within.maximumInterval = 0x10000 },
-            { $0.within.maximumLatency = 0x10000 }, { $0.within.minimumTimeout = 7 },
-            { $0.within.maximumTimeout = .max },
+        let within: [[UInt8]] = [
+            RawMessage.field(1, 7), RawMessage.field(2, 0x10000), RawMessage.field(3, 0x10000), RawMessage.field(4, 7),
+            RawMessage.field(5, .max),
         ]
-        for change in changes {
-            var wire = WireRequest()
-            wire.connect = WireConnect(ConnectRequest(peer: DeviceAddress(value: 1, kind: .random)))
-            wire.connect.parameterPolicy = WireParameterPolicy()
-            change(&wire.connect.parameterPolicy)
-            #expect(throws: WireError.invalidField) { try HostCommand(wire) }
+        let peer = RawMessage.field(1, [0x09, 1, 0, 0, 0, 0, 0, 0, 0, 0x10, 1])
+        for policy in [[]] + within.map({ RawMessage.field(3, $0) }) {
+            var stage = ToolStage()
+            stage.request(raw: RawMessage.field(4, peer + RawMessage.field(7, policy)))
+            #expect(stage.submitted.isEmpty && stage.session.hasEnded)
         }
+        var stage = ToolStage()
+        stage.request(raw: RawMessage.field(4, peer))
+        #expect(stage.submitted.count == 1)
     }
 }

@@ -1,5 +1,5 @@
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 import Testing
 
@@ -7,6 +7,7 @@ import Testing
 
 @Suite("The requests of a tool end once, and leave nothing")
 struct ToolSessionTests {
+    private static let notPermitted = HostFailure.invalidRequest(.notPermitted)
     private static let link = LinkID(handle: ConnectionHandle(rawValue: 64), generation: 1)
 
     private static let connected = HostEvent.connected(
@@ -21,10 +22,7 @@ struct ToolSessionTests {
     func writeCommands() {
         var stage = ToolStage()
         stage.session.hear(Self.connected, waiting: 0)
-        let write = { (request: inout WireRequest) in
-            request.gatt.link = Self.link.wire
-            request.gatt.writeCommand.handle = 3
-        }
+        let write = HostCommand.link(Self.link, .gatt(.writeCommand(AttributeHandle(rawValue: 3), value: [])))
         for _ in 0..<4 { stage.request(write) }
         #expect(stage.session.hasManyCommands && stage.submitted.count == 4)
         for number in 1001...1004 as ClosedRange<UInt64> {
@@ -41,10 +39,7 @@ struct ToolSessionTests {
     func leaves() {
         var stage = ToolStage()
         let peer = DeviceAddress(value: 1, kind: .public)
-        stage.request {
-            $0.setOutOfBand.peer.value = 1
-            $0.setOutOfBand.temporaryKey = .init(repeating: 7, count: 16)
-        }
+        stage.request(.security(.setOutOfBandData(peer, OutOfBandData(temporaryKey: Key128(rawValue: 7)))))
         #expect(stage.session.outOfBand.data(for: peer) != nil)
         _ = stage.session.leaving()
         #expect(stage.session.outOfBand.data(for: peer) == nil)
@@ -57,15 +52,10 @@ struct ToolSessionTests {
         let link = LinkID(handle: ConnectionHandle(rawValue: 65), generation: 2)
         stage.session.takesPartInPairing(.question(PairingQuestion(id: first, kind: .compare(123_456))), on: link)
         stage.session.takesPartInPairing(.question(PairingQuestion(id: second, kind: .consent)), on: other)
-        stage.request { $0.scan.isActive = true }
+        stage.request(.radio(.scan(ScanRequest(isActive: true))))
         stage.session.hear(.completed(OperationID(rawValue: 1001), .failure(.cancelled)), waiting: 0)
         stage.session.takesPartInPairing(.failed(.timedOut), on: other)
-        let answer = { (id: PairingQuestionID) in
-            { (request: inout WireRequest) in
-                request.answerPairing.question = id.rawValue
-                request.answerPairing.confirm = true
-            }
-        }
+        let answer = { (id: PairingQuestionID) in HostCommand.security(.answerPairing(id, .confirm(true))) }
         stage.request(answer(first))
         #expect(stage.submitted.last == .security(.answerPairing(first, .confirm(true))))
         let count = stage.submitted.count
@@ -81,26 +71,27 @@ struct ToolSessionTests {
 
     @Test("what an ordinary user requires of pairings is for its own: a tool with requirements cannot serve")
     func requirements() {
-        var strict = WirePairingOptions(PairingOptions(requiresAuthentication: true))
-        strict.replacesBond = true
+        let strict = PairingOptions(requiresAuthentication: true, replacesBond: true)
+        let battery = HostCommand.server(.publish(GATTServiceDefinition(uuid: "180F")))
+        let listen = HostCommand.channel(.listen(spsm: nil, ChannelSettings(), requiresEncryption: false))
+        let advertise = HostCommand.radio(.advertise(AdvertiseRequest(.packed(localName: nil, serviceUUIDs: []))))
         for isOperator in [false, true] {
             var stage = ToolStage(isOperator: isOperator)
-            let told = stage.request { $0.servePairing = strict }
+            let told = stage.request(own: .servePairing(strict))
             let refused = [
-                stage.request { $0.publish.uuid = .init([0x18, 0x0F]) }, stage.request { $0.listen = WireListen() },
-                stage.request { $0.advertise.packed = WirePackedAdvertisement() },
+                stage.request(battery), stage.request(listen), stage.request(advertise),
             ]
             let expected = isOperator ? [] : refused
-            #expect(stage.failures.filter { $0.value == .notPermitted }.keys.sorted() == expected)
+            #expect(stage.failures.filter { $0.value == Self.notPermitted }.keys.sorted() == expected)
             #expect(stage.failures[told] == nil)
         }
         // One that serves already does not begin to require anything.
         var stage = ToolStage()
-        let serving = stage.request { $0.publish.uuid = .init([0x18, 0x0F]) }
-        let plain = stage.request { $0.servePairing = WirePairingOptions(PairingOptions(asksConsent: true)) }
-        let late = stage.request { $0.servePairing = strict }
+        let serving = stage.request(battery)
+        let plain = stage.request(own: .servePairing(PairingOptions(asksConsent: true)))
+        let late = stage.request(own: .servePairing(strict))
         #expect(stage.failures[serving] == nil && stage.failures[plain] == nil)
-        #expect(stage.failures[late] == .notPermitted)
+        #expect(stage.failures[late] == Self.notPermitted)
     }
 
     private static func bond(_ number: UInt64, of user: UInt32?) -> Bond {
@@ -114,12 +105,7 @@ struct ToolSessionTests {
     @Test("a tool knows and names the bonds of its user and no others; an operator knows all")
     func bonds() {
         let bonds = [Self.bond(1, of: 1001), Self.bond(2, of: 1002), Self.bond(3, of: nil)]
-        let name = { (bond: Bond) in
-            { (request: inout WireRequest) in
-                request.nameBond.identity = WireAddress(bond.identity)
-                request.nameBond.name = "Lock"
-            }
-        }
+        let name = { (bond: Bond) in HostCommand.security(.nameBond(bond.identity, "Lock")) }
         for (isOperator, known) in [(false, [1]), (true, [1, 2, 3])] as [(Bool, [UInt64])] {
             var stage = ToolStage(isOperator: isOperator, user: 1001, bonds: bonds)
             guard case .welcome(let welcome)? = stage.sent.first else {
@@ -131,7 +117,7 @@ struct ToolSessionTests {
             var refused: [UInt64] = []
             for bond in bonds {
                 let request = stage.request(name(bond))
-                if stage.failures[request] == .notPermitted { refused.append(bond.identity.value) }
+                if stage.failures[request] == Self.notPermitted { refused.append(bond.identity.value) }
             }
             #expect(refused == bonds.map(\.identity.value).filter { !known.contains($0) })
             #expect(stage.submitted.count == known.count)
@@ -142,7 +128,7 @@ struct ToolSessionTests {
             stage.pump()
             #expect(stage.sent.count == 2 * known.count)
             let late = stage.request(name(bonds[0]))
-            #expect((stage.failures[late] == .notPermitted) == !isOperator)
+            #expect((stage.failures[late] == Self.notPermitted) == !isOperator)
         }
         // Without a user there are no own bonds.
         let stage = ToolStage(bonds: bonds)

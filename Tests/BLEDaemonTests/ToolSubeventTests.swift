@@ -1,5 +1,5 @@
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 import Foundation
 import Testing
@@ -9,6 +9,7 @@ import Testing
 @Suite("Trains with responses of a tool")
 struct ToolSubeventTests {
     private static let client = ToolStage.client
+    private static let fault = HostFailure.invalidRequest(.subevents)
     private static let advertiser = DeviceAddress(value: 0xC0DE_0000_0001, kind: .random)
 
     private static var set: AdvertisingSetRequest {
@@ -45,17 +46,17 @@ struct ToolSubeventTests {
                     TrainResponse(toEvent: 0xFFFF, subevent: 1, in: 2, slot: 255, data: [9]), in: operation)),
         ]
         for command in commands {
-            let wire = try #require(WireRequest(command, operation: OperationID(rawValue: 1)))
-            #expect(try HostCommand(wire) == command)
-            #expect(wire.revision == 3)
+            let message = FromClient.request(1, command)
+            #expect(try FromClient(octets: message.encoded()[...]) == message)
+            #expect(message.revision == 3)
         }
         let responses = [
             SlotResponse(subevent: 127, slot: 255, data: [], isTruncated: true, rssi: -90, txPower: -4),
             SlotResponse(subevent: 0, slot: 0, data: nil, followsData: false),
         ]
         for event in responses.map(AdvertisingSetEvent.response) + [.dataRequested(firstSubevent: 126, count: 5)] {
-            let told = WireFromDaemon.OneOf_Message.advertisingSet(WireSetEvent(event, operation: operation))
-            #expect(try HostEvent(told, for: .local) == .advertisingSet(operation, .local, event))
+            let message = FromDaemon.advertisingSet(operation, event, dropped: 7)
+            #expect(try FromDaemon(octets: message.encoded()[...]) == message)
         }
         var report = TrainReport(
             advertiser: Self.advertiser, identifier: 5, data: [1], isTruncated: false, rssi: -40, txPower: nil,
@@ -67,39 +68,35 @@ struct ToolSubeventTests {
         (report.event, report.subevent) = (0, 0)
         events.append(.report(report))
         for event in events {
-            let told = WireFromDaemon.OneOf_Message.train(WireTrainEvent(event, operation: operation, dropped: 0))
-            #expect(try HostEvent(told, for: .local) == .train(operation, .local, event))
+            let message = FromDaemon.train(operation, event, dropped: 0)
+            #expect(try FromDaemon(octets: message.encoded()[...]) == message)
         }
-        let told = try WireCompleted(operation, .failure(.invalidRequest(.subevents))).outcome
-        #expect(told == .failure(.invalidRequest(.subevents)))
+        let failed = FromDaemon.completed(operation, .failure(.invalidRequest(.subevents)))
+        #expect(try FromDaemon(octets: failed.encoded()[...]) == failed)
     }
 
     @Test("a client sends the subevents of its own sets alone, and responds in trains that it follows")
     func strangers() throws {
         var stage = ToolStage()
-        func data(_ set: UInt64) -> WireRequest.OneOf_Command? {
-            WireRequest(
-                .radio(.sendSubevents([.init(subevent: 0, data: [1])], of: .init(rawValue: set))),
-                operation: OperationID(rawValue: 1))?.command
+        func data(_ set: UInt64) -> HostCommand {
+            .radio(.sendSubevents([.init(subevent: 0, data: [1])], of: .init(rawValue: set)))
         }
-        func response(_ train: UInt64) -> WireRequest.OneOf_Command? {
-            WireRequest(
-                .radio(.respondInTrain(.init(toEvent: 1, subevent: 0, slot: 0, data: [1]), in: .init(rawValue: train))),
-                operation: OperationID(rawValue: 1))?.command
+        func response(_ train: UInt64) -> HostCommand {
+            .radio(.respondInTrain(.init(toEvent: 1, subevent: 0, slot: 0, data: [1]), in: .init(rawValue: train)))
         }
-        let scan = stage.request { $0.scan.isActive = true }
+        let scan = stage.request(.radio(.scan(ScanRequest(isActive: true))))
         for target in [scan, 99, 0] {
-            let sent = stage.request { $0.command = data(target) }
-            let answered = stage.request { $0.command = response(target) }
-            #expect(stage.failures[sent] == .subevents && stage.failures[answered] == .subevents)
+            let sent = stage.request(data(target))
+            let answered = stage.request(response(target))
+            #expect(stage.failures[sent] == Self.fault && stage.failures[answered] == Self.fault)
         }
-        let set = stage.request { $0.advertiseSet = WireAdvertisingSet(Self.set) }
-        let train = stage.request { $0.followTrain = WireFollowTrain(Self.follow) }
-        stage.request { $0.command = data(set) }
-        stage.request { $0.command = response(train) }
+        let set = stage.request(.radio(.advertiseSet(Self.set)))
+        let train = stage.request(.radio(.followTrain(Self.follow)))
+        stage.request(data(set))
+        stage.request(response(train))
         // Neither is for the other kind.
-        let crossed = [stage.request { $0.command = data(train) }, stage.request { $0.command = response(set) }]
-        #expect(crossed.allSatisfy { stage.failures[$0] == .subevents })
+        let crossed = [stage.request(data(train)), stage.request(response(set))]
+        #expect(crossed.allSatisfy { stage.failures[$0] == Self.fault })
         let engine = { (number: UInt64) in OperationID(rawValue: 1000 + number) }
         #expect(
             stage.submitted.suffix(2) == [
@@ -108,21 +105,23 @@ struct ToolSubeventTests {
             ])
         // Once the set has ended, it is nobody's.
         stage.session.hear(.completed(engine(set), .success(.done)), waiting: 0)
-        let late = stage.request { $0.command = data(set) }
-        #expect(stage.failures[late] == .subevents)
+        let late = stage.request(data(set))
+        #expect(stage.failures[late] == Self.fault)
     }
 
     @Test("numbers that no train has end the connection")
     func hostileNumbers() {
-        let hostile: [(inout WireRequest) -> Void] = [
-            { $0.sendSubevents.subevents = [.with { $0.subevent = 256 }] },
-            { $0.sendSubevents.subevents = [.with { $0.responseSlotCount = .max }] },
-            { $0.respondInTrain.event = 0x1_0000 }, { $0.respondInTrain.slot = 256 },
-            { $0.respondInTrain.responseSubevent = .max },
+        let (subevents, response): (UInt64, UInt64) = (60, 61)
+        let hostile: [[UInt8]] = [
+            RawMessage.field(subevents, RawMessage.field(2, RawMessage.field(1, 256))),
+            RawMessage.field(subevents, RawMessage.field(2, RawMessage.field(3, UInt64(UInt32.max)))),
+            RawMessage.field(response, RawMessage.field(2, 0x1_0000)),
+            RawMessage.field(response, RawMessage.field(5, 256)),
+            RawMessage.field(response, RawMessage.field(4, UInt64(UInt32.max))),
         ]
-        for fill in hostile {
+        for content in hostile {
             var stage = ToolStage()
-            stage.request(fill)
+            stage.request(raw: content)
             #expect(stage.submitted.isEmpty && stage.session.hasEnded)
         }
     }
@@ -130,7 +129,7 @@ struct ToolSubeventTests {
     @Test("responses and requests for data are dropped and counted for a client that does not read; states are not")
     func slowClient() throws {
         var stage = ToolStage()
-        let set = stage.request { $0.advertiseSet = WireAdvertisingSet(Self.set) }
+        let set = stage.request(.radio(.advertiseSet(Self.set)))
         let operation = OperationID(rawValue: 1000 + set)
         let full = ClientLimits().waitingDiscoveryOctets
         stage.sent = []
@@ -145,12 +144,10 @@ struct ToolSubeventTests {
         stage.session.hear(.advertisingSet(operation, Self.client, .stopped), waiting: full)
         stage.session.hear(.advertisingSet(operation, Self.client, response), waiting: 0)
         stage.pump()
-        let told = stage.sent.compactMap { if case .advertisingSet(let event) = $0 { event } else { nil } }
-        #expect(told.map(\.dropped) == [20_000, 0])
         #expect(
-            try told.map { try HostEvent(.advertisingSet($0), for: .local) } == [
-                .advertisingSet(OperationID(rawValue: set), .local, .stopped),
-                .advertisingSet(OperationID(rawValue: set), .local, response),
+            stage.sent == [
+                .advertisingSet(OperationID(rawValue: set), .stopped, dropped: 20_000),
+                .advertisingSet(OperationID(rawValue: set), response, dropped: 0),
             ])
     }
 }

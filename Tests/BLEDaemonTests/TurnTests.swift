@@ -1,4 +1,6 @@
-import BLEDaemonProtocol
+import BLEHost
+import BLEMessages
+import BLEPackets
 import Glibc
 import Testing
 
@@ -7,17 +9,14 @@ import Testing
 @Suite("Turns of programs")
 struct TurnTests {
     private func publish(_ operation: UInt64, service: UInt8 = 0x0D) -> [UInt8] {
-        var message = WireFromClient()
-        message.request.operation = operation
-        message.request.publish.uuid = .init([service, 0x18])
-        message.request.publish.isPrimary = true
-        return message.framed()
+        let uuid = BluetoothUUID(UInt16(service) << 8 | 0x18)
+        return FromClient.request(operation, .server(.publish(GATTServiceDefinition(uuid: uuid)))).framed()
     }
 
     /// Services get their handles in the order in which they are published.
-    private func handle(_ client: RawClient, _ operation: UInt64) throws -> UInt32? {
-        guard case .published(let service)? = try client.end(of: operation) else { return nil }
-        return service.range.first
+    private func handle(_ client: RawClient, _ operation: UInt64) throws -> UInt16? {
+        guard case .success(.published(let service)) = try client.end(of: operation) else { return nil }
+        return service.range.first.rawValue
     }
 
     @Test("a program that sends forty requests at once delays another one by a turn")
@@ -77,21 +76,18 @@ struct TurnTests {
         #expect(try silent.isWelcome())
         // Ends at once: there is no such operation.
         func cancel(_ operation: UInt64) -> [UInt8] {
-            WireFromClient.with {
-                $0.request.operation = operation
-                $0.request.cancel.operation = 1 << 40
-            }.framed()
+            FromClient.request(operation, .cancel(OperationID(rawValue: 1 << 40))).framed()
         }
         // Far more than what may wait for a program, if it were heard: most of it is in the sockets, of both sides.
         let expected = UInt64(2000 * shareOfUsualBuffer(silent))
         let last = silent.sendUntilFull(atLeast: expected) { cancel($0) }
         #expect(last > expected)
         for operation in 1...last {
-            guard case .completed(let end)? = try silent.next() else {
+            guard case .completed(let end, _)? = try silent.next() else {
                 Issue.record("no answer to \(operation) of \(last)")
                 return
             }
-            #expect(end.operation == operation)
+            #expect(end.rawValue == operation)
         }
         silent.send(cancel(last + 1))
         #expect(try silent.end(of: last + 1) != nil)

@@ -1,6 +1,6 @@
 import BLE
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 import Foundation
 import Synchronization
@@ -72,48 +72,24 @@ struct WaitingOctetsTests {
         let stage = try DaemonStage(limits: limits)
         let client = try stage.connect()
         #expect(try client.isWelcome())
-        let services = [Data](repeating: Data([0x0D, 0x18]), count: 200)
+        let wanted = ScanRequest(serviceUUIDs: [BluetoothUUID](repeating: "180D", count: 200))
         func scan(_ number: UInt64) {
-            client.send {
-                $0.request.operation = number
-                $0.request.scan.services = services
-            }
+            client.request(number, .radio(.scan(wanted)))
         }
         // Each takes some 3,000 octets as long as it runs; the one that is refused ends first.
         for number in UInt64(1)...4 { scan(number) }
-        guard case .failure(let failure)? = try client.end(of: 4) else {
-            Issue.record("the fourth scan was accepted")
-            return
-        }
-        #expect(failure.reason == .limitReached)
-        client.send {
-            $0.request.operation = 5
-            $0.request.cancel.operation = 1
-        }
+        #expect(try client.end(of: 4) == .failure(.limitReached))
+        client.request(5, .cancel(operation(1)))
         _ = try client.end(of: 5)
         scan(6)
         scan(7)
-        guard case .failure(let second)? = try client.end(of: 7) else {
-            Issue.record("the fourth scan was accepted")
-            return
-        }
-        #expect(second.reason == .limitReached)
+        #expect(try client.end(of: 7) == .failure(.limitReached))
         // Another program has its own.
         let other = try stage.connect()
         #expect(try other.isWelcome())
-        other.send {
-            $0.request.operation = 1
-            $0.request.scan.services = services
-        }
-        other.send {
-            $0.request.operation = 2
-            $0.request.cancel.operation = 1
-        }
-        guard case .failure(let end)? = try other.end(of: 1) else {
-            Issue.record("the other program's scan did not end")
-            return
-        }
-        #expect(end.reason == .cancelled)
+        other.request(1, .radio(.scan(wanted)))
+        other.request(2, .cancel(operation(1)))
+        #expect(try other.end(of: 1) == .failure(.cancelled))
     }
 
     @Test("the engine is told which user each program belongs to, and when it has gone")

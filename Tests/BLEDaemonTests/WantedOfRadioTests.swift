@@ -1,5 +1,6 @@
-import BLEDaemonProtocol
-import Foundation
+import BLEHost
+import BLEMessages
+import BLEPackets
 import Testing
 
 @testable import BLEDaemon
@@ -8,41 +9,42 @@ import Testing
 struct WantedOfRadioTests {
     @Test("long lists and data are cut, so that what programs ask for makes no operator's answer too long")
     func lengths() throws {
-        var scan = WireWantedOfRadio()
-        scan.scan.services = Array(repeating: Data(count: 16), count: 512)
-        scan.scan.solicitedServices = scan.scan.services
-        scan.scan.acceptList = Array(repeating: WireAddress(), count: 255)
-        var set = WireWantedOfRadio()
-        set.set.data = Data(count: 1650)
-        set.set.scanResponse = set.set.data
-        set.set.train.data = set.set.data
-        var train = WireWantedOfRadio()
-        train.train.advertisers = Array(repeating: WireTrainAdvertiser(), count: 255)
-        scan.shorten()
-        let lists = [scan.scan.services.count, scan.scan.solicitedServices.count, scan.scan.acceptList.count]
-        #expect(lists == [16, 16, 16])
-        set.shorten()
-        let data = [set.set.data.count, set.set.scanResponse.count, set.set.train.data.count]
-        #expect(data == [64, 64, 64])
-        train.shorten()
-        #expect(train.train.advertisers.count == 16)
-        let name = String(repeating: "e\u{301}", count: 60_000)
-        var named = WireWantedOfRadio()
-        named.scan.name = name
-        var packed = WireWantedOfRadio()
-        packed.advertise.packed.localName = name
-        packed.advertise.packed.services = scan.scan.services + scan.scan.services
-        var raw = WireWantedOfRadio()
-        raw.advertise.raw.advertisement = Data(count: 60_000)
-        raw.advertise.raw.scanResponse = Data(count: 60_000)
-        for wanted in [named, packed, raw] {
-            var wanted = wanted
-            wanted.shorten()
-            #expect(try wanted.serializedData().count < 600)
+        let services = Array(repeating: BluetoothUUID(high: 1, low: 2), count: 512)
+        let address = DeviceAddress(value: 0, kind: .public)
+        var scan = ScanRequest(serviceUUIDs: services)
+        scan.solicitedServiceUUIDs = services
+        scan.acceptList = Array(repeating: address, count: 255)
+        guard case .scan(let shortScan) = DaemonStatus.Wanted.Work.scan(scan).shortened else {
+            return #expect(Bool(false))
         }
-        var short = WireWantedOfRadio()
-        short.scan.services = [Data([1, 2])]
-        short.shorten()
-        #expect(short.scan.services == [Data([1, 2])])
+        let lists = [
+            shortScan.serviceUUIDs.count, shortScan.solicitedServiceUUIDs?.count, shortScan.acceptList.count,
+        ]
+        #expect(lists == [16, 16, 16])
+        let data = [UInt8](repeating: 0, count: 1650)
+        var set = AdvertisingSetRequest(data: data)
+        set.scanResponse = data
+        set.train = PeriodicTrain(data: data)
+        guard case .advertiseSet(let shortSet) = DaemonStatus.Wanted.Work.advertiseSet(set).shortened else {
+            return #expect(Bool(false))
+        }
+        #expect([shortSet.data.count, shortSet.scanResponse.count, shortSet.train?.data.count] == [64, 64, 64])
+        let train = TrainRequest(Array(repeating: .init(address: address, identifier: 0), count: 255))
+        guard case .followTrain(let shortTrain) = DaemonStatus.Wanted.Work.followTrain(train).shortened else {
+            return #expect(Bool(false))
+        }
+        #expect(shortTrain.advertisers.count == 16)
+        let name = String(repeating: "e\u{301}", count: 60_000)
+        let long = [UInt8](repeating: 0, count: 60_000)
+        let works: [DaemonStatus.Wanted.Work] = [
+            .scan(ScanRequest(name: name)),
+            .advertise(AdvertiseRequest(.packed(localName: name, serviceUUIDs: services))),
+            .advertise(AdvertiseRequest(.raw(advertisement: long, scanResponse: long))),
+        ]
+        for work in works {
+            #expect(try DaemonStatus.Wanted(client: "", work: work.shortened).encoded().count < 600)
+        }
+        let short = DaemonStatus.Wanted.Work.scan(ScanRequest(serviceUUIDs: ["0102"]))
+        #expect(short.shortened == short)
     }
 }

@@ -90,13 +90,13 @@ struct ReplayTests {
         try session.walk()
         #expect(try !Replayer.replay(session.files).isCut)
         let lines = try String(contentsOfFile: session.files.inputs, encoding: .utf8).split(separator: "\n")
-        #expect(lines.last?.contains("\"end\":true") == true)
+        #expect(lines.last?.contains("\"end\":{}") == true)
         let shortened = lines.dropLast().joined(separator: "\n") + "\n"
         try shortened.write(toFile: session.files.inputs, atomically: true, encoding: .utf8)
         let outcome = try Replayer.replay(session.files)
         #expect(outcome.isCut && outcome.mismatchCount == 0 && outcome.unreachedPacketCount == 0)
         // Recordings of the first days have no such line.
-        try shortened.replacingOccurrences(of: ",\"hasEnding\":true", with: "")
+        try shortened.replacingOccurrences(of: ",\"has_ending\":true", with: "")
             .write(toFile: session.files.inputs, atomically: true, encoding: .utf8)
         #expect(try !Replayer.replay(session.files).isCut)
     }
@@ -131,7 +131,7 @@ struct ReplayTests {
         "invalid inputs are reported with their line, never a trap",
         arguments: [
             "{", "[]", "{\"at\":1}", "{\"at\":1,\"packet\":7}", "{\"at\":\"x\"}", "\u{0}", "{\"at\":1,\"command\":{}}",
-            "{\"at\":-9223372036854775808,\"advance\":true}",
+            "{\"at\":-9223372036854775808,\"advance\":{}}", "{\"at\":1,\"advance\":true}",
         ])
     func malformed(_ line: String) throws {
         let folder = try TemporaryFolder()
@@ -157,9 +157,21 @@ struct ReplayTests {
         let session = try RecordedSession(folder: folder)
         try session.walk()
         let text = try String(contentsOfFile: session.files.inputs, encoding: .utf8)
-        try text.replacingOccurrences(of: "\"recording\":1", with: "\"recording\":2")
+        for version in [1, 3] {
+            try text.replacingOccurrences(of: "\"recording\":2", with: "\"recording\":\(version)")
+                .write(toFile: session.files.inputs, atomically: true, encoding: .utf8)
+            #expect(throws: RecordingError.unknownVersion(version)) { try Replayer.replay(session.files) }
+        }
+    }
+
+    @Test("a recording of the first version is refused, whatever its lines have")
+    func firstVersion() throws {
+        let folder = try TemporaryFolder()
+        let session = try RecordedSession(folder: folder)
+        try session.walk()
+        try "{\"configuration\":{\"ownership\":{\"exclusive\":{}}},\"hasEnding\":true,\"recording\":1}\n"
             .write(toFile: session.files.inputs, atomically: true, encoding: .utf8)
-        #expect(throws: RecordingError.unknownVersion(2)) { try Replayer.replay(session.files) }
+        #expect(throws: RecordingError.unknownVersion(1)) { try Replayer.replay(session.files) }
     }
 
     @Test("missing files are named")

@@ -1,6 +1,7 @@
 // These names are Apple's.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
+import BLEMessages
 import BLEPackets
 import Foundation
 import Testing

@@ -86,9 +86,7 @@ struct HostileNameTests {
     @Test("in the state of a daemon, as the transport of an adapter")
     func status() {
         for information in [nil, ControllerInformation()] {
-            let adapter = DaemonStatus.Adapter(
-                transport: Self.name, trouble: nil, information: information, isAdvertising: false, links: [],
-                wanted: [], counters: [], bonds: 0)
+            let adapter = DaemonStatus.Adapter(transport: Self.name, information: information)
             let text = StatusOutput(DaemonStatus(adapters: [adapter], clients: [], apps: [])).text
             #expect(isClean(text), "\(text)")
         }

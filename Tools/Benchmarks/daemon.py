@@ -9,9 +9,8 @@ import glob, os, signal, statistics, subprocess, sys, tempfile, time
 
 from rows import PEER, ROOT, Central, bench, measured, row
 
-sys.path.insert(0, os.path.join(ROOT, 'Tools', 'Daemon'))
-from client import Fixed64
-from floods import flooding, reads, refused, scans, spins, unread
+from jelling.client import Fixed64
+from jelling.floods import flooding, reads, refused, scans, spins, unread
 
 PROGRAMS, BLED = map(os.path.abspath, sys.argv[1:3])
 RUNS = 3

@@ -3,8 +3,8 @@ import json, os, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(ROOT, 'Tools', 'Interop'))
-import lab as bench
+sys.path.insert(0, os.path.join(ROOT, 'Tests', 'System'))
+from jelling import lab as bench   # noqa: E402
 
 PEER = bench.PEER_ADDRESS
 

@@ -8,8 +8,8 @@ Each link discovers, writes, and is notified; every hundredth pairs, the others 
 at the end, a line that counts; exit status 1 when a link failed or the memory grew by more than 4 MiB after the first fifth."""
 import json, os, subprocess, sys, time
 
-sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'Interop'))
-from lab import PEER_ADDRESS, Lab
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'Tests', 'System'))
+from jelling.lab import PEER_ADDRESS, Lab   # noqa: E402
 
 SOAK, COUNT = os.path.abspath(sys.argv[1]), int(sys.argv[2])
 ROOM = 4096     # KiB

@@ -1,8 +1,8 @@
 """Runs what a busy machine can make fail: a case that failed runs once more, by itself. One that passes then is `unsure`, as with
-Tools/Interop/tally.py: nobody knows yet what it fell over."""
+Tests/System: nobody knows yet what it fell over."""
 import concurrent.futures, contextlib, traceback
 
-import lab
+from jelling import lab
 
 # After so many that failed twice nothing runs again: the ring has failed, and what hangs takes its time.
 HOPELESS = 3
@@ -48,7 +48,7 @@ def outcomes(cases, jobs=1):
 
 @contextlib.contextmanager
 def opened(make=lambda: lab.Lab('bumble'), peer=True):
-    """A bench of Tools/Interop. Python needs a minute for Bumble on a machine that is busy with builds."""
+    """A bench of Tests/System. Python needs a minute for Bumble on a machine that is busy with builds."""
     for attempts_left in (2, 1, 0):
         bench = make()
         try:

@@ -1,7 +1,8 @@
 """What a pairing asks the person at ble-gw, and what ble-beacon answers, with Bumble as the other device."""
 import functools, json, os, subprocess
 
-import attempts, lab, users
+import attempts, users
+from jelling import lab
 
 PEER, NAME = 'F2:F1:F0:00:00:02/random', 'Jelling'
 DISPLAYED = '123456'

@@ -1,7 +1,7 @@
 """Names, scripts, readers and files that would harm ble-gw and ble-beacon, over a controller that behaves."""
 import datetime, fcntl, json, os, random, shutil, signal, socket, struct, subprocess, tempfile, termios, threading, time
 
-import attempts, hostile, recordings
+import attempts, hostile
 
 PATIENCE = 300
 PEER = 'F2:F1:F0:00:00:02/random'
@@ -312,16 +312,25 @@ def state_file(scratch, bond):
     return path
 
 
+def blob_of(bond):
+    """A bond of Secure Connections as BondBlob.swift writes it."""
+    address, kind = bond['identity'].split('/')
+    whole = (b'JB\1' + struct.pack('<H', 1 | 16 | 32) + bytes.fromhex(address.replace(':', ''))[::-1] + bytes([kind == 'random', 16])
+             + (bytes.fromhex(bond['key'])[::-1] + bytes(10)) * 2 + bytes(8))
+    check = 0x811C9DC5
+    for octet in whole:
+        check = (check ^ octet) * 0x01000193 & 0xFFFFFFFF
+    return whole + struct.pack('<I', check)
+
+
 def write_state(path, bond):
     """A file with a bond, as ble-gw writes it."""
-    blob = bytes.fromhex(recordings.blob(bond))
+    blob = blob_of(bond)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), 'wb') as f:
         f.write(b'JELLING1' + b'\x22' * 16 + bytes.fromhex('C90000000009') + len(blob).to_bytes(4, 'little') + blob)
 
 
-BOND = {'identity': 'C1:00:00:00:00:01/random', 'keySize': 16, 'isSecureConnections': True,
-        'localKey': {'key': '11' * 16, 'encryptedDiversifier': 0, 'randomNumber': 0},
-        'peerKey': {'key': '11' * 16, 'encryptedDiversifier': 0, 'randomNumber': 0}}
+BOND = {'identity': 'C1:00:00:00:00:01/random', 'key': '11' * 16}
 
 
 def bonds_that_cannot_be_written(folder):

@@ -14,7 +14,7 @@ def comment(text, indent=0):
         for word in paragraph.split():
             if len(line) + 1 + len(word) > WIDTH:
                 out.append(line)
-                line = ' ' * indent + '///'
+                line = ' ' * indent + '///' + '  ' * paragraph.startswith('- ')
             line += ' ' + word
         out.append(line)
     return out

@@ -7,10 +7,13 @@ GROUPS = {1: 'linkControl', 2: 'linkPolicy', 3: 'controllerAndBaseband', 4: 'inf
 
 # ---- A packet
 
+def said(packet):
+    return f'{packet.name}: {packet.entry["summary"]}' if 'summary' in packet.entry else packet.name
+
+
 def head(packet):
-    said = f'{packet.name}: {packet.entry["summary"]}' if 'summary' in packet.entry else packet.name
     notes = packet.entry.get('notes', [])
-    return comment([f'{said} (Core 5.4, Vol 4, Part E, {packet.entry["section"]}).',
+    return comment([f'{said(packet)} (Core 5.4, Vol 4, Part E, {packet.entry["section"]}).',
                     *(notes if isinstance(notes, list) else [notes])])
 
 
@@ -46,27 +49,22 @@ def structure(name, protocols, doc, fields, indent, kind):
 def body(fields, indent, kind):
     """Properties, initializer, both directions."""
     pad, inner = ' ' * indent, indent + 4
-    out, arguments = [], []
+    out, defaults = [], {}
     if kind == 'returns':
         out.append(pad + 'public var status: HCIStatus')
-        arguments.append('status: HCIStatus = .success')
     for f in fields:
         initial = zero(f) if kind == 'returns' else None
         out += declaration(f, indent, initial)
-        default = initial or f.default
-        if kind == 'event' and f is fields[0] and f.swift == 'HCIStatus' and f.property == 'status':
-            default = '.success'
-        arguments.append(argument(f, default))
+        if initial:
+            defaults[f] = initial
+        elif kind == 'event' and f is fields[0] and f.swift == 'HCIStatus' and f.property == 'status':
+            defaults[f] = '.success'
     if out:
         out.append('')
-    names = ['status'] * (kind == 'returns') + [f.property for f in fields]
     for before, f in zip(fields, fields[1:]):
         if f.group == 'bits':
             out += comment(f'- Parameter {f.property}: As many as `{before.property}` has bits.', indent)
-    if names:
-        out += call('public init(', arguments, ') {', indent) + [f'{pad}    self.{n} = {n}' for n in names] + [pad + '}', '']
-    else:
-        out += [pad + 'public init() {}', '']
+    out += initializer(fields, indent, defaults, kind == 'returns')
     access = '' if kind == 'element' else 'public '
     status = [f'{pad}    status = HCIStatus(rawValue: try reader.read())',
               f'{pad}    if !status.isSuccess, reader.isAtEnd {{ return }}'] if kind == 'returns' else []
@@ -76,6 +74,18 @@ def body(fields, indent, kind):
     out += function(f'{access}init(decoding reader: inout PacketReader) throws(DecodingError)', reads, pad)
     out += ['', *function(f'{access}func encode(into packet: inout PacketWriter)', writes, pad)]
     return out
+
+
+def initializer(fields, indent, defaults={}, has_status=False):
+    """The memberwise initializer, and an empty line."""
+    pad = ' ' * indent
+    arguments = ['status: HCIStatus = .success'] * has_status + [argument(f, defaults.get(f, f.default)) for f in fields]
+    if not arguments:
+        return [pad + 'public init() {}', '']
+    sets = ['status'] * has_status + [f.label or f.property for f in fields]
+    names = ['status'] * has_status + [f.property for f in fields]
+    return call('public init(', arguments, ') {', indent) + [f'{pad}    self.{n} = {s}' for n, s in zip(names, sets)] + [
+        pad + '}', '']
 
 
 def function(head, lines, pad):
@@ -102,7 +112,7 @@ def declaration(field, indent, initial=None):
 
 
 def argument(field, default):
-    return f'{field.property}: {field.swift}' + (f' = {default}' if default else '')
+    return f'{field.label or field.property}: {field.swift}' + (f' = {default}' if default else '')
 
 
 def reading(field, indent, behind_status=False, before=None):

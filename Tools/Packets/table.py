@@ -3,10 +3,11 @@ import glob, os, re, tomllib
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 KINDS = ['command', 'event', 'leEvent', 'att', 'smp', 'signalling', 'channelOption']
+PREFIXES = {'att': 'ATT', 'signalling': 'L2CAP'}
 NOTATION = re.compile(r'([uxdimwanAFbBhs]\d+|st|op|ch|[avVCOS*])(=@?\w+)?$')
 PACKET_KEYS = {'opcode', 'code', 'subevent', 'name', 'swift', 'written', 'section', 'means', 'summary', 'notes', 'answer',
-               'supported', 'simulated', 'family', 'parameters', 'returns'}
-FIELD_KEYS = {'name', 'property', 'type', 'unit', 'range', 'default', 'shown', 'secret', 'doc', 'note', 'element', 'elementDoc',
+               'supported', 'simulated', 'family', 'parameters', 'returns', 'sent', 'element'}
+FIELD_KEYS = {'name', 'property', 'label', 'type', 'unit', 'range', 'default', 'shown', 'secret', 'doc', 'note', 'element', 'elementDoc',
               'fields'}
 
 
@@ -59,7 +60,7 @@ class Field:
             raise Wrong(f'{where}: unknown keys {sorted(set(entry) - FIELD_KEYS)}')
         self.entry, self.name, type = entry, entry['name'], entry['type']
         self.property = entry.get('property') or property_name(self.name)
-        self.default = entry.get('default')
+        self.label, self.default = entry.get('label'), entry.get('default')
         if self.default and re.fullmatch(r'0x[\dA-F]+|\d+', self.default) and types.get(type, {}).get('form') != 'number':
             self.default = f'{type}(rawValue: {self.default})'
         self.group = type if type in ('list', 'bits') else None
@@ -116,7 +117,7 @@ class Packet:
         if set(entry) - PACKET_KEYS:
             raise Wrong(f'{where}: unknown keys {sorted(set(entry) - PACKET_KEYS)}')
         self.number = entry[{'command': 'opcode', 'leEvent': 'subevent'}.get(kind, 'code')]
-        self.type = entry.get('swift') or type_name(self.name)
+        self.type = entry.get('swift') or PREFIXES.get(kind, '') + type_name(self.name)
         self.has_type = 'section' in entry
         self.is_generated = self.has_type and entry.get('written') != 'by hand'
         self.answer = entry.get('answer', 'complete')
@@ -133,6 +134,8 @@ class Packet:
 
     def shown(self):
         """What the decoder shows of the parameters, and of what Command Complete returns."""
+        if self.kind == 'att':  # The decoder has its own code for all but these.
+            return [s for f in self.fields if 'shown' in f.entry for s in f.shown()], []
         answer = [('Status', 'st')] if self.kind == 'command' and self.answer == 'complete' and not self.is_name else []
         return [s for f in self.fields for s in f.shown()], answer + [s for f in self.returns for s in f.shown()]
 
@@ -140,7 +143,7 @@ class Packet:
 
     @property
     def constant(self):
-        return case_name(self.type.removeprefix('LE') if self.kind == 'leEvent' else self.type)
+        return case_name(self.type.removeprefix(PREFIXES.get(self.kind, 'LE' if self.kind == 'leEvent' else '')))
 
     @property
     def case(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # setup.sh [DIR]: install the Bluetooth test peers into DIR (about 15 s, 120 MB), once.
-#   DIR/venv         Bumble and its dependencies, at the versions in requirements.txt
+#   DIR/venv         Bumble, pytest and what the tests of Tests/System need, at the versions in requirements.txt
 #   DIR/btroot       BlueZ's btvirt, unpacked from Debian's packages, not installed
 #   DIR/algshim.so   stands in for AF_ALG where the kernel has none (btvirt's LE needs it)
 # DIR is $PEERS_DIR, or .cache/peers in this repository.

@@ -35,6 +35,7 @@ struct CentralManager {
         didSet {
             scannedServices = scan.map { ScannedServices($0.services) }
             found = []
+            revision += 1
         }
     }
     /// The services of the scan.
@@ -45,7 +46,9 @@ struct CentralManager {
     /// How many of them are kept: beyond it, all are forgotten, so that a device may wake the app once more.
     private static let foundLimit = 1024
     /// In the order of the app's requests.
-    private(set) var peripherals = OrderedTable<PeerIdentifier, PeripheralSession>()
+    private(set) var peripherals = OrderedTable<PeerIdentifier, PeripheralSession>() { didSet { revision += 1 } }
+    /// Grows when something changes that is preserved.
+    private(set) var revision: UInt64 = 0
     private(set) var connectionEvents: ConnectionWatch?
     var channels: ChannelTable
     private var hiddenServices: [BluetoothUUID]
@@ -160,7 +163,6 @@ struct CentralManager {
         for identifier in peripherals.keys {
             peripherals[identifier]?.converge(isOn: standing.isOn, at: now, into: &effects)
         }
-        effects.needsJournal = true
     }
 
     mutating func convergeScan(_ standing: Standing, into effects: inout ManagerEffects) {
@@ -222,7 +224,6 @@ struct CentralManager {
         }
         if let session = peripherals[identifier] {
             peripherals[identifier]?.options = options
-            effects.needsJournal = true
             if session.link != nil { tellConnected(identifier, name: peer.name, into: &effects) }
             return
         }
@@ -252,7 +253,6 @@ struct CentralManager {
         // The next process of the app finds this link in the place of the one that it had.
         let isQuiet = standing.isPreserved && peripherals[identifier]?.resumes == true
         peripherals[identifier]?.connected(information.id, attMTU: information.attMTU, into: &effects)
-        effects.needsJournal = true
         if !standing.isPreserved { effects.alert(.connection, at: address) }
         if !isQuiet { tellConnected(identifier, name: name, into: &effects) }
     }
@@ -268,7 +268,6 @@ struct CentralManager {
             shared.address == session.address
         else { return }
         peripherals[identifier]?.connected(link, attMTU: shared.attMTU, into: &effects)
-        effects.needsJournal = true
         tellConnected(identifier, name: name, into: &effects)
     }
 
@@ -288,7 +287,6 @@ struct CentralManager {
         case .connectionFailed, .controller, .commandTimeout, .linkLost, .notConnected, .gatt, .security, .channel,
             .publishing, .invalidRequest, .procedureTimeout, .rejectedByPeer, .limitReached:
             peripherals[identifier] = nil
-            effects.needsJournal = true
             effects.tell(.connectionFailed(identifier, failure.connectionError), to: client)
         }
     }
@@ -316,7 +314,6 @@ struct CentralManager {
             if self.session(on: link) == nil { effects.submit(.link(link, .disconnect), from: client) }
         }
         effects.commands.forget(client, on: identifier)
-        effects.needsJournal = true
         return true
     }
 
@@ -329,7 +326,6 @@ struct CentralManager {
         let identifier = session.identifier
         found.remove(identifier)
         effects.commands.forget(client, on: identifier)
-        effects.needsJournal = true
         if reason == .controllerLost, standing.isPreserved {
             peripherals[identifier]?.resume()
             return converge(standing, at: now, into: &effects)

@@ -75,7 +75,6 @@ extension PeripheralSession {
     ) {
         guard database.characteristic(id)?.isNotifying == true else { return }
         database.changeCharacteristic(id) { $0.isNotifying = false }
-        effects.needsJournal = true
         tell(.notificationStateUpdated(characteristic: id, isNotifying: false, error), &effects)
     }
 
@@ -83,7 +82,6 @@ extension PeripheralSession {
         var gone: [RemoteAttributeID] = []
         for service in services { gone += database.invalidate(from: service.id.rawValue, to: service.endHandle) }
         guard !gone.isEmpty else { return }
-        effects.needsJournal = true
         tell(.servicesModified(invalidated: gone), &effects)
     }
 }

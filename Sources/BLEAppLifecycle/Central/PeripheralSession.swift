@@ -138,7 +138,6 @@ struct PeripheralSession {
     mutating func servicesChanged(from first: UInt16, to last: UInt16, into effects: inout ManagerEffects) {
         let gone = database.invalidate(from: first, to: last)
         changing.removeAll { first <= $0.rawValue && $0.rawValue <= last }
-        effects.needsJournal = true
         tell(.servicesModified(invalidated: gone), &effects)
     }
 
@@ -355,7 +354,6 @@ struct PeripheralSession {
     private mutating func succeeded(
         _ task: PeripheralTask, _ result: HostResult, _ link: LinkID, _ effects: inout ManagerEffects
     ) {
-        if task != .readRSSI { effects.needsJournal = true }
         switch task {
         case .discoverServices:
             HostAnswer.services.pass(result) { found in

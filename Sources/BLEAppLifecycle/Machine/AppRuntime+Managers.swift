@@ -78,7 +78,7 @@ extension AppRuntime {
     }
 
     /// The current state of a manager; `nil` if it is not preserved.
-    private func preserved(_ manager: Manager, _ directory: PeerDirectory) -> PreservedManager? {
+    func preserved(_ manager: Manager, _ directory: PeerDirectory) -> PreservedManager? {
         manager.preserved(of: apps[manager.app].id) { directory.identifier(of: $0, app: manager.app) }
     }
 
@@ -111,12 +111,14 @@ extension AppRuntime {
 
     /// Writes the changes of preserved managers to the journal.
     mutating func writeJournal(_ directory: PeerDirectory) {
-        effects.needsJournal = false
-        for client in managers.keys {
+        for place in managers.keys.indices {
+            guard managers.withValue(at: place, { $0.mayDifferFromJournal }) ?? false else { continue }
+            let client = managers.keys[place]
             guard let manager = managers[client], let identifier = manager.restoreIdentifier,
                 let kept = preserved(manager, directory)
             else { continue }
             let wanted = manager.journalEntry(kept)
+            managers[client]?.journaledRevision = manager.revision
             guard wanted != manager.journaled else { continue }
             managers[client]?.journaled = wanted
             let removed = JournalEntry.managerRemoved(

@@ -52,7 +52,6 @@ extension AppRuntime {
             tellState(client)
             for link in lost { tell(link, to: client) }
         }
-        effects.needsJournal = true
     }
 
     /// The links of a manager end with a reset.

@@ -123,7 +123,7 @@ struct AppRuntime {
 
     mutating func carryOut(_ directory: PeerDirectory) {
         settle()
-        if effects.needsJournal { writeJournal(directory) }
+        writeJournal(directory)
     }
 
     mutating func holdIndications(of client: ClientID) {

@@ -28,7 +28,7 @@ public struct CommandToken: RawRepresentable, Hashable, Sendable {
 }
 
 /// An action on the process of an app (SPEC 5.4, 5.5).
-public enum ProcessAction: Hashable, Codable, Sendable {
+public enum ProcessAction: Hashable, Sendable {
     /// Resume it: events follow. An app in the background reports with `AppLifecycle.suspend` that it is done.
     case resume
     /// Its time is nearly over (SPEC BGX-4).
@@ -42,7 +42,7 @@ public enum ProcessAction: Hashable, Codable, Sendable {
 }
 
 /// The state of an app's process (SPEC 5.4).
-public enum AppPlace: Hashable, Codable, Sendable {
+public enum AppPlace: Hashable, Sendable {
     /// It does not exist.
     case notRunning
     /// It is being launched and has not reported that it runs.
@@ -58,7 +58,7 @@ public enum AppPlace: Hashable, Codable, Sendable {
 }
 
 /// How the process of an app ended.
-public enum ProcessEnd: Hashable, Codable, Sendable {
+public enum ProcessEnd: Hashable, Sendable {
     /// It returned from its main function.
     case exited
     /// It crashed.
@@ -70,15 +70,15 @@ public enum ProcessEnd: Hashable, Codable, Sendable {
 }
 
 /// Identifies an alert; never reused.
-public struct AlertID: RawRepresentable, Hashable, Codable, Sendable {
+public struct AlertID: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
 /// An alert for the user, who may bring an app to the foreground because of it (SPEC ALR-1 to ALR-5).
-public struct Alert: Hashable, Codable, Sendable {
+public struct Alert: Hashable, Sendable {
     /// The kind of an alert.
-    public enum Kind: Hashable, Codable, Sendable {
+    public enum Kind: String, Hashable, CaseIterable, Sendable {
         /// The peripheral is connected.
         case connection
         /// The peripheral's link has ended.
@@ -97,4 +97,9 @@ public struct Alert: Hashable, Codable, Sendable {
     public var kind: Kind
     /// The peripheral; `nil` for `powerOff`.
     public var peripheral: PeripheralDescription?
+
+    package init(id: AlertID, app: AppID, kind: Kind, peripheral: PeripheralDescription?) {
+        (self.id, self.app) = (id, app)
+        (self.kind, self.peripheral) = (kind, peripheral)
+    }
 }

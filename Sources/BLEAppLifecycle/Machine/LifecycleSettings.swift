@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 /// The time limits and other limits of the life cycle of apps (SPEC section 4, 5.5).
-public struct LifecycleSettings: Hashable, Codable, Sendable {
+public struct LifecycleSettings: Hashable, Sendable {
     /// How long an app continues to run after it entered the background (SPEC FGO-1).
     public var backgroundSpan = Microseconds.seconds(10)
     /// How long an app may run after it was woken for an event (SPEC BGX-4).

@@ -23,10 +23,10 @@ struct Manager {
     /// The index of its app.
     let app: Int
     /// `nil` while no process has created it.
-    var id: ManagerID?
+    var id: ManagerID? { didSet { ownRevision += 1 } }
     /// `nil` if the manager is not preserved.
     let restoreIdentifier: String?
-    var options = ManagerOptions()
+    var options = ManagerOptions() { didSet { ownRevision += 1 } }
     /// The latest state in events for the app, delivered or waiting.
     var toldState: ManagerState?
     var queue: ClientEventQueue
@@ -36,9 +36,12 @@ struct Manager {
     /// Whether the engine leaves indications for this manager unconfirmed.
     private var holdsIndications = false
     /// The state of the manager when its app ended.
-    var snapshot: PreservedManager?
+    var snapshot: PreservedManager? { didSet { ownRevision += 1 } }
     /// The state of the manager in the journal.
     var journaled: PreservedManager?
+    /// The revision that was last compared with the journal.
+    var journaledRevision: UInt64?
+    private var ownRevision: UInt64 = 0
     /// `nil` only while it changes: it is moved out and back, because a copy would copy its tables.
     private var role: Role?
 
@@ -287,6 +290,18 @@ struct Manager {
         central?.continueProcess(without: links, into: &effects)
         peripheral?.continueProcess()
     }
+
+    /// Grows when something changes that may be preserved.
+    var revision: UInt64 {
+        switch role {
+        case .central(let central)?: ownRevision + central.revision
+        case .peripheral(let peripheral)?: ownRevision + peripheral.revision
+        case nil: ownRevision
+        }
+    }
+
+    /// Whether the manager is preserved, and has changed since it was last compared with the journal.
+    var mayDifferFromJournal: Bool { restoreIdentifier != nil && revision != journaledRevision }
 
     /// The state for the journal; `nil` for none.
     func journalEntry(_ kept: PreservedManager) -> PreservedManager? {

@@ -31,8 +31,6 @@ struct ManagerEffects {
     private var outputs = Queue<LifecycleOutput>()
     /// The pending commands.
     var commands = CommandLedger()
-    /// Whether the state in the journal may have changed.
-    var needsJournal = false
     private var lastChannel: UInt32 = 0
 
     /// The oldest effect that has not been carried out.

@@ -4,9 +4,9 @@ import BLEPackets
 /// The content of a discovery's dictionary (SPEC 2.2); `nil` and empty mean that the key is absent.
 ///
 /// Copies share their fields: the apps that hear a report get the same ones.
-public struct AdvertisementContent: Hashable, Codable, Sendable {
+public struct AdvertisementContent: Hashable, Sendable {
     /// The service data of one service.
-    public struct ServiceData: Hashable, Codable, Sendable {
+    public struct ServiceData: Hashable, Sendable {
         /// The service.
         public var uuid: BluetoothUUID
         /// The octets after the UUID.
@@ -19,7 +19,7 @@ public struct AdvertisementContent: Hashable, Codable, Sendable {
     }
 
     /// All of it at once.
-    package struct Fields: Hashable, Codable, Sendable {
+    package struct Fields: Hashable, Sendable {
         package var localName: String?
         package var manufacturerData: [UInt8]?
         package var serviceData: [ServiceData] = []
@@ -56,7 +56,7 @@ public struct AdvertisementContent: Hashable, Codable, Sendable {
 
     package init(_ fields: Fields) { storage = Storage(fields) }
 
-    private var fields: Fields {
+    package private(set) var fields: Fields {
         get { storage.fields }
         set { storage = Storage(newValue) }
     }
@@ -115,8 +115,4 @@ public struct AdvertisementContent: Hashable, Codable, Sendable {
     }
 
     public func hash(into hasher: inout Hasher) { fields.hash(into: &hasher) }
-
-    public init(from decoder: any Decoder) throws { self.init(try Fields(from: decoder)) }
-
-    public func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
 }

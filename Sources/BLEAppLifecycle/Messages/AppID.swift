@@ -10,7 +10,7 @@ public struct AppID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
 ///
 /// The app's side chooses the number when it creates the manager, and never uses one twice in a process. Only the
 /// restore identifier survives the process.
-public struct ManagerID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
+public struct ManagerID: RawRepresentable, Hashable, Comparable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
@@ -24,7 +24,7 @@ public enum ManagerRole: String, Hashable, Codable, Sendable { case central, per
 ///
 /// The answer is the first event with the same number. It is emitted before `receive` of the request returns: no other
 /// input comes in between.
-public struct QueryID: RawRepresentable, Hashable, Codable, Sendable {
+public struct QueryID: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }

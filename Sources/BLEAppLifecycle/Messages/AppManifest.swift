@@ -32,7 +32,7 @@ public struct AppManifest: Hashable, Sendable {
 }
 
 /// `UIBackgroundModes` (SPEC BGX-1).
-public struct BackgroundModes: OptionSet, Hashable, Codable, Sendable {
+public struct BackgroundModes: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -54,7 +54,7 @@ public struct BackgroundModes: OptionSet, Hashable, Codable, Sendable {
 
 /// Why an app was launched by the system (SPEC SPR-6, SPR-7): restore identifiers of the managers that were active
 /// while it did not run.
-public struct LaunchOptions: Hashable, Codable, Sendable {
+public struct LaunchOptions: Hashable, Sendable {
     /// The identifiers of its central managers.
     public var centrals: [String]
     /// The identifiers of its peripheral managers.

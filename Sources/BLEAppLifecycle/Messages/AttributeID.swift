@@ -27,13 +27,13 @@ public struct LocalAttributeID: RawRepresentable, Hashable, Comparable, Codable,
 }
 
 /// Identifies a request of a remote central, which the app must answer once (SPEC PER-16, PER-18).
-public struct ATTRequestID: RawRepresentable, Hashable, Codable, Sendable {
+public struct ATTRequestID: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// Identifies an L2CAP channel with credit-based flow control, opened by either side.
-public struct L2CAPChannelID: RawRepresentable, Hashable, Codable, Sendable {
+public struct L2CAPChannelID: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }

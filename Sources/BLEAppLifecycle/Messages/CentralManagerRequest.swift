@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 /// A request of a central manager (SPEC CEN-4 to CEN-24, REC-4, REC-6).
-public enum CentralManagerRequest: Hashable, Codable, Sendable {
+public enum CentralManagerRequest: Hashable, Sendable {
     /// Starts a scan, which replaces an earlier scan of the same manager (SPEC 2.3).
     case scan(ScanOptions)
     /// Stops scanning; discoveries that have not been delivered are dropped.

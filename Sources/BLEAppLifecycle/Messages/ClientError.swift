@@ -1,7 +1,7 @@
 import BLEPackets
 
 /// An error for an app (SPEC 2.1): of Core Bluetooth or of the remote attribute server.
-public enum ClientError: Error, Hashable, Codable, Sendable {
+public enum ClientError: Error, Hashable, Sendable {
     /// A `CBError` with this code.
     case coreBluetooth(CoreBluetoothError)
     /// A `CBATTError` with this code.
@@ -11,7 +11,7 @@ public enum ClientError: Error, Hashable, Codable, Sendable {
 }
 
 /// The codes of `CBError`, in the order of their numbers; `CBError.Code` says when an app gets which (SPEC 2.1).
-public enum CoreBluetoothError: Int, Hashable, Codable, Sendable {
+public enum CoreBluetoothError: Int, Hashable, Sendable {
     case unknown, invalidParameters, invalidHandle, notConnected, outOfSpace, operationCancelled, connectionTimeout,
         peripheralDisconnected, uuidNotAllowed, alreadyAdvertising, connectionFailed, connectionLimitReached,
         unknownDevice, operationNotSupported, peerRemovedPairingInformation, encryptionTimedOut, tooManyLEPairedDevices

@@ -3,7 +3,7 @@ import BLEPackets
 
 /// An event for a manager of an app. Events are delivered in order; each, except the answers to queries, is a call of
 /// the manager's delegate or of a peripheral's delegate. Events can be encoded.
-public enum ClientEvent: Hashable, Codable, Sendable {
+public enum ClientEvent: Hashable, Sendable {
     /// The first event of a restored central manager (SPEC SPR-10, SPR-12).
     case willRestoreCentral(RestoredCentral)
     /// The first event of a restored peripheral manager (SPEC SPR-10, SPR-12).
@@ -81,7 +81,7 @@ public enum ClientEvent: Hashable, Codable, Sendable {
 }
 
 /// An event for the owner of an L2CAP channel.
-public enum ClientChannelEvent: Hashable, Codable, Sendable {
+public enum ClientChannelEvent: Hashable, Sendable {
     /// The next received octets.
     case received([UInt8])
     /// This many more octets may be sent.
@@ -91,7 +91,7 @@ public enum ClientChannelEvent: Hashable, Codable, Sendable {
 }
 
 /// A remote peripheral, as the system knows it now.
-public struct PeripheralDescription: Hashable, Codable, Sendable {
+public struct PeripheralDescription: Hashable, Sendable {
     /// The app's identifier of the device.
     public var identifier: PeerIdentifier
     /// The device's GAP device name if it has been read, otherwise the advertised name.
@@ -120,7 +120,7 @@ public struct CentralDescription: Hashable, Codable, Sendable {
 }
 
 /// The values of `maximumWriteValueLength(for:)`, in octets.
-public struct WriteLimits: Hashable, Codable, Sendable {
+public struct WriteLimits: Hashable, Sendable {
     /// With a response: 512, regardless of ATT_MTU.
     public var withResponse: Int
     /// Without a response: ATT_MTU − 3.
@@ -133,7 +133,7 @@ public struct WriteLimits: Hashable, Codable, Sendable {
 }
 
 /// A request to read a value (SPEC PER-13).
-public struct CentralReadRequest: Hashable, Codable, Sendable {
+public struct CentralReadRequest: Hashable, Sendable {
     /// The identifier for the answer.
     public var id: ATTRequestID
     /// The central that sent the request.
@@ -152,9 +152,9 @@ public struct CentralReadRequest: Hashable, Codable, Sendable {
 }
 
 /// A request to write values (SPEC PER-17).
-public struct CentralWriteRequests: Hashable, Codable, Sendable {
+public struct CentralWriteRequests: Hashable, Sendable {
     /// One of the values.
-    public struct Write: Hashable, Codable, Sendable {
+    public struct Write: Hashable, Sendable {
         /// The characteristic to write.
         public var characteristic: LocalAttributeID
         /// The offset in the value, in octets.

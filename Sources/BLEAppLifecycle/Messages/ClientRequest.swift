@@ -5,7 +5,7 @@ import BLEPackets
 ///
 /// The results are reported by `ClientEvent`s, in order. Below `ManagerState.poweredOn` all requests are dropped with a
 /// `LogMessage`, except creating, releasing, cancelling and retrieving (SPEC 2.3).
-public enum ClientRequest: Hashable, Codable, Sendable {
+public enum ClientRequest: Hashable, Sendable {
     /// The first request of a manager. Followed by `willRestoreCentral` if there is something to restore, then by
     /// `stateChanged` once the state is known (SPEC CEN-2, SPR-10).
     case createCentral(ManagerOptions)
@@ -26,7 +26,7 @@ public enum ClientRequest: Hashable, Codable, Sendable {
 public typealias ConnectionLatency = BLEHost.ConnectionLatency
 
 /// A request of the owner of an L2CAP channel.
-public enum ChannelRequest: Hashable, Codable, Sendable {
+public enum ChannelRequest: Hashable, Sendable {
     /// Sends the next octets.
     case send([UInt8])
     /// The app has read this many octets: the remote may send as many again.

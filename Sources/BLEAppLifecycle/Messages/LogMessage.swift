@@ -1,5 +1,5 @@
 /// A line for the log of an app; most are Apple's messages about misuse of the framework (SPEC 2.3, 2.4).
-public enum LogMessage: Hashable, Codable, Sendable {
+public enum LogMessage: Hashable, Sendable {
     /// A command below `poweredOn`; it was dropped.
     case notPoweredOn(ManagerRole)
     /// A command to a peripheral that is not connected; it was dropped.

@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 /// The options of a new manager, central or peripheral (SPEC CEN-1, PER-1, SPR-1).
-public struct ManagerOptions: Hashable, Codable, Sendable {
+public struct ManagerOptions: Hashable, Sendable {
     /// The name under which the manager is preserved; `nil` if it is not preserved (SPEC SPR-1).
     public var restoreIdentifier: String?
     /// Whether the user is alerted when Bluetooth is off.
@@ -69,7 +69,7 @@ public struct ConnectOptions: Hashable, Codable, Sendable {
 
 /// The connection events that a manager receives, whichever app connects: those of the given peers and of peers with
 /// one of the services; if both are empty, none (SPEC 2.3 registerForConnectionEvents).
-public struct ConnectionEventFilter: Hashable, Codable, Sendable {
+public struct ConnectionEventFilter: Hashable, Sendable {
     /// The devices.
     public var peripherals: [PeerIdentifier]
     /// Services of which a device must have at least one.

@@ -1,5 +1,5 @@
 /// `CBManagerState` (SPEC 2.1); a greater state allows more.
-public enum ManagerState: Int, Hashable, Comparable, Codable, Sendable {
+public enum ManagerState: Int, Hashable, Comparable, Sendable {
     /// The state is not known yet; another state follows soon.
     case unknown = 0
     /// The controller is being reset.
@@ -17,7 +17,7 @@ public enum ManagerState: Int, Hashable, Comparable, Codable, Sendable {
 }
 
 /// `CBManagerAuthorization` (SPEC 2.1).
-public enum ManagerAuthorization: Int, Hashable, Codable, Sendable {
+public enum ManagerAuthorization: Int, Hashable, Sendable {
     /// The user has not been asked.
     case notDetermined = 0
     /// The user may not allow it.
@@ -29,7 +29,7 @@ public enum ManagerAuthorization: Int, Hashable, Codable, Sendable {
 }
 
 /// `CBPeripheralState` (SPEC 2.1).
-public enum PeripheralState: Int, Hashable, Codable, Sendable {
+public enum PeripheralState: Int, Hashable, Sendable {
     /// Not connected.
     case disconnected = 0
     /// Connecting.

@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 /// An event for the delegate of one remote peripheral (SPEC CEN-11 to CEN-20).
-public enum PeripheralEvent: Hashable, Codable, Sendable {
+public enum PeripheralEvent: Hashable, Sendable {
     /// `didDiscoverServices`.
     /// - Parameter services: all discovered services of this peripheral, in the order of their handles.
     case servicesDiscovered([RemoteService], ClientError?)

@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 /// A request of a peripheral manager (SPEC PER-2 to PER-22).
-public enum PeripheralManagerRequest: Hashable, Codable, Sendable {
+public enum PeripheralManagerRequest: Hashable, Sendable {
     /// Publishes a service; `serviceAdded` follows (SPEC PER-6).
     case addService(LocalService)
     /// Removes the service at once; centrals are notified (SPEC PER-6).

@@ -3,7 +3,7 @@ import BLEPackets
 
 /// A request to one remote peripheral. Each except `writeWithoutResponse` ends with one `PeripheralEvent` of the same
 /// attribute, in the order of the requests, unless the connection ends first (SPEC CEN-11 to CEN-22).
-public enum PeripheralRequest: Hashable, Codable, Sendable {
+public enum PeripheralRequest: Hashable, Sendable {
     /// Discovers these services; empty: all. Ends with `servicesDiscovered`.
     case discoverServices([BluetoothUUID])
     /// Discovers these included services; empty: all. Ends with `includedServicesDiscovered`.

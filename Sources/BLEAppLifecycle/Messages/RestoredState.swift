@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 /// The state of a central manager when its app ended (SPEC SPR-C1 to SPR-C3, SPR-12).
-public struct RestoredCentral: Hashable, Codable, Sendable {
+public struct RestoredCentral: Hashable, Sendable {
     /// Connected or connecting peripherals, in the order of the app's requests.
     public var peripherals: [RestoredRemotePeripheral]
     /// The scan; `nil` if there was none.
@@ -15,7 +15,7 @@ public struct RestoredCentral: Hashable, Codable, Sendable {
 }
 
 /// A remote peripheral with the attributes and subscriptions of the app (SPEC SPR-15).
-public struct RestoredRemotePeripheral: Hashable, Codable, Sendable {
+public struct RestoredRemotePeripheral: Hashable, Sendable {
     /// The device, connected or connecting.
     public var description: PeripheralDescription
     /// The discovered services; `nil` before discovery.
@@ -31,7 +31,7 @@ public struct RestoredRemotePeripheral: Hashable, Codable, Sendable {
 }
 
 /// The state of a peripheral manager when its app ended (SPEC SPR-P1 to SPR-P3, SPR-36).
-public struct RestoredPeripheral: Hashable, Codable, Sendable {
+public struct RestoredPeripheral: Hashable, Sendable {
     /// The centrals that were subscribed to one characteristic.
     public struct Subscription: Hashable, Codable, Sendable {
         /// The characteristic.

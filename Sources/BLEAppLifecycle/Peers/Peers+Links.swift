@@ -93,7 +93,6 @@ extension Peers {
     /// A central's link has ended.
     mutating func centralGone(_ link: LinkID, _ runtime: inout AppRuntime) {
         runtime.forEachPeripheral { manager, _, _ in manager.centralGone(link) }
-        runtime.effects.needsJournal = true
         forget(link, &runtime)
     }
 

@@ -55,7 +55,6 @@ struct Peers {
             runtime.managers[client]?.peripheral?.rename(address, to: identity)
         }
         links.rename(address, to: identity)
-        runtime.effects.needsJournal = true
     }
 
     /// Restores the state of an earlier process.

@@ -91,7 +91,6 @@ extension PeripheralManager {
             link: subscription.link, address: address, central: central, characteristic: characteristic,
             maximumUpdateLength: subscription.maximumUpdateLength)
         subscriptions.append(added)
-        effects.needsJournal = true
         effects.tell(.subscribed(added.description(of: central), characteristic: characteristic), to: client)
     }
 
@@ -106,7 +105,6 @@ extension PeripheralManager {
     ) {
         guard let place = subscriptions.firstIndex(of: subscription) else { return }
         subscriptions.remove(at: place)
-        effects.needsJournal = true
         effects.tell(
             .unsubscribed(subscription.description(of: central), characteristic: subscription.characteristic),
             to: client)

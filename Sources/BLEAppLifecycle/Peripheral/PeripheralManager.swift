@@ -45,15 +45,17 @@ struct PeripheralManager {
     /// The error for services whose app may not run (SPEC FGO-3, 2.4).
     let disabledServiceError: ATTError
     /// In the order in which they were added.
-    private(set) var services = OrderedTable<LocalAttributeID, Service>()
-    private(set) var advertisement: AdvertisementRequest?
+    private(set) var services = OrderedTable<LocalAttributeID, Service>() { didSet { revision += 1 } }
+    private(set) var advertisement: AdvertisementRequest? { didSet { revision += 1 } }
     private(set) var runningAdvertisement: RunningAdvertisement?
     /// Whether the app waits for the result of `startAdvertising`.
     private var owesStart = false
     /// Further calls of `startAdvertising`, which are rejected once the first is answered.
     private var refusedStarts = 0
     /// In the order in which they were made.
-    var subscriptions: [Subscription] = []
+    var subscriptions: [Subscription] = [] { didSet { revision += 1 } }
+    /// Grows when something changes that is preserved.
+    private(set) var revision: UInt64 = 0
     /// The requests that the app must answer, oldest first.
     var questions: [Question] = []
     /// Services that a process had before its system was restarted, until it adds them again. Only for lookup, never
@@ -97,7 +99,6 @@ struct PeripheralManager {
         case .removeService(let id): remove(id, &effects)
         case .removeAllServices:
             withdrawServices(into: &effects)
-            effects.needsJournal = true
         case .startAdvertising(let advertisement): startAdvertising(advertisement, standing, &effects)
         case .stopAdvertising:
             advertisement = nil
@@ -125,7 +126,6 @@ struct PeripheralManager {
             isDisabled = !standing.isActive
             effects.submit(.server(.disableServices(isDisabled ? disabledServiceError : nil)), from: client)
         }
-        effects.needsJournal = true
     }
 
     // MARK: Services
@@ -219,7 +219,6 @@ struct PeripheralManager {
         if let handle = service.published?.range.first { effects.submit(.server(.removeService(handle)), from: client) }
         let characteristics = service.definition.characteristics.map(\.id)
         subscriptions.removeAll { characteristics.contains($0.characteristic) }
-        effects.needsJournal = true
     }
 
     /// Removes all services from the database; services that include others go first.

@@ -69,7 +69,7 @@ public enum JournalEntry: Hashable, Codable, Sendable {
 }
 
 /// Everything that survives the process: read from the journal and passed to the next `AppLifecycle`.
-public struct PreservedState: Hashable, Codable, Sendable {
+public struct PreservedState: Hashable, Sendable {
     /// One app's identifier of one device.
     public struct Identity: Hashable, Codable, Sendable {
         /// The app.

@@ -1,6 +1,6 @@
 import BLEAppLifecycle
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 
 /// A connected app: the requests of its managers, their events, and how many of those the app has not yet handled. A
@@ -15,7 +15,7 @@ public struct AppSession {
         /// The app has handled this many events of a manager, and the octets in them.
         case returned(ManagerID, events: Int, octets: Int)
         /// The app asks to move to this place.
-        case move(WireAppMove.Place)
+        case move(AppMove)
         /// The app has begun or ended tasks: so many run.
         case tasks(Int)
         /// How the app pairs from now on, and whether it asks a person; `nil`: neither asks nor requires anything.
@@ -23,7 +23,7 @@ public struct AppSession {
         /// The app's answer to a question.
         case answer(PairingQuestionID, PairingAnswer)
         /// Send this.
-        case send(WireFromDaemon)
+        case send(FromDaemon)
         /// End the connection after the messages before this have been sent.
         case close
     }
@@ -86,7 +86,7 @@ public struct AppSession {
 
     /// Whether there was a message.
     private mutating func receiveNext() -> Bool {
-        do throws(WireError) {
+        do throws(MessageError) {
             guard let message = try frames.nextMessage(&allowance) else { return false }
             try receive(message)
         } catch {
@@ -95,23 +95,23 @@ public struct AppSession {
         return true
     }
 
-    private mutating func receive(_ message: WireFromClient) throws(WireError) {
-        switch message.message {
+    private mutating func receive(_ message: FromClient) throws(MessageError) {
+        switch message {
         case .appRequest(let request): try receive(request)
-        case .appReturned(let returned): handled(Int(returned.events), by: ManagerID(rawValue: returned.manager))
-        case .appMove(let move):
-            if move.hasTasks { outputs.append(.tasks(Int(move.tasks))) }
-            if move.to != .unspecified { outputs.append(.move(move.to)) }
-        case .appPairing(let pairing): try receive(pairing)
-        case .appAnswer(let answer): try receive(answer)
-        case .hello, .request, .operatorRequest: throw .unexpectedMessage
-        case nil: throw .invalidField
+        case .appReturned(let manager, let events): handled(events, by: manager)
+        case .appMove(let place, let tasks):
+            if let tasks { outputs.append(.tasks(tasks)) }
+            if let place { outputs.append(.move(place)) }
+        case .appPairing(let asks, let options): pair(asks: asks, options ?? PairingOptions())
+        case .appAnswer(let question, let answer):
+            guard let answer = questions.allowed(answer, to: question, isOperator: isOperator) else { return }
+            outputs.append(.answer(question, answer))
+        case .hello, .request, .operatorRequest: throw .unexpected
         }
     }
 
-    private mutating func receive(_ wire: WireAppRequest) throws(WireError) {
-        let manager = ManagerID(rawValue: wire.manager)
-        let request = try ClientRequest(wire)
+    private mutating func receive(_ message: AppRequest) throws(MessageError) {
+        let (manager, number, request) = (message.manager, message.number, message.request)
         switch request {
         case .createCentral, .createPeripheral:
             guard !managers.contains(manager) else { throw .invalidField }
@@ -129,12 +129,12 @@ public struct AppSession {
                 unhandled.remove(at: place)
             }
             roleOf[manager] = nil
-            if refused.remove(manager) != nil { return taken(wire.number) }
+            if refused.remove(manager) != nil { return taken(number) }
         // The life of apps logs requests of managers that do not exist.
         case .central, .peripheral, .channel: break
         }
-        guard !refused.contains(manager) else { return taken(wire.number) }
-        outputs.append(.request(request, from: manager, number: wire.number))
+        guard !refused.contains(manager) else { return taken(number) }
+        outputs.append(.request(request, from: manager, number: number))
     }
 
     private mutating func refuse(_ manager: ManagerID, _ role: ManagerRole) {
@@ -172,33 +172,22 @@ public struct AppSession {
         return acknowledgements
     }
 
-    private mutating func receive(_ wire: WireAppPairing) throws(WireError) {
-        var options = try wire.pairingOptions()
-        guard mayPair, wire.asksSomebody || isOperator else { return outputs.append(.pairing(nil, asks: false)) }
+    private mutating func pair(asks: Bool, _ wanted: PairingOptions) {
+        var options = wanted
+        guard mayPair, asks || isOperator else { return outputs.append(.pairing(nil, asks: false)) }
         if !isOperator, options.requiresAuthentication || options.requiresSecureConnections {
             note("what it requires of pairing holds for its own pairings; only operators require it of all")
         }
         options.replacesBond = false
         options.passkey = nil
-        outputs.append(.pairing(options, asks: wire.asksSomebody))
-    }
-
-    private mutating func receive(_ wire: WireAnswerPairing) throws(WireError) {
-        let (question, answer) = try wire.answered()
-        guard let answer = questions.allowed(answer, to: question, isOperator: isOperator) else { return }
-        outputs.append(.answer(question, answer))
+        outputs.append(.pairing(options, asks: asks))
     }
 
     // MARK: To the app
 
     /// The app may begin.
     public mutating func welcome(_ options: LaunchOptions, _ authorization: ManagerAuthorization) {
-        send {
-            $0.appWelcome.version = BledProtocol.version
-            $0.appWelcome.launchCentrals = options.centrals
-            $0.appWelcome.launchPeripherals = options.peripherals
-            $0.appWelcome.authorization = UInt32(authorization.rawValue)
-        }
+        send(.appWelcome(options, authorization))
     }
 
     /// Sends an event to a manager.
@@ -206,7 +195,7 @@ public struct AppSession {
     public mutating func tell(_ event: ClientEvent, to manager: ManagerID, waiting: Int) {
         guard !hasEnded else { return }
         if !event.isAnswer { count(octets: event.approximateOctets, for: manager) }
-        send { $0.appEvent = WireAppEvent(event, to: manager) }
+        send(.appEvent(AppEvent(event, to: manager)))
         if waiting > limits.waitingOctets { refuse(.stuck, "the app does not read what it is sent") }
     }
 
@@ -220,14 +209,14 @@ public struct AppSession {
 
     /// The request with this number has been accepted, and all events that it caused at once have been sent.
     public mutating func taken(_ number: UInt64) {
-        if number != 0 { send { $0.appTaken = number } }
+        if number != 0 { send(.appTaken(number)) }
     }
 
     /// Sends a line for the app's log.
-    public mutating func note(_ line: String) { send { $0.appNotice.log = line } }
+    public mutating func note(_ line: String) { send(.appNotice(.log(line))) }
 
     /// Tells the app that its time in the background is nearly over.
-    public mutating func expiring() { send { $0.appNotice.expiring = WireNothing() } }
+    public mutating func expiring() { send(.appNotice(.expiring)) }
 
     /// Tells the app how long it may still run.
     /// - Parameter span: `nil` if nothing limits it.
@@ -236,19 +225,19 @@ public struct AppSession {
         isLimited = span != nil
         guard !isKnown else { return }
         let milliseconds = span.map { min($0.rawValue / 1000, Int64(UInt32.max) - 1) }
-        send { $0.appNotice.remaining = milliseconds.map { UInt32(clamping: $0) } ?? .max }
+        send(.appNotice(.remaining(milliseconds.map { UInt32(clamping: $0) } ?? .max)))
     }
 
     /// Tells the app that the controller can be used, with or without extended commands.
-    public mutating func controllerIsReady(isExtended: Bool) { send { $0.appNotice.extended = isExtended } }
+    public mutating func controllerIsReady(isExtended: Bool) { send(.appNotice(.extended(isExtended))) }
 
     /// Sends an alert for the user.
-    public mutating func show(_ alert: Alert) { send { $0.appNotice.alert = WireAppAlert(alert) } }
+    public mutating func show(_ alert: Alert) { send(.appNotice(.alert(alert))) }
 
     /// Sends the progress of a pairing, with the device as this app knows it.
     public mutating func pairing(_ event: PairingEvent, on link: LinkID, with peer: PeripheralDescription) {
         questions.hear(event, on: link)
-        send { $0.appPairing = WireAppPairingProgress(event, on: link, with: peer) }
+        send(.appPairing(AppPairing(event, on: link, with: peer)))
     }
 
     /// How many events of a manager the app has not yet handled.
@@ -259,22 +248,16 @@ public struct AppSession {
     /// How many events of all managers the app has not yet handled.
     var unhandledCount: Int { unhandled.reduce(0) { $0 + $1.count } }
 
-    private mutating func send(_ fill: (inout WireFromDaemon) -> Void) {
-        guard !hasEnded else { return }
-        var message = WireFromDaemon()
-        fill(&message)
-        outputs.append(.send(message))
+    private mutating func send(_ message: FromDaemon) {
+        if !hasEnded { outputs.append(.send(message)) }
     }
 
     // MARK: The end
 
     /// Ends the session and sends the app the reason.
-    public mutating func refuse(_ reason: WireRefusal.Reason, _ text: String) {
+    public mutating func refuse(_ reason: RefusalReason, _ text: String) {
         guard !hasEnded else { return }
-        send {
-            $0.refusal.reason = reason
-            $0.refusal.text = text
-        }
+        send(.refusal(reason, text))
         hasEnded = true
         outputs.append(.close)
     }

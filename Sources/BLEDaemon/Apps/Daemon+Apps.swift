@@ -1,7 +1,7 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 import BLETransport
 import Glibc
@@ -14,7 +14,7 @@ extension Daemon {
     // MARK: Beginning and end
 
     /// A program has greeted as an app.
-    func begin(_ connection: Connection, as hello: WireAppHello, _ frames: FrameReader) {
+    func begin(_ connection: Connection, as hello: AppGreeting, _ frames: FrameReader) {
         let app = installedApp(hello.identifier, connection)
         let isStranger = app == nil && !connection.isOfAllowedUser
         let id = app?.id ?? freeName(hello.identifier, of: connection.peer.user)
@@ -68,11 +68,10 @@ extension Daemon {
         if isReady { session.controllerIsReady(isExtended: runner.information.usesExtendedCommands) }
     }
 
-    private static func authorization(_ hello: WireAppHello) -> ManagerAuthorization {
-        switch ManagerAuthorization(rawValue: Int(hello.authorization)) {
-        case .restricted: .restricted
-        case .denied: .denied
-        case .allowedAlways, .notDetermined, nil: .allowedAlways
+    private static func authorization(_ hello: AppGreeting) -> ManagerAuthorization {
+        switch hello.authorization {
+        case .restricted, .denied: hello.authorization
+        case .allowedAlways, .notDetermined: .allowedAlways
         }
     }
 
@@ -246,7 +245,7 @@ extension Daemon {
 
     /// An installed app that runs because it was woken is in the background: only a person or an operator brings it up.
     /// Otherwise its strikes would end, and no limit of time would apply to it.
-    private func mayMove(_ app: AppID, to place: WireAppMove.Place) -> Bool {
+    private func mayMove(_ app: AppID, to place: AppMove) -> Bool {
         guard place == .foreground, installed[app] != nil else { return true }
         switch lifecycle.apps.place(of: app) {
         case .foreground, .background: return true
@@ -254,14 +253,13 @@ extension Daemon {
         }
     }
 
-    func move(_ app: AppID, to place: WireAppMove.Place) {
+    func move(_ app: AppID, to place: AppMove) {
         let now = now
         lifecycle.withApps(at: now) { apps in
             switch place {
             case .foreground: apps.enterForeground(app, at: now)
             case .background: apps.enterBackground(app, at: now)
             case .suspended: apps.suspend(app, at: now)
-            case .unspecified, .UNRECOGNIZED: break
             }
         }
         drain()

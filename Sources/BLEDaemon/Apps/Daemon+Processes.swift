@@ -1,7 +1,7 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEStateFiles
 import BLETransport
 import FoundationEssentials
@@ -314,7 +314,7 @@ extension Daemon {
         }
     }
 
-    func move(_ name: String, to place: WireAppMove.Place) -> String? {
+    func move(_ name: String, to place: AppMove) -> String? {
         let id = AppID(rawValue: name)
         guard installed[id] != nil else {
             return "no app ‘\(name)’ is installed; see ‘bletool app list’ and ‘bletool app install’"
@@ -356,13 +356,13 @@ extension Daemon {
         forget(connection)
     }
 
-    func describe(_ app: InstalledApp) -> WireInstalledApp {
-        var told = WireInstalledApp()
+    func describe(_ app: InstalledApp) -> AppStatus {
+        var told = AppStatus()
         told.identifier = app.id.rawValue
         told.user = app.user.id
-        told.process = processes[app.id].map { UInt32($0.number) } ?? 0
+        told.process = processes[app.id].map { UInt32($0.number) }
         told.isConnected = connection(of: app.id) != nil
-        told.strikes = UInt32(clamping: lifecycle.apps.strikes(of: app.id))
+        told.strikes = lifecycle.apps.strikes(of: app.id)
         if app.manifest.backgroundModes.contains(.central) { told.backgroundModes.append("bluetooth-central") }
         if app.manifest.backgroundModes.contains(.peripheral) { told.backgroundModes.append("bluetooth-peripheral") }
         told.place =

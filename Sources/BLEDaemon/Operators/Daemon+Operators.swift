@@ -1,7 +1,7 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 import BLETransport
 import FoundationEssentials
@@ -11,15 +11,15 @@ extension Daemon {
     // MARK: Requests
 
     /// - Returns: the answer; `nil` if it follows when the engine has carried out the request.
-    func answer(_ request: WireOperatorRequest, to connection: Connection) -> WireOperatorAnswer? {
-        var answer = WireOperatorAnswer()
+    func answer(_ request: OperatorRequest, to connection: Connection) -> OperatorAnswer? {
+        var answer = OperatorAnswer()
         answer.adapter = "\(runner.address)"
-        switch request.request {
+        switch request {
         case .list: answer.apps = installed.all.map { describe($0) }
         case .reload:
             readInstalledApps()
             answer.apps = installed.all.map { describe($0) }
-            answer.ignoredFiles = UInt32(clamping: installed.ignoredFiles)
+            answer.ignoredFiles = installed.ignoredFiles
         case .foreground(let name): answer.error = move(name, to: .foreground) ?? ""
         case .background(let name): answer.error = move(name, to: .background) ?? ""
         case .suspend(let name): answer.error = move(name, to: .suspended) ?? ""
@@ -30,33 +30,29 @@ extension Daemon {
             } else {
                 answer.error = "no app ‘\(name)’ is installed; see ‘bletool app list’ and ‘bletool app install’"
             }
-        case .install(let file): answer.error = install(Array(file), for: connection.peer) ?? ""
-        case .remove(let app):
+        case .install(let file): answer.error = install(file, for: connection.peer) ?? ""
+        case .remove(let app, let keepsState):
             do throws(RemovalRefusal) {
-                answer.removed = try remove(
-                    AppID(rawValue: app.app), keepsState: app.keepsState, for: connection.peer)
+                answer.removed = try remove(AppID(rawValue: app), keepsState: keepsState, for: connection.peer)
             } catch {
                 answer.error = error.description
             }
         case .status: answer.status = status
-        case .alerts: answer.alerts = alerts.all.map { WireOperatorAlert($0) }
+        case .alerts: answer.alerts = alerts.all.map { OperatorAlert($0) }
         case .followAlerts:
             connection.followsAlerts = true
-            answer.alerts = alerts.all.map { WireOperatorAlert($0) }
-        case .answerAlert(let reply): answer.error = self.reply(reply) ?? ""
-        case .bonds: answer.bonds = runner.bonds.map { WireBond($0) }
+            answer.alerts = alerts.all.map { OperatorAlert($0) }
+        case .answerAlert(let alert, let accepts):
+            answer.error = reply(to: AlertID(rawValue: alert), accepts: accepts) ?? ""
+        case .bonds: answer.bonds = runner.bonds
         case .removeBond(let identity):
-            guard let identity = try? DeviceAddress(identity) else {
-                answer.error = "the request has no address"
-                break
-            }
             connection.awaited = runner.submit(.security(.removeBond(identity)))
             return nil
         case .capture:
             connection.isCapturing = true
             noteCapturing()
         case .power(let isOn): setPower(isOn)
-        case nil: answer.error = "this daemon does not know the request"
+        case .unknown: answer.error = "this daemon does not know the request"
         }
         return answer
     }
@@ -65,20 +61,20 @@ extension Daemon {
     func operatorHears(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
         guard let connection = connections.first(where: { $0.awaited == operation }) else { return }
         connection.awaited = nil
-        var answer = WireOperatorAnswer()
+        var answer = OperatorAnswer()
         answer.adapter = "\(runner.address)"
         switch result {
         case .success(.accepted(true)):
             if let error = runner.takeStoreError() { answer.error = "the bond could not be removed: \(error)" }
-        case .success: answer.error = WireOperatorAnswer.noBond
+        case .success: answer.error = OperatorAnswer.noBond
         case .failure(let failure): answer.error = "the bond could not be removed: \(failure)"
         }
-        send(WireFromDaemon.with { $0.operatorAnswer = answer }, to: connection)
+        send(.operatorAnswer(answer), to: connection)
         lineUp(connection)
         connection.readIfEmpty()
     }
 
-    private func send(_ message: WireFromDaemon, to connection: Connection) {
+    private func send(_ message: FromDaemon, to connection: Connection) {
         connection.stream.send(message.framed().span.bytes)
     }
 
@@ -88,31 +84,29 @@ extension Daemon {
         withApp(alert.app) { $0.show(alert) }
         let user = user(of: alert.app) ?? Self.nobody
         let surplus = alerts.add(alert, of: user)
-        tellFollowers(WireOperatorAlert(alert))
+        tellFollowers(OperatorAlert(alert))
         if let surplus { answer(surplus, isAccepted: false) }
     }
 
     /// The alert no longer matters: its app came to the foreground, or ended.
     func withdraw(_ id: AlertID) {
         guard let alert = alerts.remove(id) else { return }
-        var told = WireOperatorAlert(alert)
-        told.isOver = true
-        tellFollowers(told)
+        tellFollowers(OperatorAlert(alert, isOver: true))
     }
 
-    private func tellFollowers(_ alert: WireOperatorAlert) {
+    private func tellFollowers(_ alert: OperatorAlert) {
         for connection in connections where connection.followsAlerts {
-            send(WireFromDaemon.with { $0.alert = alert }, to: connection)
+            send(.alert(alert), to: connection)
             endIfStuck(connection)
         }
     }
 
-    private func reply(_ reply: WireAnswerAlert) -> String? {
-        guard let alert = alerts[AlertID(rawValue: reply.alert)] else {
-            return "there is no alert \(reply.alert), or it has been answered"
+    private func reply(to id: AlertID, accepts: Bool) -> String? {
+        guard let alert = alerts[id] else {
+            return "there is no alert \(id.rawValue), or it has been answered"
         }
-        answer(alert, isAccepted: reply.accepts)
-        guard reply.accepts, installed[alert.app] != nil, connection(of: alert.app) == nil else { return nil }
+        answer(alert, isAccepted: accepts)
+        guard accepts, installed[alert.app] != nil, connection(of: alert.app) == nil else { return nil }
         // It does not run: accepting the alert brings it up, as a person would.
         return launch(alert.app, LaunchOptions())
     }
@@ -146,19 +140,20 @@ extension Daemon {
 
     /// A packet crosses HCI. The engine is at work, so nothing may be asked of it here, and no connection may end.
     func show(_ packet: RawSpan, _ direction: PacketDirection, _ unixMicroseconds: UInt64) {
-        var message = WireFromDaemon()
-        message.packet.octets = Data(keyMask.masked(packet, direction))
-        message.packet.isFromController = direction == .controllerToHost
-        message.packet.unixMicroseconds = unixMicroseconds
+        let octets = keyMask.masked(packet, direction)
+        let isFromController = direction == .controllerToHost
         let limit = configuration.limits.waitingTrafficOctets
         for connection in connections where connection.isCapturing {
             guard connection.stream.waitingByteCount + connection.traffic.count < limit else {
                 connection.lostPackets = connection.lostPackets.addingReportingOverflow(1).partialValue
                 continue
             }
-            message.packet.lost = connection.lostPackets
+            connection.traffic +=
+                FromDaemon.packet(
+                    octets, isFromController: isFromController, unixMicroseconds: unixMicroseconds,
+                    lost: connection.lostPackets
+                ).framed()
             connection.lostPackets = 0
-            connection.traffic += message.framed()
         }
         guard !isTrafficWaiting else { return }
         isTrafficWaiting = true
@@ -180,14 +175,5 @@ extension Daemon {
         configuration.warn("an operator (process \(connection.peer.process)) does not read what it is sent")
         connection.stream.close()
         left(connection)
-    }
-}
-
-extension WireOperatorAlert {
-    init(_ alert: Alert) {
-        self.init()
-        id = alert.id.rawValue
-        app = alert.app.rawValue
-        self.alert = WireAppAlert(alert)
     }
 }

@@ -1,5 +1,5 @@
 import BLEAppLifecycle
-import BLEDaemonProtocol
+import BLEMessages
 import BLETransport
 import Glibc
 import Synchronization
@@ -11,11 +11,11 @@ extension Daemon {
     /// - Parameter keepsState: whether the devices that it knows are kept (SPEC REC-3).
     func remove(
         _ id: AppID, keepsState: Bool, for peer: PeerCredentials
-    ) throws(RemovalRefusal) -> WireRemovedApp {
+    ) throws(RemovalRefusal) -> RemovedApp {
         guard let folder = configuration.appsFolder else {
             throw RemovalRefusal(description: "this daemon has no folder of apps; restart it with ‘bled --apps DIR’")
         }
-        var told = WireRemovedApp()
+        var told = RemovedApp()
         told.keepsState = keepsState
         var deleted: [String] = []
         do throws(RemovalRefusal) {

@@ -1,4 +1,4 @@
-import BLEDaemonProtocol
+import BLEMessages
 
 /// A connected operator: one request after the other, each answered. A value without I/O, like `ToolSession`.
 package struct OperatorSession {
@@ -22,12 +22,12 @@ package struct OperatorSession {
     mutating func end() { hasEnded = true }
 
     /// The next request; `nil` if more octets are needed.
-    /// - Throws: `WireError`; the session then ends.
-    package mutating func next() throws(WireError) -> WireOperatorRequest? {
+    /// - Throws: `MessageError`; the session then ends.
+    package mutating func next() throws(MessageError) -> OperatorRequest? {
         guard !hasEnded else { return nil }
-        do throws(WireError) {
+        do throws(MessageError) {
             guard let message = try frames.nextMessage(&allowance) else { return nil }
-            guard case .operatorRequest(let request)? = message.message else { throw .unexpectedMessage }
+            guard case .operatorRequest(let request) = message else { throw .unexpected }
             return request
         } catch {
             hasEnded = true

@@ -1,5 +1,5 @@
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 
 /// What a tool offers to centrals: services, advertisements and channels, and the questions of centrals that it has not
@@ -155,5 +155,18 @@ struct ToolServing {
         let removals = services.reversed().map { HostCommand.server(.removeService($0.range.first)) }
         return answers + listeners.map { .channel(.stopListening(spsm: $0)) }
             + channels.map { .channel(.close($0)) } + removals
+    }
+}
+
+extension GATTServiceDefinition {
+    /// The attributes that it takes at most.
+    var attributeCount: Int {
+        1 + includedServices.count
+            + characteristics.reduce(0) { count, characteristic in
+                // Declaration and value, the client's configuration and the extended properties.
+                count + 4 + characteristic.descriptors.count + (characteristic.properties.contains(.broadcast) ? 1 : 0)
+                    // The list of several formats.
+                    + (characteristic.descriptors.count > 1 ? 1 : 0)
+            }
     }
 }

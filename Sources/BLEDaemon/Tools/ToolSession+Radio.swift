@@ -1,5 +1,5 @@
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 
 /// Tools at the radio: each command is checked to be about what is the client's own.
@@ -107,15 +107,13 @@ extension ToolSession {
         case .dataRequested, .response: if isSlow { return radio.drop(of: number) }
         case .started, .stopped, .connected: break
         }
-        let dropped = radio.takeDropped(of: number)
-        send { $0.advertisingSet = WireSetEvent(event, operation: number, dropped: dropped) }
+        send(.advertisingSet(number, event, dropped: radio.takeDropped(of: number)))
     }
 
     /// - Parameter isSlow: whether the client reads too slowly for what nobody waits for.
     mutating func hear(_ event: TrainEvent, of operation: OperationID, isSlow: Bool) {
         guard let number = number(of: operation) else { return }
         if isSlow, case .report = event { return radio.drop(of: number) }
-        let dropped = radio.takeDropped(of: number)
-        send { $0.train = WireTrainEvent(event, operation: number, dropped: dropped) }
+        send(.train(number, event, dropped: radio.takeDropped(of: number)))
     }
 }

@@ -1,43 +1,36 @@
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 
 /// Tools in the peripheral role, and on channels: each command is checked to be about what is the client's own.
 extension ToolSession {
-    /// The requests that are not for the engine.
-    /// - Returns: whether it was one.
-    mutating func receiveOwn(_ request: WireRequest, _ number: OperationID) throws(WireError) -> Bool {
-        switch request.command {
-        case .servePairing(let wire)?:
-            var options = try PairingOptions(wire)
-            if !isOperator { options.replacesBond = false }
-            // What an ordinary user requires does not keep bonds of other users' pairings from its values: it cannot
-            // rely on it as a server.
-            let demands = !isOperator && !options.isPlain
-            guard !demands || !serving.hasBegun else { return refused(number) }
-            requiresOfOwnPairings = demands
-            outputs.append(.pairing(options))
-        case .capture(let isOn)?:
-            guard isOperator else { return refused(number) }
-            outputs.append(.capture(isOn))
-        case .leave?:
-            outputs.append(.leave(number))
-            return true
-        default: return false
-        }
+    /// How the pairings are done that the client makes necessary.
+    mutating func servePairing(_ options: PairingOptions, _ number: OperationID) {
+        var options = options
+        if !isOperator { options.replacesBond = false }
+        // What an ordinary user requires does not keep bonds of other users' pairings from its values: it cannot rely on
+        // it as a server.
+        let demands = !isOperator && !options.isPlain
+        guard !demands || !serving.hasBegun else { return refuse(number) }
+        requiresOfOwnPairings = demands
+        outputs.append(.pairing(options))
         complete(number, .success(.done))
-        return true
     }
 
-    private mutating func refused(_ number: OperationID) -> Bool {
+    mutating func capture(_ isOn: Bool, _ number: OperationID) {
+        guard isOperator else { return refuse(number) }
+        outputs.append(.capture(isOn))
+        complete(number, .success(.done))
+    }
+
+    private mutating func refuse(_ number: OperationID) {
         complete(number, .failure(.invalidRequest(.notPermitted)))
-        return true
     }
 
     /// Whether it may offer anything to centrals; otherwise the request fails.
     private mutating func mayServe(_ number: OperationID) -> Bool {
         guard requiresOfOwnPairings else { return true }
-        _ = refused(number)
+        refuse(number)
         return false
     }
 
@@ -139,7 +132,7 @@ extension ToolSession {
     /// What of an advertisement of this client finds no room beside those of other users.
     mutating func hear(_ room: AdvertisingRoom, of operation: OperationID) {
         guard let number = number(of: operation) else { return }
-        send { $0.advertisingRoom = WireAdvertisingRoom(room, operation: number) }
+        send(.advertisingRoom(number, room))
     }
 
     /// Something happens in a pairing that is this client's, or about which it is asked.

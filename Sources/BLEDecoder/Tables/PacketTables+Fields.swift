@@ -1142,72 +1142,18 @@ extension PacketTables {
         0x0002_FFFF_3A08_1715, 0x0002_FFFF_3A35_1715, 0x0002_FFFF_3A62_1715, 0x0002_FFFF_3A8F_1614,
         0x0001_FFFF_3ABA_1513, 0x0001_FFFF_3AE3_1312, 0x0002_FFFF_4268_1B18, 0x0001_FFFF_429C_1A17,
         0x0001_FFFF_42CE_120F, 0x0001_FFFF_42F0_1311, 0x0001_FFFF_4315_1A17,
-        // 01 Error Response
-        0x1000_0000_006B_0C0D,
-        // 02 Exchange MTU Request
-        0x0002_FFFF_529D_0F0E,
-        // 03 Exchange MTU Response
-        0x0002_FFFF_52BB_0F0E,
-        // 04 Find Information Request
-        0x1000_0000_006B_0C0D,
-        // 05 Find Information Response
-        0x1000_0000_006B_0C0D,
-        // 06 Find By Type Value Request
-        0x1000_0000_006B_0C0D,
-        // 07 Find By Type Value Response
-        0x1000_0000_006B_0C0D,
-        // 08 Read By Type Request
-        0x1000_0000_006B_0C0D,
-        // 09 Read By Type Response
-        0x1000_0000_006B_0C0D,
-        // 0A Read Request
-        0x1000_0000_006B_0C0D,
-        // 0B Read Response
-        0x1000_0000_006B_0C0D,
-        // 0C Read Blob Request
-        0x1000_0000_006B_0C0D,
-        // 0D Read Blob Response
-        0x1000_0000_006B_0C0D,
-        // 0E Read Multiple Request
-        0x1000_0000_006B_0C0D,
-        // 0F Read Multiple Response
-        0x1000_0000_006B_0C0D,
-        // 10 Read By Group Type Request
-        0x1000_0000_006B_0C0D,
-        // 11 Read By Group Type Response
-        0x1000_0000_006B_0C0D,
-        // 12 Write Request
-        0x1000_0000_006B_0C0D,
-        // 16 Prepare Write Request
-        0x1000_0000_006B_0C0D,
-        // 17 Prepare Write Response
-        0x1000_0000_006B_0C0D,
         // 18 Execute Write Request
-        0x0001_0029_52D9_0708,
-        // 1B Handle Value Notification
-        0x1000_0000_006B_0C0D,
-        // 1D Handle Value Indication
-        0x1000_0000_006B_0C0D,
-        // 20 Read Multiple Variable Request
-        0x1000_0000_006B_0C0D,
-        // 21 Read Multiple Variable Response
-        0x1000_0000_006B_0C0D,
-        // 23 Multiple Handle Value Notification
-        0x1000_0000_006B_0C0D,
-        // 52 Write Command
-        0x1000_0000_006B_0C0D,
-        // D2 Signed Write Command
-        0x1000_0000_006B_0C0D,
+        0x0001_0029_529D_0708,
         // 01 Pairing Request
-        0x0001_0009_0306_0F0F, 0x0001_000A_52F5_0A0A, 0x1401_0030_035C_1D1D, 0x0001_FFFF_5318_1D1B,
-        0x1401_0031_5351_1C1B, 0x1401_0031_53A9_1C1B,
+        0x0001_0009_0306_0F0F, 0x0001_000A_52B9_0A0A, 0x1401_0030_035C_1D1D, 0x0001_FFFF_52DC_1D1B,
+        0x1401_0031_5315_1C1B, 0x1401_0031_536D_1C1B,
         // 02 Pairing Response
-        0x0001_0009_0306_0F0F, 0x0001_000A_52F5_0A0A, 0x1401_0030_035C_1D1D, 0x0001_FFFF_5318_1D1B,
-        0x1401_0031_5351_1C1B, 0x1401_0031_53A9_1C1B,
+        0x0001_0009_0306_0F0F, 0x0001_000A_52B9_0A0A, 0x1401_0030_035C_1D1D, 0x0001_FFFF_52DC_1D1B,
+        0x1401_0031_5315_1C1B, 0x1401_0031_536D_1C1B,
         // 03 Pairing Confirm
-        0x0910_0000_5401_0F0F,
+        0x0910_0000_53C5_0F0F,
         // 04 Pairing Random
-        0x0A10_0000_5420_0E0E,
+        0x0A10_0000_53E4_0E0E,
         // 05 Pairing Failed
         0x0001_001A_0168_0809,
         // 06 Encryption Information
@@ -1215,33 +1161,33 @@ extension PacketTables {
         // 07 Central Identification
         0x0102_FFFF_1F32_1717, 0x0908_0000_1F13_0F0F,
         // 08 Identity Information
-        0x0A10_0000_543D_1817,
+        0x0A10_0000_5401_1817,
         // 09 Identity Address Information
         0x0001_0001_1E4E_0E0E, 0x0806_0000_1E7D_090A,
         // 0A Signing Information
-        0x0A10_0000_546D_0F0F,
+        0x0A10_0000_5431_0F0F,
         // 0B Security Request
         0x1401_0030_035C_1D1D,
         // 0C Pairing Public Key
-        0x0920_0000_548C_0E0D, 0x0920_0000_54A8_0E0D,
+        0x0920_0000_5450_0E0D, 0x0920_0000_546C_0E0D,
         // 0D Pairing DHKey Check
-        0x0910_0000_54C4_0D0D,
+        0x0910_0000_5488_0D0D,
         // 0E Keypress Notification
         0x0001_001B_1209_1313,
         // 01 Command Reject
         0x0002_001C_0168_0809, 0x1000_0000_4830_0607,
         // 02 Connection Request
-        0x0002_0028_54DF_0506, 0x0102_FFFF_54F5_0C0C,
+        0x0002_0028_54A3_0506, 0x0102_FFFF_54B9_0C0C,
         // 03 Connection Response
-        0x0102_FFFF_550E_1111, 0x0102_FFFF_54F5_0C0C, 0x0002_001E_5531_0809, 0x0002_FFFF_004C_0809,
+        0x0102_FFFF_54D2_1111, 0x0102_FFFF_54B9_0C0C, 0x0002_001E_54F5_0809, 0x0002_FFFF_004C_0809,
         // 04 Configuration Request
-        0x0102_FFFF_550E_1111, 0x0102_FFFF_52D9_0708, 0x1700_0000_2A91_090A,
+        0x0102_FFFF_54D2_1111, 0x0102_FFFF_529D_0708, 0x1700_0000_2A91_090A,
         // 05 Configuration Response
-        0x0102_FFFF_54F5_0C0C, 0x0102_FFFF_52D9_0708, 0x0002_0024_5531_0809, 0x1700_0000_2A91_090A,
+        0x0102_FFFF_54B9_0C0C, 0x0102_FFFF_529D_0708, 0x0002_0024_54F5_0809, 0x1700_0000_2A91_090A,
         // 06 Disconnection Request
-        0x0102_FFFF_550E_1111, 0x0102_FFFF_54F5_0C0C,
+        0x0102_FFFF_54D2_1111, 0x0102_FFFF_54B9_0C0C,
         // 07 Disconnection Response
-        0x0102_FFFF_550E_1111, 0x0102_FFFF_54F5_0C0C,
+        0x0102_FFFF_54D2_1111, 0x0102_FFFF_54B9_0C0C,
         // 08 Echo Request
         0x1000_0000_4830_0607,
         // 09 Echo Response
@@ -1249,57 +1195,57 @@ extension PacketTables {
         // 0A Information Request
         0x0002_0026_0E04_0607,
         // 0B Information Response
-        0x0002_0026_0E04_0607, 0x0002_0027_5531_0809, 0x1000_0000_4830_0607,
+        0x0002_0026_0E04_0607, 0x0002_0027_54F5_0809, 0x1000_0000_4830_0607,
         // 0C Create Channel Request
-        0x0002_0028_54DF_0506, 0x0102_FFFF_54F5_0C0C, 0x0001_FFFF_5550_0F0F,
+        0x0002_0028_54A3_0506, 0x0102_FFFF_54B9_0C0C, 0x0001_FFFF_5514_0F0F,
         // 0D Create Channel Response
-        0x0102_FFFF_550E_1111, 0x0102_FFFF_54F5_0C0C, 0x0002_001E_5531_0809, 0x0002_FFFF_004C_0809,
+        0x0102_FFFF_54D2_1111, 0x0102_FFFF_54B9_0C0C, 0x0002_001E_54F5_0809, 0x0002_FFFF_004C_0809,
         // 0E Move Channel Request
-        0x0102_FFFF_556F_0F0F, 0x0001_FFFF_558E_1B1A,
+        0x0102_FFFF_5533_0F0F, 0x0001_FFFF_5552_1B1A,
         // 0F Move Channel Response
-        0x0102_FFFF_556F_0F0F, 0x0002_FFFF_5531_0809,
+        0x0102_FFFF_5533_0F0F, 0x0002_FFFF_54F5_0809,
         // 10 Move Channel Confirmation
-        0x0102_FFFF_556F_0F0F, 0x0002_FFFF_5531_0809,
+        0x0102_FFFF_5533_0F0F, 0x0002_FFFF_54F5_0809,
         // 11 Move Channel Confirmation Response
-        0x0102_FFFF_556F_0F0F,
+        0x0102_FFFF_5533_0F0F,
         // 12 Connection Parameter Update Request
-        0x0402_04E2_079B_0E0E, 0x0402_04E2_07B8_0E0E, 0x0002_FFFF_55C4_090A, 0x0402_2710_2028_090A,
+        0x0402_04E2_079B_0E0E, 0x0402_04E2_07B8_0E0E, 0x0002_FFFF_5588_090A, 0x0402_2710_2028_090A,
         // 13 Connection Parameter Update Response
-        0x0002_001D_5531_0809,
+        0x0002_001D_54F5_0809,
         // 14 LE Credit Based Connection Request
-        0x0002_0028_55D8_0607, 0x0102_FFFF_54F5_0C0C, 0x0002_FFFF_55F1_0506, 0x0002_FFFF_55FD_0506,
-        0x0002_FFFF_5609_1111,
+        0x0002_0028_559C_0607, 0x0102_FFFF_54B9_0C0C, 0x0002_FFFF_55B5_0506, 0x0002_FFFF_55C1_0506,
+        0x0002_FFFF_55CD_1111,
         // 15 LE Credit Based Connection Response
-        0x0102_FFFF_550E_1111, 0x0002_FFFF_55F1_0506, 0x0002_FFFF_55FD_0506, 0x0002_FFFF_5609_1111,
-        0x0002_001F_5531_0809,
+        0x0102_FFFF_54D2_1111, 0x0002_FFFF_55B5_0506, 0x0002_FFFF_55C1_0506, 0x0002_FFFF_55CD_1111,
+        0x0002_001F_54F5_0809,
         // 16 Flow Control Credit
-        0x0102_FFFF_562C_0506, 0x0002_FFFF_5638_090A,
+        0x0102_FFFF_55F0_0506, 0x0002_FFFF_55FC_090A,
         // 17 Credit Based Connection Request
-        0x0002_0028_55D8_0607, 0x0002_FFFF_55F1_0506, 0x0002_FFFF_55FD_0506, 0x0002_FFFF_5609_1111,
-        0x1600_0000_564C_0D0D,
+        0x0002_0028_559C_0607, 0x0002_FFFF_55B5_0506, 0x0002_FFFF_55C1_0506, 0x0002_FFFF_55CD_1111,
+        0x1600_0000_5610_0D0D,
         // 18 Credit Based Connection Response
-        0x0002_FFFF_55F1_0506, 0x0002_FFFF_55FD_0506, 0x0002_FFFF_5609_1111, 0x0002_0020_5531_0809,
-        0x1600_0000_5667_1212,
+        0x0002_FFFF_55B5_0506, 0x0002_FFFF_55C1_0506, 0x0002_FFFF_55CD_1111, 0x0002_0020_54F5_0809,
+        0x1600_0000_562B_1212,
         // 19 Credit Based Reconfigure Request
-        0x0002_FFFF_55F1_0506, 0x0002_FFFF_55FD_0506, 0x1600_0000_5667_1212,
+        0x0002_FFFF_55B5_0506, 0x0002_FFFF_55C1_0506, 0x1600_0000_562B_1212,
         // 1A Credit Based Reconfigure Response
-        0x0002_0025_5531_0809,
+        0x0002_0025_54F5_0809,
         // 01 Maximum Transmission Unit
-        0x0002_FFFF_55F1_0506,
+        0x0002_FFFF_55B5_0506,
         // 02 Flush Timeout
-        0x0402_03E8_568C_0F0F,
+        0x0402_03E8_5650_0F0F,
         // 03 Quality of Service
-        0x0101_FFFF_52D9_0708, 0x0001_0023_448B_0E0E, 0x0004_FFFF_56AB_0C0C, 0x0004_FFFF_56C4_1312,
-        0x0004_FFFF_56EA_1010, 0x0004_FFFF_55C4_090A, 0x0004_FFFF_570B_1111,
+        0x0101_FFFF_529D_0708, 0x0001_0023_448B_0E0E, 0x0004_FFFF_566F_0C0C, 0x0004_FFFF_5688_1312,
+        0x0004_FFFF_56AE_1010, 0x0004_FFFF_5588_090A, 0x0004_FFFF_56CF_1111,
         // 04 Retransmission and Flow Control
-        0x0001_0021_2DF0_0607, 0x0001_FFFF_572E_100F, 0x0001_FFFF_574E_0E0E, 0x0402_03E8_576B_1818,
-        0x0402_03E8_579C_1111, 0x0002_FFFF_55FD_0506,
+        0x0001_0021_2DF0_0607, 0x0001_FFFF_56F2_100F, 0x0001_FFFF_5712_0E0E, 0x0402_03E8_572F_1818,
+        0x0402_03E8_5760_1111, 0x0002_FFFF_55C1_0506,
         // 05 Frame Check Sequence
-        0x0001_0022_57BF_0A0A,
+        0x0001_0022_5783_0A0A,
         // 06 Extended Flow Specification
-        0x0001_FFFF_57E2_0C0D, 0x0001_0023_448B_0E0E, 0x0002_FFFF_57FC_1211, 0x0004_FFFF_5820_1816,
-        0x0004_FFFF_584F_1010, 0x0004_FFFF_568C_0F0F,
+        0x0001_FFFF_57A6_0C0D, 0x0001_0023_448B_0E0E, 0x0002_FFFF_57C0_1211, 0x0004_FFFF_57E4_1816,
+        0x0004_FFFF_5813_1010, 0x0004_FFFF_5650_0F0F,
         // 07 Extended Window Size
-        0x0002_FFFF_5870_1110,
+        0x0002_FFFF_5834_1110,
     ]
 }

@@ -466,84 +466,84 @@ extension PacketTables {
         0x0036, 12816, 14, 1762, 1, 0, 0x8000, 0,  // LE UTP Receive
         0x0037, 12831, 25, 1763, 7, 0, 13, 0,  // LE Connection Rate Change
         0x0038, 12857, 54, 1770, 27, 0, 37, 0,  // LE CS Read Remote Supported Capabilities Complete [v2]
-        0x0001, 12912, 14, 1797, 1, 0, 0x8000, 0,  // Error Response
-        0x0002, 12927, 20, 1798, 1, 0, 2, 0,  // Exchange MTU Request
-        0x0003, 12948, 21, 1799, 1, 0, 2, 0,  // Exchange MTU Response
-        0x0004, 12970, 24, 1800, 1, 0, 0x8000, 0,  // Find Information Request
-        0x0005, 12995, 25, 1801, 1, 0, 0x8000, 0,  // Find Information Response
-        0x0006, 13021, 26, 1802, 1, 0, 0x8000, 0,  // Find By Type Value Request
-        0x0007, 13048, 27, 1803, 1, 0, 0x8000, 0,  // Find By Type Value Response
-        0x0008, 13076, 20, 1804, 1, 0, 0x8000, 0,  // Read By Type Request
-        0x0009, 13097, 21, 1805, 1, 0, 0x8000, 0,  // Read By Type Response
-        0x000A, 13119, 12, 1806, 1, 0, 0x8000, 0,  // Read Request
-        0x000B, 13132, 13, 1807, 1, 0, 0x8000, 0,  // Read Response
-        0x000C, 13146, 17, 1808, 1, 0, 0x8000, 0,  // Read Blob Request
-        0x000D, 13164, 18, 1809, 1, 0, 0x8000, 0,  // Read Blob Response
-        0x000E, 13183, 21, 1810, 1, 0, 0x8000, 0,  // Read Multiple Request
-        0x000F, 13205, 22, 1811, 1, 0, 0x8000, 0,  // Read Multiple Response
-        0x0010, 13228, 26, 1812, 1, 0, 0x8000, 0,  // Read By Group Type Request
-        0x0011, 13255, 27, 1813, 1, 0, 0x8000, 0,  // Read By Group Type Response
-        0x0012, 13283, 13, 1814, 1, 0, 0x8000, 0,  // Write Request
-        0x0013, 13297, 14, 1815, 0, 0, 0, 0,  // Write Response
-        0x0016, 13312, 21, 1815, 1, 0, 0x8000, 0,  // Prepare Write Request
-        0x0017, 13334, 22, 1816, 1, 0, 0x8000, 0,  // Prepare Write Response
-        0x0018, 13357, 21, 1817, 1, 0, 1, 0,  // Execute Write Request
-        0x0019, 13379, 22, 1818, 0, 0, 0, 0,  // Execute Write Response
-        0x001B, 13402, 25, 1818, 1, 0, 0x8000, 0,  // Handle Value Notification
-        0x001D, 13428, 23, 1819, 1, 0, 0x8000, 0,  // Handle Value Indication
-        0x001E, 13452, 25, 1820, 0, 0, 0, 0,  // Handle Value Confirmation
-        0x0020, 13478, 30, 1820, 1, 0, 0x8000, 0,  // Read Multiple Variable Request
-        0x0021, 13509, 31, 1821, 1, 0, 0x8000, 0,  // Read Multiple Variable Response
-        0x0023, 13541, 34, 1822, 1, 0, 0x8000, 0,  // Multiple Handle Value Notification
-        0x0052, 13576, 13, 1823, 1, 0, 0x8000, 0,  // Write Command
-        0x00D2, 13590, 20, 1824, 1, 0, 0x8000, 0,  // Signed Write Command
-        0x0001, 13611, 15, 1825, 6, 0, 6, 0,  // Pairing Request
-        0x0002, 13627, 16, 1831, 6, 0, 6, 0,  // Pairing Response
-        0x0003, 13644, 15, 1837, 1, 0, 16, 0,  // Pairing Confirm
-        0x0004, 13660, 14, 1838, 1, 0, 16, 0,  // Pairing Random
-        0x0005, 13675, 14, 1839, 1, 0, 1, 0,  // Pairing Failed
-        0x0006, 13690, 22, 1840, 1, 0, 16, 0,  // Encryption Information
-        0x0007, 13713, 22, 1841, 2, 0, 10, 0,  // Central Identification
-        0x0008, 13736, 20, 1843, 1, 0, 16, 0,  // Identity Information
-        0x0009, 13757, 28, 1844, 2, 0, 7, 0,  // Identity Address Information
-        0x000A, 13786, 19, 1846, 1, 0, 16, 0,  // Signing Information
-        0x000B, 13806, 16, 1847, 1, 0, 1, 0,  // Security Request
-        0x000C, 13823, 18, 1848, 2, 0, 64, 0,  // Pairing Public Key
-        0x000D, 13842, 19, 1850, 1, 0, 16, 0,  // Pairing DHKey Check
-        0x000E, 10710, 21, 1851, 1, 0, 1, 0,  // Keypress Notification
-        0x0001, 13862, 14, 1852, 2, 0, 0x8002, 0,  // Command Reject
-        0x0002, 9658, 18, 1854, 2, 0, 4, 0,  // Connection Request
-        0x0003, 13877, 19, 1856, 4, 0, 8, 0,  // Connection Response
-        0x0004, 13897, 21, 1860, 3, 0, 0x8004, 0,  // Configuration Request
-        0x0005, 13919, 22, 1863, 4, 0, 0x8006, 0,  // Configuration Response
-        0x0006, 13942, 21, 1867, 2, 0, 4, 0,  // Disconnection Request
-        0x0007, 13964, 22, 1869, 2, 0, 4, 0,  // Disconnection Response
-        0x0008, 13987, 12, 1871, 1, 0, 0x8000, 0,  // Echo Request
-        0x0009, 14000, 13, 1872, 1, 0, 0x8000, 0,  // Echo Response
-        0x000A, 14014, 19, 1873, 1, 0, 2, 0,  // Information Request
-        0x000B, 14034, 20, 1874, 3, 0, 0x8004, 0,  // Information Response
-        0x000C, 14055, 22, 1877, 3, 0, 5, 0,  // Create Channel Request
-        0x000D, 14078, 23, 1880, 4, 0, 8, 0,  // Create Channel Response
-        0x000E, 14102, 20, 1884, 2, 0, 3, 0,  // Move Channel Request
-        0x000F, 14123, 21, 1886, 2, 0, 4, 0,  // Move Channel Response
-        0x0010, 14145, 25, 1888, 2, 0, 4, 0,  // Move Channel Confirmation
-        0x0011, 14171, 34, 1890, 1, 0, 2, 0,  // Move Channel Confirmation Response
-        0x0012, 14206, 35, 1891, 4, 0, 8, 0,  // Connection Parameter Update Request
-        0x0013, 14242, 36, 1895, 1, 0, 2, 0,  // Connection Parameter Update Response
-        0x0014, 14279, 34, 1896, 5, 0, 10, 0,  // LE Credit Based Connection Request
-        0x0015, 14314, 35, 1901, 5, 0, 10, 0,  // LE Credit Based Connection Response
-        0x0016, 14350, 19, 1906, 2, 0, 4, 0,  // Flow Control Credit
-        0x0017, 14370, 31, 1908, 5, 0, 0x8008, 0,  // Credit Based Connection Request
-        0x0018, 14402, 32, 1913, 5, 0, 0x8008, 0,  // Credit Based Connection Response
-        0x0019, 14435, 32, 1918, 3, 0, 0x8004, 0,  // Credit Based Reconfigure Request
-        0x001A, 14468, 33, 1921, 1, 0, 2, 0,  // Credit Based Reconfigure Response
-        0x0001, 14502, 25, 1922, 1, 0, 2, 0,  // Maximum Transmission Unit
-        0x0002, 14528, 13, 1923, 1, 0, 2, 0,  // Flush Timeout
-        0x0003, 14542, 18, 1924, 7, 0, 22, 0,  // Quality of Service
-        0x0004, 14561, 31, 1931, 6, 0, 9, 0,  // Retransmission and Flow Control
-        0x0005, 14593, 20, 1937, 1, 0, 1, 0,  // Frame Check Sequence
-        0x0006, 14614, 27, 1938, 6, 0, 16, 0,  // Extended Flow Specification
-        0x0007, 14642, 20, 1944, 1, 0, 2, 0,  // Extended Window Size
+        0x0001, 12912, 14, 1797, 0, 0, 0, 0,  // Error Response
+        0x0002, 12927, 20, 1797, 0, 0, 0, 0,  // Exchange MTU Request
+        0x0003, 12948, 21, 1797, 0, 0, 0, 0,  // Exchange MTU Response
+        0x0004, 12970, 24, 1797, 0, 0, 0, 0,  // Find Information Request
+        0x0005, 12995, 25, 1797, 0, 0, 0, 0,  // Find Information Response
+        0x0006, 13021, 26, 1797, 0, 0, 0, 0,  // Find By Type Value Request
+        0x0007, 13048, 27, 1797, 0, 0, 0, 0,  // Find By Type Value Response
+        0x0008, 13076, 20, 1797, 0, 0, 0, 0,  // Read By Type Request
+        0x0009, 13097, 21, 1797, 0, 0, 0, 0,  // Read By Type Response
+        0x000A, 13119, 12, 1797, 0, 0, 0, 0,  // Read Request
+        0x000B, 13132, 13, 1797, 0, 0, 0, 0,  // Read Response
+        0x000C, 13146, 17, 1797, 0, 0, 0, 0,  // Read Blob Request
+        0x000D, 13164, 18, 1797, 0, 0, 0, 0,  // Read Blob Response
+        0x000E, 13183, 21, 1797, 0, 0, 0, 0,  // Read Multiple Request
+        0x000F, 13205, 22, 1797, 0, 0, 0, 0,  // Read Multiple Response
+        0x0010, 13228, 26, 1797, 0, 0, 0, 0,  // Read By Group Type Request
+        0x0011, 13255, 27, 1797, 0, 0, 0, 0,  // Read By Group Type Response
+        0x0012, 13283, 13, 1797, 0, 0, 0, 0,  // Write Request
+        0x0013, 13297, 14, 1797, 0, 0, 0, 0,  // Write Response
+        0x0016, 13312, 21, 1797, 0, 0, 0, 0,  // Prepare Write Request
+        0x0017, 13334, 22, 1797, 0, 0, 0, 0,  // Prepare Write Response
+        0x0018, 13357, 21, 1797, 1, 0, 1, 0,  // Execute Write Request
+        0x0019, 13379, 22, 1798, 0, 0, 0, 0,  // Execute Write Response
+        0x001B, 13402, 25, 1798, 0, 0, 0, 0,  // Handle Value Notification
+        0x001D, 13428, 23, 1798, 0, 0, 0, 0,  // Handle Value Indication
+        0x001E, 13452, 25, 1798, 0, 0, 0, 0,  // Handle Value Confirmation
+        0x0020, 13478, 30, 1798, 0, 0, 0, 0,  // Read Multiple Variable Request
+        0x0021, 13509, 31, 1798, 0, 0, 0, 0,  // Read Multiple Variable Response
+        0x0023, 13541, 34, 1798, 0, 0, 0, 0,  // Multiple Handle Value Notification
+        0x0052, 13576, 13, 1798, 0, 0, 0, 0,  // Write Command
+        0x00D2, 13590, 20, 1798, 0, 0, 0, 0,  // Signed Write Command
+        0x0001, 13611, 15, 1798, 6, 0, 6, 0,  // Pairing Request
+        0x0002, 13627, 16, 1804, 6, 0, 6, 0,  // Pairing Response
+        0x0003, 13644, 15, 1810, 1, 0, 16, 0,  // Pairing Confirm
+        0x0004, 13660, 14, 1811, 1, 0, 16, 0,  // Pairing Random
+        0x0005, 13675, 14, 1812, 1, 0, 1, 0,  // Pairing Failed
+        0x0006, 13690, 22, 1813, 1, 0, 16, 0,  // Encryption Information
+        0x0007, 13713, 22, 1814, 2, 0, 10, 0,  // Central Identification
+        0x0008, 13736, 20, 1816, 1, 0, 16, 0,  // Identity Information
+        0x0009, 13757, 28, 1817, 2, 0, 7, 0,  // Identity Address Information
+        0x000A, 13786, 19, 1819, 1, 0, 16, 0,  // Signing Information
+        0x000B, 13806, 16, 1820, 1, 0, 1, 0,  // Security Request
+        0x000C, 13823, 18, 1821, 2, 0, 64, 0,  // Pairing Public Key
+        0x000D, 13842, 19, 1823, 1, 0, 16, 0,  // Pairing DHKey Check
+        0x000E, 10710, 21, 1824, 1, 0, 1, 0,  // Keypress Notification
+        0x0001, 13862, 14, 1825, 2, 0, 0x8002, 0,  // Command Reject
+        0x0002, 9658, 18, 1827, 2, 0, 4, 0,  // Connection Request
+        0x0003, 13877, 19, 1829, 4, 0, 8, 0,  // Connection Response
+        0x0004, 13897, 21, 1833, 3, 0, 0x8004, 0,  // Configuration Request
+        0x0005, 13919, 22, 1836, 4, 0, 0x8006, 0,  // Configuration Response
+        0x0006, 13942, 21, 1840, 2, 0, 4, 0,  // Disconnection Request
+        0x0007, 13964, 22, 1842, 2, 0, 4, 0,  // Disconnection Response
+        0x0008, 13987, 12, 1844, 1, 0, 0x8000, 0,  // Echo Request
+        0x0009, 14000, 13, 1845, 1, 0, 0x8000, 0,  // Echo Response
+        0x000A, 14014, 19, 1846, 1, 0, 2, 0,  // Information Request
+        0x000B, 14034, 20, 1847, 3, 0, 0x8004, 0,  // Information Response
+        0x000C, 14055, 22, 1850, 3, 0, 5, 0,  // Create Channel Request
+        0x000D, 14078, 23, 1853, 4, 0, 8, 0,  // Create Channel Response
+        0x000E, 14102, 20, 1857, 2, 0, 3, 0,  // Move Channel Request
+        0x000F, 14123, 21, 1859, 2, 0, 4, 0,  // Move Channel Response
+        0x0010, 14145, 25, 1861, 2, 0, 4, 0,  // Move Channel Confirmation
+        0x0011, 14171, 34, 1863, 1, 0, 2, 0,  // Move Channel Confirmation Response
+        0x0012, 14206, 35, 1864, 4, 0, 8, 0,  // Connection Parameter Update Request
+        0x0013, 14242, 36, 1868, 1, 0, 2, 0,  // Connection Parameter Update Response
+        0x0014, 14279, 34, 1869, 5, 0, 10, 0,  // LE Credit Based Connection Request
+        0x0015, 14314, 35, 1874, 5, 0, 10, 0,  // LE Credit Based Connection Response
+        0x0016, 14350, 19, 1879, 2, 0, 4, 0,  // Flow Control Credit
+        0x0017, 14370, 31, 1881, 5, 0, 0x8008, 0,  // Credit Based Connection Request
+        0x0018, 14402, 32, 1886, 5, 0, 0x8008, 0,  // Credit Based Connection Response
+        0x0019, 14435, 32, 1891, 3, 0, 0x8004, 0,  // Credit Based Reconfigure Request
+        0x001A, 14468, 33, 1894, 1, 0, 2, 0,  // Credit Based Reconfigure Response
+        0x0001, 14502, 25, 1895, 1, 0, 2, 0,  // Maximum Transmission Unit
+        0x0002, 14528, 13, 1896, 1, 0, 2, 0,  // Flush Timeout
+        0x0003, 14542, 18, 1897, 7, 0, 22, 0,  // Quality of Service
+        0x0004, 14561, 31, 1904, 6, 0, 9, 0,  // Retransmission and Flow Control
+        0x0005, 14593, 20, 1910, 1, 0, 1, 0,  // Frame Check Sequence
+        0x0006, 14614, 27, 1911, 6, 0, 16, 0,  // Extended Flow Specification
+        0x0007, 14642, 20, 1917, 1, 0, 2, 0,  // Extended Window Size
     ]
 
     static let commandLayouts = 0..<341

@@ -1080,8 +1080,6 @@ enum PacketTexts {
         Condition: "condition":
         Initiator: "initiator":
         Frame Space: "frameSpace":
-        Client RX MTU: "clientRXMTU":
-        Server RX MTU: "serverRXMTU":
         Flags: "flags":"flagsName":
         OOB Data: "oobData":"oobDataName":
         Maximum Encryption Key Size: "maximumEncryptionKeySize":

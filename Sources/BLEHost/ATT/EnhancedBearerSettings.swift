@@ -25,7 +25,3 @@ public struct EnhancedBearerSettings: Hashable, Sendable {
             maximumTransmissionUnit: maximumTransmissionUnit, maximumPayloadSize: maximumPayloadSize, credits: credits)
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension EnhancedBearerSettings: Codable {}
-#endif

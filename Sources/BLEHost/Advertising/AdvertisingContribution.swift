@@ -100,8 +100,3 @@ public struct PackedAdvertisement: Equatable, Sendable {
     /// The advertised name; `nil` if no name is sent.
     public var name: Name?
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension AdvertisingPackerSettings: Codable {}
-extension AdvertisingPackerSettings.OverflowEmission: Codable {}
-#endif

@@ -13,7 +13,3 @@ public struct ClientID: RawRepresentable, Hashable, Comparable, Sendable {
     @inlinable
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension ClientID: Codable {}
-#endif

@@ -53,7 +53,3 @@ struct ClientUsers {
         return low
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension ClientUser: Codable {}
-#endif

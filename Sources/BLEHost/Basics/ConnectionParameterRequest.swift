@@ -28,7 +28,3 @@ public struct ConnectionParameterRequest: Hashable, Sendable {
             && UInt64(supervisionTimeout.rawValue) * 10_000 > silence
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension ConnectionParameterRequest: Codable {}
-#endif

@@ -75,10 +75,7 @@ public struct Microseconds: RawRepresentable, Hashable, Comparable, Sendable {
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension Instant: Codable {}
-extension Microseconds: Codable {}
-
+#if !hasFeature(Embedded)
 extension Microseconds {
     /// The whole microseconds of `duration`; saturates if they do not fit.
     public init(_ duration: Duration) {

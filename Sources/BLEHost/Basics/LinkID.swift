@@ -13,7 +13,3 @@ public struct LinkID: Hashable, Sendable {
         self.generation = generation
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension LinkID: Codable {}
-#endif

@@ -6,7 +6,3 @@ public struct OperationID: RawRepresentable, Hashable, Comparable, Sendable {
     @inlinable
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension OperationID: Codable {}
-#endif

@@ -26,7 +26,3 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
         return contains(.indicate) ? .indications : nil
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension CharacteristicProperties: Codable {}
-#endif

@@ -92,26 +92,3 @@ public struct AttributeWrite: Equatable, Sendable {
         self.value = value
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension GATTOperation: Codable {}
-extension SubscriptionMode: Codable {}
-extension AttributeWrite: Codable {}
-
-/// As text, in the way a UUID is printed: short if it is based on the Bluetooth Base UUID.
-extension BluetoothUUID: Codable {
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        guard let uuid = BluetoothUUID(text) else {
-            throw Swift.DecodingError.dataCorruptedError(in: container, debugDescription: "no UUID: \(text)")
-        }
-        self = uuid
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
-}
-#endif

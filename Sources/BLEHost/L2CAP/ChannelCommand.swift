@@ -24,19 +24,3 @@ public enum ChannelCommand: Equatable, Sendable {
     /// before, or after 30 s.
     case close(ChannelID)
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-// The names in recordings.
-extension ChannelCommand: Codable {
-    enum CodingKeys: String, CodingKey {
-        case listen = "listenForChannels"
-        case stopListening = "stopListeningForChannels"
-        case open = "openChannel"
-        case openEnhanced = "openEnhancedChannels"
-        case reconfigure = "reconfigureChannels"
-        case send = "sendOnChannel"
-        case consume = "consumeChannelData"
-        case close = "closeChannel"
-    }
-}
-#endif

@@ -103,9 +103,3 @@ public enum ChannelFailure: Error, Hashable, Sendable {
     /// The SPSM already has a listener, or is not in 0x0001 to 0x00FF.
     case invalidSPSM
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension ChannelID: Codable {}
-extension ChannelSettings: Codable {}
-extension ChannelSecurity: Codable {}
-#endif

@@ -29,7 +29,3 @@ public enum ConnectionLatency: Int, Hashable, Sendable, CaseIterable {
             supervisionTimeout: .milliseconds(6000))
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension ConnectionLatency: Codable {}
-#endif

@@ -7,73 +7,66 @@ extension Link {
     /// Has the GATT client carry out an operation; on a link whose gate is closed, only after the peer has proved its
     /// identity.
     func perform(
-        _ request: GATTOperation, operation: OperationID, client: ClientID, _ pairings: inout Pairings, at now: Instant,
+        _ request: GATTOperation, operation: OperationID, client: ClientID, _ pairings: inout Pairings,
         into effects: inout Effects
     ) {
         if security.isGated {
             if let failure = security.proofFailure {
                 return effects.complete(operation, .failure(.gatt(.security(failure))))
             }
-            proveBond(&pairings, at: now, into: &effects)
+            proveBond(&pairings, into: &effects)
             guard !isClosing else { return effects.complete(operation, .failure(.notConnected)) }
         }
         if case .writeSigned(let handle, let value) = request {
-            return writeSigned(
-                handle, value, operation: operation, client: client, &pairings.bonds, at: now, into: &effects)
+            return writeSigned(handle, value, operation: operation, client: client, &pairings.bonds, into: &effects)
         }
-        start(request, operation: operation, client: client, at: now, into: &effects)
+        start(request, operation: operation, client: client, into: &effects)
     }
 
-    func start(
-        _ request: GATTOperation, operation: OperationID, client: ClientID, at now: Instant,
-        into effects: inout Effects
-    ) {
+    func start(_ request: GATTOperation, operation: OperationID, client: ClientID, into effects: inout Effects) {
         let user = effects.commands.users.number(of: client)
-        if let pdu = gatt.takeWriteCommand(request, id: operation, client: client, user: user, at: now) {
+        if let pdu = gatt.takeWriteCommand(request, id: operation, client: client, user: user, at: effects.now) {
             send(pdu, on: .attributeProtocol, tag: .command(operation), into: &effects)
         } else {
-            gatt.start(request, id: operation, client: client, user: user, at: now)
+            gatt.start(request, id: operation, client: client, user: user, at: effects.now)
         }
         takeClientActions(into: &effects)
     }
 
     /// Agrees with the peer on ATT_MTU.
-    func exchangeMTU(at now: Instant, into effects: inout Effects) {
+    func exchangeMTU(into effects: inout Effects) {
         let operation = effects.nextOperation()
         mtuExchange = operation
-        start(
-            .exchangeMTU(preferred: gatt.settings.receiveMTU), operation: operation, client: .local, at: now,
-            into: &effects)
+        start(.exchangeMTU(preferred: gatt.settings.receiveMTU), operation: operation, client: .local, into: &effects)
     }
 
     // MARK: PDUs
 
     /// Receives one complete PDU of the attribute protocol, for the client or for the server.
     func receiveATT(
-        _ pdu: RawSpan, _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant,
-        into effects: inout Effects
+        _ pdu: RawSpan, _ pairings: inout Pairings, _ server: inout GATTServer, into effects: inout Effects
     ) {
         if security.isGated, !admits(pdu, into: &effects) { return }
-        if let notification = gatt.takeNotification(pdu, at: now) {
+        if let notification = gatt.takeNotification(pdu, at: effects.now) {
             return effects.events.append(.gatt(id, .notification(notification)))
         }
         let mtu = gatt.bearer.mtu
-        let isForServer = gatt.receive(pdu, at: now)
+        let isForServer = gatt.receive(pdu, at: effects.now)
         takeClientActions(into: &effects)
-        if isForServer { return receiveServerPDU(pdu, &pairings.bonds, &server, at: now, into: &effects) }
+        if isForServer { return receiveServerPDU(pdu, &pairings.bonds, &server, into: &effects) }
         let agreed = gatt.bearer.mtu
         if BuiltIn.server, agreed != mtu { server.mtuChanged(to: agreed, on: id) }
     }
 
     private func receiveServerPDU(
-        _ pdu: RawSpan, _ bonds: inout Bonds, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
+        _ pdu: RawSpan, _ bonds: inout Bonds, _ server: inout GATTServer, into effects: inout Effects
     ) {
         let opcode = pdu.byte(at: 0).map { ATTOpcode(rawValue: $0) }
         guard BuiltIn.server else { return refuse(opcode, into: &effects) }
         if opcode == .signedWriteCommand {
             return signedWriteReceived(pdu.copied(), &bonds, &server, into: &effects)
         }
-        server.receive(pdu, from: id, at: now)
+        server.receive(pdu, from: id, at: effects.now)
         noteDemander(&server)
         guard opcode == .writeRequest, server.keepsPerClient(pdu) else { return }
         security.isRecordDue = true
@@ -121,18 +114,18 @@ extension Link {
         takeClientActions(into: &effects)
     }
 
-    func advanceAttributes(to now: Instant, into effects: inout Effects) {
-        guard let deadline = gatt.nextDeadline, deadline <= now else { return }
-        gatt.advance(to: now)
+    func advanceAttributes(into effects: inout Effects) {
+        guard let deadline = gatt.nextDeadline, deadline <= effects.now else { return }
+        gatt.advance(to: effects.now)
         takeClientActions(into: &effects)
     }
 
     /// The link got the security that was asked for, or failed to get it: what waited for it continues or fails.
-    func secured(_ failure: SecurityFailure?, at now: Instant, into effects: inout Effects) {
-        gatt.secured(failure, at: now)
+    func secured(_ failure: SecurityFailure?, into effects: inout Effects) {
+        gatt.secured(failure, at: effects.now)
         takeClientActions(into: &effects)
-        if failure == nil { openBearers(at: now, into: &effects) }
-        channelsSecured(failure, at: now, into: &effects)
+        if failure == nil { openBearers(into: &effects) }
+        channelsSecured(failure, into: &effects)
     }
 
     // MARK: Outputs

@@ -13,21 +13,19 @@ extension Link {
     }
 
     /// The link is encrypted: opens bearers, once, if both sides want them.
-    func openBearers(at now: Instant, into effects: inout Effects) {
+    func openBearers(into effects: inout Effects) {
         guard BuiltIn.enhancedBearers, let settings = bearers.settings, settings.opened > 0, bearers.opening == .idle,
             security.keyInUse != nil, !security.isGated, !isClosing
         else { return }
         let operation = effects.nextOperation()
         bearers.opening = .readingServer(operation)
         start(
-            .readUsingUUID(.serverSupportedFeatures, .all), operation: operation, client: .attributeBearers, at: now,
+            .readUsingUUID(.serverSupportedFeatures, .all), operation: operation, client: .attributeBearers,
             into: &effects)
     }
 
     /// One of our requests was answered: the next step. Without enhanced bearers, the unenhanced one does everything.
-    private func bearersAnswered(
-        _ result: Result<GATTResult, GATTFailure>, at now: Instant, into effects: inout Effects
-    ) {
+    private func bearersAnswered(_ result: Result<GATTResult, GATTFailure>, into effects: inout Effects) {
         let operation = effects.nextOperation()
         let request: GATTOperation
         switch (bearers.opening, result) {
@@ -39,24 +37,24 @@ extension Link {
             bearers.opening = .readingClient(operation)
             request = .readUsingUUID(.clientSupportedFeatures, .all)
         case (.readingClient, .success(.attributeValues(let found))):
-            guard let own = found.first else { return connectBearers(isRetry: false, at: now, into: &effects) }
+            guard let own = found.first else { return connectBearers(isRetry: false, into: &effects) }
             // Bits 1 and 2: enhanced bearers, and several values in one PDU. A bit that is set stays set.
             var value = own.value.isEmpty ? [0] : own.value
-            guard value[0] & 0x06 != 0x06 else { return connectBearers(isRetry: false, at: now, into: &effects) }
+            guard value[0] & 0x06 != 0x06 else { return connectBearers(isRetry: false, into: &effects) }
             value[0] |= 0x06
             bearers.opening = .writing(operation)
             request = .write(own.handle, value: value)
         case (.readingClient, _), (.writing, _):
             // Bearers may be opened even if the peer does not keep our features.
-            return connectBearers(isRetry: false, at: now, into: &effects)
+            return connectBearers(isRetry: false, into: &effects)
         case (.readingServer, _), (.idle, _), (.connecting, _), (.waiting, _), (.done, _):
             bearers.opening = .done
             return
         }
-        start(request, operation: operation, client: .attributeBearers, at: now, into: &effects)
+        start(request, operation: operation, client: .attributeBearers, into: &effects)
     }
 
-    private func connectBearers(isRetry: Bool, at now: Instant, into effects: inout Effects) {
+    private func connectBearers(isRetry: Bool, into effects: inout Effects) {
         bearers.opening = .done
         guard let settings = bearers.settings, security.keyInUse != nil, !isClosing else { return }
         // Those that the peer has opened meanwhile serve both sides.
@@ -65,25 +63,26 @@ extension Link {
         let operation = effects.nextOperation()
         bearers.opening = .connecting(operation, isRetry: isRetry)
         signalling.openEnhancedChannels(
-            count, EnhancedBearers.spsm, settings.channel, operation: operation, client: .attributeBearers, at: now)
+            count, EnhancedBearers.spsm, settings.channel, operation: operation, client: .attributeBearers,
+            at: effects.now)
         takeChannelActions(into: &effects)
     }
 
-    private func bearersConnected(_ failure: ChannelFailure?, at now: Instant, into effects: inout Effects) {
+    private func bearersConnected(_ failure: ChannelFailure?, into effects: inout Effects) {
         guard case .connecting(_, let isRetry) = bearers.opening else { return }
         bearers.opening = .done
         guard failure == .refused(.noResourcesAvailable), !isRetry else { return }
         // Perhaps both sides asked at the same time. The central may ask again at once, the peripheral must wait
         // (Core 5.4, Vol 3, Part G, 5.4).
-        guard role == .peripheral else { return connectBearers(isRetry: true, at: now, into: &effects) }
+        guard role == .peripheral else { return connectBearers(isRetry: true, into: &effects) }
         let events = 2 * (Int64(parameters.peripheralLatency) + 1)
         let wait = max(100_000, events * Int64(parameters.interval.rawValue) * 1250)
-        bearers.opening = .waiting(until: now.advanced(by: .microseconds(wait)))
+        bearers.opening = .waiting(until: effects.now.advanced(by: .microseconds(wait)))
     }
 
-    func advanceBearers(to now: Instant, into effects: inout Effects) {
-        guard BuiltIn.enhancedBearers, case .waiting(let limit) = bearers.opening, limit <= now else { return }
-        connectBearers(isRetry: true, at: now, into: &effects)
+    func advanceBearers(into effects: inout Effects) {
+        guard BuiltIn.enhancedBearers, case .waiting(let limit) = bearers.opening, limit <= effects.now else { return }
+        connectBearers(isRetry: true, into: &effects)
     }
 
     // MARK: What happens on the channels
@@ -109,9 +108,7 @@ extension Link {
     }
 
     /// Handles, in order, what was noted.
-    func continueBearers(
-        _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
-    ) {
+    func continueBearers(_ pairings: inout Pairings, _ server: inout GATTServer, into effects: inout Effects) {
         guard BuiltIn.enhancedBearers else { return }
         // What arrived while the key is being changed must not be judged by the old one.
         while !holdsBearers, !security.isForfeited, let news = bearers.news.popFirst() {
@@ -119,45 +116,44 @@ extension Link {
             case .opened(let number, let mtu):
                 effects.counters.enhancedBearers &+= 1
                 server.bearerOpened(number, mtu: mtu, on: id)
-                gatt.bearerOpened(number, mtu: mtu, at: now)
+                gatt.bearerOpened(number, mtu: mtu, at: effects.now)
             case .resized(let number, let mtu):
                 server.mtuChanged(to: mtu, ofBearer: number, on: id)
                 gatt.mtuChanged(to: mtu, ofBearer: number)
             case .received(let number, let pdu):
-                receiveATT(pdu.span.bytes, onBearer: number, &server, at: now, into: &effects)
+                receiveATT(pdu.span.bytes, onBearer: number, &server, into: &effects)
                 signalling.consumeUnits(1, on: number)
                 takeChannelActions(into: &effects)
             case .sent(let number):
                 if case .server(let tag)? = bearers.takeTag(of: number) {
-                    server.sent(tag, to: id, onBearer: number, at: now)
+                    server.sent(tag, to: id, onBearer: number, at: effects.now)
                 }
             case .givenUp(let number):
                 effects.counters.failedBearers &+= 1
-                signalling.closeBearer(number, at: now)
+                signalling.closeBearer(number, at: effects.now)
                 takeChannelActions(into: &effects)
             case .closed(let number, let end):
                 if end == .protocolViolation { effects.counters.failedBearers &+= 1 }
                 bearers.open.removeAll { $0.number == number }
-                server.bearerClosed(number, on: id, at: now)
-                gatt.bearerClosed(number, at: now)
-            case .answered(let result): bearersAnswered(result, at: now, into: &effects)
-            case .connected(let failure): bearersConnected(failure, at: now, into: &effects)
+                server.bearerClosed(number, on: id, at: effects.now)
+                gatt.bearerClosed(number, at: effects.now)
+            case .answered(let result): bearersAnswered(result, into: &effects)
+            case .connected(let failure): bearersConnected(failure, into: &effects)
             }
             takeClientActions(into: &effects)
         }
     }
 
     private func receiveATT(
-        _ pdu: RawSpan, onBearer number: UInt32, _ server: inout GATTServer, at now: Instant,
-        into effects: inout Effects
+        _ pdu: RawSpan, onBearer number: UInt32, _ server: inout GATTServer, into effects: inout Effects
     ) {
         // While a key is being changed, the last one still protects what arrives.
         guard bearers.contains(number), security.lastKey != nil, !security.isGated else { return }
-        guard gatt.receive(pdu, onBearer: number, at: now) else { return }
+        guard gatt.receive(pdu, onBearer: number, at: effects.now) else { return }
         let opcode = pdu.byte(at: 0).map { ATTOpcode(rawValue: $0) }
         // Signatures must not be used on encrypted links.
         if opcode == .signedWriteCommand { return server.refuseSignedWrite() }
-        server.receive(pdu, from: id, onBearer: number, at: now)
+        server.receive(pdu, from: id, onBearer: number, at: effects.now)
         noteDemander(&server)
         guard opcode == .writeRequest, server.keepsPerClient(pdu) else { return }
         security.isRecordDue = true

@@ -8,7 +8,7 @@ extension Link {
     /// insufficient security, the link is secured first.
     func openChannel(
         _ spsm: UInt16, _ settings: ChannelSettings, enhancedCount: Int? = nil, operation: OperationID,
-        client: ClientID, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
+        client: ClientID, _ pairings: inout Pairings, into effects: inout Effects
     ) {
         guard (0x0001...0x00FF).contains(spsm) else {
             return effects.complete(operation, .failure(.channel(.invalidSPSM)))
@@ -18,38 +18,37 @@ extension Link {
         guard security.isGated else {
             let mayBeSecured = pairings.settings.pairsOnDemand && pairings.bonds.hasToolbox
             if mayBeSecured { security.channelOpenings.append(opening) }
-            return begin(opening, at: now, into: &effects)
+            return begin(opening, into: &effects)
         }
         if let failure = security.proofFailure {
             return effects.complete(operation, .failure(.security(failure)))
         }
         opening.isWaiting = true
         security.channelOpenings.append(opening)
-        proveBond(&pairings, at: now, into: &effects)
+        proveBond(&pairings, into: &effects)
     }
 
-    private func begin(
-        _ opening: LinkSecurityMachine.ChannelOpening, at now: Instant, into effects: inout Effects
-    ) {
+    private func begin(_ opening: LinkSecurityMachine.ChannelOpening, into effects: inout Effects) {
         if !signalling.mayOpen(opening.enhancedCount ?? 1, opening.client, effects.commands.users) {
             signalling.refuseChannels(of: opening.operation)
         } else if let count = opening.enhancedCount {
             signalling.openEnhancedChannels(
-                count, opening.spsm, opening.settings, operation: opening.operation, client: opening.client, at: now)
+                count, opening.spsm, opening.settings, operation: opening.operation, client: opening.client,
+                at: effects.now)
         } else {
             signalling.openChannel(
-                opening.spsm, opening.settings, operation: opening.operation, client: opening.client, at: now)
+                opening.spsm, opening.settings, operation: opening.operation, client: opening.client, at: effects.now)
         }
         takeChannelActions(into: &effects)
     }
 
     func reconfigureChannels(
         _ numbers: [UInt32], maximumTransmissionUnit: UInt16, maximumPayloadSize: UInt16, operation: OperationID,
-        at now: Instant, into effects: inout Effects
+        into effects: inout Effects
     ) {
         signalling.reconfigureChannels(
             numbers, maximumTransmissionUnit: maximumTransmissionUnit, maximumPayloadSize: maximumPayloadSize,
-            operation: operation, at: now)
+            operation: operation, at: effects.now)
         takeChannelActions(into: &effects)
     }
 
@@ -63,8 +62,8 @@ extension Link {
         takeChannelActions(into: &effects)
     }
 
-    func closeChannel(_ number: UInt32, operation: OperationID, at now: Instant, into effects: inout Effects) {
-        signalling.closeChannel(number, operation: operation, at: now)
+    func closeChannel(_ number: UInt32, operation: OperationID, into effects: inout Effects) {
+        signalling.closeChannel(number, operation: operation, at: effects.now)
         takeChannelActions(into: &effects)
     }
 
@@ -92,8 +91,7 @@ extension Link {
     /// One packet of the signalling channel.
     /// - Parameter listeners: the clients that accept channels from the peer.
     func receiveSignalling(
-        _ payload: RawSpan, _ listeners: ChannelListeners, _ pairings: inout Pairings, at now: Instant,
-        into effects: inout Effects
+        _ payload: RawSpan, _ listeners: ChannelListeners, _ pairings: inout Pairings, into effects: inout Effects
     ) throws(DecodingError) {
         let reaction: SignallingChannel.Reaction
         do throws(DecodingError) {
@@ -111,7 +109,7 @@ extension Link {
         case .accept(let wished, let identifier):
             // While our own update runs, the peer's request is rejected; the peer may ask again.
             let granted = parameterPolicy.granted(wished)
-            let isAccepted = granted.map { startOwn(.updateParameters($0), at: now, into: &effects) } ?? false
+            let isAccepted = granted.map { startOwn(.updateParameters($0), into: &effects) } ?? false
             if BuiltIn.pace, isAccepted, let granted { pace?.adopt(granted) }
             send(
                 .connectionParameterUpdateResponse(.init(result: isAccepted ? .accepted : .rejected)),
@@ -143,30 +141,28 @@ extension Link {
                         return .failure(.refused(refusal))
                     }
                     return .success((listener.client, listener.settings))
-                }, at: now)
+                }, at: effects.now)
             if let demander { security.demander = demander }
             takeChannelActions(into: &effects)
         case .parametersAnswered(let isAccepted):
             // If accepted, the central updates the link, which ends the operation.
             if !isAccepted {
-                finish(LEConnectionUpdate.opcode, with: .failure(.rejectedByPeer), at: now, into: &effects)
+                finish(LEConnectionUpdate.opcode, with: .failure(.rejectedByPeer), into: &effects)
             }
         }
     }
 
     /// Receives a frame for a dynamic channel identifier, whether or not this side has allocated it.
-    func receiveChannelFrame(
-        _ payload: RawSpan, on local: L2CAPChannelIdentifier, at now: Instant, into effects: inout Effects
-    ) {
-        if !signalling.receiveFrame(payload, on: local, at: now) { effects.counters.strayPackets &+= 1 }
+    func receiveChannelFrame(_ payload: RawSpan, on local: L2CAPChannelIdentifier, into effects: inout Effects) {
+        if !signalling.receiveFrame(payload, on: local, at: effects.now) { effects.counters.strayPackets &+= 1 }
         takeChannelActions(into: &effects)
     }
 
     // MARK: Time
 
-    func advanceSignalling(to now: Instant, into effects: inout Effects) {
-        if signalling.advance(to: now) {
-            finish(LEConnectionUpdate.opcode, with: .failure(.rejectedByPeer), at: now, into: &effects)
+    func advanceSignalling(into effects: inout Effects) {
+        if signalling.advance(to: effects.now) {
+            finish(LEConnectionUpdate.opcode, with: .failure(.rejectedByPeer), into: &effects)
         }
         takeChannelActions(into: &effects)
     }
@@ -175,9 +171,7 @@ extension Link {
 
     /// The link is as secure as it will get: refused attempts are repeated, or fail with the peer's refusal.
     /// - Parameter client: only the attempts of this client; `nil`: all.
-    func channelsSecured(
-        _ failure: SecurityFailure?, of client: ClientID? = nil, at now: Instant, into effects: inout Effects
-    ) {
+    func channelsSecured(_ failure: SecurityFailure?, of client: ClientID? = nil, into effects: inout Effects) {
         if failure == nil, security.isGated { return }
         for opening in security.channelOpenings where opening.isWaiting && client ?? opening.client == opening.client {
             guard let index = security.channelOpenings.firstIndex(where: { $0.operation == opening.operation }) else {
@@ -190,7 +184,7 @@ extension Link {
                 continue
             }
             security.channelOpenings[index].isWaiting = false
-            begin(opening, at: now, into: &effects)
+            begin(opening, into: &effects)
         }
     }
 

@@ -5,30 +5,28 @@ extension Link {
     // MARK: Commands
 
     /// Encrypts the link with the bond's key.
-    func encrypt(
-        operation: OperationID, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
-    ) {
+    func encrypt(operation: OperationID, _ pairings: inout Pairings, into effects: inout Effects) {
         if let key = security.keyInUse {
             let isEnough = key.satisfies(pairings.settings.pairing)
             return effects.complete(operation, isEnough ? .success(.done) : .failure(.security(.keyTooWeak)))
         }
         security.encryptOperations.append(operation)
         if security.isBusy { return }
-        if role == .peripheral { return requestSecurity(pairings.settings.pairing, at: now, into: &effects) }
+        if role == .peripheral { return requestSecurity(pairings.settings.pairing, into: &effects) }
         guard let bond = bond(&pairings), let key = bond.peerKey else {
-            return securityEnded(.noKey, &pairings, at: now, into: &effects)
+            return securityEnded(.noKey, &pairings, into: &effects)
         }
-        security.encrypt(with: key, bond.keyProperties, at: now, into: &effects)
+        security.encrypt(with: key, bond.keyProperties, into: &effects)
     }
 
     /// A link is up: if its bond calls for encryption, that begins before anything else is sent.
-    func secureAtConnection(_ pairings: inout Pairings, at now: Instant, into effects: inout Effects) {
+    func secureAtConnection(_ pairings: inout Pairings, into effects: inout Effects) {
         guard BuiltIn.pairing else { return }
         guard !security.isBusy, security.keyInUse == nil else { return }
         if role == .central {
-            if pairings.settings.encryptsAtConnection { proveBond(&pairings, at: now, into: &effects) }
+            if pairings.settings.encryptsAtConnection { proveBond(&pairings, into: &effects) }
         } else if pairings.settings.requestsSecurity, pairings.attempts.areAvailable {
-            requestSecurity(pairings.settings.pairing, at: now, into: &effects)
+            requestSecurity(pairings.settings.pairing, into: &effects)
         }
     }
 
@@ -37,14 +35,14 @@ extension Link {
     /// The central encrypts the link, and the controller asks for the peripheral's key (Core 5.4, Vol 4, Part E,
     /// 7.7.65.5).
     func receive(
-        _ event: LELongTermKeyRequest, _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant,
+        _ event: LELongTermKeyRequest, _ pairings: inout Pairings, _ server: inout GATTServer,
         into effects: inout Effects
     ) {
         if let identity = security.adoptIdentity(namedBy: event, pairings.bonds) {
             peer = identity.asIdentity
             tellServerOfSecurity(&server, &pairings)
         }
-        if security.answer(event, pairings.bonds, at: now, into: &effects) { return }
+        if security.answer(event, pairings.bonds, into: &effects) { return }
         effects.commands.append(
             LELongTermKeyRequestNegativeReply(connectionHandle: id.handle), purpose: .unattendedOnLink(id.handle))
         if !security.isPairing, !isClosing { effects.events.append(.pairing(id, .failed(.noKey))) }
@@ -55,8 +53,7 @@ extension Link {
     ///   - hasBegun: whether the controllers had started at all: after a refused command the old key remains in use.
     func encryptionEnded(
         isOn: Bool, status: HCIStatus, isRefresh: Bool = false, hasBegun: Bool = true,
-        _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, at now: Instant,
-        into effects: inout Effects
+        _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, into effects: inout Effects
     ) {
         guard BuiltIn.pairing else { return }
         if isRefresh, status.isSuccess, security.lastKey == nil {
@@ -68,29 +65,29 @@ extension Link {
             let end = security.encryptionEnded(
                 isOn: isOn, status: status, hasBegun: hasBegun, into: &effects)
         else { return }
-        if end.isInDoubt { forfeit(&pairings, &server, at: now, into: &effects) }
+        if end.isInDoubt { forfeit(&pairings, &server, into: &effects) }
         tellServerOfSecurity(&server, &pairings)
         effects.events.append(.encryptionChanged(id, security.summary(pairings.bonds)))
         if end.isGood, !security.awaitsEncryption {
             if role == .central, security.isTooWeak(for: pairings.settings.pairing) {
                 security.proveWeakly()
-                refuseGate(.keyTooWeak, at: now, into: &effects)
+                refuseGate(.keyTooWeak, into: &effects)
             } else {
-                openGate(restoring: clientRecord(&pairings), &server, at: now, into: &effects)
+                openGate(restoring: clientRecord(&pairings), &server, into: &effects)
             }
-            noteUseOfBond(&pairings, &server, at: now, into: &effects)
+            noteUseOfBond(&pairings, &server, into: &effects)
         }
         if security.isPairing {
-            continuePairing(after: end, at: now, into: &effects)
+            continuePairing(after: end, into: &effects)
         } else if end.isGood || !hasBegun && security.keyInUse != nil {
             // A controller that refused to refresh the key has said nothing against the one in use.
-            if followHeldPairing(&pairings, &links, at: now, into: &effects) {
+            if followHeldPairing(&pairings, &links, into: &effects) {
                 return effects.wishes.append((self, .releaseHeld))
             }
-            securityEnded(nil, &pairings, at: now, into: &effects)
+            securityEnded(nil, &pairings, into: &effects)
         } else {
             security.heldPairing = nil
-            bondRefused(end.status, &pairings, at: now, into: &effects)
+            bondRefused(end.status, &pairings, into: &effects)
         }
         if end.isInDoubt { self.end(.authenticationFailure, into: &effects) }
         effects.wishes.append((self, .releaseHeld))
@@ -103,49 +100,41 @@ extension Link {
     private func clientRecord(_ pairings: inout Pairings) -> GATTClientRecord? { bond(&pairings)?.clientRecord }
 
     @inline(never)
-    private func continuePairing(
-        after end: LinkSecurityMachine.EncryptionEnd, at now: Instant, into effects: inout Effects
-    ) {
-        let interval = Microseconds(parameters.interval)
+    private func continuePairing(after end: LinkSecurityMachine.EncryptionEnd, into effects: inout Effects) {
+        let (interval, now) = (Microseconds(parameters.interval), effects.now)
         continuePairing(into: &effects) {
             $0.encryptionChanged(to: end.isGood, status: end.status, interval: interval, at: now)
         }
     }
 
     /// The bond's key has been tried: pairs now for what the peripheral requested beyond its bond.
-    func followSecurityRequest(
-        _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant, into effects: inout Effects
-    ) {
+    func followSecurityRequest(_ pairings: inout Pairings, _ links: inout LinkTable, into effects: inout Effects) {
         guard BuiltIn.pairing else { return }
         let settings = settings(for: claimOfRequest, &pairings)
         guard !isClosing, let options = security.takeHeldRequest(settings, pairings.bonds) else { return }
-        pairAsRequested(options, &pairings, &links, at: now, into: &effects)
+        pairAsRequested(options, &pairings, &links, into: &effects)
     }
 
     /// A bond's key did not encrypt the link. Nothing else is tried: otherwise a stranger with the peer's address could
     /// make us pair again silently.
-    private func bondRefused(
-        _ status: HCIStatus, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
-    ) {
+    private func bondRefused(_ status: HCIStatus, _ pairings: inout Pairings, into effects: inout Effects) {
         // The key may belong to a pairing that ended when this side decided to end the link.
         guard !isClosing else { return }
         let failure: SecurityFailure = status == .pinOrKeyMissing ? .keyMissingAtPeer : .encryptionFailed(status)
         if failure == .keyMissingAtPeer { security.isBondRefused = true }
         pairings.bonds.resolver.refute(security.identity, behind: security.peerAddress)
         // Clients that wait for the link get it first, and are then told of the failure.
-        refuseGate(failure, at: now, into: &effects)
+        refuseGate(failure, into: &effects)
         effects.events.append(.pairing(id, .failed(failure)))
         if security.takeOwedAnswer() {
             effects.events.append(.pairing(id, .securityRequested))
             send(.pairingFailed(.pairingNotSupported), into: &effects)
         }
-        securityEnded(failure, &pairings, at: now, into: &effects)
+        securityEnded(failure, &pairings, into: &effects)
     }
 
     /// What waited for the security of the link continues or fails.
-    func securityEnded(
-        _ failure: SecurityFailure?, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
-    ) {
+    func securityEnded(_ failure: SecurityFailure?, _ pairings: inout Pairings, into effects: inout Effects) {
         guard BuiltIn.pairing else { return }
         // The central may have answered our request by encrypting with a bond's key instead of pairing.
         if security.request == nil {
@@ -161,21 +150,19 @@ extension Link {
         }
         let turn = security.turn
         security.turn = nil
-        let isPassed = failure.map { passTurn(from: turn, $0, &pairings, at: now, into: &effects) } ?? false
-        if !isPassed { secured(failure, at: now, into: &effects) }
-        proveBondAgain(failure, &pairings, at: now, into: &effects)
+        let isPassed = failure.map { passTurn(from: turn, $0, &pairings, into: &effects) } ?? false
+        if !isPassed { secured(failure, into: &effects) }
+        proveBondAgain(failure, &pairings, into: &effects)
     }
 
     // MARK: The link's end
 
     /// A link ended during pairing, or because a bond's key did not match: some controllers and peers report that by
     /// ending the link.
-    func securityLost(
-        _ reason: DisconnectionReason, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
-    ) {
+    func securityLost(_ reason: DisconnectionReason, _ pairings: inout Pairings, into effects: inout Effects) {
         guard BuiltIn.pairing else { return }
         if security.isPairing {
-            security.pairingLost(isByPeer: reason != .controllerLost, &pairings.attempts, at: now, into: &effects)
+            security.pairingLost(isByPeer: reason != .controllerLost, &pairings.attempts, into: &effects)
         } else if security.isChanging, !isClosing, case .controller(let status) = reason {
             pairings.bonds.resolver.refute(security.identity, behind: security.peerAddress)
             let failure = LinkSecurityMachine.failure(ofProofEndedBy: status) ?? .encryptionFailed(status)
@@ -190,10 +177,8 @@ extension Link {
     }
 
     /// The link has lost its encryption: nothing passes until the link ends.
-    private func forfeit(
-        _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
-    ) {
-        keepClientRecord(isLast: true, &pairings, &server, at: now, into: &effects)
+    private func forfeit(_ pairings: inout Pairings, _ server: inout GATTServer, into effects: inout Effects) {
+        keepClientRecord(isLast: true, &pairings, &server, into: &effects)
         security.forfeit()
         effects.data.discardWaiting(of: self)
     }
@@ -201,29 +186,29 @@ extension Link {
     // MARK: Time
 
     func advanceSecurity(
-        to now: Instant, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
-        into effects: inout Effects
+        _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, into effects: inout Effects
     ) {
-        guard let deadline = security.nextDeadline, deadline <= now else { return }
-        keepClientRecord(&pairings, &server, at: now, into: &effects)
-        if let held = security.heldDisconnect, held.deadline <= now {
+        guard let deadline = security.nextDeadline, deadline <= effects.now else { return }
+        keepClientRecord(&pairings, &server, into: &effects)
+        if let held = security.heldDisconnect, held.deadline <= effects.now {
             security.disconnectAfterLastPackets(into: &effects)
         }
         guard BuiltIn.pairing else { return }
-        if case .running(let machine, _, _) = security.pairing, let deadline = machine.deadline, deadline <= now {
+        if case .running(let machine, _, _) = security.pairing, let deadline = machine.deadline, deadline <= effects.now
+        {
+            let now = effects.now
             continuePairing(into: &effects) { $0.advance(to: now) }
         }
-        if case .changing(_, let limit, _) = security.encryption, limit <= now {
-            encryptionEnded(
-                isOn: false, status: .connectionTimeout, &pairings, &links, &server, at: now, into: &effects)
+        if case .changing(_, let limit, _) = security.encryption, limit <= effects.now {
+            encryptionEnded(isOn: false, status: .connectionTimeout, &pairings, &links, &server, into: &effects)
             end(.authenticationFailure, into: &effects)
         }
-        if case .unsettled(_, _, _, let limit) = security.pairing, limit <= now {
-            dropClaim(.wouldReplaceBond, &pairings, at: now, into: &effects)
+        if case .unsettled(_, _, _, let limit) = security.pairing, limit <= effects.now {
+            dropClaim(.wouldReplaceBond, &pairings, into: &effects)
         }
-        if let request = security.request, request.deadline <= now {
+        if let request = security.request, request.deadline <= effects.now {
             security.request = nil
-            securityEnded(.timedOut, &pairings, at: now, into: &effects)
+            securityEnded(.timedOut, &pairings, into: &effects)
         }
     }
 }

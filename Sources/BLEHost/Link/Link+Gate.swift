@@ -18,59 +18,55 @@ extension Link {
 
     /// Makes the peer prove that it is the bonded device, unless that is in progress or has failed: a central does so
     /// by encrypting, a peripheral by requesting encryption.
-    func proveBond(_ pairings: inout Pairings, at now: Instant, into effects: inout Effects) {
+    func proveBond(_ pairings: inout Pairings, into effects: inout Effects) {
         guard BuiltIn.pairing else { return }
         guard !isClosing else { return }
         switch security.proof(pairings.bonds) {
         case .none: break
         case .impossible:
             security.liftGate()
-            gatt.resume(at: now)
+            gatt.resume(at: effects.now)
             takeClientActions(into: &effects)
             releaseHeld(into: &effects)
-        case .request: requestSecurity(pairings.settings.pairing, at: now, into: &effects)
+        case .request: requestSecurity(pairings.settings.pairing, into: &effects)
         case .encrypt(let key, let properties):
-            security.encrypt(with: key, properties, at: now, into: &effects)
+            security.encrypt(with: key, properties, into: &effects)
         }
     }
 
     /// Pairing has ended but the gate is still closed: tries the bond's key if something waits at the gate, or ends the
     /// wait.
-    func proveBondAgain(
-        _ failure: SecurityFailure?, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
-    ) {
+    func proveBondAgain(_ failure: SecurityFailure?, _ pairings: inout Pairings, into effects: inout Effects) {
         guard BuiltIn.pairing else { return }
         guard security.isGated, !security.isBusy, !isClosing, security.proofFailure == nil else { return }
         if role == .peripheral, let failure {
-            refuseGate(failure, at: now, into: &effects)
+            refuseGate(failure, into: &effects)
         } else if gatt.isBusy || security.channelOpenings.contains(where: { $0.isWaiting }) {
-            proveBond(&pairings, at: now, into: &effects)
+            proveBond(&pairings, into: &effects)
         }
     }
 
     /// The bond's key has encrypted the link, or the link's key now belongs to the bond.
     /// - Parameter record: what the bond keeps about the peer as a client.
-    func openGate(
-        restoring record: GATTClientRecord?, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
-    ) {
+    func openGate(restoring record: GATTClientRecord?, _ server: inout GATTServer, into effects: inout Effects) {
         guard BuiltIn.pairing else { return }
         guard security.openGate() else { return }
-        gatt.resume(at: now)
+        gatt.resume(at: effects.now)
         takeClientActions(into: &effects)
-        if let record { server.restore(record, on: id, at: now) }
+        if let record { server.restore(record, on: id, at: effects.now) }
         // The exchange at the beginning of the link failed together with the proof.
         guard role == .central, mtuExchange == nil, !isClosing else { return }
-        exchangeMTU(at: now, into: &effects)
+        exchangeMTU(into: &effects)
     }
 
     /// The peer could not prove its identity: what waits for the proof fails.
-    func refuseGate(_ failure: SecurityFailure, at now: Instant, into effects: inout Effects) {
+    func refuseGate(_ failure: SecurityFailure, into effects: inout Effects) {
         guard BuiltIn.pairing else { return }
         guard let answers = security.refuseGate(failure) else { return }
         unsentAnswers -= answers
-        gatt.endOperations(.security(failure), at: now)
+        gatt.endOperations(.security(failure), at: effects.now)
         takeClientActions(into: &effects)
-        channelsSecured(failure, at: now, into: &effects)
+        channelsSecured(failure, into: &effects)
     }
 
     // MARK: Held traffic
@@ -122,26 +118,23 @@ extension Link {
     /// - Returns: whether it was saved.
     @discardableResult
     func keepClientRecord(
-        isLast: Bool = false, _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant,
-        into effects: inout Effects
+        isLast: Bool = false, _ pairings: inout Pairings, _ server: inout GATTServer, into effects: inout Effects
     ) -> Bool {
-        guard BuiltIn.pairing, security.takeDueRecord(isLast: isLast, at: now), var bond = bond(&pairings),
+        guard BuiltIn.pairing, security.takeDueRecord(isLast: isLast, at: effects.now), var bond = bond(&pairings),
             let record = server.clientRecord(of: id), record != bond.clientRecord
         else { return false }
-        security.recordKept(at: now)
+        security.recordKept(at: effects.now)
         bond.clientRecord = record
         pairings.bonds.update(bond, into: &effects)
         return true
     }
 
     /// The bond of the peer has encrypted the link.
-    func noteUseOfBond(
-        _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
-    ) {
+    func noteUseOfBond(_ pairings: inout Pairings, _ server: inout GATTServer, into effects: inout Effects) {
         guard BuiltIn.pairing else { return }
         let used = pairings.bonds.use(security.identity)
         // If the client's record is saved, that saves the time of use as well.
-        let isSaved = keepClientRecord(&pairings, &server, at: now, into: &effects)
+        let isSaved = keepClientRecord(&pairings, &server, into: &effects)
         if let used, !isSaved { effects.events.append(.bondChanged(used)) }
     }
 }

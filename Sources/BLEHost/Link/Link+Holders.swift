@@ -61,31 +61,25 @@ extension Link {
     }
 
     /// A client wants to end the link; it ends when no other client uses it.
-    func disconnect(
-        operation: OperationID, client: ClientID, _ pairings: inout Pairings, at now: Instant,
-        into effects: inout Effects
-    ) {
-        let wasHolder = release(client, at: now, into: &effects)
+    func disconnect(operation: OperationID, client: ClientID, _ pairings: inout Pairings, into effects: inout Effects) {
+        let wasHolder = release(client, into: &effects)
         // A link made by a central is ended by the central, unless a client that is no holder of the link asks for it.
         let isServed = role == .peripheral && wasHolder
         guard holders.isEmpty, waiting.isEmpty, !isServed else {
             return effects.complete(operation, .success(.done))
         }
         closers.append(operation)
-        close(
-            reason: .remoteUserTerminatedConnection, isAsked: true, &pairings.attempts, at: now, into: &effects)
+        close(reason: .remoteUserTerminatedConnection, isAsked: true, &pairings.attempts, into: &effects)
     }
 
     /// Cancels an operation if it runs on this link.
     /// - Returns: whether the operation was found here.
-    func cancel(
-        _ operation: OperationID, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
-    ) -> Bool {
+    func cancel(_ operation: OperationID, _ pairings: inout Pairings, into effects: inout Effects) -> Bool {
         if let index = waiting.firstIndex(where: { $0.operation == operation }) {
             waiting.remove(at: index)
             effects.complete(operation, .failure(.cancelled))
             if waiting.isEmpty, holders.isEmpty {
-                close(reason: .remoteUserTerminatedConnection, &pairings.attempts, at: now, into: &effects)
+                close(reason: .remoteUserTerminatedConnection, &pairings.attempts, into: &effects)
             }
             return true
         }
@@ -94,23 +88,23 @@ extension Link {
             effects.complete(operation, .failure(.cancelled))
             return true
         }
-        if cancelPairing(operation, &pairings, at: now, into: &effects) { return true }
-        gatt.cancel(operation, at: now)
+        if cancelPairing(operation, &pairings, into: &effects) { return true }
+        gatt.cancel(operation, at: effects.now)
         takeClientActions(into: &effects)
         return false
     }
 
     /// A client releases the link: its operations on it end.
     /// - Returns: whether the client was a holder.
-    private func release(_ client: ClientID, at now: Instant, into effects: inout Effects) -> Bool {
+    private func release(_ client: ClientID, into effects: inout Effects) -> Bool {
         guard let index = holders.firstIndex(of: client) else { return false }
         holders.remove(at: index)
-        gatt.clientLeft(client, at: now)
+        gatt.clientLeft(client, at: effects.now)
         takeClientActions(into: &effects)
         for opening in security.channelOpenings where opening.client == client {
             _ = cancelChannelOpening(opening.operation, into: &effects)
         }
-        signalling.closeChannels(of: client, at: now)
+        signalling.closeChannels(of: client, at: effects.now)
         takeChannelActions(into: &effects)
         for ended in operations.cancelAll(of: client) { effects.complete(ended.id, .failure(.cancelled)) }
         effects.events.append(.disconnected(id, client, reason: .releasedByClient))

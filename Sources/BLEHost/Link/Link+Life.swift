@@ -7,21 +7,19 @@ extension Link {
 
     /// The link is in its table: asks the peer for what every link needs.
     /// - Parameter information: what the controller reported about itself.
-    func setUp(
-        _ information: ControllerInformation, isExclusive: Bool, at now: Instant, into effects: inout Effects
-    ) {
+    func setUp(_ information: ControllerInformation, isExclusive: Bool, into effects: inout Effects) {
         guard isExclusive else {
             // The L2CAP channels on it belong to the other owner; here only the link layer is used.
             open(into: &effects)
-            startOwn(.readRemoteFeatures, at: now, into: &effects)
+            startOwn(.readRemoteFeatures, into: &effects)
             return
         }
         if role == .central {
-            exchangeMTU(at: now, into: &effects)
+            exchangeMTU(into: &effects)
             // Behind a closed gate the exchange waits until a client wants something for which the peer has to prove
             // its identity.
             if security.isGated, !security.isChanging { open(into: &effects) }
-            startOwn(.readRemoteFeatures, at: now, into: &effects)
+            startOwn(.readRemoteFeatures, into: &effects)
         } else {
             state = .open
             effects.events.append(.centralConnected(self.information))
@@ -39,23 +37,22 @@ extension Link {
     /// Handles the timers that are due.
     /// - Returns: whether the link is treated as gone, because the controller does not confirm its end.
     func advance(
-        to now: Instant, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
-        into effects: inout Effects
+        _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, into effects: inout Effects
     ) -> Bool {
-        advanceAttributes(to: now, into: &effects)
-        advanceProcedures(to: now, into: &effects)
-        advanceSignalling(to: now, into: &effects)
-        advanceBearers(to: now, into: &effects)
-        advancePace(to: now, into: &effects)
+        advanceAttributes(into: &effects)
+        advanceProcedures(into: &effects)
+        advanceSignalling(into: &effects)
+        advanceBearers(into: &effects)
+        advancePace(into: &effects)
         // A link that is about to end for one of these reasons must not count as stalled, nor its pairing as late.
-        if !isToEnd { advanceSecurity(to: now, &pairings, &links, &server, into: &effects) }
-        if isStalled(at: now), !isClosing {
+        if !isToEnd { advanceSecurity(&pairings, &links, &server, into: &effects) }
+        if isStalled(at: effects.now), !isClosing {
             effects.counters.stalledLinks &+= 1
-            close(reason: .remoteUserTerminatedConnection, &pairings.attempts, at: now, into: &effects)
+            close(reason: .remoteUserTerminatedConnection, &pairings.attempts, into: &effects)
         }
         switch state {
-        case .settingUp(let limit) where limit <= now: open(into: &effects)
-        case .closing(let limit) where limit <= now: return true
+        case .settingUp(let limit) where limit <= effects.now: open(into: &effects)
+        case .closing(let limit) where limit <= effects.now: return true
         case .settingUp, .open, .closing: break
         }
         return false

@@ -44,8 +44,7 @@ extension Link {
     /// own people may answer.
     /// - Returns: whether another client gets its turn, and what the first one waited for has ended.
     func passTurn(
-        from client: ClientID?, _ failure: SecurityFailure, _ pairings: inout Pairings, at now: Instant,
-        into effects: inout Effects
+        from client: ClientID?, _ failure: SecurityFailure, _ pairings: inout Pairings, into effects: inout Effects
     ) -> Bool {
         guard let client, pairings.clients != nil, !isClosing, !security.isBlocked, !security.isBondRefused else {
             return false
@@ -60,10 +59,10 @@ extension Link {
             return false
         }
         if suspended?.client == client {
-            gatt.secured(failure, at: now)
+            gatt.secured(failure, at: effects.now)
             takeClientActions(into: &effects)
         }
-        channelsSecured(failure, of: client, at: now, into: &effects)
+        channelsSecured(failure, of: client, into: &effects)
         return true
     }
 
@@ -90,9 +89,7 @@ extension Link {
 
     /// Clients have come or left, or require something else. A pairing whose client has left has nobody to answer for
     /// it, and one that was begun on weaker terms than are required now leads to a key that is not enough.
-    func clientsChanged(
-        from earlier: [ClientPairing]?, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
-    ) {
+    func clientsChanged(from earlier: [ClientPairing]?, _ pairings: inout Pairings, into effects: inout Effects) {
         guard BuiltIn.pairing, security.isPairing, let parties = security.parties, let earlier,
             let clients = pairings.clients
         else { return }
@@ -103,6 +100,6 @@ extension Link {
             hasLeft(parties.asked) || hasLeft(parties.consenting)
                 || security.machine.map({ pairings.areTooWeak($0.setup.options) }) ?? false
         else { return }
-        breakOffPairing(&pairings, at: now, into: &effects)
+        breakOffPairing(&pairings, into: &effects)
     }
 }

@@ -10,30 +10,30 @@ extension Link {
 
     /// Frames were received or sent.
     @inline(__always)
-    func noteTraffic(_ count: Int = 1, at now: Instant, into effects: inout Effects) {
+    func noteTraffic(_ count: Int = 1, into effects: inout Effects) {
         guard BuiltIn.pace, pace != nil else { return }
-        countTraffic(count, at: now, into: &effects)
+        countTraffic(count, into: &effects)
     }
 
-    private func countTraffic(_ count: Int, at now: Instant, into effects: inout Effects) {
-        if let wish = pace?.note(count, interval: parameters.interval, at: now) {
-            follow(wish, at: now, into: &effects)
+    private func countTraffic(_ count: Int, into effects: inout Effects) {
+        if let wish = pace?.note(count, interval: parameters.interval, at: effects.now) {
+            follow(wish, into: &effects)
         }
     }
 
-    func advancePace(to now: Instant, into effects: inout Effects) {
+    func advancePace(into effects: inout Effects) {
         guard BuiltIn.pace else { return }
-        if let wish = pace?.advance(to: now) { follow(wish, at: now, into: &effects) }
+        if let wish = pace?.advance(to: effects.now) { follow(wish, into: &effects) }
     }
 
-    private func follow(_ wish: ConnectionParameterRequest, at now: Instant, into effects: inout Effects) {
+    private func follow(_ wish: ConnectionParameterRequest, into effects: inout Effects) {
         guard !isClosing else { return }
         let isInForce =
             wish.interval.contains(parameters.interval) && parameters.peripheralLatency == wish.peripheralLatency
-        if isInForce || startOwn(.updateParameters(wish), at: now, into: &effects) {
+        if isInForce || startOwn(.updateParameters(wish), into: &effects) {
             pace?.asked()
         } else {
-            pace?.postpone(at: now)
+            pace?.postpone(at: effects.now)
         }
     }
 }

@@ -6,8 +6,7 @@ extension Link {
 
     func pair(
         _ options: PairingOptions?, operation: OperationID, client: ClientID, _ pairings: inout Pairings,
-        _ links: inout LinkTable, at now: Instant,
-        into effects: inout Effects
+        _ links: inout LinkTable, into effects: inout Effects
     ) {
         guard BuiltIn.pairing else { return effects.complete(operation, .failure(.security(.notAvailable))) }
         var claim = PairingClaim(owner: client, stated: options, isCommanded: true)
@@ -27,10 +26,10 @@ extension Link {
             security.heldClaim = claim
             security.pairOperations.append(operation)
             if !security.isChanging {
-                security.encrypt(with: key, properties, at: now, into: &effects)
+                security.encrypt(with: key, properties, into: &effects)
             }
         case .pair(let options):
-            if let failure = beginPairing(options, claim, &pairings, &links, at: now, into: &effects) {
+            if let failure = beginPairing(options, claim, &pairings, &links, into: &effects) {
                 return effects.complete(operation, .failure(.security(failure)))
             }
             security.pairOperations.append(operation)
@@ -38,9 +37,7 @@ extension Link {
     }
 
     /// Cancels the pairing that an operation began.
-    func cancelPairing(
-        _ operation: OperationID, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
-    ) -> Bool {
+    func cancelPairing(_ operation: OperationID, _ pairings: inout Pairings, into effects: inout Effects) -> Bool {
         guard BuiltIn.pairing else { return false }
         if let index = security.encryptOperations.firstIndex(of: operation) {
             security.encryptOperations.remove(at: index)
@@ -52,15 +49,15 @@ extension Link {
         effects.complete(operation, .failure(.cancelled))
         security.request = nil
         security.heldPairing = nil
-        breakOffPairing(&pairings, at: now, into: &effects)
+        breakOffPairing(&pairings, into: &effects)
         // If nothing has begun yet, the waiting operations must be told here.
-        if !security.isBusy { securityEnded(.cancelled, &pairings, at: now, into: &effects) }
+        if !security.isBusy { securityEnded(.cancelled, &pairings, into: &effects) }
         return true
     }
 
     /// This side ends the pairing in progress.
-    func breakOffPairing(_ pairings: inout Pairings, at now: Instant, into effects: inout Effects) {
-        if security.isUnsettled { dropClaim(.cancelled, &pairings, at: now, into: &effects) }
+    func breakOffPairing(_ pairings: inout Pairings, into effects: inout Effects) {
+        if security.isUnsettled { dropClaim(.cancelled, &pairings, into: &effects) }
         continuePairing(into: &effects) { $0.cancel() }
     }
 
@@ -68,14 +65,13 @@ extension Link {
     /// - Returns: whether it answers that question.
     func answerPairing(
         _ answer: PairingAnswer, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
-        at now: Instant,
         into effects: inout Effects
     ) -> Bool {
         guard BuiltIn.pairing else { return false }
         if case .unsettled(_, let outcome, _, _) = security.pairing {
-            return answerClaim(outcome, answer, &pairings, &links, &server, at: now, into: &effects)
+            return answerClaim(outcome, answer, &pairings, &links, &server, into: &effects)
         }
-        let isTaken = security.userAnswered(answer, at: now)
+        let isTaken = security.userAnswered(answer, at: effects.now)
         wantsPairingContinued(into: &effects)
         return isTaken
     }
@@ -118,26 +114,27 @@ extension Link {
     /// - Returns: why pairing cannot begin.
     private func beginPairing(
         _ options: PairingOptions, _ claim: PairingClaim, _ pairings: inout Pairings,
-        _ links: inout LinkTable, at now: Instant, into effects: inout Effects
+        _ links: inout LinkTable, into effects: inout Effects
     ) -> SecurityFailure? {
         noteOwner(claim.owner, pairings)
         let refusal = security.refusal(
             toBegin: options, isClosing: isClosing, pairings.bonds, pairings.attempts, of: security.causingUser,
-            isOfPeer: claim.isOfPeer, countedUser: countedUser(isCommanded: claim.isCommanded), at: now)
+            isOfPeer: claim.isOfPeer, countedUser: countedUser(isCommanded: claim.isCommanded), at: effects.now)
         if let refusal { return refusal }
-        if let wait = pause(of: claim.owner, &pairings, at: now) { return .repeatedAttempts(retryAfter: wait) }
+        if let wait = pause(of: claim.owner, &pairings, at: effects.now) { return .repeatedAttempts(retryAfter: wait) }
         guard role == .central else {
-            requestSecurity(options, claim, at: now, into: &effects)
+            requestSecurity(options, claim, into: &effects)
             return nil
         }
         let terms = terms(for: claim, &pairings)
-        begin(.initiator, &pairings, &links, at: now, into: &effects) {
+        begin(.initiator, &pairings, &links, into: &effects) {
             $0.options = options
             $0.needsConsent = terms.needsConsent
             $0.isCommanded = claim.isCommanded
             $0.isOfPeer = claim.isOfPeer
             $0.parties = terms.parties
         }
+        let now = effects.now
         continuePairing(into: &effects) { $0.start(at: now) }
         return nil
     }
@@ -145,8 +142,7 @@ extension Link {
     /// Apart from its callers, whose frames stay small.
     @inline(never)
     private func begin(
-        _ side: PairingMachine.Role, _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant,
-        into effects: inout Effects,
+        _ side: PairingMachine.Role, _ pairings: inout Pairings, _ links: inout LinkTable, into effects: inout Effects,
         _ change: (inout LinkSecurityMachine.Beginning) -> Void
     ) {
         var beginning = LinkSecurityMachine.Beginning(options: pairings.settings.pairing, passkeyEntriesUnderWay: 0)
@@ -159,24 +155,22 @@ extension Link {
                 && ($0.security.countedUser == nil || $0.security.countedUser == user)
         }
         security.turn = beginning.parties?.owner
-        security.begin(side, beginning, pairings.bonds, &pairings.attempts, at: now, into: &effects)
+        security.begin(side, beginning, pairings.bonds, &pairings.attempts, into: &effects)
     }
 
     func requestSecurity(
-        _ options: PairingOptions, _ claim: PairingClaim = PairingClaim(), at now: Instant, into effects: inout Effects
+        _ options: PairingOptions, _ claim: PairingClaim = PairingClaim(), into effects: inout Effects
     ) {
         guard BuiltIn.pairing else { return }
-        send(security.ask(for: options, claim, at: now), into: &effects)
+        send(security.ask(for: options, claim, at: effects.now), into: &effects)
     }
 
     /// The bond's key has encrypted the link: pairs now for what was requested beyond it.
     /// - Returns: whether operations wait for a pairing.
-    func followHeldPairing(
-        _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant, into effects: inout Effects
-    ) -> Bool {
+    func followHeldPairing(_ pairings: inout Pairings, _ links: inout LinkTable, into effects: inout Effects) -> Bool {
         guard BuiltIn.pairing, let options = security.takeHeldPairing(), !isClosing else { return false }
         let claim = security.heldClaim
-        guard let failure = beginPairing(options, claim, &pairings, &links, at: now, into: &effects) else {
+        guard let failure = beginPairing(options, claim, &pairings, &links, into: &effects) else {
             return true
         }
         endPairOperations(.failure(.security(failure)), into: &effects)
@@ -186,7 +180,7 @@ extension Link {
     /// The peer refused an operation because the link is not secure enough (SPEC 2.3 automatic pairing).
     func secureOnDemand(
         _ error: ATTError, for client: ClientID, _ pairings: inout Pairings, _ links: inout LinkTable,
-        at now: Instant, into effects: inout Effects
+        into effects: inout Effects
     ) {
         guard BuiltIn.pairing else { return }
         if !security.isBusy { security.turn = client }
@@ -195,13 +189,13 @@ extension Link {
         switch security.step(onDemandOf: error, for: client, settings, pairings.bonds) {
         // The procedure in progress may be enough: the operation is repeated when it ends.
         case .none: break
-        case .fail(let failure): securityEnded(failure, &pairings, at: now, into: &effects)
+        case .fail(let failure): securityEnded(failure, &pairings, into: &effects)
         case .encrypt(let key, let properties):
-            security.encrypt(with: key, properties, at: now, into: &effects)
+            security.encrypt(with: key, properties, into: &effects)
         case .pair(let options):
-            let failure = beginPairing(options, claim, &pairings, &links, at: now, into: &effects)
+            let failure = beginPairing(options, claim, &pairings, &links, into: &effects)
             if let failure {
-                securityEnded(failure, &pairings, at: now, into: &effects)
+                securityEnded(failure, &pairings, into: &effects)
             }
         }
     }
@@ -209,8 +203,7 @@ extension Link {
     // MARK: PDUs
 
     func receiveSecurityPDU(
-        _ pdu: RawSpan, _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant,
-        into effects: inout Effects
+        _ pdu: RawSpan, _ pairings: inout Pairings, _ links: inout LinkTable, into effects: inout Effects
     ) {
         guard !security.isBlocked, !isClosing else { return }
         guard let octet = pdu.byte(at: 0) else { return }
@@ -219,24 +212,22 @@ extension Link {
             guard code == .pairingRequest || code == .securityRequest else { return }
             return send(.pairingFailed(.pairingNotSupported), into: &effects)
         }
-        if security.isPairing { return pairingReceived(pdu, at: now, into: &effects) }
+        if security.isPairing { return pairingReceived(pdu, into: &effects) }
         switch SMPOpcode(rawValue: octet) {
-        case .pairingRequest: pairingRequested(pdu, &pairings, &links, at: now, into: &effects)
-        case .securityRequest: securityRequested(pdu, &pairings, &links, at: now, into: &effects)
+        case .pairingRequest: pairingRequested(pdu, &pairings, &links, into: &effects)
+        case .securityRequest: securityRequested(pdu, &pairings, &links, into: &effects)
         case .pairingFailed:
             // The central's answer to our Security Request.
             guard security.request != nil, let reason = pdu.byte(at: 1) else { return }
             security.request = nil
-            pairingFailed(
-                .refusedByPeer(PairingFailedReason(rawValue: reason)), &pairings, at: now, into: &effects)
+            pairingFailed(.refusedByPeer(PairingFailedReason(rawValue: reason)), &pairings, into: &effects)
         // A remnant of a pairing that has ended. A reply could reach a new pairing.
         default: effects.counters.strayPackets &+= 1
         }
     }
 
     private func pairingRequested(
-        _ pdu: RawSpan, _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant,
-        into effects: inout Effects
+        _ pdu: RawSpan, _ pairings: inout Pairings, _ links: inout LinkTable, into effects: inout Effects
     ) {
         guard pairings.attempts.areAvailable, pairings.settings.acceptsPairing else {
             return send(.pairingFailed(.pairingNotSupported), into: &effects)
@@ -245,7 +236,7 @@ extension Link {
         let request = security.request
         let isCommanded = request != nil && !security.pairOperations.isEmpty
         let user = isCommanded ? request?.claim.owner.flatMap { pairings.users[$0]?.number } : nil
-        guard security.wait(of: user, isOfPeer: !isCommanded, pairings.attempts, at: now) == nil else {
+        guard security.wait(of: user, isOfPeer: !isCommanded, pairings.attempts, at: effects.now) == nil else {
             return send(.pairingFailed(.repeatedAttempts), into: &effects)
         }
         security.request = nil
@@ -262,9 +253,9 @@ extension Link {
                 || pairings.bonds.hasRoom(for: security.identity, of: security.causingUser)
         else {
             send(.pairingFailed(.pairingNotSupported), into: &effects)
-            return pairingFailed(.tooManyBonds, &pairings, at: now, into: &effects)
+            return pairingFailed(.tooManyBonds, &pairings, into: &effects)
         }
-        begin(.responder, &pairings, &links, at: now, into: &effects) {
+        begin(.responder, &pairings, &links, into: &effects) {
             $0.options = options
             $0.needsConsent = terms.needsConsent
             $0.isCommanded = isCommanded
@@ -272,18 +263,17 @@ extension Link {
             $0.parties = terms.parties
             $0.mayBond = wishes.isBonding
         }
-        pairingReceived(pdu, at: now, into: &effects)
+        pairingReceived(pdu, into: &effects)
     }
 
-    private func pairingReceived(_ pdu: RawSpan, at now: Instant, into effects: inout Effects) {
-        security.received(pdu, interval: Microseconds(parameters.interval), at: now)
+    private func pairingReceived(_ pdu: RawSpan, into effects: inout Effects) {
+        security.received(pdu, interval: Microseconds(parameters.interval), at: effects.now)
         wantsPairingContinued(into: &effects)
     }
 
     /// The peripheral wants security (Core 5.4, Vol 3, Part H, 2.4.6).
     private func securityRequested(
-        _ pdu: RawSpan, _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant,
-        into effects: inout Effects
+        _ pdu: RawSpan, _ pairings: inout Pairings, _ links: inout LinkTable, into effects: inout Effects
     ) {
         guard pairings.bonds.hasToolbox else { return send(.pairingFailed(.pairingNotSupported), into: &effects) }
         guard role == .central else { return send(.pairingFailed(.commandNotSupported), into: &effects) }
@@ -297,19 +287,18 @@ extension Link {
             effects.events.append(.pairing(id, .securityRequested))
             send(.pairingFailed(.pairingNotSupported), into: &effects)
         case .encrypt(let key, let properties):
-            security.encrypt(with: key, properties, at: now, into: &effects)
-        case .pair(let options): pairAsRequested(options, &pairings, &links, at: now, into: &effects)
+            security.encrypt(with: key, properties, into: &effects)
+        case .pair(let options): pairAsRequested(options, &pairings, &links, into: &effects)
         }
     }
 
     func pairAsRequested(
-        _ options: PairingOptions, _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant,
-        into effects: inout Effects
+        _ options: PairingOptions, _ pairings: inout Pairings, _ links: inout LinkTable, into effects: inout Effects
     ) {
         guard BuiltIn.pairing else { return }
         var claim = claimOfRequest
         claim.isOfPeer = true
-        switch beginPairing(options, claim, &pairings, &links, at: now, into: &effects) {
+        switch beginPairing(options, claim, &pairings, &links, into: &effects) {
         case nil: break
         case .repeatedAttempts?: send(.pairingFailed(.repeatedAttempts), into: &effects)
         case .some: send(.pairingFailed(.pairingNotSupported), into: &effects)
@@ -331,18 +320,17 @@ extension Link {
 
     /// Carries out the actions of the pairing.
     func carryOutPairing(
-        _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, at now: Instant,
-        into effects: inout Effects
+        _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, into effects: inout Effects
     ) {
         guard BuiltIn.pairing else { return }
         while let task = security.nextPairingTask(&pairings.attempts, into: &effects) {
             switch task {
             case .send(let packet): send(packet, into: &effects)
             case .encrypt(let key, let properties):
-                security.encrypt(with: LongTermKey(key: key), properties, at: now, into: &effects)
+                security.encrypt(with: LongTermKey(key: key), properties, into: &effects)
             case .finish(let outcome):
-                pairingFinished(outcome, &pairings, &links, &server, at: now, into: &effects)
-            case .fail(let failure): pairingFailed(failure, &pairings, at: now, into: &effects)
+                pairingFinished(outcome, &pairings, &links, &server, into: &effects)
+            case .fail(let failure): pairingFailed(failure, &pairings, into: &effects)
             }
         }
     }
@@ -351,23 +339,22 @@ extension Link {
 
     private func pairingFinished(
         _ outcome: PairingOutcome, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
-        at now: Instant,
         into effects: inout Effects
     ) {
         guard security.isPairing else { return }
         if security.machine?.model == .outOfBand { pairings.attempts.outOfBand.set(nil, for: security.identity) }
         guard outcome.isBonding, let new = newBond(outcome, &pairings, &server) else {
-            return pairingEnded(outcome, isBonded: false, &pairings, &server, at: now, into: &effects)
+            return pairingEnded(outcome, isBonded: false, &pairings, &server, into: &effects)
         }
-        if let failure = refusal(of: new, &pairings) { return dropClaim(failure, &pairings, at: now, into: &effects) }
+        if let failure = refusal(of: new, &pairings) { return dropClaim(failure, &pairings, into: &effects) }
         let isAllowed = mayReplaceBond(&pairings)
         if let claimed = pairings.bonds.unprovenClaim(of: new, address: security.identity, isAllowed: isAllowed) {
-            return security.askToReplace(claimed, outcome, &pairings.attempts, at: now, into: &effects)
+            return security.askToReplace(claimed, outcome, &pairings.attempts, into: &effects)
         }
-        guard keep(new, &pairings, &links, &server, at: now, into: &effects) else {
-            return dropClaim(.tooManyBonds, &pairings, at: now, into: &effects)
+        guard keep(new, &pairings, &links, &server, into: &effects) else {
+            return dropClaim(.tooManyBonds, &pairings, into: &effects)
         }
-        pairingEnded(outcome, isBonded: true, &pairings, &server, at: now, into: &effects)
+        pairingEnded(outcome, isBonded: true, &pairings, &server, into: &effects)
     }
 
     /// Whether the new bond may take the place of an earlier one without a question. Apart from its caller, whose frame
@@ -390,7 +377,7 @@ extension Link {
 
     /// - Returns: `false` if there is no room.
     private func keep(
-        _ new: Bond, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, at now: Instant,
+        _ new: Bond, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
         into effects: inout Effects
     ) -> Bool {
         guard
@@ -400,7 +387,7 @@ extension Link {
                 of: bondUser(pairings, server), connected: links.identities, into: &effects)
         else { return false }
         security.bondMade(new.identity)
-        openGate(restoring: nil, &server, at: now, into: &effects)
+        openGate(restoring: nil, &server, into: &effects)
         security.isRecordDue = false
         return true
     }
@@ -408,27 +395,25 @@ extension Link {
     /// The user has decided whether a bond may be replaced.
     private func answerClaim(
         _ outcome: PairingOutcome, _ answer: PairingAnswer, _ pairings: inout Pairings, _ links: inout LinkTable,
-        _ server: inout GATTServer, at now: Instant, into effects: inout Effects
+        _ server: inout GATTServer, into effects: inout Effects
     ) -> Bool {
         switch answer {
         case .passkey: return false
-        case .confirm(false), .cancel: dropClaim(.wouldReplaceBond, &pairings, at: now, into: &effects)
+        case .confirm(false), .cancel: dropClaim(.wouldReplaceBond, &pairings, into: &effects)
         case .confirm(true):
             if let new = newBond(outcome, &pairings, &server), refusal(of: new, &pairings) == nil,
-                keep(new, &pairings, &links, &server, at: now, into: &effects)
+                keep(new, &pairings, &links, &server, into: &effects)
             {
-                pairingEnded(outcome, isBonded: true, &pairings, &server, at: now, into: &effects)
+                pairingEnded(outcome, isBonded: true, &pairings, &server, into: &effects)
             } else {
-                dropClaim(.tooManyBonds, &pairings, at: now, into: &effects)
+                dropClaim(.tooManyBonds, &pairings, into: &effects)
             }
         }
         return true
     }
 
     /// Tells the peer that its keys are not kept.
-    func dropClaim(
-        _ failure: SecurityFailure, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
-    ) {
+    func dropClaim(_ failure: SecurityFailure, _ pairings: inout Pairings, into effects: inout Effects) {
         guard BuiltIn.pairing else { return }
         let reason: PairingFailedReason =
             switch failure {
@@ -440,12 +425,11 @@ extension Link {
             }
         send(.pairingFailed(reason), into: &effects)
         // A peer that got this far did not guess.
-        pairingFailed(failure, isTry: false, &pairings, at: now, into: &effects)
+        pairingFailed(failure, isTry: false, &pairings, into: &effects)
     }
 
     private func pairingEnded(
         _ outcome: PairingOutcome, isBonded: Bool, _ pairings: inout Pairings, _ server: inout GATTServer,
-        at now: Instant,
         into effects: inout Effects
     ) {
         let address = peer
@@ -462,20 +446,19 @@ extension Link {
             isAuthenticated: outcome.isAuthenticated, keySize: outcome.keySize, isBonded: isBonded)
         effects.events.append(.pairing(id, .paired(summary)))
         endPairOperations(.success(.paired(summary)), into: &effects)
-        securityEnded(nil, &pairings, at: now, into: &effects)
+        securityEnded(nil, &pairings, into: &effects)
         // If the new key belongs to the bond, what waited for the peer's proof is sent now.
         if !security.isChanging { releaseHeld(into: &effects) }
     }
 
     private func pairingFailed(
-        _ failure: SecurityFailure, isTry: Bool = true, _ pairings: inout Pairings, at now: Instant,
-        into effects: inout Effects
+        _ failure: SecurityFailure, isTry: Bool = true, _ pairings: inout Pairings, into effects: inout Effects
     ) {
-        pauseOwner(&pairings, at: now)
+        pauseOwner(&pairings, at: effects.now)
         let isTry = isTry && security.machine?.wasGivenUp != true
-        security.pairingEnded(with: failure, isTry: isTry, &pairings.attempts, at: now, into: &effects)
+        security.pairingEnded(with: failure, isTry: isTry, &pairings.attempts, into: &effects)
         endPairOperations(.failure(.security(failure)), into: &effects)
-        securityEnded(failure, &pairings, at: now, into: &effects)
+        securityEnded(failure, &pairings, into: &effects)
     }
 
     func endPairOperations(_ result: Result<HostResult, HostFailure>, into effects: inout Effects) {

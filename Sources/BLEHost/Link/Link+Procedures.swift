@@ -4,10 +4,7 @@ import BLEPackets
 extension Link {
     // MARK: Starting
 
-    func start(
-        _ procedure: LinkProcedure, operation: OperationID, client: ClientID, at now: Instant,
-        into effects: inout Effects
-    ) {
+    func start(_ procedure: LinkProcedure, operation: OperationID, client: ClientID, into effects: inout Effects) {
         if let known = result(knownFor: procedure) { return effects.complete(operation, .success(known)) }
         if case .updateParameters(let parameters) = procedure, !parameters.isValid {
             return effects.complete(operation, .failure(.invalidRequest(.connectionParameters)))
@@ -18,27 +15,25 @@ extension Link {
         // Who chooses the parameters keeps them.
         if BuiltIn.pace, case .updateParameters = procedure { pace = nil }
         let entry = LinkOperations.Operation(id: operation, client: client, procedure: procedure)
-        if operations.append(entry, at: now) { begin(procedure, of: client, at: now, into: &effects) }
+        if operations.append(entry, at: effects.now) { begin(procedure, of: client, into: &effects) }
     }
 
     /// Begins a procedure that no client asked for; clients that ask for it later wait until it ends.
     /// - Returns: whether it began.
     @discardableResult
-    func startOwn(_ procedure: LinkProcedure, at now: Instant, into effects: inout Effects) -> Bool {
-        guard operations.appendOwn(procedure, at: now) else { return false }
-        begin(procedure, of: nil, at: now, into: &effects)
+    func startOwn(_ procedure: LinkProcedure, into effects: inout Effects) -> Bool {
+        guard operations.appendOwn(procedure, at: effects.now) else { return false }
+        begin(procedure, of: nil, into: &effects)
         return true
     }
 
     /// - Parameter client: who asks for it; `nil`: the engine or the peer.
-    private func begin(
-        _ procedure: LinkProcedure, of client: ClientID?, at now: Instant, into effects: inout Effects
-    ) {
+    private func begin(_ procedure: LinkProcedure, of client: ClientID?, into effects: inout Effects) {
         let handle = id.handle
         let purpose = CommandPurpose.link(id, .procedure)
         // The result may have become known while the procedure waited.
         if let known = result(knownFor: procedure) {
-            return finish(procedure.opcode, with: .success(known), at: now, into: &effects)
+            return finish(procedure.opcode, with: .success(known), into: &effects)
         }
         switch procedure {
         case .readRSSI: effects.commands.append(ReadRSSI(connectionHandle: handle), purpose: purpose, of: client)
@@ -47,7 +42,7 @@ extension Link {
                 ReadRemoteVersionInformation(connectionHandle: handle), purpose: purpose, of: client)
         case .readRemoteFeatures:
             effects.commands.append(LEReadRemoteFeatures(connectionHandle: handle), purpose: purpose, of: client)
-        case .updateParameters(let wished): request(wished, of: client, at: now, into: &effects)
+        case .updateParameters(let wished): request(wished, of: client, into: &effects)
         case .setDataLength(let octets, let microseconds):
             effects.commands.append(
                 LESetDataLength(connectionHandle: handle, transmitOctets: octets, transmitTime: microseconds),
@@ -65,7 +60,7 @@ extension Link {
         case .readTransmitPower, .readRemoteTransmitPower, .reportTransmitPower, .monitorPathLoss,
             .setAuthenticatedPayloadTimeout:
             guard BuiltIn.linkReports else {
-                return finish(procedure.opcode, with: .failure(.limitReached), at: now, into: &effects)
+                return finish(procedure.opcode, with: .failure(.limitReached), into: &effects)
             }
             beginMeasuring(procedure, of: client, into: &effects)
         }
@@ -73,9 +68,7 @@ extension Link {
 
     /// A central changes the parameters itself. A peripheral does so if both sides support the link layer's procedure;
     /// otherwise it asks over L2CAP (Core 5.4, Vol 3, Part A, 4.20).
-    private func request(
-        _ wished: ConnectionParameterRequest, of client: ClientID?, at now: Instant, into effects: inout Effects
-    ) {
+    private func request(_ wished: ConnectionParameterRequest, of client: ClientID?, into effects: inout Effects) {
         let knowsProcedure =
             localFeatures.contains(.connectionParametersRequestProcedure)
             && remoteFeatures?.contains(.connectionParametersRequestProcedure) ?? false
@@ -84,7 +77,7 @@ extension Link {
                 LEConnectionUpdate(connectionHandle: id.handle, parameters: LEConnectionParameters(wished)),
                 purpose: .link(id, .procedure), of: client)
         }
-        let identifier = signalling.beginParameterRequest(at: now)
+        let identifier = signalling.beginParameterRequest(at: effects.now)
         let request = L2CAPConnectionParameterUpdateRequest(
             minimumInterval: wished.interval.lowerBound.rawValue, maximumInterval: wished.interval.upperBound.rawValue,
             latency: wished.peripheralLatency, supervisionTimeout: wished.supervisionTimeout.rawValue)
@@ -106,18 +99,15 @@ extension Link {
 
     /// The procedure with this command ended: its operation gets the result, and the next operation with that command
     /// begins.
-    func finish(
-        _ opcode: HCIOpcode, with result: Result<HostResult, HostFailure>, at now: Instant,
-        into effects: inout Effects
-    ) {
-        let (finished, next) = operations.finish(opcode, at: now)
+    func finish(_ opcode: HCIOpcode, with result: Result<HostResult, HostFailure>, into effects: inout Effects) {
+        let (finished, next) = operations.finish(opcode, at: effects.now)
         if let finished { effects.complete(finished.id, result) }
-        if let next { begin(next.procedure, of: next.client, at: now, into: &effects) }
+        if let next { begin(next.procedure, of: next.client, into: &effects) }
     }
 
     /// The controller accepted a command for the link.
     func commandSucceeded(
-        _ opcode: HCIOpcode, _ parameters: RawSpan, at now: Instant, into effects: inout Effects
+        _ opcode: HCIOpcode, _ parameters: RawSpan, into effects: inout Effects
     ) throws(DecodingError) {
         var reader = PacketReader(parameters)
         let result: HostResult
@@ -130,15 +120,15 @@ extension Link {
         // Another room's command, or Command Status: the event that ends the procedure is yet to come.
         default:
             guard BuiltIn.linkReports else { return }
-            return try measuringSucceeded(opcode, parameters, at: now, into: &effects)
+            return try measuringSucceeded(opcode, parameters, into: &effects)
         }
-        finish(opcode, with: .success(result), at: now, into: &effects)
+        finish(opcode, with: .success(result), into: &effects)
     }
 
     /// A command for the link was refused or never answered.
     func commandFailed(
         _ purpose: LinkPurpose, _ opcode: HCIOpcode, _ failure: HostFailure, _ pairings: inout Pairings,
-        _ links: inout LinkTable, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
+        _ links: inout LinkTable, _ server: inout GATTServer, into effects: inout Effects
     ) {
         switch purpose {
         case .encrypt, .replyWithKey:
@@ -146,79 +136,72 @@ extension Link {
             if case .controller(let refusal, _) = failure { status = refusal }
             // A peripheral that is asked for a key has already paused encryption.
             encryptionEnded(
-                isOn: false, status: status, hasBegun: purpose != .encrypt, &pairings, &links, &server, at: now,
-                into: &effects)
+                isOn: false, status: status, hasBegun: purpose != .encrypt, &pairings, &links, &server, into: &effects)
         case .procedure:
             // Without zones there are no reports of path loss.
             let isOfZones = opcode == LESetPathLossReportingParameters.opcode
-            finish(
-                isOfZones ? LESetPathLossReportingEnable.opcode : opcode, with: .failure(failure), at: now,
-                into: &effects)
+            finish(isOfZones ? LESetPathLossReportingEnable.opcode : opcode, with: .failure(failure), into: &effects)
         // The end of the link has its own timeout.
         case .disconnect: break
         }
     }
 
     /// Ends procedures that have timed out.
-    func advanceProcedures(to now: Instant, into effects: inout Effects) {
-        while let expired = operations.expired(at: now) {
-            finish(expired, with: .failure(.procedureTimeout), at: now, into: &effects)
+    func advanceProcedures(into effects: inout Effects) {
+        while let expired = operations.expired(at: effects.now) {
+            finish(expired, with: .failure(.procedureTimeout), into: &effects)
         }
     }
 
     // MARK: Events
 
     /// An event that ends a procedure reported a failure.
-    private func fail(
-        _ opcode: HCIOpcode, _ status: HCIStatus, at now: Instant, into effects: inout Effects
-    ) {
-        finish(opcode, with: .failure(.controller(status, opcode)), at: now, into: &effects)
+    private func fail(_ opcode: HCIOpcode, _ status: HCIStatus, into effects: inout Effects) {
+        finish(opcode, with: .failure(.controller(status, opcode)), into: &effects)
     }
 
-    func receive(
-        _ event: ReadRemoteVersionInformationComplete, at now: Instant, into effects: inout Effects
-    ) {
+    func receive(_ event: ReadRemoteVersionInformationComplete, into effects: inout Effects) {
         let opcode = ReadRemoteVersionInformation.opcode
-        guard event.status.isSuccess else { return fail(opcode, event.status, at: now, into: &effects) }
+        guard event.status.isSuccess else { return fail(opcode, event.status, into: &effects) }
         let version = RemoteVersion(
             version: event.version.rawValue, companyIdentifier: event.manufacturer.rawValue,
             subversion: event.subversion)
         remoteVersion = version
-        finish(opcode, with: .success(.remoteVersion(version)), at: now, into: &effects)
+        finish(opcode, with: .success(.remoteVersion(version)), into: &effects)
     }
 
-    func receive(_ event: LEReadRemoteFeaturesComplete, at now: Instant, into effects: inout Effects) {
+    func receive(_ event: LEReadRemoteFeaturesComplete, into effects: inout Effects) {
         let opcode = LEReadRemoteFeatures.opcode
-        guard event.status.isSuccess else { return fail(opcode, event.status, at: now, into: &effects) }
+        guard event.status.isSuccess else { return fail(opcode, event.status, into: &effects) }
         remoteFeatures = event.features
-        finish(opcode, with: .success(.remoteFeatures(event.features)), at: now, into: &effects)
+        finish(opcode, with: .success(.remoteFeatures(event.features)), into: &effects)
     }
 
-    func receive(_ event: LEConnectionUpdateComplete, at now: Instant, into effects: inout Effects) {
+    func receive(_ event: LEConnectionUpdateComplete, into effects: inout Effects) {
         let opcode = LEConnectionUpdate.opcode
         guard event.status.isSuccess else {
             let isRejected =
                 event.status == .unacceptableConnectionParameters || event.status == .unsupportedRemoteFeature
             let failure: HostFailure = isRejected ? .rejectedByPeer : .controller(event.status, opcode)
-            return finish(opcode, with: .failure(failure), at: now, into: &effects)
+            return finish(opcode, with: .failure(failure), into: &effects)
         }
         parameters = ConnectionParameters(
             interval: event.interval, peripheralLatency: event.latency,
             supervisionTimeout: event.supervisionTimeout)
         effects.events.append(.connectionParametersChanged(id, parameters))
-        finish(opcode, with: .success(.connectionParameters(parameters)), at: now, into: &effects)
+        finish(opcode, with: .success(.connectionParameters(parameters)), into: &effects)
     }
 
-    func receive(_ event: LESubrateChange, at now: Instant, into effects: inout Effects) {
+    func receive(_ event: LESubrateChange, into effects: inout Effects) {
         let opcode = LESubrateRequest.opcode
-        guard event.status.isSuccess else { return fail(opcode, event.status, at: now, into: &effects) }
+        guard event.status.isSuccess else { return fail(opcode, event.status, into: &effects) }
         parameters.peripheralLatency = event.latency
         parameters.supervisionTimeout = event.supervisionTimeout
         let subrate = LinkSubrate(
             factor: event.subrateFactor, continuationNumber: event.continuationNumber, latency: event.latency,
             supervisionTimeout: event.supervisionTimeout)
         effects.events.append(.subrateChanged(id, subrate))
-        finish(opcode, with: .success(.subrate(subrate)), at: now, into: &effects)
+        finish(opcode, with: .success(.subrate(subrate)), into: &effects)
     }
 
     func receive(_ event: LEDataLengthChange, into effects: inout Effects) {
@@ -228,11 +211,11 @@ extension Link {
         effects.events.append(.dataLengthChanged(id, dataLength))
     }
 
-    func receive(_ event: LEPHYUpdateComplete, at now: Instant, into effects: inout Effects) {
+    func receive(_ event: LEPHYUpdateComplete, into effects: inout Effects) {
         let opcode = LESetPHY.opcode
-        guard event.status.isSuccess else { return fail(opcode, event.status, at: now, into: &effects) }
+        guard event.status.isSuccess else { return fail(opcode, event.status, into: &effects) }
         effects.events.append(.phyChanged(id, transmit: event.transmitPHY, receive: event.receivePHY))
         let result = HostResult.phy(transmit: event.transmitPHY, receive: event.receivePHY)
-        finish(opcode, with: .success(result), at: now, into: &effects)
+        finish(opcode, with: .success(result), into: &effects)
     }
 }

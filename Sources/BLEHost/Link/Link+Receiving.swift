@@ -5,14 +5,14 @@ extension Link {
     /// Receives one fragment of an L2CAP frame.
     func receive(
         _ fragment: RawSpan, isStart: Bool, _ pairings: inout Pairings, _ links: inout LinkTable,
-        _ server: inout GATTServer, _ listeners: inout ChannelListeners, at now: Instant, into effects: inout Effects
+        _ server: inout GATTServer, _ listeners: inout ChannelListeners, into effects: inout Effects
     ) throws(DecodingError) {
         switch reassembler.receive(fragment, isStart: isStart) {
         case .whole:
-            try receiveFrame(fragment, &pairings, &links, &server, &listeners, at: now, into: &effects)
+            try receiveFrame(fragment, &pairings, &links, &server, &listeners, into: &effects)
         case .assembled:
             let frame = reassembler.takeFrame()
-            try receiveFrame(frame.span.bytes, &pairings, &links, &server, &listeners, at: now, into: &effects)
+            try receiveFrame(frame.span.bytes, &pairings, &links, &server, &listeners, into: &effects)
             reassembler.recycle(frame)
         case .incomplete: break
         case .dropped: effects.counters.oversizedFrames &+= 1
@@ -21,25 +21,25 @@ extension Link {
 
     private func receiveFrame(
         _ bytes: RawSpan, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
-        _ listeners: inout ChannelListeners, at now: Instant, into effects: inout Effects
+        _ listeners: inout ChannelListeners, into effects: inout Effects
     ) throws(DecodingError) {
         let frame = try L2CAPBasicFrame(decoding: bytes)
         if security.isForfeited { return security.noteCleartext(into: &effects) }
-        noteTraffic(at: now, into: &effects)
+        noteTraffic(into: &effects)
         switch frame.channelIdentifier {
         case .attributeProtocol:
             if security.holds(frame.payload) { return keep(frame.payload, on: .attributeProtocol, into: &effects) }
-            receiveATT(frame.payload, &pairings, &server, at: now, into: &effects)
+            receiveATT(frame.payload, &pairings, &server, into: &effects)
         case .leSignalling:
             // Whether the peer may have the channel depends on the key.
             if security.isChanging, SignallingChannel.asksForChannels(frame.payload) {
                 return keep(frame.payload, on: .leSignalling, into: &effects)
             }
-            try receiveSignalling(frame.payload, listeners, &pairings, at: now, into: &effects)
+            try receiveSignalling(frame.payload, listeners, &pairings, into: &effects)
         case .securityManager:
-            receiveSecurityPDU(frame.payload, &pairings, &links, at: now, into: &effects)
+            receiveSecurityPDU(frame.payload, &pairings, &links, into: &effects)
         default:
-            receiveChannelFrame(frame.payload, on: frame.channelIdentifier, at: now, into: &effects)
+            receiveChannelFrame(frame.payload, on: frame.channelIdentifier, into: &effects)
         }
     }
 
@@ -54,20 +54,20 @@ extension Link {
 
     /// Receives what arrived while the key was being changed.
     func receiveHeld(
-        _ pairings: inout Pairings, _ server: inout GATTServer, _ listeners: ChannelListeners, at now: Instant,
+        _ pairings: inout Pairings, _ server: inout GATTServer, _ listeners: ChannelListeners,
         into effects: inout Effects
     ) {
         for pdu in security.takeHeldPDUs() where !isClosing {
             switch pdu.channel {
             case .leSignalling:
                 do throws(DecodingError) {
-                    try receiveSignalling(pdu.octets.span.bytes, listeners, &pairings, at: now, into: &effects)
+                    try receiveSignalling(pdu.octets.span.bytes, listeners, &pairings, into: &effects)
                 } catch {
                     effects.noteMalformedPacket(error)
                 }
-            default: receiveATT(pdu.octets.span.bytes, &pairings, &server, at: now, into: &effects)
+            default: receiveATT(pdu.octets.span.bytes, &pairings, &server, into: &effects)
             }
         }
-        continueBearers(&pairings, &server, at: now, into: &effects)
+        continueBearers(&pairings, &server, into: &effects)
     }
 }

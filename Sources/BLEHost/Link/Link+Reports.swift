@@ -49,7 +49,7 @@ extension Link {
 
     /// The controller carried out a command of this room.
     func measuringSucceeded(
-        _ opcode: HCIOpcode, _ parameters: RawSpan, at now: Instant, into effects: inout Effects
+        _ opcode: HCIOpcode, _ parameters: RawSpan, into effects: inout Effects
     ) throws(DecodingError) {
         switch opcode {
         case LEEnhancedReadTransmitPowerLevel.opcode:
@@ -60,11 +60,11 @@ extension Link {
             let power = TransmitPower(
                 phy: PowerPHY(rawValue: answer.phy), level: level, maximum: maximum, isLeast: false,
                 isGreatest: level != nil && level == maximum)
-            finish(opcode, with: .success(.transmitPower(power)), at: now, into: &effects)
+            finish(opcode, with: .success(.transmitPower(power)), into: &effects)
         case LESetPathLossReportingParameters.opcode: switchPathLossReports(on: true, into: &effects)
         case LESetTransmitPowerReportingEnable.opcode, LESetPathLossReportingEnable.opcode,
             WriteAuthenticatedPayloadTimeout.opcode:
-            finish(opcode, with: .success(.done), at: now, into: &effects)
+            finish(opcode, with: .success(.done), into: &effects)
         // Command Status: the event that ends the procedure is yet to come.
         default: return
         }
@@ -72,7 +72,7 @@ extension Link {
 
     // MARK: Events
 
-    func receive(_ event: LETransmitPowerReporting, at now: Instant, into effects: inout Effects) {
+    func receive(_ event: LETransmitPowerReporting, into effects: inout Effects) {
         let power = TransmitPower(
             phy: PowerPHY(rawValue: event.phy), level: TransmitPower.known(event.transmitPower), maximum: nil,
             isLeast: event.limits & 0x01 != 0, isGreatest: event.limits & 0x02 != 0)
@@ -82,7 +82,7 @@ extension Link {
             let isRead = event.status.isSuccess
             finish(
                 opcode, with: isRead ? .success(.transmitPower(power)) : .failure(.controller(event.status, opcode)),
-                at: now, into: &effects)
+                into: &effects)
         case 0, 1:
             guard event.status.isSuccess else { return }
             effects.events.append(.linkReport(id, .transmitPower(power, isPeers: event.reason == 1)))

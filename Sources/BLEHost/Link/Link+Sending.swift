@@ -38,16 +38,16 @@ extension Link {
     // MARK: Sent
 
     /// Tells the write queue, the channels and the attribute server which of their frames the controller has.
-    func tellPassed(_ server: inout GATTServer, at now: Instant, into effects: inout Effects) {
-        noteTraffic(passedTags.count, at: now, into: &effects)
+    func tellPassed(_ server: inout GATTServer, into effects: inout Effects) {
+        noteTraffic(passedTags.count, into: &effects)
         while let tag = passedTags.popFirst() {
             switch tag {
             case .none: break
             case .command(let command):
                 if gatt.commandSent(command) { completed(command, .success(.written), into: &effects) }
                 takeClientActions(into: &effects)
-            case .server(let tag): if BuiltIn.server { server.sent(tag, to: id, at: now) }
-            case .channel(let number): signalling.channelFrameGone(number, at: now)
+            case .server(let tag): if BuiltIn.server { server.sent(tag, to: id, at: effects.now) }
+            case .channel(let number): signalling.channelFrameGone(number, at: effects.now)
             }
         }
         takeChannelActions(into: &effects)
@@ -65,17 +65,16 @@ extension Link {
     /// Asks the controller to end the link, once.
     /// - Parameter isAsked: whether a client wants the end, so that what was queued before must still arrive.
     func close(
-        reason: HCIStatus, isAsked: Bool = false, _ attempts: inout PairingAttempts, at now: Instant,
-        into effects: inout Effects
+        reason: HCIStatus, isAsked: Bool = false, _ attempts: inout PairingAttempts, into effects: inout Effects
     ) {
         guard place != nil, !isClosing || isToEnd else { return }
         let timeout = Self.closingTimeout.rawValue + Int64(parameters.supervisionTimeout.rawValue) * 10_000
         isToEnd = false
-        state = .closing(deadline: now.advanced(by: .microseconds(timeout)))
+        state = .closing(deadline: effects.now.advanced(by: .microseconds(timeout)))
         // The bond that the pairing would create is no longer wanted.
-        security.pairingLost(isByPeer: false, &attempts, at: now, into: &effects)
+        security.pairingLost(isByPeer: false, &attempts, into: &effects)
         if security.holdDisconnect(
-            reason: reason, isAsked: isAsked, hasUnconfirmedPackets: hasUnconfirmedPackets, at: now)
+            reason: reason, isAsked: isAsked, hasUnconfirmedPackets: hasUnconfirmedPackets, at: effects.now)
         {
             return
         }
@@ -84,8 +83,8 @@ extension Link {
     }
 
     /// The controller has confirmed packets of this link.
-    func packetsConfirmed(at now: Instant, into effects: inout Effects) {
+    func packetsConfirmed(into effects: inout Effects) {
         guard security.waitsForConfirmation, !hasUnconfirmedPackets else { return }
-        security.lastPacketGone(at: now, into: &effects)
+        security.lastPacketGone(into: &effects)
     }
 }

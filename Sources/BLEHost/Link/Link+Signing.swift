@@ -6,14 +6,13 @@ extension Link {
 
     func writeSigned(
         _ handle: AttributeHandle, _ value: [UInt8], operation: OperationID, client: ClientID,
-        _ bonds: inout Bonds, at now: Instant, into effects: inout Effects
+        _ bonds: inout Bonds, into effects: inout Effects
     ) {
         if security.lastKey != nil || security.isGated || gatt.subscriptions.isConfiguration(handle) {
             // On an encrypted link signatures must not be used. On an unencrypted link nothing goes to a bonded peer,
             // and a signature would not help: it proves us to the peer, not the peer to us. What clients share is
             // written by requests.
-            return start(
-                .writeCommand(handle, value: value), operation: operation, client: client, at: now, into: &effects)
+            return start(.writeCommand(handle, value: value), operation: operation, client: client, into: &effects)
         }
         let peer = security.identity
         guard bonds.canSign(for: peer) else {
@@ -31,7 +30,7 @@ extension Link {
     /// The toolbox has signed a write, or failed to.
     func signatureMade(
         _ result: ToolboxResult, operation: OperationID, client: ClientID, message: [UInt8], counter: UInt32,
-        _ bonds: inout Bonds, at now: Instant, into effects: inout Effects
+        _ bonds: inout Bonds, into effects: inout Effects
     ) {
         guard let pdu = bonds.signedPDU(message, counter: counter, result) else {
             return effects.complete(operation, .failure(.gatt(.security(.notAvailable))))
@@ -41,11 +40,11 @@ extension Link {
             let handle = AttributeHandle(rawValue: UInt16(message[1]) | UInt16(message[2]) << 8)
             if gatt.subscriptions.isConfiguration(handle) {
                 let command = GATTOperation.writeCommand(handle, value: Array(message[3...]))
-                return start(command, operation: operation, client: client, at: now, into: &effects)
+                return start(command, operation: operation, client: client, into: &effects)
             }
         }
         let user = effects.commands.users.number(of: client)
-        gatt.startSigned(pdu, id: operation, client: client, user: user, at: now)
+        gatt.startSigned(pdu, id: operation, client: client, user: user, at: effects.now)
         takeClientActions(into: &effects)
     }
 

@@ -123,7 +123,3 @@ struct PaceMachine {
         windowBegan = now
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension LinkPace: Codable {}
-#endif

@@ -93,8 +93,3 @@ public struct PathLossZones: Hashable, Sendable {
         return high != 0xFF && lowEnd <= Int(high) - Int(highHysteresis) && Int(high) + Int(highHysteresis) <= 0xFF
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension PowerPHY: Codable {}
-extension PathLossZones: Codable {}
-#endif

@@ -14,6 +14,8 @@ struct LinkTable {
     private var placeOfHandle: [UInt16] = []
     private static let none = UInt16.max
     private(set) var count = 0
+    /// Grows when a link comes or goes.
+    private(set) var revision: UInt64 = 0
     private var deadlines = EarliestDeadline()
     /// The place of a link whose deadline may have changed; for most inputs it is the only one.
     private var lent: Int?
@@ -138,6 +140,7 @@ struct LinkTable {
         while placeOfHandle.count <= index { placeOfHandle.append(Self.none) }
         placeOfHandle[index] = UInt16(place)
         count += 1
+        revision += 1
         note(link)
     }
 
@@ -148,5 +151,6 @@ struct LinkTable {
         placeOfHandle[Int(link.id.handle.rawValue)] = Self.none
         deadlines.set(nil, of: place)
         count -= 1
+        revision += 1
     }
 }

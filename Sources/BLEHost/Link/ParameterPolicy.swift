@@ -30,7 +30,3 @@ public enum ParameterPolicy: Hashable, Sendable {
         }
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension ParameterPolicy: Codable {}
-#endif

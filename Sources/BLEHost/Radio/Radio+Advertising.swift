@@ -29,20 +29,20 @@ extension Radio {
     }
 
     /// The controller answered a command about advertising.
-    mutating func advertiseAnswered(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
+    mutating func advertiseAnswered(_ status: HCIStatus, into effects: inout Effects) {
         guard BuiltIn.server else { return }
         effects.note(status)
         let wasAdvertising = isAdvertising
-        perform(advertisingMachine.completed(status, at: now), into: &effects)
+        perform(advertisingMachine.completed(status, at: effects.now), into: &effects)
         noteAdvertising(before: wasAdvertising, into: &effects)
         callDeadline =
             advertisingMachine.isAdvertising && callInForce?.form == .highDutyCycle
-            ? callDeadline ?? now.advanced(by: Self.directedTimeout) : nil
+            ? callDeadline ?? effects.now.advanced(by: Self.directedTimeout) : nil
     }
 
     /// The controller has stopped advertising by itself.
     /// - Parameter byConnection: whether a central connected; otherwise the time of directed advertising is over.
-    mutating func advertisingEnded(byConnection: Bool, at now: Instant, into effects: inout Effects) {
+    mutating func advertisingEnded(byConnection: Bool, into effects: inout Effects) {
         guard BuiltIn.server else { return }
         let wasAdvertising = isAdvertising
         let call = callInForce
@@ -59,9 +59,10 @@ extension Radio {
             }
         }
         if byConnection {
-            for operation in advertiser.centralConnected(at: now) { effects.complete(operation, .success(.done)) }
+            for operation in advertiser.centralConnected(at: effects.now) {
+                effects.complete(operation, .success(.done))
+            }
         }
-        effects.needsConvergence = true
     }
 
     /// A central's link has ended: it may be possible to advertise again.
@@ -74,7 +75,7 @@ extension Radio {
 
     /// - Parameter isPresent: whether the request's target is connected.
     mutating func advertise(
-        _ request: AdvertiseRequest, operation: OperationID, client: ClientID, isPresent: Bool, at now: Instant,
+        _ request: AdvertiseRequest, operation: OperationID, client: ClientID, isPresent: Bool,
         into effects: inout Effects
     ) {
         guard BuiltIn.server else { return }
@@ -93,8 +94,7 @@ extension Radio {
         guard advertiser.isWanted || advertisingMachine.usesController || sets.hasRoom else {
             return effects.complete(operation, .failure(.limitReached))
         }
-        advertiser.add(request, operation: operation, client: client, at: now)
-        effects.needsConvergence = true
+        advertiser.add(request, operation: operation, client: client, at: effects.now)
     }
 
     // MARK: Calls of one device, by directed advertising
@@ -112,12 +112,11 @@ extension Radio {
         _ target: AdvertisingTarget, _ result: Result<HostResult, HostFailure>, into effects: inout Effects
     ) {
         for operation in advertiser.callEnded(target) { effects.complete(operation, result) }
-        effects.needsConvergence = true
     }
 
     /// Ends directed advertising that the controller has not ended in time.
-    mutating func advanceCall(to now: Instant, into effects: inout Effects) {
-        guard let deadline = callDeadline, deadline <= now else { return }
+    mutating func advanceCall(into effects: inout Effects) {
+        guard let deadline = callDeadline, deadline <= effects.now else { return }
         callDeadline = nil
         if let call = callInForce {
             endCall(call, .failure(.connectionFailed(.advertisingTimeout)), into: &effects)

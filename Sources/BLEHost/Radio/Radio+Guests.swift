@@ -25,7 +25,7 @@ extension Radio {
     // MARK: Convergence
 
     /// Before the shared advertisement, which guests leave.
-    mutating func convergeGuests(at now: Instant, into effects: inout Effects) {
+    mutating func convergeGuests(into effects: inout Effects) {
         guard BuiltIn.users else { return }
         advertiser.findGuests()
         guard !advertiser.guests.isEmpty || !guests.isEmpty else { return }
@@ -33,7 +33,7 @@ extension Radio {
             admit(user, into: &effects)
         }
         let handles = guests.map { $0.handle }
-        for handle in handles { converge(handle, at: now, into: &effects) }
+        for handle in handles { converge(handle, into: &effects) }
     }
 
     /// Gives a guest a set, if there is one.
@@ -54,15 +54,14 @@ extension Radio {
 
     private mutating func refuse(_ user: Advertiser.User, into effects: inout Effects) {
         for operation in advertiser.refuse(user) { effects.complete(operation, .failure(.limitReached)) }
-        effects.needsConvergence = true
     }
 
     private func isLeaving(_ guest: AdvertisingGuest) -> Bool { !advertiser.guests.contains(guest.user) }
 
-    private mutating func converge(_ handle: UInt8, at now: Instant, into effects: inout Effects) {
+    private mutating func converge(_ handle: UInt8, into effects: inout Effects) {
         guard let index = index(ofGuest: handle) else { return }
         let wasAdvertising = isAdvertising
-        let plan = isPaused || isLeaving(guests[index]) ? nil : guestPlan(of: guests[index].user, at: now)
+        let plan = isPaused || isLeaving(guests[index]) ? nil : guestPlan(of: guests[index].user, at: effects.now)
         perform(guests[index].machine.want(plan), onGuest: handle, into: &effects)
         noteAdvertising(before: wasAdvertising, into: &effects)
         removeIfGone(handle, into: &effects)
@@ -82,7 +81,6 @@ extension Radio {
         }
         guests.remove(at: index)
         sets.guestHandles.removeAll { $0 == handle }
-        effects.needsConvergence = true
     }
 
     private func index(ofGuest handle: UInt8) -> Int? { guests.firstIndex { $0.handle == handle } }
@@ -130,7 +128,6 @@ extension Radio {
             guard let index = index(ofGuest: handle) else { return }
             let failure = HostFailure.controller(status, commandSet.advertisingOpcode)
             for operation in advertiser.refuse(guests[index].user) { effects.complete(operation, .failure(failure)) }
-            effects.needsConvergence = true
         }
     }
 
@@ -140,17 +137,15 @@ extension Radio {
 
     /// The controller answered a command about a guest's set, or did not answer it.
     /// - Returns: whether the set is a guest's.
-    mutating func guestAnswered(
-        _ handle: UInt8, _ status: HCIStatus, at now: Instant, into effects: inout Effects
-    ) -> Bool {
+    mutating func guestAnswered(_ handle: UInt8, _ status: HCIStatus, into effects: inout Effects) -> Bool {
         guard BuiltIn.users, let index = index(ofGuest: handle) else { return false }
         let wasAdvertising = isAdvertising
-        perform(guests[index].machine.completed(status, at: now), onGuest: handle, into: &effects)
+        perform(guests[index].machine.completed(status, at: effects.now), onGuest: handle, into: &effects)
         noteAdvertising(before: wasAdvertising, into: &effects)
         if let index = self.index(ofGuest: handle) {
             let isCalling = guests[index].machine.isAdvertising && call(ofGuest: handle)?.form == .highDutyCycle
             guests[index].callDeadline =
-                isCalling ? guests[index].callDeadline ?? now.advanced(by: Self.directedTimeout) : nil
+                isCalling ? guests[index].callDeadline ?? effects.now.advanced(by: Self.directedTimeout) : nil
         }
         removeIfGone(handle, into: &effects)
         return true
@@ -158,9 +153,7 @@ extension Radio {
 
     /// The controller ended a guest's set: a central connected, or its time is over.
     /// - Returns: whether the set is a guest's.
-    mutating func guestEnded(
-        _ handle: UInt8, byConnection: Bool, at now: Instant, into effects: inout Effects
-    ) -> Bool {
+    mutating func guestEnded(_ handle: UInt8, byConnection: Bool, into effects: inout Effects) -> Bool {
         guard BuiltIn.users, let index = index(ofGuest: handle) else { return false }
         let (wasAdvertising, user) = (isAdvertising, guests[index].user)
         let call = call(ofGuest: handle)
@@ -171,11 +164,10 @@ extension Radio {
             endCall(call, of: user, byConnection: byConnection, into: &effects)
         }
         if byConnection {
-            for operation in advertiser.centralConnected(to: user, at: now) {
+            for operation in advertiser.centralConnected(to: user, at: effects.now) {
                 effects.complete(operation, .success(.done))
             }
         }
-        effects.needsConvergence = true
         return true
     }
 
@@ -187,7 +179,6 @@ extension Radio {
         for operation in advertiser.callEnded(call, of: user, hasCome: byConnection) {
             effects.complete(operation, result)
         }
-        effects.needsConvergence = true
     }
 
     /// Whether a guest's directed advertising at the high duty cycle is on, and no other.
@@ -215,13 +206,14 @@ extension Radio {
             ? guests.reduce(nil) { earliest(earliest($0, $1.machine.nextDeadline), $1.callDeadline) } : nil
     }
 
-    mutating func advanceGuests(to now: Instant, into effects: inout Effects) {
-        guard BuiltIn.users else { return }
+    mutating func advanceGuests(into effects: inout Effects) {
+        guard BuiltIn.users, let deadline = guestDeadline, deadline <= effects.now else { return }
         let handles = guests.map { $0.handle }
         for handle in handles {
             guard let index = index(ofGuest: handle) else { continue }
-            perform(guests[index].machine.advance(to: now), onGuest: handle, into: &effects)
-            guard let index = self.index(ofGuest: handle), let deadline = guests[index].callDeadline, deadline <= now
+            perform(guests[index].machine.advance(to: effects.now), onGuest: handle, into: &effects)
+            guard let index = self.index(ofGuest: handle), let deadline = guests[index].callDeadline,
+                deadline <= effects.now
             else { continue }
             guests[index].callDeadline = nil
             if let call = call(ofGuest: handle) {

@@ -12,12 +12,10 @@ extension Radio {
     }
 
     /// - Returns: `false` if there will be no new address this time.
-    mutating func addressRandomDrawn(
-        _ result: ToolboxResult, key: Key128?, at now: Instant, into effects: inout Effects
-    ) -> Bool {
+    mutating func addressRandomDrawn(_ result: ToolboxResult, key: Key128?, into effects: inout Effects) -> Bool {
         guard privateAddress.isBeingMade, let key else { return true }
         guard case .octets(var random) = result, random.count == 3 else {
-            keepAddress(at: now)
+            keepAddress(at: effects.now)
             return false
         }
         random[0] = random[0] & 0x3F | 0x40
@@ -47,12 +45,11 @@ extension Radio {
     }
 
     /// The controller answered the command that sets the new address.
-    mutating func addressAnswered(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
+    mutating func addressAnswered(_ status: HCIStatus, at now: Instant) {
         guard BuiltIn.pairing else { return }
         guard case .beingSet(let address) = privateAddress.state else { return }
         if status.isSuccess { ownAddress = address }
         keepAddress(at: now)
-        effects.needsConvergence = true
     }
 
     // MARK: Its kind

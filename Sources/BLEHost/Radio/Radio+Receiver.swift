@@ -24,44 +24,40 @@ extension Radio {
     }
 
     /// The controller answered a command about scanning.
-    mutating func scanAnswered(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
+    mutating func scanAnswered(_ status: HCIStatus, into effects: inout Effects) {
         effects.note(status)
-        perform(scanMachine.completed(status, at: now), into: &effects)
-        // A connection attempt may have been waiting for the receiver.
-        if !connector.isEmpty || !scanMachine.isIdle { effects.needsConvergence = true }
+        perform(scanMachine.completed(status, at: effects.now), into: &effects)
     }
 
     /// The controller stopped scanning by itself.
-    mutating func scanTimedOut(at now: Instant, into effects: inout Effects) {
-        perform(scanMachine.stopped(at: now), into: &effects)
+    mutating func scanTimedOut(into effects: inout Effects) {
+        perform(scanMachine.stopped(at: effects.now), into: &effects)
     }
 
     /// A report came; its sender may still have to be resolved from a private address.
     @inline(__always)
-    mutating func heard(_ report: inout Scanner.Report, at now: Instant, into effects: inout Effects) {
+    mutating func heard(_ report: inout Scanner.Report, into effects: inout Effects) {
         effects.counters.advertisingReports &+= 1
-        scanMachine.heard(at: now)
+        lastReport = effects.now
         report.listRevision = resolvingList.revision
-        if let address = report.address { noteNaming(of: address, into: &effects) }
+        if let address = report.address { noteNaming(of: address) }
         report.addressOnAir = report.address
     }
 
     /// A report whose sender is known.
     mutating func received(
-        _ report: Scanner.Report, data: RawSpan, resolving: [ResolvingKey], at now: Instant,
-        into effects: inout Effects
+        _ report: Scanner.Report, data: RawSpan, resolving: [ResolvingKey], into effects: inout Effects
     ) {
         if BuiltIn.links, report.isConnectable, !connector.isEmpty, let address = report.address,
             connector.waits(for: address),
             doesOneAtATime || usesPrivateAddresses(address, resolving)
         {
-            connector.heard(address, onAir: report.addressOnAir ?? address, at: now)
-            effects.needsConvergence = true
+            connector.heard(address, onAir: report.addressOnAir ?? address, at: effects.now)
         }
         // Directed advertising to an address that the controller cannot resolve may be for us, but is a discovery only
         // for clients that ask for it.
         if report.unresolvedTarget == nil || scanner.wantsUnresolvedTargets {
-            scanner.receive(report, data: data, at: now, into: &effects.events)
+            scanner.receive(report, data: data, at: effects.now, into: &effects.events)
         }
         effects.counters.forgottenDevices = scanner.forgottenDevices
         effects.counters.droppedDiscoveries = effects.events.droppedDiscoveries
@@ -70,7 +66,7 @@ extension Radio {
     // MARK: Initiating
 
     @inline(never)
-    mutating func perform(_ action: Initiator.Action, at now: Instant, into effects: inout Effects) {
+    mutating func perform(_ action: Initiator.Action, into effects: inout Effects) {
         switch action {
         case .none: break
         case .clearAcceptList: effects.commands.append(LEClearFilterAcceptList(), purpose: .initiate)
@@ -78,34 +74,30 @@ extension Radio {
             effects.commands.append(LEAddDeviceToFilterAcceptList(address: peer), purpose: .initiate)
         case .create(let plan): createConnection(plan, into: &effects)
         case .cancel: effects.commands.append(LECreateConnectionCancel(), purpose: .initiate)
-        case .fail(let plan, let status): connectionRefused(plan, status, at: now, into: &effects)
-        case .forgoAcceptList(let plan, let status): acceptListRefused(plan, status, into: &effects)
+        case .fail(let plan, let status): connectionRefused(plan, status, into: &effects)
+        case .forgoAcceptList(let plan, let status): acceptListRefused(plan, status)
         }
     }
 
     /// The controller answered a command about connecting.
-    mutating func initiateAnswered(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
+    mutating func initiateAnswered(_ status: HCIStatus, into effects: inout Effects) {
         guard BuiltIn.links else { return }
         effects.note(status)
-        perform(initiator.completed(status, at: now), at: now, into: &effects)
-        effects.needsConvergence = true
+        perform(initiator.completed(status, at: effects.now), into: &effects)
     }
 
     /// Connection Complete came for the central role.
-    mutating func attemptEnded(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
+    mutating func attemptEnded(_ status: HCIStatus, into effects: inout Effects) {
         guard BuiltIn.links else { return }
-        perform(initiator.connectionComplete(status), at: now, into: &effects)
-        effects.needsConvergence = true
+        perform(initiator.connectionComplete(status), into: &effects)
     }
 
     /// The controller could not connect.
     /// - Parameter target: the peers that it tried to connect to.
-    mutating func connectionFailed(
-        _ status: HCIStatus, target: Initiator.Plan?, at now: Instant, into effects: inout Effects
-    ) {
+    mutating func connectionFailed(_ status: HCIStatus, target: Initiator.Plan?, into effects: inout Effects) {
         // 0x02 is the answer to our own cancellation (Core 5.4, Vol 4, Part E, 7.8.13).
         guard status != .unknownConnectionIdentifier else { return }
-        guard case .directed(let peer, _)? = target else { return connector.pause(at: now) }
+        guard case .directed(let peer, _)? = target else { return connector.pause(at: effects.now) }
         retry(connector.take(peer), after: status, into: &effects)
     }
 
@@ -124,7 +116,6 @@ extension Radio {
             }
         }
         connector.putBack(again)
-        effects.needsConvergence = true
     }
 
     private func createConnection(_ plan: Initiator.Plan, into effects: inout Effects) {
@@ -151,28 +142,22 @@ extension Radio {
 
     /// The controller refuses the accept list, perhaps because another stack uses it: the peers take turns in a shorter
     /// list or without one. This is no fault of the peers, so no operation ends (SPEC CEN-9).
-    private mutating func acceptListRefused(
-        _ plan: Initiator.Plan, _ status: HCIStatus, into effects: inout Effects
-    ) {
+    private mutating func acceptListRefused(_ plan: Initiator.Plan, _ status: HCIStatus) {
         acceptListLimit = 1
         if status == .memoryCapacityExceeded, case .acceptList(let peers, _) = plan {
             acceptListLimit = max(1, peers.count - 1)
         }
-        effects.needsConvergence = true
     }
 
     /// The controller refused to look for a peer.
-    private mutating func connectionRefused(
-        _ plan: Initiator.Plan, _ status: HCIStatus, at now: Instant, into effects: inout Effects
-    ) {
-        effects.needsConvergence = true
+    private mutating func connectionRefused(_ plan: Initiator.Plan, _ status: HCIStatus, into effects: inout Effects) {
         if status == .commandDisallowed, !scanMachine.isIdle, !mustNotInitiateWhileScanning {
             mustNotInitiateWhileScanning = true
             return
         }
         if status == .connectionAlreadyExists, configuration.ownership == .exclusive {
             // A link that is about to end is still in the way.
-            return connector.pause(at: now)
+            return connector.pause(at: effects.now)
         }
         let peers: [DeviceAddress]
         switch plan {

@@ -15,9 +15,8 @@ extension Radio {
             resolvingListBasis = (revision, localKey)
             resolvingList.want(
                 keys.map { .init(identity: $0.identity, peerKey: $0.key, localKey: localKey) })
-            if resolvingList.needsRadio { effects.needsConvergence = true }
         }
-        guard isIdle, let step = resolvingList.proceed() else { return }
+        guard isIdle, resolvingList.hasNextStep, let step = resolvingList.proceed() else { return }
         switch step {
         case .remove(let identity):
             effects.commands.append(
@@ -49,29 +48,27 @@ extension Radio {
     mutating func resolvingListAnswered(_ status: HCIStatus, into effects: inout Effects) {
         effects.note(status)
         resolvingList.completed(status)
-        effects.needsConvergence = true
     }
 
     /// The controller did not answer.
-    mutating func resolvingListTimedOut(into effects: inout Effects) {
+    mutating func resolvingListTimedOut() {
         guard BuiltIn.pairing else { return }
         resolvingList.timedOut()
-        effects.needsConvergence = true
     }
 
     // MARK: Evidence
 
     /// The controller reported a device, by its identity address or by the address on the air.
-    mutating func noteNaming(of address: DeviceAddress, into effects: inout Effects) {
+    mutating func noteNaming(of address: DeviceAddress) {
         guard BuiltIn.pairing else { return }
         guard address.kind == .publicIdentity || address.kind == .randomIdentity else { return }
-        if resolvingList.resolved(address) { effects.needsConvergence = true }
+        if resolvingList.isFirstResolution(of: address) { resolvingList.evidence = .resolves }
     }
 
     /// The host resolved a private address that the controller had reported unresolved.
-    mutating func noteOwnResolution(_ identity: DeviceAddress, revision: UInt32, into effects: inout Effects) {
+    mutating func noteOwnResolution(_ identity: DeviceAddress, revision: UInt32) {
         guard BuiltIn.pairing else { return }
-        if resolvingList.leftUnresolved(identity, revision: revision) { effects.needsConvergence = true }
+        if resolvingList.wasLeftUnresolved(identity, revision: revision) { resolvingList.evidence = .doesNotResolve }
     }
 
     // MARK: What follows

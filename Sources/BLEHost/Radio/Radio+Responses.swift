@@ -81,7 +81,8 @@ extension Radio {
                 continue
             }
             guard
-                let (data, isTruncated) = sets.entries[index].responses.join(part, inSubevent: event.subeventNumber)
+                let (data, isTruncated) = sets.entries[index].responses.whole(part)
+                    ?? sets.entries[index].responses.join(part, inSubevent: event.subeventNumber)
             else { continue }
             let response = SlotResponse(
                 subevent: event.subeventNumber, slot: part.slot, data: data, isTruncated: isTruncated,
@@ -147,7 +148,6 @@ extension Radio {
         let refused = trains.refused(handle)
         guard !refused.isEmpty else { return }
         for operation in refused { giveUp(handle, of: operation, failure, into: &effects) }
-        effects.needsConvergence = true
         // The end of an operation may have led to a new choice.
         if !trains.isChoosing(handle) { chooseSubevents(of: handle, into: &effects) }
     }
@@ -192,12 +192,12 @@ extension Radio {
     }
 
     @inline(never)
-    mutating func received(_ event: LEPeriodicAdvertisingReportV2, at now: Instant, into effects: inout Effects) {
+    mutating func received(_ event: LEPeriodicAdvertisingReportV2, into effects: inout Effects) {
         let part = TrainTable.Part(
             handle: event.synchronizationHandle, status: event.dataStatus, rssi: event.rssi,
             transmitPower: event.transmitPower, event: event.eventCounter,
             subevent: event.subeventNumber == 0xFF ? nil : event.subeventNumber)
-        report(part, event.data, at: now, into: &effects)
+        report(part, event.data, into: &effects)
     }
 }
 
@@ -215,6 +215,13 @@ extension TrainSubevents {
 struct ResponseJoiner {
     private var fragments = FragmentJoiner()
     private var place: (subevent: UInt8, slot: UInt8) = (0, 0)
+
+    /// - Returns: what was received in a slot; `nil` if it is a part of a response.
+    func whole(_ part: LEPeriodicAdvertisingResponseReport.Response) -> (data: [UInt8]?, isTruncated: Bool)? {
+        guard fragments.isEmpty, part.dataStatus != .incompleteMoreToCome else { return nil }
+        guard part.dataStatus != .failedToReceive else { return (nil, false) }
+        return (part.data, part.dataStatus == .incompleteTruncated)
+    }
 
     /// - Returns: what was received in a slot; `nil` while parts are missing.
     mutating func join(

@@ -19,12 +19,10 @@ extension Radio {
             AdvertisingSets.Entry(
                 operation: operation, client: client, request: request, handle: handle,
                 identifier: sets.freeIdentifier(for: handle)))
-        effects.needsConvergence = true
     }
 
     mutating func changeSet(
-        _ set: OperationID, to request: AdvertisingSetRequest, _ operation: OperationID, at now: Instant,
-        into effects: inout Effects
+        _ set: OperationID, to request: AdvertisingSetRequest, _ operation: OperationID, into effects: inout Effects
     ) {
         guard BuiltIn.sets else { return effects.complete(operation, .failure(.limitReached)) }
         if let fault = request.fault {
@@ -40,11 +38,11 @@ extension Radio {
             sets.entries[index].request = request
         } else {
             // It may be advertised by legacy commands.
-            guard request.fitsLegacyPDUs, advertiser.change(set, to: AdvertiseRequest(legacy: request), at: now) else {
+            guard request.fitsLegacyPDUs, advertiser.change(set, to: AdvertiseRequest(legacy: request), at: effects.now)
+            else {
                 return effects.complete(operation, .failure(.cancelled))
             }
         }
-        effects.needsConvergence = true
         effects.complete(operation, .success(.done))
     }
 
@@ -72,10 +70,10 @@ extension Radio {
 
     // MARK: Convergence
 
-    mutating func convergeSets(at now: Instant, into effects: inout Effects) {
+    mutating func convergeSets(into effects: inout Effects) {
         guard BuiltIn.sets else { return }
         guard !sets.isEmpty else { return }
-        guard commandSet.takesExtendedCalls else { return fallBack(at: now, into: &effects) }
+        guard commandSet.takesExtendedCalls else { return fallBack(into: &effects) }
         askSetCapacity(into: &effects)
         guard let capacity = sets.capacity else { return }
         let places = places(within: capacity)
@@ -146,7 +144,7 @@ extension Radio {
     /// A controller of the legacy commands has one advertisement: the first set that it can express, if no client uses
     /// the shared one.
     @inline(never)
-    private mutating func fallBack(at now: Instant, into effects: inout Effects) {
+    private mutating func fallBack(into effects: inout Effects) {
         let entries = sets.entries
         sets.entries.removeAll()
         for entry in entries where !entry.isLeaving {
@@ -161,7 +159,8 @@ extension Radio {
                 continue
             }
             advertiser.add(
-                AdvertiseRequest(legacy: entry.request), operation: entry.operation, client: entry.client, at: now)
+                AdvertiseRequest(legacy: entry.request), operation: entry.operation, client: entry.client,
+                at: effects.now)
         }
     }
 
@@ -236,7 +235,6 @@ extension Radio {
             effects.commands.append(LERemoveAdvertisingSet(advertisingHandle: handle), purpose: purpose)
         case .fail(let status, let opcode):
             let entry = sets.entries.remove(at: index)
-            effects.needsConvergence = true
             guard !entry.isLeaving else { return }
             let isFull = status == .memoryCapacityExceeded && opcode == LESetExtendedAdvertisingParameters.opcode
             effects.complete(
@@ -247,11 +245,10 @@ extension Radio {
     /// The controller answered a command about a set.
     @inline(never)
     mutating func setAnswered(
-        _ handle: UInt8, _ status: HCIStatus, _ opcode: HCIOpcode, _ parameters: RawSpan, at now: Instant,
-        into effects: inout Effects
+        _ handle: UInt8, _ status: HCIStatus, _ opcode: HCIOpcode, _ parameters: RawSpan, into effects: inout Effects
     ) {
         guard BuiltIn.sets else { return }
-        if guestAnswered(handle, status, at: now, into: &effects) { return }
+        if guestAnswered(handle, status, into: &effects) { return }
         guard let index = sets.index(ofHandle: handle) else { return }
         if status.isSuccess, opcode == LESetExtendedAdvertisingParameters.opcode {
             var reader = PacketReader(parameters)
@@ -259,26 +256,23 @@ extension Radio {
             sets.entries[index].transmitPower = answer?.selectedTransmitPower ?? 127
         }
         let wasRunning = sets.entries[index].machine.isRunning
-        let action = sets.entries[index].machine.completed(status, opcode, at: now)
+        let action = sets.entries[index].machine.completed(status, opcode, at: effects.now)
         reportChange(of: index, wasRunning: wasRunning, into: &effects)
         perform(action, onSet: handle, into: &effects)
         guard let index = sets.index(ofHandle: handle), sets.entries[index].machine.isIdle else { return }
         if sets.entries[index].isLeaving { sets.entries.remove(at: index) }
-        effects.needsConvergence = true
     }
 
     /// The controller did not answer a command about a set: not every controller knows them all.
-    mutating func setTimedOut(
-        _ handle: UInt8, _ opcode: HCIOpcode, at now: Instant, into effects: inout Effects
-    ) {
+    mutating func setTimedOut(_ handle: UInt8, _ opcode: HCIOpcode, into effects: inout Effects) {
         guard BuiltIn.sets else { return }
-        if guestAnswered(handle, .connectionTimeout, at: now, into: &effects) { return }
+        if guestAnswered(handle, .connectionTimeout, into: &effects) { return }
         guard let index = sets.index(ofHandle: handle) else { return }
         let entry = sets.entries[index].owner
         sets.entries[index].isLeaving = true
         if !entry.isLeaving { effects.complete(entry.operation, .failure(.commandTimeout(opcode))) }
         let none: [UInt8] = []
-        setAnswered(handle, .connectionTimeout, opcode, none.span.bytes, at: now, into: &effects)
+        setAnswered(handle, .connectionTimeout, opcode, none.span.bytes, into: &effects)
     }
 
     private func reportChange(of index: Int, wasRunning: Bool, into effects: inout Effects) {
@@ -298,10 +292,10 @@ extension Radio {
     @discardableResult
     @inline(never)
     mutating func setEnded(
-        _ handle: UInt8, byConnection: Bool, link: LinkID?, at now: Instant, into effects: inout Effects
+        _ handle: UInt8, byConnection: Bool, link: LinkID?, into effects: inout Effects
     ) -> DeviceAddress? {
         guard BuiltIn.sets else { return nil }
-        if guestEnded(handle, byConnection: byConnection, at: now, into: &effects) { return nil }
+        if guestEnded(handle, byConnection: byConnection, into: &effects) { return nil }
         guard let index = sets.index(ofHandle: handle) else { return nil }
         let address = sets.entries[index].machine.planInForce?.randomAddress
         let wasRunning = sets.entries[index].machine.isRunning
@@ -316,7 +310,6 @@ extension Radio {
             leave(index)
             effects.complete(entry.operation, .success(.done))
         }
-        effects.needsConvergence = true
         return address
     }
 
@@ -330,13 +323,13 @@ extension Radio {
         }
     }
 
-    mutating func advanceSets(to now: Instant, into effects: inout Effects) {
+    mutating func advanceSets(into effects: inout Effects) {
         guard BuiltIn.sets else { return }
-        guard let deadline = sets.nextDeadline, deadline <= now else { return }
+        guard let deadline = sets.nextDeadline, deadline <= effects.now else { return }
         let handles = sets.entries.map { $0.handle }
         for handle in handles {
             guard let index = sets.index(ofHandle: handle) else { continue }
-            perform(sets.entries[index].machine.advance(to: now), onSet: handle, into: &effects)
+            perform(sets.entries[index].machine.advance(to: effects.now), onSet: handle, into: &effects)
         }
     }
 }

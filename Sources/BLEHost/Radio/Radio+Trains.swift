@@ -20,7 +20,6 @@ extension Radio {
             share(followed, with: operation, into: &effects)
             chooseSubevents(of: followed.handle, into: &effects)
         }
-        effects.needsConvergence = true
     }
 
     /// Takes the trains that the peer of a link transfers, also for several clients.
@@ -117,11 +116,11 @@ extension Radio {
 
     // MARK: Convergence
 
-    mutating func convergeTrains(at now: Instant, into effects: inout Effects) {
+    mutating func convergeTrains(into effects: inout Effects) {
         guard BuiltIn.trains else { return }
         guard !trains.isEmpty || !trains.isIdle else { return }
         refuseSubevents(into: &effects)
-        perform(trains.converge(isPaused: isPaused, at: now), into: &effects)
+        perform(trains.converge(isPaused: isPaused, at: effects.now), into: &effects)
     }
 
     private mutating func perform(_ action: TrainTable.Action, into effects: inout Effects) {
@@ -149,7 +148,6 @@ extension Radio {
                 effects.complete(operation, .failure(.controller(status, opcode)))
             }
         }
-        effects.needsConvergence = effects.needsConvergence || action != .none
     }
 
     /// These events are switched on when the first client follows a train, or sends one with responses.
@@ -174,24 +172,20 @@ extension Radio {
     }
 
     /// The controller answered a command about trains.
-    mutating func trainAnswered(
-        _ status: HCIStatus, _ opcode: HCIOpcode, at now: Instant, into effects: inout Effects
-    ) {
+    mutating func trainAnswered(_ status: HCIStatus, _ opcode: HCIOpcode, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
         effects.note(status)
-        perform(trains.completed(status, opcode, at: now), into: &effects)
-        effects.needsConvergence = true
+        perform(trains.completed(status, opcode, at: effects.now), into: &effects)
     }
 
     /// The controller did not answer: not every controller knows these commands.
-    mutating func trainTimedOut(_ opcode: HCIOpcode, at now: Instant, into effects: inout Effects) {
+    mutating func trainTimedOut(_ opcode: HCIOpcode, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
-        if case .fail(let operation, _, _) = trains.completed(.connectionTimeout, opcode, at: now),
+        if case .fail(let operation, _, _) = trains.completed(.connectionTimeout, opcode, at: effects.now),
             removeTrain(operation, into: &effects)
         {
             effects.complete(operation, .failure(.commandTimeout(opcode)))
         }
-        effects.needsConvergence = true
     }
 
     /// The controller does not scan, so that it finds no train.
@@ -199,7 +193,6 @@ extension Radio {
         guard BuiltIn.trains else { return }
         for operation in trains.missing where removeTrain(operation, into: &effects) {
             effects.complete(operation, .failure(.controller(status, commandSet.scanOpcode)))
-            effects.needsConvergence = true
         }
     }
 
@@ -230,7 +223,6 @@ extension Radio {
         into effects: inout Effects
     ) {
         let attempt = trains.established(status, identifier: information.identifier)
-        effects.needsConvergence = true
         guard status.isSuccess else {
             if let attempt, !attempt.isToBeRetried, removeTrain(attempt.operation, into: &effects) {
                 effects.complete(attempt.operation, .failure(.connectionFailed(status)))
@@ -284,19 +276,20 @@ extension Radio {
     }
 
     @inline(never)
-    mutating func received(_ event: LEPeriodicAdvertisingReport, at now: Instant, into effects: inout Effects) {
+    mutating func received(_ event: LEPeriodicAdvertisingReport, into effects: inout Effects) {
         guard BuiltIn.trains else { return }
         let part = TrainTable.Part(
             handle: event.synchronizationHandle, status: event.dataStatus, rssi: event.rssi,
             transmitPower: event.transmitPower)
-        report(part, event.data, at: now, into: &effects)
+        report(part, event.data, into: &effects)
     }
 
-    mutating func report(
-        _ part: TrainTable.Part, _ octets: [UInt8], at now: Instant, into effects: inout Effects
-    ) {
-        trains.receive(part, octets, at: now) { operation, client, report in
-            effects.events.append(.train(operation, client, .report(report)))
+    mutating func report(_ part: TrainTable.Part, _ octets: [UInt8], into effects: inout Effects) {
+        // Only parts are kept. What is whole changes nothing.
+        if trains.isWhole(part) {
+            trains.deliver(part, octets, at: effects.now, into: &effects.events)
+        } else {
+            trains.receive(part, octets, at: effects.now, into: &effects.events)
         }
         effects.counters.droppedValues = effects.events.droppedValues
     }
@@ -307,7 +300,6 @@ extension Radio {
         let losses = trains.lost(event.synchronizationHandle)
         guard !losses.isEmpty else { return }
         for loss in losses { report(loss, ending: .success(.done), into: &effects) }
-        effects.needsConvergence = true
     }
 
     /// A link has ended, and with it what its peer could still transfer.

@@ -11,6 +11,10 @@ import BLEPackets
 /// Each machine makes the controller follow a plan. A new private address and a change of the resolving list need an
 /// idle radio: while one of them waits, every plan is empty (`isPaused`), and the wishes stay.
 ///
+/// A plan that may have to change is noticed by itself: what plans depend on is observed (`isUnsettled`), the facts of
+/// other rooms are compared (`Facts`), and a plan says how long it holds (`validUntil`). What each report changes stands
+/// apart, so that a report costs no convergence.
+///
 /// The radio does not know links, bonds or identities; each call passes what it needs of them.
 struct Radio {
     private let shared: SharedConfiguration
@@ -30,28 +34,36 @@ struct Radio {
     private(set) var canSendSubevents = false
     private(set) var canReceiveSubevents = false
 
+    /// Whether something has changed since the last convergence that a plan depends on.
+    private(set) var isUnsettled = true
+    /// When the plans change by themselves.
+    private(set) var validUntil: Instant?
+
+    /// Not observed, as each report changes it: its scans have a revision.
     var scanner: Scanner
-    var scanMachine: ScanMachine
-    var connector = Connector()
-    var initiator: Initiator
-    var advertiser = Advertiser()
-    var advertisingMachine = AdvertisingMachine()
-    var guests: [AdvertisingGuest] = []
-    var sets = AdvertisingSets()
-    var trains = TrainTable()
+    /// When the last report came.
+    var lastReport = Instant.zero
+    var scanMachine: ScanMachine { didSet { isUnsettled = true } }
+    var connector = Connector() { didSet { isUnsettled = true } }
+    var initiator: Initiator { didSet { isUnsettled = true } }
+    var advertiser = Advertiser() { didSet { isUnsettled = true } }
+    var advertisingMachine = AdvertisingMachine() { didSet { isUnsettled = true } }
+    var guests: [AdvertisingGuest] = [] { didSet { isUnsettled = true } }
+    var sets = AdvertisingSets() { didSet { isUnsettled = true } }
+    var trains = TrainTable() { didSet { isUnsettled = true } }
     /// The channels that links and trains may use; `nil`: all.
     private var channelMap: ChannelMap?
     /// The controller does not know them yet.
-    private var isChannelMapNew = false
+    private var isChannelMapNew = false { didSet { isUnsettled = true } }
     /// Who ends when the controller knows them.
     private var channelOperation: OperationID?
     /// The LE events that the controller reports from its start on.
     private(set) var eventMask = LEEventMask.afterReset
 
     /// The address of this device, unless the controller generates one.
-    var ownAddress: DeviceAddress?
-    var privateAddress = PrivateAddress()
-    var resolvingList = ControllerResolvingList()
+    var ownAddress: DeviceAddress? { didSet { isUnsettled = true } }
+    var privateAddress = PrivateAddress() { didSet { isUnsettled = true } }
+    var resolvingList = ControllerResolvingList() { didSet { isUnsettled = true } }
     /// The revision of the bonds and the key from which the list was last made.
     var resolvingListBasis: (revision: UInt64, localKey: Key128)?
 
@@ -59,11 +71,20 @@ struct Radio {
     private var paceDeadline: Instant?
     private var advertisingLimit = ChangeLimit()
     /// When high duty cycle directed advertising, which lasts 1.28 s, must have ended.
-    var callDeadline: Instant?
+    var callDeadline: Instant? { didSet { isUnsettled = true } }
     /// The controller refused to initiate while it scanned. From now on it only does one at a time.
-    var mustNotInitiateWhileScanning = false
+    var mustNotInitiateWhileScanning = false { didSet { isUnsettled = true } }
     /// The length of filter accept list that the controller really accepts, if that is less than it reports.
-    var acceptListLimit = Int.max
+    var acceptListLimit = Int.max { didSet { isUnsettled = true } }
+
+    /// What plans depend on outside of the radio, and which scans there are.
+    struct Facts: Equatable {
+        /// The revision of the bonds' keys.
+        var bonds: UInt64 = 0
+        var links: UInt64 = 0
+        var scans: UInt64 = 0
+        var identityResolvingKey: Key128?
+    }
 
     /// Compiled into whoever makes a radio, where it stays: a function of its own would return it by way of the stack.
     @inline(__always)
@@ -125,7 +146,6 @@ struct Radio {
         loseTrains(into: &effects)
         isChannelMapNew = true
         callDeadline = nil
-        effects.needsConvergence = true
     }
 
     // MARK: Wishes
@@ -133,25 +153,22 @@ struct Radio {
     /// Takes a client's command.
     /// - Parameter isPresent: whether the target of directed advertising is already connected.
     mutating func perform(
-        _ command: RadioCommand, operation: OperationID, client: ClientID, isPresent: Bool, at now: Instant,
-        into effects: inout Effects
+        _ command: RadioCommand, operation: OperationID, client: ClientID, isPresent: Bool, into effects: inout Effects
     ) {
         switch command {
         case .scan(let request):
             scanner.add(request, operation: operation, client: client)
-            effects.needsConvergence = true
         case .changeScan(let scan, let request):
             Self.changed(scanner.change(scan, to: request), operation, into: &effects)
         case .changeAdvertising(let wish, let request):
-            Self.changed(advertiser.change(wish, to: request, at: now), operation, into: &effects)
+            Self.changed(advertiser.change(wish, to: request, at: effects.now), operation, into: &effects)
         case .advertise(let request):
-            advertise(
-                request, operation: operation, client: client, isPresent: isPresent, at: now, into: &effects)
+            advertise(request, operation: operation, client: client, isPresent: isPresent, into: &effects)
         case .connect(let request): connect(request, operation: operation, client: client, into: &effects)
         case .advertiseSet(let request):
             advertiseSet(request, operation: operation, client: client, into: &effects)
         case .changeAdvertisingSet(let set, let request):
-            changeSet(set, to: request, operation, at: now, into: &effects)
+            changeSet(set, to: request, operation, into: &effects)
         case .followTrain(let request): follow(request, operation: operation, client: client, into: &effects)
         case .sendSubevents(let subevents, let set):
             sendSubevents(subevents, of: set, operation, client: client, into: &effects)
@@ -165,7 +182,6 @@ struct Radio {
 
     private static func changed(_ isThere: Bool, _ operation: OperationID, into effects: inout Effects) {
         guard isThere else { return effects.complete(operation, .failure(.cancelled)) }
-        effects.needsConvergence = true
         effects.complete(operation, .success(.done))
     }
 
@@ -177,7 +193,6 @@ struct Radio {
             return effects.complete(operation, .failure(.limitReached))
         }
         connector.add(request, operation: operation, client: client, user: user)
-        effects.needsConvergence = true
     }
 
     /// Ends a scan, an advertisement or a pending connection.
@@ -193,7 +208,6 @@ struct Radio {
                 || BuiltIn.links && connector.remove(operation) != nil
                 || removeSet(operation) || removeTrain(operation, into: &effects)
         else { return false }
-        effects.needsConvergence = true
         effects.complete(operation, .failure(.cancelled))
         return true
     }
@@ -212,7 +226,6 @@ struct Radio {
         channelOperation = nil
         for operation in removeAllSets() { effects.complete(operation, .failure(failure)) }
         for operation in removeAllTrains(into: &effects) { effects.complete(operation, .failure(failure)) }
-        effects.needsConvergence = true
     }
 
     /// Tells the controller which channels links and trains may use; again after each reset.
@@ -226,7 +239,6 @@ struct Radio {
         if let channelOperation { effects.complete(channelOperation, .failure(.cancelled)) }
         (channelMap, channelOperation) = (map, operation)
         isChannelMapNew = true
-        effects.needsConvergence = true
     }
 
     private mutating func convergeChannelMap(into effects: inout Effects) {
@@ -242,55 +254,57 @@ struct Radio {
     /// - Parameters:
     ///   - resolving: the bonds whose peers may show private addresses.
     ///   - present: the targets of directed advertising that are connected.
-    mutating func converge(
-        resolving: [ResolvingKey], present: [DeviceAddress], at now: Instant, into effects: inout Effects
-    ) {
+    mutating func converge(resolving: [ResolvingKey], present: [DeviceAddress], into effects: inout Effects) {
         if BuiltIn.links { convergeChannelMap(into: &effects) }
-        convergeTrains(at: now, into: &effects)
-        convergeReceiver(resolving: resolving, at: now, into: &effects)
+        let (wasIdle, guestHandles, eventCount) = (isIdle, sets.guestHandles, effects.events.count)
+        convergeTrains(into: &effects)
+        convergeReceiver(resolving: resolving, into: &effects)
         // Before the shared advertisement, which a set may become.
-        convergeSets(at: now, into: &effects)
-        convergeAdvertising(present: present, at: now, into: &effects)
+        convergeSets(into: &effects)
+        convergeAdvertising(present: present, into: &effects)
+        validUntil = isPaused ? nil : earliest(earliest(scanMachine.heldUntil, paceDeadline), receiverDeadline)
+        // What has ended or left may make room, and what needs an idle radio can begin.
+        isUnsettled =
+            isIdle && !wasIdle || sets.guestHandles != guestHandles || effects.events.count != eventCount
     }
 
-    private mutating func convergeReceiver(
-        resolving: [ResolvingKey], at now: Instant, into effects: inout Effects
-    ) {
+    private var receiverDeadline: Instant? {
+        let deadline = BuiltIn.links ? connector.nextDeadline : nil
+        return BuiltIn.trains ? earliest(deadline, trains.nextDeadline) : deadline
+    }
+
+    private mutating func convergeReceiver(resolving: [ResolvingKey], into effects: inout Effects) {
         guard !isPaused else {
-            wantScan(nil, mustYield: true, at: now, into: &effects)
+            wantScan(nil, mustYield: true, into: &effects)
             guard BuiltIn.links else { return }
-            return want(nil, at: now, into: &effects)
+            return want(nil, into: &effects)
         }
         guard BuiltIn.links else {
             let wantsScan = scanner.parameters(timing: configuration.timing)
-            return wantScan(wantsScan, mustYield: false, at: now, into: &effects)
+            return wantScan(wantsScan, mustYield: false, into: &effects)
         }
         let foundByHost = peersFoundByHost(resolving)
         let wantsScan = wantedScan(foundByHost)
-        let plan = wantedConnection(foundByHost, isScanWanted: wantsScan != nil, at: now)
+        let plan = wantedConnection(foundByHost, isScanWanted: wantsScan != nil, at: effects.now)
         // If the controller can only do one of them, scanning stops for a connection attempt, and the attempt waits
         // until scanning is off.
         let isInitiatorNeeded = plan != nil || initiator.isBusy
         let mustYield = isInitiatorNeeded && (doesOneAtATime || scanMachine.holdsAcceptList)
-        wantScan(
-            doesOneAtATime && isInitiatorNeeded ? nil : wantsScan, mustYield: mustYield, at: now, into: &effects)
+        wantScan(doesOneAtATime && isInitiatorNeeded ? nil : wantsScan, mustYield: mustYield, into: &effects)
         let mayInitiate = (!doesOneAtATime || scanMachine.isIdle) && !scanMachine.holdsAcceptList
-        want(mayInitiate ? plan : nil, at: now, into: &effects)
+        want(mayInitiate ? plan : nil, into: &effects)
     }
 
     // Functions of their own, so that what these compute with is not on the stack together.
 
     @inline(never)
-    private mutating func wantScan(
-        _ scan: ScanParameters?, mustYield: Bool, at now: Instant, into effects: inout Effects
-    ) {
-        perform(scanMachine.want(scan, mustYield: mustYield, at: now), into: &effects)
+    private mutating func wantScan(_ scan: ScanParameters?, mustYield: Bool, into effects: inout Effects) {
+        perform(scanMachine.want(scan, mustYield: mustYield, at: effects.now), into: &effects)
     }
 
     @inline(never)
-    private mutating func want(_ plan: Initiator.Plan?, at now: Instant, into effects: inout Effects) {
-        perform(
-            initiator.want(plan, isAwaited: plan == nil && isAttemptAwaited, at: now), at: now, into: &effects)
+    private mutating func want(_ plan: Initiator.Plan?, into effects: inout Effects) {
+        perform(initiator.want(plan, isAwaited: plan == nil && isAttemptAwaited, at: effects.now), into: &effects)
     }
 
     /// Whether clients wait for a device that the controller tries to connect to. An attempt may have to make way for
@@ -336,18 +350,17 @@ struct Radio {
         return !listed.contains { $0.isResolvablePrivate || foundByHost.contains($0) }
     }
 
-    private mutating func convergeAdvertising(
-        present: [DeviceAddress], at now: Instant, into effects: inout Effects
-    ) {
+    private mutating func convergeAdvertising(present: [DeviceAddress], into effects: inout Effects) {
         guard BuiltIn.server else { return }
+        paceDeadline = nil
         advertiser.hold(present)
-        convergeGuests(at: now, into: &effects)
+        convergeGuests(into: &effects)
         guard !isPaused else { return perform(advertisingMachine.want(nil), into: &effects) }
         endImpossibleCalls(into: &effects)
-        let plan = advertisingPlan(at: now)
+        let plan = advertisingPlan(at: effects.now)
         tellRoom(into: &effects)
-        paceDeadline = advertiser.nextDeadline(timing: configuration.timing, after: now)
-        let limited = plan.map { limitedByUsers($0, effects.commands.users, at: now) }
+        paceDeadline = advertiser.nextDeadline(timing: configuration.timing, after: effects.now)
+        let limited = plan.map { limitedByUsers($0, effects.commands.users, at: effects.now) }
         perform(advertisingMachine.want(limited), into: &effects)
     }
 
@@ -403,51 +416,41 @@ struct Radio {
     /// Mutating, so that the caller does not copy the radio to read it.
     /// - Parameter isReady: whether the controller accepts commands; most timers stand still while it does not.
     mutating func nextDeadline(isReady: Bool) -> Instant? {
-        var deadline = earliest(scanMachine.nextDeadline, scanner.nextDeadline)
-        if BuiltIn.links { deadline = earliest(deadline, initiator.nextDeadline) }
+        var deadline = BuiltIn.links ? initiator.nextDeadline : nil
         guard isReady else { return deadline }
-        deadline = earliest(deadline, scanMachine.heldUntil)
-        if BuiltIn.links { deadline = earliest(deadline, connector.nextDeadline) }
+        deadline = earliest(deadline, validUntil)
         if BuiltIn.server {
             deadline = earliest(deadline, advertisingMachine.nextDeadline)
-            deadline = earliest(deadline, paceDeadline)
             deadline = earliest(deadline, callDeadline)
             deadline = earliest(deadline, guestDeadline)
         }
         if BuiltIn.sets { deadline = earliest(deadline, sets.nextDeadline) }
-        if BuiltIn.trains { deadline = earliest(deadline, trains.nextDeadline) }
         return BuiltIn.pairing ? earliest(deadline, privateAddress.nextDeadline) : deadline
     }
 
-    mutating func advance(
-        to now: Instant, isReady: Bool, identityResolvingKey: Key128?, into effects: inout Effects
-    ) {
-        if BuiltIn.pairing, isReady, let deadline = privateAddress.nextDeadline, deadline <= now {
+    /// When a scan has to go on, or a discovery must not wait any longer: each report moves it.
+    var scanDeadline: Instant? {
+        mutating get { earliest(scanMachine.nextDeadline(lastReport: lastReport), scanner.nextDeadline) }
+    }
+
+    mutating func advance(isReady: Bool, identityResolvingKey: Key128?, into effects: inout Effects) {
+        if BuiltIn.pairing, isReady, let deadline = privateAddress.nextDeadline, deadline <= effects.now {
             makePrivateAddress(with: identityResolvingKey, into: &effects)
         }
-        if let deadline = scanMachine.nextDeadline, deadline <= now {
+        if let deadline = scanMachine.nextDeadline(lastReport: lastReport), deadline <= effects.now {
             effects.counters.scanRestarts &+= 1
-            perform(scanMachine.advance(to: now), into: &effects)
+            perform(scanMachine.advance(to: effects.now, lastReport: lastReport), into: &effects)
         }
-        if let held = scanMachine.heldUntil, held <= now {
-            scanMachine.endHold()
-            effects.needsConvergence = true
+        scanner.advance(to: effects.now, into: &effects.events)
+        if BuiltIn.links, let deadline = initiator.nextDeadline, deadline <= effects.now {
+            perform(initiator.advance(to: effects.now), into: &effects)
         }
-        scanner.advance(to: now, into: &effects.events)
-        if BuiltIn.links, let deadline = initiator.nextDeadline, deadline <= now {
-            perform(initiator.advance(to: now), at: now, into: &effects)
-            effects.needsConvergence = true
-        }
-        if BuiltIn.links, let deadline = connector.nextDeadline, deadline <= now { effects.needsConvergence = true }
-        if BuiltIn.trains, let deadline = trains.nextDeadline, deadline <= now { effects.needsConvergence = true }
         guard BuiltIn.server else { return }
-        perform(advertisingMachine.advance(to: now), into: &effects)
-        advanceCall(to: now, into: &effects)
-        advanceGuests(to: now, into: &effects)
-        advanceSets(to: now, into: &effects)
-        if let deadline = paceDeadline, deadline <= now {
-            paceDeadline = nil
-            effects.needsConvergence = true
+        if let deadline = advertisingMachine.nextDeadline, deadline <= effects.now {
+            perform(advertisingMachine.advance(to: effects.now), into: &effects)
         }
+        advanceCall(into: &effects)
+        advanceGuests(into: &effects)
+        advanceSets(into: &effects)
     }
 }

@@ -42,14 +42,3 @@ public enum RadioCommand: Equatable, Sendable {
     /// links as a central, which decides on the channels together with its own measurements.
     case classifyChannels(ChannelMap)
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-// As recordings name them.
-extension RadioCommand: Codable {
-    enum CodingKeys: String, CodingKey {
-        case scan, changeScan, advertise, changeAdvertising, connect
-        case advertiseSet, changeAdvertisingSet, followTrain, receiveTrains, transferTrain, classifyChannels
-        case sendSubevents, respondInTrain
-    }
-}
-#endif

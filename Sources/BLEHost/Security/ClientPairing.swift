@@ -51,7 +51,3 @@ extension PairingOptions {
         maximumKeySize = max(maximumKeySize, minimumKeySize)
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension ClientPairing: Codable {}
-#endif

@@ -28,13 +28,3 @@ public enum SecurityCommand: Equatable, Sendable {
     /// toolbox cannot make it or does not answer.
     case createOutOfBandData
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-// The names in recordings.
-extension SecurityCommand: Codable {
-    enum CodingKeys: String, CodingKey {
-        case pair, answerPairing, unlockPasskey, encrypt, setSecurity, restoreBonds, nameBond, removeBond,
-            setOutOfBandData, createOutOfBandData
-    }
-}
-#endif

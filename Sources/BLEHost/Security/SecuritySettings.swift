@@ -56,26 +56,3 @@ public struct LinkSecurity: Hashable, Sendable {
         self.identity = identity
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension SecuritySettings: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case pairing, pairsOnDemand, encryptsAtConnection, requestsSecurity, acceptsPairing, followsSecurityRequests
-        case identityResolvingKey, clientsWithoutPairing, clients
-    }
-
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init()
-        try container.update(&pairing, .pairing)
-        try container.update(&pairsOnDemand, .pairsOnDemand)
-        try container.update(&clientsWithoutPairing, .clientsWithoutPairing)
-        clients = try container.decodeIfPresent([ClientPairing].self, forKey: .clients)
-        try container.update(&encryptsAtConnection, .encryptsAtConnection)
-        try container.update(&requestsSecurity, .requestsSecurity)
-        try container.update(&acceptsPairing, .acceptsPairing)
-        try container.update(&followsSecurityRequests, .followsSecurityRequests)
-        identityResolvingKey = try container.decodeIfPresent(Key128.self, forKey: .identityResolvingKey)
-    }
-}
-#endif

@@ -52,27 +52,3 @@ public protocol SecurityToolbox: Sendable {
     /// Returns the result without waiting; called where the engine runs.
     func answer(_ request: ToolboxRequest) -> ToolboxResult
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension P256PublicKey: Codable {
-    private enum CodingKeys: String, CodingKey { case x, y }
-
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        let y = try container.decode([UInt8].self, forKey: .y)
-        guard let key = P256PublicKey(x: try container.decode([UInt8].self, forKey: .x), y: y) else {
-            throw Swift.DecodingError.dataCorruptedError(
-                forKey: .x, in: container, debugDescription: "a coordinate does not have 32 octets")
-        }
-        self = key
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(x, forKey: .x)
-        try container.encode(y, forKey: .y)
-    }
-}
-extension ToolboxFailure: Codable {}
-extension ToolboxResult: Codable {}
-#endif

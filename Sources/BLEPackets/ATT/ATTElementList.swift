@@ -25,3 +25,14 @@
         return element
     }
 }
+
+extension AttributeHandle {
+    /// Reads a handle in an element.
+    /// - Parameter offset: at least two octets before the end; anything else traps.
+    @inlinable
+    init(at offset: Int, of bytes: RawSpan) {
+        // Any two octets are an integer.
+        self.init(
+            rawValue: unsafe UInt16(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self)))
+    }
+}

@@ -109,7 +109,3 @@ extension ATTError: CustomStringConvertible {
         return String(decoding: digits, as: UTF8.self)
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension ATTError: Codable {}
-#endif

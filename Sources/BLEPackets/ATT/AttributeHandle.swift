@@ -58,8 +58,3 @@ public struct AttributeHandleRange: Hashable, Sendable {
         packet.write(last.rawValue)
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension AttributeHandle: Codable {}
-extension AttributeHandleRange: Codable {}
-#endif

@@ -30,14 +30,23 @@ extension L2CAPChannelIdentifier {
     }
 
     /// Reads identifiers up to the end of the packet, at most `L2CAPCreditBasedConnectionRequest.maximumChannelCount`.
-    static func list(decoding reader: inout PacketReader) throws(DecodingError) -> [L2CAPChannelIdentifier] {
+    static func list(
+        decoding reader: inout PacketReader, atLeast minimum: Int
+    ) throws(DecodingError) -> [L2CAPChannelIdentifier] {
+        let count = reader.remainingCount / 2
         guard reader.remainingCount <= 2 * L2CAPCreditBasedConnectionRequest.maximumChannelCount else {
-            throw .invalidValue(UInt64(reader.remainingCount / 2), field: .count)
+            throw .invalidValue(UInt64(count), field: .count)
         }
         var identifiers: [L2CAPChannelIdentifier] = []
         while !reader.isAtEnd {
             identifiers.append(try L2CAPChannelIdentifier(decoding: &reader))
         }
+        guard count >= minimum else { throw .invalidValue(UInt64(count), field: .count) }
         return identifiers
     }
+}
+
+extension L2CAPCreditBasedConnectionRequest {
+    /// Channels that one packet of the enhanced form can name.
+    public static let maximumChannelCount = 5
 }

@@ -163,6 +163,3 @@ extension CBApplication.Alert {
         return words.compactMap(\.self).joined(separator: " ")
     }
 }
-
-/// A change of the app's state.
-enum AppMove: Sendable { case foreground, background, suspended }

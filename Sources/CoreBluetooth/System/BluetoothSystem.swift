@@ -1,4 +1,5 @@
 import BLEAppLifecycle
+import BLEMessages
 import Foundation
 
 /// The system behind the managers of a process: in this process, or in a daemon.

@@ -1,6 +1,7 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
 import BLEDaemonClient
+import BLEMessages
 import BLETransport
 
 /// The system behind a daemon: requests of managers go to the daemon over a socket, and events come back.

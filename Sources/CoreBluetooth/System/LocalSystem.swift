@@ -1,6 +1,7 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
 import BLEAppState
+import BLEMessages
 import BLEText
 import Foundation
 

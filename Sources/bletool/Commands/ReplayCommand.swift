@@ -20,12 +20,20 @@ struct ReplayCommand: ToolCommand {
     @Argument(help: "The recording, without its endings.", completion: .file(extensions: ["jsonl"]))
     var name: String
 
+    /// For Tools/CLibrary, which repeats recordings in C.
+    @Flag(help: .private) var octets = false
+
     func validate() throws {
         if name.isEmpty { throw ValidationError("The name of the recording is empty.") }
     }
 
     func run(in session: Session) async throws {
         let outcome: Replayer.Outcome
+        if octets {
+            do throws(RecordingError) {
+                return try Replayer.octets(of: RecordingFiles(name)) { session.console.printHelp($0) }
+            } catch { throw Failure(error) }
+        }
         do throws(RecordingError) { outcome = try Replayer.replay(RecordingFiles(name)) } catch {
             throw Failure(error)
         }

@@ -59,7 +59,7 @@ struct StatusOutput {
                 "services": JSONValue(Self.services(request).map(\.description)), "name": JSONValue(Self.name(request)),
                 "target": JSONValue(request.target?.peer.description),
             ]
-        case .connect(let peer): ["client": client, "work": "connect", "peer": .string(peer.description)]
+        case .connect(let request): ["client": client, "work": "connect", "peer": .string(request.peer.description)]
         case .advertiseSet(let set):
             [
                 "client": client, "work": "advertiseSet", "sid": JSONValue(set.identifier),
@@ -153,7 +153,7 @@ struct StatusOutput {
             case .advertise(let request):
                 let name = Self.name(request).map { " as \($0.quoted())" } ?? ""
                 advertisements.append(client + name + (request.isInBackground ? " in the background" : ""))
-            case .connect(let peer): connections.append("\(client) to \(peer)")
+            case .connect(let request): connections.append("\(client) to \(request.peer)")
             case .advertiseSet(let set): sets.append(client + (set.train == nil ? "" : " with a periodic train"))
             case .followTrain(let train):
                 let devices = train.advertisers.map(\.address.description).joined(separator: ", ")

@@ -4,6 +4,7 @@ import BLESecurity
 import BLESimulator
 import Foundation
 import TestSupport
+import Testing
 
 @testable import BLEAppLifecycle
 
@@ -132,6 +133,9 @@ final class AppStation: Station {
             }
         }
         while let event = engine.nextHostEvent() { hostEvents.append(event) }
+        // Nobody asks for the journal: what has changed marks itself.
+        let isJournalCurrent = engine.withApps(at: world.now) { $0.isJournalCurrent }
+        #expect(isJournalCurrent, "the journal has every change when an input is over")
     }
 
     // MARK: Station
@@ -165,5 +169,15 @@ final class AppStation: Station {
     func collect(at now: Instant) -> Bool {
         drain()
         return false
+    }
+}
+
+extension AppLifecycle {
+    /// Whether each preserved manager is in the journal as it is.
+    var isJournalCurrent: Bool {
+        runtime.managers.allSatisfy { manager in
+            guard let kept = runtime.preserved(manager, peers.directory) else { return true }
+            return manager.journalEntry(kept) == manager.journaled
+        }
     }
 }

@@ -1,6 +1,6 @@
+import BLEMessages
 import BLEPackets
 import BLESecurity
-import Foundation
 import Testing
 
 @testable import BLEHost
@@ -190,9 +190,8 @@ struct DirectedAdvertisingTests {
     func coding() throws {
         let request = AdvertiseRequest(
             .raw(advertisement: [], scanResponse: []), target: AdvertisingTarget(peer: Self.peer, form: .highDutyCycle))
-        let bytes = try JSONEncoder().encode(request)
-        #expect(try JSONDecoder().decode(AdvertiseRequest.self, from: bytes) == request)
-        let old = String(decoding: try JSONEncoder().encode(AdvertiseRequest(request.content)), as: UTF8.self)
+        #expect(try request.readBack() == request)
+        let old = String(decoding: try AdvertiseRequest(request.content).json(), as: UTF8.self)
         #expect(!old.contains("target"))
     }
 }

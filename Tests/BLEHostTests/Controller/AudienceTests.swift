@@ -109,7 +109,7 @@ struct AudienceTests {
             (.radio(.advertise(AdvertiseRequest(.packed(localName: nil, serviceUUIDs: [])))), .advertisement),
             (.channel(.listen(spsm: nil, ChannelSettings(), requiresEncryption: false)), .channel),
             (.channel(.open(Self.link, spsm: 0x80, ChannelSettings())), .channel),
-            (.server(.publish(GATTServiceDefinition(uuid: BluetoothUUID(UInt16(0x180F))))), .service),
+            (.server(.publish(GATTServiceDefinition(uuid: BluetoothUUID(0x180F as UInt16)))), .service),
         ]
         for (command, resource) in occupying { #expect(command.scarceResource == resource) }
         let free: [HostCommand] = [

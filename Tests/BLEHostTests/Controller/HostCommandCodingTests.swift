@@ -1,5 +1,5 @@
+import BLEMessages
 import BLEPackets
-import Foundation
 import Testing
 
 @testable import BLEHost
@@ -8,29 +8,27 @@ import Testing
 @Suite("Commands as recordings have them")
 struct HostCommandCodingTests {
     private static let link = LinkID(handle: ConnectionHandle(rawValue: 7), generation: 2)
-    private static let linkText = #"{"generation":2,"handle":7}"#
-
     private static let commands: [(HostCommand, String)] = [
-        (.cancel(OperationID(rawValue: 5)), #"{"cancel":{"_0":5}}"#),
-        (.holdIndications(true), #"{"holdIndications":{"_0":true}}"#),
+        (.cancel(OperationID(rawValue: 5)), #"{"cancel":{"operation":5}}"#),
+        (.holdIndications(true), #"{"hold_indications":true}"#),
         (
             .sendHCICommand(opcode: Reset.opcode, parameters: [1]),
-            #"{"sendHCICommand":{"opcode":3075,"parameters":[1]}}"#
+            #"{"hci_command":{"opcode":3075,"parameters":"01"}}"#
         ),
         (.stop, #"{"stop":{}}"#),
-        (.link(link, .disconnect), #"{"disconnect":{"_0":LINK}}"#),
-        (.link(link, .gatt(.read(AttributeHandle(rawValue: 3)))), #"{"gatt":{"_0":LINK,"_1":{"read":{"_0":3}}}}"#),
-        (.link(link, .procedure(.readRSSI)), #"{"readRSSI":{"_0":LINK}}"#),
-        (.link(link, .procedure(.readRemoteVersion)), #"{"readRemoteVersion":{"_0":LINK}}"#),
-        (.link(link, .procedure(.readRemoteFeatures)), #"{"readRemoteFeatures":{"_0":LINK}}"#),
+        (.link(link, .disconnect), #"{"disconnect":{"link":131079}}"#),
+        (.link(link, .gatt(.read(AttributeHandle(rawValue: 3)))), #"{"gatt":{"link":131079,"read":3}}"#),
+        (.link(link, .procedure(.readRSSI)), #"{"read_rssi":{"link":131079}}"#),
+        (.link(link, .procedure(.readRemoteVersion)), #"{"procedure":{"link":131079,"read_remote_version":{}}}"#),
+        (.link(link, .procedure(.readRemoteFeatures)), #"{"procedure":{"link":131079,"read_remote_features":{}}}"#),
         (
             .link(link, .procedure(.setDataLength(octets: 251, microseconds: 2120))),
-            #"{"setDataLength":{"_0":LINK,"microseconds":2120,"octets":251}}"#
+            #"{"procedure":{"link":131079,"set_data_length":{"octets":251,"microseconds":2120}}}"#
         ),
-        (.link(link, .procedure(.readPHY)), #"{"readPHY":{"_0":LINK}}"#),
+        (.link(link, .procedure(.readPHY)), #"{"procedure":{"link":131079,"read_phy":{}}}"#),
         (
             .link(link, .procedure(.setPHY(transmit: .le2M, receive: .le1M))),
-            #"{"setPHY":{"_0":LINK,"receive":1,"transmit":2}}"#
+            #"{"procedure":{"link":131079,"set_phy":{"transmit":2,"receive":1}}}"#
         ),
         (
             .link(
@@ -40,27 +38,21 @@ struct HostCommandCodingTests {
                         ConnectionParameterRequest(
                             interval: .milliseconds(15)...ConnectionInterval.milliseconds(30), peripheralLatency: 4,
                             supervisionTimeout: .milliseconds(5000))))),
-            #"{"updateConnectionParameters":{"_0":LINK,"_1":PARAMETERS}}"#
+            #"{"update_parameters":{"link":131079,"parameters":{"minimum_interval":12,"maximum_interval":24,"#
+                + #""peripheral_latency":4,"supervision_timeout":500}}}"#
         ),
     ]
 
     @Test("each command without a room and each command of a link has its text, and is read back from it")
     func texts() throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        for (command, pattern) in Self.commands {
-            var text = pattern.replacingOccurrences(of: "LINK", with: Self.linkText)
-            if case .link(_, .procedure(.updateParameters(let parameters))) = command {
-                let written = String(decoding: try encoder.encode(parameters), as: UTF8.self)
-                text = text.replacingOccurrences(of: "PARAMETERS", with: written)
-            }
-            #expect(String(decoding: try encoder.encode(command), as: UTF8.self) == text)
-            #expect(try JSONDecoder().decode(HostCommand.self, from: Data(text.utf8)) == command)
+        for (command, text) in Self.commands {
+            #expect(String(decoding: try command.json(), as: UTF8.self) == text)
+            #expect(try HostCommand(text: text) == command)
         }
     }
 
-    @Test("what is no command is an error", arguments: [#"{"readRSSI":{}}"#, #"{"fly":{"_0":1}}"#, "{}", "[]"])
+    @Test("what is no command is an error", arguments: [#"{"read_rssi":7}"#, #"{"fly":{"link":1}}"#, "{}", "[]"])
     func others(text: String) {
-        #expect(throws: (any Error).self) { try JSONDecoder().decode(HostCommand.self, from: Data(text.utf8)) }
+        #expect(throws: MessageError.self) { try HostCommand(text: text) }
     }
 }

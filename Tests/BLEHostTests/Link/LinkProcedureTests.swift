@@ -7,17 +7,21 @@ import Testing
 private struct Bench {
     let link: Link
     var effects = Effects()
-    var now = Instant(microseconds: 1_000_000)
+    var now: Instant {
+        get { effects.now }
+        set { effects.now = newValue }
+    }
     private var lastOperation: UInt64 = 0
 
     init(_ role: LinkRole = .central, localFeatures: LEFeatures = []) {
         link = Link.made(7, generation: 1, role: role, localFeatures: localFeatures)
+        effects.now = Instant(microseconds: 1_000_000)
     }
 
     mutating func start(_ procedure: LinkProcedure, client: ClientID = .local) -> OperationID {
         lastOperation += 1
         let operation = OperationID(rawValue: lastOperation)
-        link.start(procedure, operation: operation, client: client, at: now, into: &effects)
+        link.start(procedure, operation: operation, client: client, into: &effects)
         return operation
     }
 
@@ -68,7 +72,7 @@ struct LinkProcedureTests {
         #expect(nextCommand == nil)
         for rssi in [Int8(-40), -50] {
             let answer: [UInt8] = [0, 7, 0, UInt8(bitPattern: rssi)]
-            try bench.link.commandSucceeded(ReadRSSI.opcode, answer.span.bytes, at: bench.now, into: &bench.effects)
+            try bench.link.commandSucceeded(ReadRSSI.opcode, answer.span.bytes, into: &bench.effects)
             _ = bench.command()
         }
         let ends = bench.ends()
@@ -82,13 +86,13 @@ struct LinkProcedureTests {
         let (first, second) = (bench.start(.readRSSI), bench.start(.readRSSI))
         let answer: [UInt8] = [0, 7]
         #expect(throws: DecodingError.self) {
-            try bench.link.commandSucceeded(ReadRSSI.opcode, answer.span.bytes, at: bench.now, into: &bench.effects)
+            try bench.link.commandSucceeded(ReadRSSI.opcode, answer.span.bytes, into: &bench.effects)
         }
         let none = bench.ends()
         #expect(none.isEmpty)
         let failure = HostFailure.controller(.unspecifiedError, ReadRSSI.opcode)
-        bench.link.finish(ReadRSSI.opcode, with: .failure(failure), at: bench.now, into: &bench.effects)
-        bench.link.finish(ReadRSSI.opcode, with: .success(.rssi(1)), at: bench.now, into: &bench.effects)
+        bench.link.finish(ReadRSSI.opcode, with: .failure(failure), into: &bench.effects)
+        bench.link.finish(ReadRSSI.opcode, with: .success(.rssi(1)), into: &bench.effects)
         let ends = bench.ends()
         #expect(ends == [first: .failure(failure), second: .success(.rssi(1))])
     }
@@ -102,7 +106,7 @@ struct LinkProcedureTests {
         bench.link.receive(
             LEReadRemoteFeaturesComplete(
                 status: .success, connectionHandle: bench.link.id.handle, features: [.encryption]),
-            at: bench.now, into: &bench.effects)
+            into: &bench.effects)
         let third = bench.start(.readRemoteFeatures)
         let secondCommand = bench.command()
         #expect(secondCommand == nil)
@@ -132,15 +136,18 @@ struct LinkProcedureTests {
     func timeouts() {
         var peripheral = Bench(.peripheral)
         let asked = peripheral.start(.updateParameters(wished))
-        peripheral.link.advanceSignalling(to: peripheral.now.advanced(by: .seconds(30)), into: &peripheral.effects)
+        peripheral.now = peripheral.now.advanced(by: .seconds(30))
+        peripheral.link.advanceSignalling(into: &peripheral.effects)
         let peripheralEnds = peripheral.ends()
         #expect(peripheralEnds == [asked: .failure(.rejectedByPeer)])
         var central = Bench()
         let updated = central.start(.updateParameters(wished))
-        central.link.advanceProcedures(to: central.now.advanced(by: .seconds(40)), into: &central.effects)
+        central.now = central.now.advanced(by: .seconds(40))
+        central.link.advanceProcedures(into: &central.effects)
         let early = central.ends()
         #expect(early.isEmpty)
-        central.link.advanceProcedures(to: central.now.advanced(by: .seconds(41)), into: &central.effects)
+        central.now = central.now.advanced(by: .seconds(1))
+        central.link.advanceProcedures(into: &central.effects)
         let late = central.ends()
         #expect(late == [updated: .failure(.procedureTimeout)])
     }

@@ -63,8 +63,7 @@ private final class Bench {
     }
 
     func encryptionEnded(isOn: Bool, _ status: HCIStatus = .success) {
-        link.encryptionEnded(
-            isOn: isOn, status: status, &pairings, &links, &server, at: now, into: &effects)
+        link.encryptionEnded(isOn: isOn, status: status, &pairings, &links, &server, into: &effects)
     }
 }
 
@@ -75,14 +74,11 @@ struct LinkSecurityTests {
     @Test("a pairing that is asked for is carried out when the input ends, and then sends its request")
     func pairs() {
         let bench = Bench()
-        bench.link.pair(
-            nil, operation: operation, client: .local, &bench.pairings, &bench.links, at: bench.now,
-            into: &bench.effects)
+        bench.link.pair(nil, operation: operation, client: .local, &bench.pairings, &bench.links, into: &bench.effects)
         #expect(bench.link.security.isPairing && bench.link.queue.isEmpty)
         let wishes = bench.wishes()
         #expect(wishes == ["continuePairing"])
-        bench.link.carryOutPairing(
-            &bench.pairings, &bench.links, &bench.server, at: bench.now, into: &bench.effects)
+        bench.link.carryOutPairing(&bench.pairings, &bench.links, &bench.server, into: &bench.effects)
         let frames = bench.frames()
         #expect(frames.map { $0.0 } == [.securityManager])
         #expect(frames.first?.1.first == SMPOpcode.pairingRequest.rawValue)
@@ -94,9 +90,7 @@ struct LinkSecurityTests {
     func refused() {
         let bench = Bench()
         bench.link.security.isBlocked = true
-        bench.link.pair(
-            nil, operation: operation, client: .local, &bench.pairings, &bench.links, at: bench.now,
-            into: &bench.effects)
+        bench.link.pair(nil, operation: operation, client: .local, &bench.pairings, &bench.links, into: &bench.effects)
         let events = bench.events()
         #expect(events == [.completed(operation, .failure(.security(.timedOut)))])
         let wishes = bench.wishes()
@@ -108,7 +102,7 @@ struct LinkSecurityTests {
         let bench = Bench(bond: Bench.bond())
         #expect(bench.link.security.isGated)
         bench.link.perform(
-            .read(AttributeHandle(rawValue: 3)), operation: operation, client: .local, &bench.pairings, at: bench.now,
+            .read(AttributeHandle(rawValue: 3)), operation: operation, client: .local, &bench.pairings,
             into: &bench.effects)
         #expect(bench.link.queue.isEmpty && bench.link.security.isChanging)
         bench.encryptionEnded(isOn: true)
@@ -124,7 +118,7 @@ struct LinkSecurityTests {
     func lostKey() {
         let bench = Bench(bond: Bench.bond())
         bench.link.perform(
-            .read(AttributeHandle(rawValue: 3)), operation: operation, client: .local, &bench.pairings, at: bench.now,
+            .read(AttributeHandle(rawValue: 3)), operation: operation, client: .local, &bench.pairings,
             into: &bench.effects)
         bench.encryptionEnded(isOn: false, .pinOrKeyMissing)
         let events = bench.events()
@@ -137,7 +131,7 @@ struct LinkSecurityTests {
     @Test("a link that loses its encryption ends before anything else goes over it")
     func doubt() {
         let bench = Bench(bond: Bench.bond())
-        bench.link.encrypt(operation: operation, &bench.pairings, at: bench.now, into: &bench.effects)
+        bench.link.encrypt(operation: operation, &bench.pairings, into: &bench.effects)
         bench.encryptionEnded(isOn: true)
         _ = bench.wishes()
         bench.encryptionEnded(isOn: false)
@@ -153,14 +147,12 @@ struct LinkSecurityTests {
         let bench = Bench()
         let handle = AttributeHandle(rawValue: 5)
         bench.link.writeSigned(
-            handle, [1], operation: operation, client: .local, &bench.pairings.bonds, at: bench.now,
-            into: &bench.effects)
+            handle, [1], operation: operation, client: .local, &bench.pairings.bonds, into: &bench.effects)
         let events = bench.events()
         #expect(events == [.completed(operation, .failure(.gatt(.security(.noKey))))])
         bench.link.security.encryption = .on(Bench.bond().keyProperties)
         bench.link.writeSigned(
-            handle, [1], operation: operation, client: .local, &bench.pairings.bonds, at: bench.now,
-            into: &bench.effects)
+            handle, [1], operation: operation, client: .local, &bench.pairings.bonds, into: &bench.effects)
         let frames = bench.frames()
         #expect(frames.map { $0.1 } == [[0x52, 5, 0, 1]])
     }

@@ -1,5 +1,5 @@
+import BLEMessages
 import BLEPackets
-import Foundation
 import Testing
 
 @testable import BLEHost
@@ -137,16 +137,14 @@ struct ParameterPolicyTests {
     @Test("a request that was recorded before there were policies reads as one without")
     func earlierRecordings() throws {
         var request = ConnectRequest(peer: HostRig.peer)
-        let earlier = try JSONEncoder().encode(request)
-        #expect(!String(decoding: earlier, as: UTF8.self).contains("olicy"))
-        #expect(try JSONDecoder().decode(ConnectRequest.self, from: earlier) == request)
+        let earlier = String(decoding: try request.json(), as: UTF8.self)
+        #expect(!earlier.contains("olicy"))
+        #expect(try ConnectRequest(text: earlier) == request)
         for policy in [.reject, Self.within(30, 50), Self.within(30, 50, timeout: Self.timeouts(100, 200))] {
             request.parameterPolicy = policy
-            let recorded = try JSONEncoder().encode(request)
-            #expect(try JSONDecoder().decode(ConnectRequest.self, from: recorded) == request)
+            #expect(try request.readBack() == request)
         }
-        let bounds = #"{"within":{"_0":[24,40],"latency":4}}"#
-        #expect(
-            try JSONDecoder().decode(ParameterPolicy.self, from: Data(bounds.utf8)) == Self.within(30, 50, latency: 4))
+        let bounds = #"{"within":{"minimum_interval":24,"maximum_interval":40,"maximum_latency":4}}"#
+        #expect(try ParameterPolicy(text: bounds) == Self.within(30, 50, latency: 4))
     }
 }

@@ -7,7 +7,10 @@ import Testing
 private struct Bench {
     var radio: Radio
     var effects = Effects()
-    var now = Instant(microseconds: 1_000_000)
+    var now: Instant {
+        get { effects.now }
+        set { effects.now = newValue }
+    }
     private var lastOperation: UInt64 = 0
 
     init(
@@ -19,6 +22,7 @@ private struct Bench {
         information.hciVersion = version.rawValue
         information.filterAcceptListSize = 4
         radio.begin(with: information)
+        effects.now = Instant(microseconds: 1_000_000)
     }
 
     mutating func operation() -> OperationID {
@@ -43,12 +47,12 @@ private struct Bench {
         let operation = operation()
         radio.advertise(
             AdvertiseRequest(.packed(localName: "x", serviceUUIDs: []), target: target), operation: operation,
-            client: .local, isPresent: isPresent, at: now, into: &effects)
+            client: .local, isPresent: isPresent, into: &effects)
         return operation
     }
 
     mutating func converge(present: [DeviceAddress] = []) {
-        radio.converge(resolving: [], present: present, at: now, into: &effects)
+        radio.converge(resolving: [], present: present, into: &effects)
     }
 
     /// The next command, answered with `status`; `nil` where the radio has nothing to say.
@@ -57,10 +61,10 @@ private struct Bench {
         effects.packets.removeAll()
         guard let command = effects.commands.inFlight else { return nil }
         switch effects.commands.answered(command.opcode, credits: 1) {
-        case .scan: radio.scanAnswered(status, at: now, into: &effects)
-        case .initiate: radio.initiateAnswered(status, at: now, into: &effects)
-        case .advertise: radio.advertiseAnswered(status, at: now, into: &effects)
-        case .ownAddress: radio.addressAnswered(status, at: now, into: &effects)
+        case .scan: radio.scanAnswered(status, into: &effects)
+        case .initiate: radio.initiateAnswered(status, into: &effects)
+        case .advertise: radio.advertiseAnswered(status, into: &effects)
+        case .ownAddress: radio.addressAnswered(status, at: now)
         default: Issue.record("\(command.opcode) was not sent by the radio")
         }
         return command.opcode
@@ -72,8 +76,7 @@ private struct Bench {
         for _ in 0..<50 {
             converge()
             while let opcode = answer() { sent.append(opcode) }
-            guard effects.needsConvergence else { break }
-            effects.needsConvergence = false
+            guard radio.isUnsettled else { break }
         }
         return sent
     }
@@ -145,9 +148,32 @@ struct RadioTests {
             #expect(bench.radio.cancel(wish, into: &bench.effects))
             #expect(!bench.radio.cancel(wish, into: &bench.effects))
         }
-        #expect(bench.effects.needsConvergence)
+        #expect(bench.radio.isUnsettled)
         let ends = bench.ends()
         #expect(wishes.allSatisfy { ends[$0] == .cancelled })
+    }
+
+    @Test("what a plan depends on marks itself when it changes; a report changes no plan")
+    func marks() {
+        var bench = Bench()
+        _ = bench.scan()
+        _ = bench.run()
+        #expect(!bench.radio.isUnsettled)
+        var report = Scanner.Report(
+            address: DeviceAddress(value: 7, kind: .public), isConnectable: true, isScannable: false,
+            isScanResponse: false, isExtended: false, rssi: -40)
+        let data: [UInt8] = [2, 1, 6]
+        let deadline = bench.radio.scanDeadline
+        bench.now = bench.now.advanced(by: .seconds(1))
+        bench.radio.heard(&report, into: &bench.effects)
+        bench.radio.received(report, data: data.span.bytes, resolving: [], into: &bench.effects)
+        #expect(!bench.radio.isUnsettled)
+        #expect(bench.radio.scanDeadline == deadline?.advanced(by: .seconds(1)))
+        let scans = bench.radio.scanner.revision
+        _ = bench.scan()
+        #expect(bench.radio.scanner.revision != scans)
+        _ = bench.connect(to: 7)
+        #expect(bench.radio.isUnsettled)
     }
 
     @Test("the radio pauses while a private address is set, and then continues")
@@ -194,7 +220,7 @@ struct RadioTests {
         bench.radio.advertise(
             AdvertiseRequest(
                 .packed(localName: "x", serviceUUIDs: []), isConnectable: isConnectable, interval: .least),
-            operation: operation, client: .local, isPresent: false, at: bench.now, into: &bench.effects)
+            operation: operation, client: .local, isPresent: false, into: &bench.effects)
         _ = bench.run()
         let plan = bench.radio.advertisingMachine.planInForce
         #expect(plan?.parameters.interval == AdvertisingInterval(rawValue: interval))
@@ -224,7 +250,7 @@ struct RadioTests {
         let next = bench.radio.nextDeadline(isReady: true)
         let deadline = try #require(next)
         bench.now = deadline
-        bench.radio.advance(to: deadline, isReady: true, identityResolvingKey: nil, into: &bench.effects)
+        bench.radio.advance(isReady: true, identityResolvingKey: nil, into: &bench.effects)
         #expect(bench.ends()[call] == .connectionFailed(.advertisingTimeout))
     }
 }

@@ -48,7 +48,7 @@ struct LinkSecurityMachineTests {
             Issue.record("nothing to prove")
             return
         }
-        machine.encrypt(with: key, properties, at: .zero, into: &effects)
+        machine.encrypt(with: key, properties, into: &effects)
         let end = machine.encryptionEnded(isOn: true, status: .success, hasBegun: true, into: &effects)
         #expect(end == .init(isGood: true, status: .success))
         let isNew = machine.openGate()
@@ -124,7 +124,7 @@ struct LinkSecurityMachineTests {
             Issue.record("tried again by itself")
             return
         }
-        machine.encrypt(with: Self.key, Self.bond().keyProperties, at: .zero, into: &effects)
+        machine.encrypt(with: Self.key, Self.bond().keyProperties, into: &effects)
         #expect(machine.gate == .closed(nil))
     }
 
@@ -134,7 +134,7 @@ struct LinkSecurityMachineTests {
         var machine = machine()
         let bonds = bonds(Self.bond(size: 7))
         machine.closeGate(bonds)
-        machine.encrypt(with: Self.key, Self.bond(size: 7).keyProperties, at: .zero, into: &effects)
+        machine.encrypt(with: Self.key, Self.bond(size: 7).keyProperties, into: &effects)
         _ = machine.encryptionEnded(isOn: true, status: .success, hasBegun: true, into: &effects)
         #expect(machine.isTooWeak(for: PairingOptions()))
         machine.proveWeakly()
@@ -166,7 +166,7 @@ struct LinkSecurityMachineTests {
             let bonds = bonds(Self.bond())
             machine.closeGate(bonds)
             encrypt(&machine, bonds, &effects)
-            machine.encrypt(with: Self.key, Self.bond().keyProperties, at: .zero, into: &effects)
+            machine.encrypt(with: Self.key, Self.bond().keyProperties, into: &effects)
             let end = machine.encryptionEnded(
                 isOn: false, status: .commandDisallowed, hasBegun: hasBegun, into: &effects)
             #expect(end == .init(isGood: false, status: .commandDisallowed, isInDoubt: hasBegun))
@@ -178,7 +178,7 @@ struct LinkSecurityMachineTests {
     func noSuccess() {
         var effects = Effects()
         var plain = machine()
-        plain.encrypt(with: Self.key, Self.bond().keyProperties, at: .zero, into: &effects)
+        plain.encrypt(with: Self.key, Self.bond().keyProperties, into: &effects)
         #expect(
             plain.encryptionEnded(isOn: false, status: .success, hasBegun: true, into: &effects)
                 == .init(isGood: false, status: .encryptionModeNotAcceptable))
@@ -186,7 +186,7 @@ struct LinkSecurityMachineTests {
         let strong = Self.bond(isAuthenticated: true)
         weaker.closeGate(bonds(strong))
         encrypt(&weaker, bonds(strong), &effects)
-        weaker.encrypt(with: Self.key, Self.bond().keyProperties, at: .zero, into: &effects)
+        weaker.encrypt(with: Self.key, Self.bond().keyProperties, into: &effects)
         #expect(
             weaker.encryptionEnded(isOn: true, status: .success, hasBegun: true, into: &effects)
                 == .init(isGood: false, status: .insufficientSecurity, isInDoubt: true))
@@ -209,7 +209,7 @@ struct LinkSecurityMachineTests {
             var machine = machine(.peripheral)
             let wanted = LELongTermKeyRequest(
                 connectionHandle: machine.id.handle, randomNumber: 0x99, encryptedDiversifier: diversifier)
-            let isAnswered = machine.answer(wanted, bonds(bond), at: .zero, into: &effects)
+            let isAnswered = machine.answer(wanted, bonds(bond), into: &effects)
             #expect(isAnswered == isGiven)
             #expect(machine.isChanging == isGiven)
         }
@@ -224,7 +224,7 @@ struct LinkSecurityMachineTests {
         hold(Self.read, &machine, isHeld: false)
         let holdsBefore = machine.holds(Self.read.span.bytes)
         #expect(!holdsBefore)
-        machine.encrypt(with: Self.key, Self.bond().keyProperties, at: .zero, into: &effects)
+        machine.encrypt(with: Self.key, Self.bond().keyProperties, into: &effects)
         hold(Self.read, &machine)
         let holds = machine.holds(Self.read.span.bytes)
         #expect(holds)
@@ -245,7 +245,7 @@ struct LinkSecurityMachineTests {
     func heldByCentral() {
         var effects = Effects()
         var machine = machine()
-        machine.encrypt(with: Self.key, Self.bond().keyProperties, at: .zero, into: &effects)
+        machine.encrypt(with: Self.key, Self.bond().keyProperties, into: &effects)
         // Read, Write Command; response, notification, indication, confirmation, and nothing.
         for (pdu, isHeld) in [
             ([0x0A, 3, 0], true), ([0x52, 3, 0], true), ([0x0B], false), ([0x1B, 3, 0], false), ([0x1D, 3, 0], false),
@@ -333,7 +333,7 @@ struct LinkSecurityMachineTests {
         if hasKey {
             let wanted = LELongTermKeyRequest(
                 connectionHandle: machine.id.handle, randomNumber: 0, encryptedDiversifier: 0)
-            let isAnswered = machine.answer(wanted, bonds(nil), at: .zero, into: &effects)
+            let isAnswered = machine.answer(wanted, bonds(nil), into: &effects)
             #expect(isAnswered)
         }
         let key: [UInt8] = [0x08] + [UInt8](repeating: 7, count: 16)
@@ -351,7 +351,7 @@ struct LinkSecurityMachineTests {
                 == nil)
         machine.begin(
             .initiator, .init(options: PairingOptions(), needsConsent: true, passkeyEntriesUnderWay: 0), bonds(nil),
-            &attempts, at: .zero, into: &effects)
+            &attempts, into: &effects)
         #expect(effects.events.popFirst() == .pairing(machine.id, .started))
         #expect(
             machine.refusal(toBegin: PairingOptions(), isClosing: false, bonds(nil), attempts, of: nil, at: .zero)
@@ -378,7 +378,7 @@ struct LinkSecurityMachineTests {
             let task = machine.nextPairingTask(&attempts, into: &effects)
             #expect(task == expected)
         }
-        machine.pairingEnded(with: failure, &attempts, at: .zero, into: &effects)
+        machine.pairingEnded(with: failure, &attempts, into: &effects)
         #expect(!machine.isPairing && !machine.isBusy && machine.nextDeadline == nil)
     }
 
@@ -387,7 +387,7 @@ struct LinkSecurityMachineTests {
         var effects = Effects()
         var attempts = attempts()
         var machine = machine()
-        machine.pairingEnded(with: .timedOut, &attempts, at: .zero, into: &effects)
+        machine.pairingEnded(with: .timedOut, &attempts, into: &effects)
         #expect(
             machine.refusal(toBegin: PairingOptions(), isClosing: false, bonds(nil), attempts, of: nil, at: .zero)
                 == .timedOut)
@@ -403,7 +403,7 @@ struct LinkSecurityMachineTests {
         #expect(machine.isBusy && machine.nextDeadline == Instant.zero.advanced(by: .seconds(30)))
         let wanted = LELongTermKeyRequest(
             connectionHandle: machine.id.handle, randomNumber: 0, encryptedDiversifier: 0)
-        _ = machine.answer(wanted, bonds, at: .zero, into: &effects)
+        _ = machine.answer(wanted, bonds, into: &effects)
         _ = machine.encryptionEnded(isOn: true, status: .success, hasBegun: true, into: &effects)
         #expect(machine.request != nil, "the central may pair for a better key yet")
     }

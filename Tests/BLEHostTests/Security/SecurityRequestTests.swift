@@ -117,7 +117,7 @@ struct SecurityRequestTests {
                 ioCapability: .keyboardOnly, passkey: 123_456, prefersAuthentication: prefers)
             machine.begin(
                 .initiator, .init(options: options, passkeyEntriesUnderWay: 0), Bonds(configuration: configuration),
-                &attempts, at: .zero, into: &effects)
+                &attempts, into: &effects)
             #expect(machine.machine?.setup.options.passkey == expected)
         }
     }

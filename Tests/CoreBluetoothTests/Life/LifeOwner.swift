@@ -1,5 +1,6 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
+import BLEMessages
 import Foundation
 
 @testable import BLEDaemon

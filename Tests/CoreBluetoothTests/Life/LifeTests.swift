@@ -1,3 +1,4 @@
+import BLEMessages
 import BLEPackets
 import BLESimulator
 import Foundation

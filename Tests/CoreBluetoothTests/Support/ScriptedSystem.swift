@@ -1,4 +1,5 @@
 import BLEAppLifecycle
+import BLEMessages
 import Foundation
 
 @testable import CoreBluetooth

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A host of another make, for guest_hosts.py: pybleno, bleno in Python, which speaks HCI and ATT itself, as a peripheral.
+"""A host of another make, for test_hosts.py: pybleno, bleno in Python, which speaks HCI and ATT itself, as a peripheral.
 
   pybleno_host.py peripheral INDEX
 

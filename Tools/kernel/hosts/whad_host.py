@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A host of another make, for guest_hosts.py: WHAD, which has a BLE stack of its own in Python down to HCI, in both roles.
+"""A host of another make, for test_hosts.py: WHAD, which has a BLE stack of its own in Python down to HCI, in both roles.
 
   whad_host.py peripheral|central INDEX
 
@@ -30,7 +30,7 @@ def say(event, **more):
 
 
 def short(uuid):
-    """As guest_hosts.py writes it: four digits, also of those that differ in these only."""
+    """As test_hosts.py writes it: four digits, also of those that differ in these only."""
     digits = str(uuid).upper()
     return digits[4:8] if len(digits) > 4 else digits
 

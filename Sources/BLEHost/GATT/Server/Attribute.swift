@@ -70,10 +70,6 @@ public struct SubscriptionModes: OptionSet, Hashable, Sendable {
     static let all: SubscriptionModes = [.notifications, .indications]
 }
 
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension SubscriptionModes: Codable {}
-#endif
-
 extension BluetoothUUID {
     static let genericAccess = BluetoothUUID(UInt16(0x1800))
     static let genericAttribute = BluetoothUUID(UInt16(0x1801))

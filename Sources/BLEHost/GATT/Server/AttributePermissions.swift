@@ -35,7 +35,3 @@ public struct AttributePermissions: OptionSet, Hashable, Sendable {
     static let readSecurity: AttributePermissions = [.readEncryption, .readAuthentication, .readAuthorization]
     static let writeSecurity: AttributePermissions = [.writeEncryption, .writeAuthentication, .writeAuthorization]
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension AttributePermissions: Codable {}
-#endif

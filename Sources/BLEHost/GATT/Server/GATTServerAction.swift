@@ -189,10 +189,3 @@ public struct GATTClientRecord: Equatable, Sendable {
         self.knownTable = knownTable
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension GATTRequestID: Codable {}
-extension GATTAnswer: Codable {}
-extension GATTClientRecord.Configuration: Codable {}
-extension GATTClientRecord: Codable {}
-#endif

@@ -91,13 +91,6 @@ public struct CharacteristicExtendedProperties: OptionSet, Hashable, Sendable {
     public static let writableAuxiliaries = CharacteristicExtendedProperties(rawValue: 0x0002)
 }
 
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension GATTServiceDefinition: Codable {}
-extension GATTCharacteristicDefinition: Codable {}
-extension GATTDescriptorDefinition: Codable {}
-extension CharacteristicExtendedProperties: Codable {}
-#endif
-
 /// The handles of a published service; they stay the same until it is removed.
 public struct GATTPublishedService: Equatable, Sendable {
     /// The type of the service.

@@ -16,12 +16,3 @@ public enum ServerCommand: Equatable, Sendable {
     /// Sends a value to all its subscribers, or only to those on the given links (SPEC PER-21).
     case updateValue(AttributeHandle, value: [UInt8], links: [LinkID]?)
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-// As recordings name them.
-extension ServerCommand: Codable {
-    enum CodingKeys: String, CodingKey {
-        case publish, removeService, disableServices, setDeviceName, respond, updateValue
-    }
-}
-#endif

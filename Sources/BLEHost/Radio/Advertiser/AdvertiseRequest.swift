@@ -49,9 +49,3 @@ public struct AdvertiseRequest: Equatable, Sendable {
         self.overflow = overflow
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension AdvertiseRequest: Codable {}
-extension AdvertiseRequest.Content: Codable {}
-extension AdvertisingInterval: Codable {}
-#endif

@@ -31,8 +31,3 @@ public struct AdvertisingTarget: Hashable, Sendable {
         self.form = form
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension AdvertisingTarget: Codable {}
-extension AdvertisingTarget.Form: Codable {}
-#endif

@@ -29,7 +29,3 @@ public struct ConnectRequest: Hashable, Sendable {
         self.parameters = parameters
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension ConnectRequest: Codable {}
-#endif

@@ -80,6 +80,11 @@ struct Connector {
         }
     }
 
+    /// Whether private addresses wait whose resolution was not tried with these bonds.
+    func hasPrivatePeers(toResolveAt revision: UInt64) -> Bool {
+        revision != resolvedRevision && pending.contains { $0.request.peer.isResolvablePrivate }
+    }
+
     /// Private addresses that operations wait for, each once, in order. Returned once for each revision of the bonds,
     /// and again if further addresses came.
     /// - Parameter revision: the value of `BondTable.resolvingRevision`.

@@ -41,7 +41,7 @@ struct ControllerResolvingList {
 
     /// The maximum number of entries in the controller; 0 if there is no usable list.
     private(set) var capacity = 0
-    private(set) var evidence = Evidence.none
+    var evidence = Evidence.none
     private var held: [Entry] = []
     private var wanted: [Entry] = []
     /// Entries that the controller refused.
@@ -73,6 +73,9 @@ struct ControllerResolvingList {
 
     /// Whether the list has to change, for which the radio must pause.
     var needsRadio: Bool { step != nil || nextStep != nil }
+
+    /// Whether there is something to do, and no answer is missing.
+    var hasNextStep: Bool { step == nil && nextStep != nil }
 
     /// Returns the next command; call only while the radio is idle.
     /// - Returns: `nil` if there is nothing to do or an answer is still missing.
@@ -148,21 +151,13 @@ struct ControllerResolvingList {
 
     // MARK: What it is good for
 
-    /// The controller reported a peer by its identity address.
-    /// - Returns: whether that is news.
-    mutating func resolved(_ identity: DeviceAddress) -> Bool {
-        guard evidence == .none, holds(identity) else { return false }
-        evidence = .resolves
-        return true
-    }
+    /// Whether a report of a peer by its identity address is the first proof that the controller resolves.
+    func isFirstResolution(of identity: DeviceAddress) -> Bool { evidence == .none && holds(identity) }
 
-    /// The host resolved an address that the controller had reported unresolved.
+    /// Whether an address that the host resolved is the first proof that the controller does not.
     /// - Parameter revision: the revision of the list when the address was received.
-    /// - Returns: whether that is news.
-    mutating func leftUnresolved(_ identity: DeviceAddress, revision: UInt32) -> Bool {
-        guard evidence != .doesNotResolve, revision == self.revision, holds(identity) else { return false }
-        evidence = .doesNotResolve
-        return true
+    func wasLeftUnresolved(_ identity: DeviceAddress, revision: UInt32) -> Bool {
+        evidence != .doesNotResolve && revision == self.revision && holds(identity)
     }
 
     /// Whether the list holds the peer and is in use, even if the controller does not resolve addresses with it.

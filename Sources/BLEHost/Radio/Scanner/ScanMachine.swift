@@ -47,7 +47,8 @@ struct ScanMachine {
     private(set) var wanted: ScanParameters?
     private var failures = 0
     private var silence = Self.firstSilence
-    private var lastHeard = Instant.zero
+    /// When the silence began, unless a report came since.
+    private var silentSince = Instant.zero
     /// Whether a conflicting scan can only be ours; we do not switch off another owner's.
     private let isExclusive: Bool
     /// The length of the shortest filter accept list that the controller did not accept. Instead of such a list, or a
@@ -79,6 +80,7 @@ struct ScanMachine {
     /// - Parameter mustYield: whether the radio is needed for something else.
     mutating func want(_ parameters: ScanParameters?, mustYield: Bool = false, at now: Instant) -> Action {
         if parameters != wanted { failures = 0 }
+        if let held = heldUntil, held <= now { heldUntil = nil }
         wanted = parameters
         self.mustYield = mustYield
         return converge(at: now)
@@ -86,9 +88,6 @@ struct ScanMachine {
 
     /// No client wants anything any more, and nothing waits.
     mutating func endLimit() { limit = ChangeLimit() }
-
-    /// A change need not wait any longer.
-    mutating func endHold() { heldUntil = nil }
 
     /// The controller has answered the last action.
     mutating func completed(_ status: HCIStatus, at now: Instant) -> Action {
@@ -119,7 +118,7 @@ struct ScanMachine {
             guard status.isSuccess else { return refused(status, parameters, at: now) }
             failures = 0
             state = .scanning(parameters)
-            lastHeard = now
+            silentSince = now
             return converge(at: now)
         case .disabling(let least):
             // Even if the controller refused: it is off now, or was off before.
@@ -128,12 +127,6 @@ struct ScanMachine {
         case .idle, .scanning, .listening:
             return .none
         }
-    }
-
-    /// A report came.
-    mutating func heard(at now: Instant) {
-        lastHeard = now
-        silence = Self.firstSilence
     }
 
     /// The controller stopped scanning by itself (LE Scan Timeout).
@@ -152,18 +145,22 @@ struct ScanMachine {
         silence = Self.firstSilence
     }
 
-    var nextDeadline: Instant? {
+    /// When the silence has lasted too long.
+    /// - Parameter report: when the last report came.
+    func nextDeadline(lastReport report: Instant) -> Instant? {
         switch state {
-        case .scanning, .listening: lastHeard.advanced(by: silence)
+        case .scanning, .listening: max(silentSince, report).advanced(by: silence(after: report))
         case .idle, .listing, .configuring, .enabling, .disabling: nil
         }
     }
 
+    private func silence(after report: Instant) -> Microseconds { report >= silentSince ? Self.firstSilence : silence }
+
     /// Switches scanning off and on again if no report came for long.
-    mutating func advance(to now: Instant) -> Action {
-        guard let deadline = nextDeadline, deadline <= now else { return .none }
-        silence = min(.microseconds(silence.rawValue &* 2), Self.longestSilence)
-        lastHeard = now
+    mutating func advance(to now: Instant, lastReport report: Instant) -> Action {
+        guard let deadline = nextDeadline(lastReport: report), deadline <= now else { return .none }
+        silence = min(.microseconds(silence(after: report).rawValue &* 2), Self.longestSilence)
+        silentSince = now
         if case .listening = state {
             // The other owner may have stopped: then we can scan ourselves.
             state = .idle
@@ -176,7 +173,7 @@ struct ScanMachine {
     private mutating func refused(_ status: HCIStatus, _ parameters: ScanParameters, at now: Instant) -> Action {
         if !isExclusive, status == .commandDisallowed {
             state = .listening(parameters)
-            lastHeard = now
+            silentSince = now
             return converge(at: now)
         }
         failures += 1

@@ -44,28 +44,3 @@ public struct ScanRequest: Hashable, Sendable {
         self.isInBackground = isInBackground
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension ScanRequest: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case isActive, allowsDuplicates, serviceUUIDs, solicitedServiceUUIDs, name, minimumRSSI, address
-        case isInBackground, scansCodedPHY, includesUnresolvedTargets, acceptList
-    }
-
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            isActive: try container.decode(Bool.self, forKey: .isActive),
-            allowsDuplicates: try container.decode(Bool.self, forKey: .allowsDuplicates),
-            serviceUUIDs: try container.decode([BluetoothUUID].self, forKey: .serviceUUIDs),
-            name: try container.decodeIfPresent(String.self, forKey: .name),
-            minimumRSSI: try container.decodeIfPresent(Int8.self, forKey: .minimumRSSI),
-            address: try container.decodeIfPresent(DeviceAddress.self, forKey: .address),
-            isInBackground: try container.decode(Bool.self, forKey: .isInBackground))
-        solicitedServiceUUIDs = try container.decodeIfPresent([BluetoothUUID].self, forKey: .solicitedServiceUUIDs)
-        try container.update(&scansCodedPHY, .scansCodedPHY)
-        try container.update(&includesUnresolvedTargets, .includesUnresolvedTargets)
-        try container.update(&acceptList, .acceptList)
-    }
-}
-#endif

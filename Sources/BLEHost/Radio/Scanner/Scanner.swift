@@ -13,9 +13,6 @@ struct Scanner {
         var filter: ScanFilter
         /// The same for all scans whose filters match the same devices.
         var selection: UInt64
-        /// By slot of the device table: the hash of the content that was last checked, whether reported or not; 0 for
-        /// none.
-        var judged: [UInt64] = []
     }
 
     /// One report, legacy or extended; its data are passed separately.
@@ -51,7 +48,12 @@ struct Scanner {
     /// then share this array.
     private var latestOthers: [Discovery.Seeker] = []
 
-    private var wishes: [Wish] = []
+    private var wishes: [Wish] = [] { didSet { revision += 1 } }
+    /// Grows when the clients' scans change.
+    private(set) var revision: UInt64 = 0
+    /// For each of these, by slot of the device table: the hash of the content that was last checked, whether reported
+    /// or not; 0 for none.
+    private var judged: [[UInt64]] = []
     private var lastSelection: UInt64 = 0
     private var devices: DeviceTable
     private var held = Queue<(slot: DeviceTable.Slot, key: DeviceTable.Key, until: Instant)>()
@@ -75,6 +77,7 @@ struct Scanner {
         let selection = selection(of: filter)
         wishes.append(
             Wish(operation: operation, client: client, request: request, filter: filter, selection: selection))
+        judged.append([])
     }
 
     /// The number of what a filter selects: that of another scan which selects the same, or a new one.
@@ -99,7 +102,7 @@ struct Scanner {
     /// A client that got every packet knows all devices that match.
     private mutating func noteReported(to index: Int) {
         let filter = wishes[index].filter
-        wishes[index].judged = devices.slots.map { slot in
+        judged[index] = devices.slots.map { slot in
             filter.matches(devices[slot]) ? devices[slot].contentHash : 0
         }
     }
@@ -108,6 +111,7 @@ struct Scanner {
     mutating func remove(_ operation: OperationID) -> Bool {
         guard let index = wishes.firstIndex(where: { $0.operation == operation }) else { return false }
         wishes.remove(at: index)
+        judged.remove(at: index)
         if wishes.isEmpty { forget() }
         return true
     }
@@ -116,6 +120,7 @@ struct Scanner {
     mutating func removeAll() -> [OperationID] {
         let ended = wishes.map { $0.operation }
         wishes.removeAll()
+        judged.removeAll()
         forget()
         return ended
     }
@@ -175,9 +180,7 @@ struct Scanner {
         case .replaced(let replaced, let early):
             slot = replaced
             if early { forgottenDevices &+= 1 }
-            for index in wishes.indices where slot.number < wishes[index].judged.count {
-                wishes[index].judged[slot.number] = 0
-            }
+            for index in judged.indices where slot.number < judged[index].count { judged[index][slot.number] = 0 }
         }
         guard take(report, data: data, hash: hash, into: slot, at: now) else { return }
         if report.isScanResponse {
@@ -275,13 +278,13 @@ struct Scanner {
                 guard matches(index, slot, &latest) else { continue }
             } else {
                 guard !isHeld else { continue }
-                if slot.number < wishes[index].judged.count {
-                    guard wishes[index].judged[slot.number] != content else { continue }
+                if slot.number < judged[index].count {
+                    guard judged[index][slot.number] != content else { continue }
                 } else {
-                    let missing = devices.count - wishes[index].judged.count
-                    wishes[index].judged.append(contentsOf: repeatElement(0, count: missing))
+                    let missing = devices.count - judged[index].count
+                    judged[index].append(contentsOf: repeatElement(0, count: missing))
                 }
-                wishes[index].judged[slot.number] = content
+                judged[index][slot.number] = content
                 guard matches(index, slot, &latest) else { continue }
             }
             if !joinsDiscoveries {

@@ -155,9 +155,3 @@ public struct TrainReport: Hashable, Sendable {
         self.time = time
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension TrainRequest: Codable {}
-extension TrainRequest.Advertiser: Codable {}
-extension TrainOptions: Codable {}
-#endif

@@ -132,9 +132,3 @@ public struct TrainResponse: Hashable, Sendable {
             && data.count <= Self.longestData
     }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension TrainSubevents: Codable {}
-extension SubeventData: Codable {}
-extension TrainResponse: Codable {}
-#endif

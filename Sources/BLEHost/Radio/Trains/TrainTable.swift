@@ -352,26 +352,27 @@ struct TrainTable {
         }.map { $0.operation }
     }
 
+    /// Whether a report has all of its data: no part went before, and none follows.
+    func isWhole(_ part: Part) -> Bool {
+        part.status != .incompleteMoreToCome
+            && !entries.contains { $0.trains.contains { $0.handle == part.handle && !$0.fragments.isEmpty } }
+    }
+
     /// LE Periodic Advertising Report: joins fragments.
-    /// - Parameter deliver: gets whole data, for each operation that follows the train, and its subevent if it has any.
-    mutating func receive(
-        _ part: Part, _ octets: [UInt8], at now: Instant, _ deliver: (OperationID, ClientID, TrainReport) -> Void
-    ) {
+    mutating func receive(_ part: Part, _ octets: [UInt8], at now: Instant, into events: inout EventQueue) {
         for index in entries.indices {
-            guard let place = entries[index].trains.firstIndex(where: { $0.handle == part.handle }) else { continue }
-            let information = entries[index].trains[place].information
-            if BuiltIn.responses, let subevent = part.subevent {
-                let count = information.subevents?.count ?? 0
-                guard entries[index].options.wants(subevent, of: count) else { continue }
-            }
+            guard let place = entries[index].place(of: part) else { continue }
             guard let data = entries[index].trains[place].join(part, octets) else { continue }
-            deliver(
-                entries[index].operation, entries[index].client,
-                TrainReport(
-                    advertiser: information.advertiser, identifier: information.identifier, data: data,
-                    isTruncated: part.status == .incompleteTruncated, rssi: part.rssi,
-                    txPower: part.transmitPower == 127 ? nil : part.transmitPower, event: part.event,
-                    subevent: part.subevent, time: now))
+            events.append(entries[index].report(part, place, data, at: now))
+        }
+    }
+
+    /// Whole data, for each operation that follows the train, and its subevent if it has any.
+    func deliver(_ part: Part, _ octets: [UInt8], at now: Instant, into events: inout EventQueue) {
+        guard part.status != .failedToReceive else { return }
+        for entry in entries {
+            guard let place = entry.place(of: part) else { continue }
+            events.append(entry.report(part, place, octets, at: now))
         }
     }
 
@@ -441,6 +442,25 @@ struct TrainTable {
         }
         entries.removeAll { $0.isClosed }
         return losses
+    }
+}
+
+extension TrainTable.Entry {
+    /// The place of the train to which a report belongs, if its data are wanted.
+    fileprivate func place(of part: TrainTable.Part) -> Int? {
+        guard let place = trains.firstIndex(where: { $0.handle == part.handle }) else { return nil }
+        guard BuiltIn.responses, let subevent = part.subevent else { return place }
+        return options.wants(subevent, of: trains[place].information.subevents?.count ?? 0) ? place : nil
+    }
+
+    fileprivate func report(_ part: TrainTable.Part, _ place: Int, _ data: [UInt8], at now: Instant) -> HostEvent {
+        let train = trains[place].information
+        let report = TrainReport(
+            advertiser: train.advertiser, identifier: train.identifier, data: data,
+            isTruncated: part.status == .incompleteTruncated, rssi: part.rssi,
+            txPower: part.transmitPower == 127 ? nil : part.transmitPower, event: part.event, subevent: part.subevent,
+            time: now)
+        return .train(operation, client, .report(report))
     }
 }
 

@@ -15,10 +15,8 @@ extension LinkSecurityMachine {
     }
 
     /// As the central, encrypts the link or changes its key.
-    mutating func encrypt(
-        with key: LongTermKey, _ properties: KeyProperties, at now: Instant, into effects: inout Effects
-    ) {
-        beginChange(to: properties, at: now)
+    mutating func encrypt(with key: LongTermKey, _ properties: KeyProperties, into effects: inout Effects) {
+        beginChange(to: properties, at: effects.now)
         switch gate {
         case .closed: gate = .closed(nil)
         case .weak: gate = .weak(nil)
@@ -38,11 +36,9 @@ extension LinkSecurityMachine {
     /// The central encrypts the link, and the controller asks for the peripheral's key (Core 5.4, Vol 4, Part E,
     /// 7.7.65.5).
     /// - Returns: whether there is such a key.
-    mutating func answer(
-        _ wanted: LELongTermKeyRequest, _ bonds: Bonds, at now: Instant, into effects: inout Effects
-    ) -> Bool {
+    mutating func answer(_ wanted: LELongTermKeyRequest, _ bonds: Bonds, into effects: inout Effects) -> Bool {
         guard let (key, properties) = key(for: wanted, bonds) else { return false }
-        beginChange(to: properties, at: now)
+        beginChange(to: properties, at: effects.now)
         if BuiltIn.pairing { continuePairing { $0.encryptionBegan() } }
         effects.commands.append(
             LELongTermKeyRequestReply(connectionHandle: id.handle, longTermKey: key),

@@ -248,9 +248,9 @@ extension LinkSecurityMachine {
     }
 
     /// The controller has confirmed the last packet of the link.
-    mutating func lastPacketGone(at now: Instant, into effects: inout Effects) {
-        if case .queued = lastKeys { lastKeys = .delivered(storedAt: now.advanced(by: Self.bondStorageTime)) }
-        if case .delivered(let storedAt) = lastKeys, now < storedAt {
+    mutating func lastPacketGone(into effects: inout Effects) {
+        if case .queued = lastKeys { lastKeys = .delivered(storedAt: effects.now.advanced(by: Self.bondStorageTime)) }
+        if case .delivered(let storedAt) = lastKeys, effects.now < storedAt {
             heldDisconnect?.deadline = storedAt
         } else {
             disconnectAfterLastPackets(into: &effects)

@@ -262,7 +262,7 @@ extension LinkSecurityMachine {
 
     mutating func begin(
         _ side: PairingMachine.Role, _ beginning: Beginning, _ bonds: Bonds, _ attempts: inout PairingAttempts,
-        at now: Instant, into effects: inout Effects
+        into effects: inout Effects
     ) {
         var options = beginning.options
         // If any device may pair without authentication, a fixed passkey protects nothing and is only revealed. A
@@ -285,12 +285,13 @@ extension LinkSecurityMachine {
                 // The operator's permission also covers a weaker bond.
                 bond: options.replacesBond ? nil : bonds.bond(for: identity), needsConsent: beginning.needsConsent,
                 unprovenIdentity: isUnproven && bonds.hasBond(with: identity) ? identity.withoutIdentityMark : nil,
-                passkeyRefusal: attempts.failures.refusal(of: entry, at: now), isShared: beginning.parties != nil,
+                passkeyRefusal: attempts.failures.refusal(of: entry, at: effects.now),
+                isShared: beginning.parties != nil,
                 isOfPeer: beginning.isOfPeer))
         pairing = .running(machine, number: attempts.nextNumber(), question: nil)
         parties = beginning.parties
         countedUser = beginning.countedUser
-        began = now
+        began = effects.now
         if let asked = parties?.asked ?? parties?.owner { effects.events.append(.pairing(id, .belongs(to: asked))) }
         effects.events.append(.pairing(id, .started))
     }
@@ -366,13 +367,13 @@ extension LinkSecurityMachine {
 
     /// The keys have been exchanged; asks the user whether they may replace a bond.
     mutating func askToReplace(
-        _ identity: DeviceAddress, _ outcome: PairingOutcome, _ attempts: inout PairingAttempts, at now: Instant,
+        _ identity: DeviceAddress, _ outcome: PairingOutcome, _ attempts: inout PairingAttempts,
         into effects: inout Effects
     ) {
         guard let machine else { return }
         let question = attempts.nextQuestion(.replaceBond(identity), for: parties)
         pairing = .unsettled(
-            machine, outcome, question: question, deadline: now.advanced(by: Self.claimTimeout))
+            machine, outcome, question: question, deadline: effects.now.advanced(by: Self.claimTimeout))
         effects.events.append(.pairing(id, .question(question)))
     }
 
@@ -397,32 +398,30 @@ extension LinkSecurityMachine {
     ///   - isByPeer: whether the peer, or the radio, ended it.
     mutating func pairingEnded(
         with failure: SecurityFailure, isTry: Bool = true, isByPeer: Bool = true, _ attempts: inout PairingAttempts,
-        at now: Instant, into effects: inout Effects
+        into effects: inout Effects
     ) {
         if failure == .timedOut { isBlocked = true }
         if let machine, machine.setup.isOfPeer, isByPeer, !machine.wasCancelled, !machine.wasGivenUp {
-            attempts.failures.requestFailed(guarded(countedUser), at: now)
+            attempts.failures.requestFailed(guarded(countedUser), at: effects.now)
         }
-        noteTry(isTry ? machine : nil, failure, &attempts, at: now, into: &effects)
+        noteTry(isTry ? machine : nil, failure, &attempts, into: &effects)
         pairing = .none
         effects.events.append(.pairing(id, .failed(failure)))
     }
 
     /// Pairing ends with its link, or because the link is about to end; operations that wait for it end with the link.
     /// - Parameter isByPeer: whether the peer, or the radio, ended the link.
-    mutating func pairingLost(
-        isByPeer: Bool, _ attempts: inout PairingAttempts, at now: Instant, into effects: inout Effects
-    ) {
+    mutating func pairingLost(isByPeer: Bool, _ attempts: inout PairingAttempts, into effects: inout Effects) {
         guard BuiltIn.pairing else { return }
         guard isPairing else { return }
-        pairingEnded(with: .linkLost, isByPeer: isByPeer, &attempts, at: now, into: &effects)
+        pairingEnded(with: .linkLost, isByPeer: isByPeer, &attempts, into: &effects)
     }
 
     /// Makes the peer wait if it may know more about the passkey than before. Our value reveals one bit of a fixed
     /// passkey. If a peer could break off, disconnect or stay silent after it without a wait, it would learn the other
     /// bits in as many attempts (Core 5.4, Vol 3, Part H, 2.3.6).
     private func noteTry(
-        _ machine: PairingMachine?, _ failure: SecurityFailure, _ attempts: inout PairingAttempts, at now: Instant,
+        _ machine: PairingMachine?, _ failure: SecurityFailure, _ attempts: inout PairingAttempts,
         into effects: inout Effects
     ) {
         guard failure.isSuspicious || machine?.hasShownValue ?? false else { return }
@@ -434,7 +433,7 @@ extension LinkSecurityMachine {
                 role: role, fixed: machine.setup.options.passkey, isDisclosed: machine.hasDisclosedPasskey,
                 user: user)
         }
-        if attempts.failures.guessFailed(guarded(user), entry, at: now) {
+        if attempts.failures.guessFailed(guarded(user), entry, at: effects.now) {
             effects.events.append(.pairing(id, .passkeyLocked))
         }
     }

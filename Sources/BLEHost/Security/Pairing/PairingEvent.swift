@@ -132,8 +132,3 @@ public enum SecurityFailure: Error, Hashable, Sendable {
     /// The app or its user cancelled.
     case cancelled
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension PairingQuestionID: Codable {}
-extension PairingAnswer: Codable {}
-#endif

@@ -137,38 +137,3 @@ extension OutOfBandData: CustomStringConvertible {
 extension LocalOutOfBandData: CustomStringConvertible {
     public var description: String { "(local out-of-band data)" }
 }
-
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension IOCapability: Codable {}
-extension KeyDistribution: Codable {}
-extension OutOfBandData: Codable {}
-extension OutOfBandData.SecureConnectionsData: Codable {}
-extension LocalOutOfBandData: Codable {}
-
-extension PairingOptions: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case ioCapability, isBonding, requiresAuthentication, allowsSecureConnections, requiresSecureConnections
-        case minimumKeySize, maximumKeySize, initiatorKeys, responderKeys, passkey, acceptsDebugKeys, asksConsent
-        case prefersAuthentication, replacesBond
-    }
-
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init()
-        try container.update(&ioCapability, .ioCapability)
-        try container.update(&isBonding, .isBonding)
-        try container.update(&requiresAuthentication, .requiresAuthentication)
-        try container.update(&allowsSecureConnections, .allowsSecureConnections)
-        try container.update(&requiresSecureConnections, .requiresSecureConnections)
-        try container.update(&minimumKeySize, .minimumKeySize)
-        try container.update(&maximumKeySize, .maximumKeySize)
-        try container.update(&initiatorKeys, .initiatorKeys)
-        try container.update(&responderKeys, .responderKeys)
-        passkey = try container.decodeIfPresent(UInt32.self, forKey: .passkey)
-        try container.update(&acceptsDebugKeys, .acceptsDebugKeys)
-        try container.update(&asksConsent, .asksConsent)
-        try container.update(&prefersAuthentication, .prefersAuthentication)
-        try container.update(&replacesBond, .replacesBond)
-    }
-}
-#endif

@@ -66,10 +66,6 @@ extension LocalIdentity: CustomStringConvertible {
     public var description: String { "identity \(address)" }
 }
 
-#if !hasFeature(Embedded) && !JELLING_WITHOUT_CODING
-extension LocalIdentity: Codable {}
-#endif
-
 #if !hasFeature(Embedded)
 extension LocalIdentity: CustomReflectable {
     /// Empty, so that code that prints the parts of a value never prints a key.

@@ -1,7 +1,7 @@
 import BLEAppLifecycle
 import BLEDaemon
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 import BLEPackets
 
 /// The sessions of a daemon over one engine: two tools, the second of them an operator's, an app and an operator,
@@ -58,12 +58,7 @@ struct FuzzedSessions: ~Copyable {
     }
 
     private mutating func greet(_ number: Int) {
-        receive(
-            number,
-            WireFromClient.with {
-                $0.hello.version = BledProtocol.version
-                $0.hello.session = .tool
-            }.framed())
+        receive(number, FromClient.hello(Greeting(.tool)).framed())
         if let information { _ = tools[number].session.beginIfWaiting(information, bonds: []) }
         settle()
     }
@@ -75,9 +70,7 @@ struct FuzzedSessions: ~Copyable {
         for request in [ClientRequest.createCentral(ManagerOptions()), .createPeripheral(ManagerOptions())] {
             var manager: UInt32 = 1
             if case .createPeripheral = request { manager = 2 }
-            receiveApp(
-                WireFromClient.with { $0.appRequest = WireAppRequest(request, from: ManagerID(rawValue: manager)) }
-                    .framed())
+            receiveApp(FromClient.appRequest(AppRequest(request, from: ManagerID(rawValue: manager))).framed())
         }
     }
 
@@ -217,11 +210,6 @@ struct FuzzedSessions: ~Copyable {
                 tools[number].session.submitted(request, as: operation)
                 if tools[number].session.requestCount > limits.requests { violation = "more requests than the limit" }
             case .send(let message): violation = tools[number].send(message) ?? check(message)
-            case .notified(let frame):
-                let event = GATTClientEvent.notification(GATTNotification(frame, for: tools[number].client))
-                if let message = WireFromDaemon(.gatt(frame.link, event)) {
-                    violation = tools[number].send(message) ?? check(message)
-                }
             case .written: break
             case .serves: tools[number].session.serves(among: [])
             case .advertises: tools[number].session.controllerAdvertises(true)
@@ -265,10 +253,10 @@ struct FuzzedSessions: ~Copyable {
 
     private mutating func receiveOperator(_ octets: [UInt8]) {
         operatorSession.receive(octets.span.bytes)
-        do throws(WireError) {
+        do throws(MessageError) {
             while let request = try operatorSession.next() {
-                if case .answerAlert(let answer)? = request.request {
-                    life.alertAnswered(AlertID(rawValue: answer.alert), isAccepted: answer.accepts, at: now)
+                if case .answerAlert(let alert, let accepts) = request {
+                    life.alertAnswered(AlertID(rawValue: alert), isAccepted: accepts, at: now)
                 }
             }
         } catch {
@@ -277,10 +265,11 @@ struct FuzzedSessions: ~Copyable {
     }
 
     /// A client can decode it, and finds the same in it.
-    private func check(_ message: WireFromDaemon) -> String? {
+    private func check(_ message: FromDaemon) -> String? {
         let octets = message.framed()
-        guard octets.count <= BledProtocol.eventLimit else { return "a message of \(octets.count) octets" }
-        guard let decoded = try? WireFromDaemon(octets: octets[FrameReader.headerOctets...]), decoded == message else {
+        guard 1...BledProtocol.eventLimit ~= octets.count else { return "a message of \(octets.count) octets" }
+        guard let decoded = try? FromDaemon(octets: octets[FrameReader.headerOctets...]), decoded.framed() == octets
+        else {
             return "a client cannot decode \(message)"
         }
         return nil

@@ -1,6 +1,6 @@
 import BLEDaemon
-import BLEDaemonProtocol
 import BLEHost
+import BLEMessages
 
 /// A tool's session, and what it may do.
 struct FuzzedTool {
@@ -39,8 +39,8 @@ struct FuzzedTool {
     }
 
     /// - Returns: what is wrong with the message.
-    mutating func send(_ message: WireFromDaemon) -> String? {
-        guard case .completed(let end)? = message.message else { return nil }
-        return ended.insert(end.operation).inserted ? nil : "request \(end.operation) has ended twice"
+    mutating func send(_ message: FromDaemon) -> String? {
+        guard case .completed(let operation, _) = message else { return nil }
+        return ended.insert(operation.rawValue).inserted ? nil : "request \(operation.rawValue) has ended twice"
     }
 }

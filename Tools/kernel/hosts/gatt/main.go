@@ -1,4 +1,4 @@
-// A host of another make, for guest_hosts.py: the Go package gatt, which opens the controller itself, as a peripheral or a central.
+// A host of another make, for test_hosts.py: the Go package gatt, which opens the controller itself, as a peripheral or a central.
 //
 //	gatt-host peripheral|central INDEX
 //
@@ -48,7 +48,7 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// An attribute's UUID as guest_hosts.py writes it: four digits, also of those that differ in these only.
+// An attribute's UUID as test_hosts.py writes it: four digits, also of those that differ in these only.
 func short(u gatt.UUID) string {
 	digits := strings.ToUpper(u.String())
 	if len(digits) > 4 {

@@ -12,7 +12,7 @@ const (
 	interval = 300 * time.Millisecond
 )
 
-// The services that guest_hosts.py expects.
+// The services that test_hosts.py expects.
 func services(h *host) []*gatt.Service {
 	access := gatt.NewService(gatt.UUID16(0x1800))
 	access.AddCharacteristic(gatt.UUID16(0x2A00)).SetValue([]byte(name))

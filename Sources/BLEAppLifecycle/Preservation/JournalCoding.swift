@@ -1,0 +1,7 @@
+import BLEHost
+import BLEPackets
+
+// Values of the engine as the journal writes them.
+
+extension AttributePermissions: Codable {}
+extension CharacteristicProperties: Codable {}

@@ -1,0 +1,336 @@
+"""Bonds and keys: who may replace or evict a bond, which keys suffice, and who sends which keys."""
+import time
+
+from pytest import mark, param
+
+from jelling.attributes import READ, WRITE
+from attack.test_honest import BEAT, PROFILE, SECRET, lock
+from jelling.peer import resolvable
+from jelling.smp import DISPLAY, KEYBOARD, NOTHING
+
+PASSKEY = ['--io', 'display', '--mitm', '--passkey', '123456']
+REPEATED_ATTEMPTS = 0x09
+
+
+def bonded_central(bench, tool, address='C0:00:00:00:00:02', **settings):
+    """A central with a bond that has disconnected."""
+    peer = bench.central(address).connect()
+    peer.pair(**settings)
+    tool.wait_event('paired')
+    peer.disconnect()
+    return peer
+
+
+def still_bonded(peer):
+    peer.connect()
+    assert peer.encrypt(), 'the bond of the victim is gone'
+    assert peer.read(peer.find(SECRET)) == b'secret'
+    peer.disconnect()
+
+
+# Line 4: strangers and bonds
+
+def test_serve_bond_is_not_replaced(bench):
+    """A stranger under a bonded central's address pairs Just Works: refused, and the bond still works for its owner"""
+    tool = bench.serve(PROFILE)
+    victim = bonded_central(bench, tool)
+    stranger = bench.central(victim.address).connect()
+    pairing = stranger.pair(wait=False).wait_end()
+    assert pairing.failure is not None, 'the stranger was paired'
+    stranger.disconnect()
+    told = [l for l in tool.lines if l.get('event') == 'encrypted' and l.get('bonded')]
+    assert told == []
+    still_bonded(victim)
+    bench.stop(tool)
+    assert len(bench.bonds()) == 1
+
+
+def test_serve_bond_is_not_replaced_by_identity(bench):
+    """A stranger that distributes a bonded central's identity address does not replace its bond"""
+    tool = bench.serve(PROFILE)
+    victim = bonded_central(bench, tool)
+    stranger = bench.central('C0:00:00:00:00:66').connect()
+    stranger.pair(wait=False, identity=(True, victim.address)).wait_end()
+    stranger.disconnect()
+    still_bonded(victim)
+    bench.stop(tool)
+
+
+def test_serve_bond_is_not_replaced_by_identity_and_key(bench):
+    """A stranger that distributes a bonded central's identity address and its very IRK does not replace its bond"""
+    tool = bench.serve(PROFILE)
+    victim = bonded_central(bench, tool)
+    stranger = bench.central('C0:00:00:00:00:66').connect()
+    stranger.pair(wait=False, identity=(True, victim.address), irk=victim.irk).wait_end()
+    stranger.disconnect()
+    still_bonded(victim)
+    bench.stop(tool)
+
+
+def test_serve_authenticated_bond_stays(bench):
+    """An authenticated bond is not replaced by a pairing without authentication from its resolvable address"""
+    tool = bench.serve(PROFILE, *PASSKEY)
+    victim = bench.central()
+    victim.identity = True, 'C0:00:00:00:00:77'
+    victim.connect()
+    victim.pair(io=KEYBOARD, mitm=True, passkey=123456)
+    victim.disconnect()
+    bench.stop(tool)
+    tool = bench.serve(PROFILE)
+    stranger = bench.central(resolvable(victim.irk)).connect()
+    stranger.pair(wait=False).wait_end()
+    stranger.disconnect()
+    victim.address = resolvable(victim.irk)
+    still_bonded(victim)
+    bench.stop(tool)
+
+
+def test_serve_owner_pairs_again(bench):
+    """A bonded central that encrypts with its key may pair again over that link; the new key is used from then on"""
+    tool = bench.serve(PROFILE)
+    peer = bonded_central(bench, tool)
+    old = peer.keys.ours
+    peer.connect()
+    assert peer.encrypt(), 'the bond is gone'
+    peer.pair()
+    assert peer.keys.ours != old, 'no new key'
+    peer.disconnect()
+    still_bonded(peer)
+    bench.stop(tool)
+    assert len(bench.bonds()) == 1
+
+
+def test_pair_again_keeps_the_bond(bench):
+    """`pair` with a device under a bonded address that has lost its keys: refused with the remedy, the bond stays"""
+    peer = lock(bench)
+    bench.run('pair', 'Lock')
+    keys, peer.keys = peer.wait_pairing().keys, None
+    result = bench.run('pair', 'Lock', status=None)
+    assert result.status == 1, 'exit status: ' + result.describe()
+    assert 'unpair' in result.stderr or '--replace' in result.stderr, f'no remedy: {result.stderr}'
+    assert len(peer.pairings) == 1
+    peer.keys = keys
+    assert bench.gatt('read', SECRET).events('value')[0]['value'] == b'secret'.hex()
+
+
+@mark.slow
+def test_serve_crowd_evicts_no_used_bond(bench):
+    """A hundred and ten pairings from random addresses remove no bond that was used in this run"""
+    tool = bench.serve(PROFILE)
+    victim = bonded_central(bench, tool)
+    still_bonded(victim)
+    for number in range(110):
+        stranger = bench.central(f'C0:11:00:00:{number // 256:02X}:{number % 256:02X}').connect()
+        stranger.pair(wait=False).wait_end()
+        stranger.disconnect()
+    still_bonded(victim)
+    bench.stop(tool)
+
+
+def test_serve_victim_is_not_locked_out(bench):
+    """Repeated failures under a victim's address do not affect its bond and its encryption"""
+    tool = bench.serve(PROFILE, *PASSKEY)
+    victim = bench.central().connect()
+    victim.pair(io=KEYBOARD, mitm=True, passkey=123456)
+    victim.disconnect()
+    for number in range(3):
+        stranger = bench.central(victim.address).connect()
+        stranger.pair(wait=False, io=KEYBOARD, mitm=True, passkey=number).wait_end()
+        stranger.disconnect()
+    started = time.monotonic()
+    still_bonded(victim)
+    assert time.monotonic() - started < 10, 'the victim had to wait'
+    bench.stop(tool)
+
+
+# Line 5: what suffices
+
+def test_pair_short_key(bench):
+    """`pair` refuses a peripheral that supports only keys of seven octets (Encryption Key Size)"""
+    peer = lock(bench)
+    peer.pairing = {'size': 7}
+    result = bench.run('pair', 'Lock', status=None)
+    assert result.status == 1, 'exit status: ' + result.describe()
+    assert peer.wait_pairing().failure == 0x06
+    assert bench.bonds() == []
+
+
+def test_pair_short_key_legacy(bench):
+    """A peripheral that offers fifteen octets of key, legacy, is refused by `pair`"""
+    peer = lock(bench)
+    peer.pairing = {'size': 15, 'secure': False}
+    result = bench.run('pair', 'Lock', status=None)
+    assert result.status == 1, 'exit status: ' + result.describe()
+    assert bench.bonds() == []
+
+
+def test_pair_short_key_on_purpose(bench):
+    """If the operator allows it (--min-key-size 7), a key of seven octets is accepted and reported"""
+    peer = lock(bench)
+    peer.pairing = {'size': 7}
+    assert bench.run('pair', 'Lock', '--min-key-size', '7').events('paired')[0]['keySize'] == 7
+
+
+def test_serve_short_key(bench):
+    """A central that offers seven octets of key is refused by `serve` (Encryption Key Size)"""
+    tool, peer = bench.served(PROFILE)
+    pairing = peer.pair(wait=False, size=7).wait_end()
+    assert pairing.failure == 0x06
+    assert peer.read(peer.find(SECRET)) == 0x05
+    bench.stop(tool)
+    assert bench.bonds() == []
+
+
+def test_serve_short_key_on_purpose(bench):
+    """If the operator allows it (--min-key-size 7), `serve` accepts a key of seven octets"""
+    tool, peer = bench.served(PROFILE, '--min-key-size', '7')
+    peer.pair(size=7)
+    assert peer.read(peer.find(SECRET)) == b'secret'
+    bench.stop(tool)
+
+
+def test_pair_secure_connections_only(bench):
+    """`pair --secure-connections-only` refuses a legacy peripheral, and accepts an authenticated Secure Connections key"""
+    peer = lock(bench)
+    options = ['--secure-connections-only', '--io', 'keyboard', '--passkey', '123456', '--mitm']
+    peer.pairing = {'secure': False, 'io': DISPLAY, 'mitm': True, 'passkey': 123456}
+    assert bench.run('pair', 'Lock', *options, status=None).status == 1
+    assert bench.bonds() == []
+    time.sleep(2.2)     # what follows a failure at once is refused
+    peer.pairing = {'io': DISPLAY, 'mitm': True, 'passkey': 123456}
+    line = bench.run('pair', 'Lock', *options).events('paired')[0]
+    assert (line['secureConnections'], line['authenticated'], line['keySize']) == (True, True, 16)
+
+
+def test_serve_secure_connections_only(bench):
+    """`serve --secure-connections-only` refuses a legacy central and one without authentication"""
+    tool = bench.serve(PROFILE, '--secure-connections-only', *PASSKEY)
+    for settings in ({'secure': False, 'io': KEYBOARD, 'mitm': True, 'passkey': 123456}, {'io': NOTHING}):
+        peer = bench.central(f'C0:00:00:00:00:{len(settings):02X}').connect()
+        pairing = peer.pair(wait=False, **settings).wait_end()
+        assert isinstance(pairing.failure, int), f'{settings}: {pairing.failure}'
+        peer.disconnect()
+    bench.stop(tool)
+    assert bench.bonds() == []
+
+
+def test_serve_weak_bond_under_mitm(bench):
+    """A bond without authentication does not open protected values once `serve --mitm` requires more"""
+    tool = bench.serve(PROFILE)
+    peer = bonded_central(bench, tool)
+    bench.stop(tool)
+    tool = bench.serve(PROFILE, *PASSKEY)
+    peer.connect()
+    if peer.encrypt():
+        value = peer.read(peer.find(SECRET))
+        assert value != b'secret', 'a bond without authentication was enough'
+    bench.stop(tool)
+
+
+def test_serve_weak_bond_subscriptions(bench):
+    """With such a bond, subscriptions to protected values are not served"""
+    profile = {'services': [{'uuid': '180D', 'characteristics': [
+        {'uuid': BEAT, 'properties': ['notify', 'notifyEncryptionRequired'], 'value': '0040', 'notifyEvery': 0.1}]}]}
+    tool = bench.serve(profile)
+    peer = bench.central().connect()
+    peer.pair()
+    assert peer.subscribe(peer.find(BEAT)) == 0
+    peer.values(1)
+    peer.disconnect()
+    bench.stop(tool)
+    tool = bench.serve(profile, *PASSKEY)
+    peer.connect()
+    peer.heard.clear()
+    peer.encrypt()
+    time.sleep(0.7)
+    assert [p.hex() for p in peer.sent(4, opcodes={0x1B, 0x1D})] == []
+    bench.stop(tool)
+
+
+def test_gatt_weak_bond_under_mitm(bench):
+    """A bond without authentication does not satisfy `pair --mitm`"""
+    peer = lock(bench)
+    bench.run('pair', 'Lock')
+    peer.wait_pairing()
+    peer.pairing = {'io': DISPLAY, 'mitm': True, 'passkey': 123456}
+    result = bench.run('pair', 'Lock', '--io', 'keyboard', '--mitm', '--passkey', '123456', status=None)
+    said = result.events('paired')
+    assert result.status == 1 or said and said[0]['authenticated'], result.describe()
+
+
+# Keys that were agreed (3.6.1), and identities
+
+@mark.parametrize('secure', [param(True, id='secure'), param(False, id='legacy')])
+def test_pair_keys_without_bonding(bench, secure):
+    """`pair` distributes the keys that were agreed to a peer that does not bond"""
+    peer = lock(bench)
+    peer.pairing = {'bonding': False, 'secure': secure}
+    result = bench.run('pair', 'Lock', status=None)
+    pairing = peer.wait_pairing()
+    assert pairing.failure is None
+    wanted = {0x08, 0x09, 0x0A} & agreed(pairing.response[5]) | (set() if secure else {0x06, 0x07} & agreed(pairing.response[5]))
+    assert {c for c in pairing.received if 6 <= c <= 10} == wanted
+    assert result.seconds < 28, f'silence: {result.describe()}'
+
+
+@mark.parametrize('secure', [param(True, id='secure'), param(False, id='legacy')])
+def test_serve_keys_without_bonding(bench, secure):
+    """`serve` distributes the keys that were agreed to a peer that does not bond"""
+    tool, peer = bench.served(PROFILE)
+    pairing = peer.pair(bonding=False, secure=secure)
+    wanted = agreed(pairing.response[6]) - (set() if not secure else {0x06, 0x07})
+    assert {c for c in pairing.received if 6 <= c <= 10} == wanted
+    assert peer.read(peer.find(SECRET)) == b'secret'
+    bench.stop(tool)
+
+
+def agreed(bits):
+    return ({0x06, 0x07} if bits & 1 else set()) | ({0x08, 0x09} if bits & 2 else set()) | ({0x0A} if bits & 4 else set())
+
+
+def test_pair_shared_identity_key(bench):
+    """`pair`: two devices that share an identity key are both bonded, and each is encrypted with its own key"""
+    irk = bytes(range(16))
+    for number in (1, 2):
+        address = f'C0:00:00:00:01:{number:02X}'
+        peer = bench.device(f'Tag {number}', address)
+        peer.server.service('180D')
+        peer.server.characteristic(SECRET, READ | WRITE, address.encode(), needs='encryption')
+        peer.pairing = {'irk': irk}
+        peer.advertise()
+        bench.run('pair', f'Tag {number}')
+    for number in (1, 2):
+        value = bench.gatt('read', SECRET, peer=f'Tag {number}').events('value')[0]['value']
+        assert bytes.fromhex(value).decode() == f'C0:00:00:00:01:{number:02X}'
+    assert len(bench.bonds()) == 2
+
+
+def test_serve_shared_identity_key(bench):
+    """`serve`: two devices that share an identity key are both bonded, and each is encrypted with its own key"""
+    irk = bytes(range(16))
+    tool = bench.serve(PROFILE)
+    peers = [bench.central(f'C0:00:00:00:01:{n:02X}') for n in (1, 2)]
+    for peer in peers:
+        peer.connect()
+        peer.pair(irk=irk)
+        peer.disconnect()
+    for peer in peers:
+        still_bonded(peer)
+    bench.stop(tool)
+    assert len(bench.bonds()) == 2
+
+
+def test_identity_of_another(bench):
+    """A device that distributes another's identity key is not mistaken for it by `gatt`"""
+    victim = lock(bench)
+    bench.run('pair', 'Lock')
+    victim.wait_pairing()
+    thief = bench.device('Thief', 'C0:00:00:00:00:66')
+    thief.server.service('180D')
+    thief.server.characteristic(SECRET, READ | WRITE, b'forged', needs='encryption')
+    thief.pairing = {'irk': victim.irk, 'identity': (True, victim.address)}
+    thief.advertise()
+    bench.run('pair', 'Thief', status=None)
+    bench.controller.remove(thief)
+    result = bench.gatt('read', SECRET)
+    assert result.events('value')[0]['value'] == b'secret'.hex()

@@ -1,0 +1,389 @@
+"""Cases of several adapters, of one that goes away and comes back, and of one that hangs: the controllers are processes of their
+own, and between them and bled stands a line that can be cut or fall silent."""
+import glob, json, os, pathlib, select, signal, socket, subprocess, tempfile, threading, time
+
+from pytest import mark
+
+from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, AppClient, Client, operator
+from jelling.programs import BLETOOL
+from jelling.client import is_listening
+from jelling import lab as bench
+
+
+class Line:
+    """What a host sends to `path` reaches `upstream`, and the answers come back; `mute` holds both, `cut` ends them."""
+
+    def __init__(self, path, upstream):
+        self.path, self.upstream = path, upstream
+        self.open, self.is_mute, self.is_closed = [], False, False
+        self.listen()
+
+    def listen(self):
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen()
+        threading.Thread(target=self.accept, args=[self.listener], daemon=True).start()
+
+    def accept(self, listener):
+        while True:
+            try:
+                host, _ = listener.accept()
+            except OSError:
+                return
+            controller = socket.socket(socket.AF_UNIX)
+            controller.connect(self.upstream)
+            self.open += [host, controller]
+            threading.Thread(target=self.carry, args=[host, controller], daemon=True).start()
+
+    def carry(self, host, controller):
+        try:
+            while True:
+                for side in select.select([host, controller], [], [])[0]:
+                    data = side.recv(65536)
+                    if not data:
+                        return
+                    # What is said to an adapter that hangs is lost.
+                    if not self.is_mute:
+                        (controller if side is host else host).sendall(data)
+        except (OSError, ValueError):
+            pass
+        finally:
+            host.close()
+            controller.close()
+
+    def cut(self):
+        """The adapter is unplugged: nothing is there any more."""
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        os.unlink(self.path)
+        for end in self.open:
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+        self.open = []
+
+
+class Adapters:
+    """Two adapters, each behind a line, and a sensor on the same air: processes of their own."""
+
+    def __enter__(self):
+        self.lab = bench.Lab('simulator', 3).open(peer=False)
+        ends = [end.split(':', 1)[1] for end in self.lab.endpoints]
+        self.lines = [Line(self.lab.path(f'line{number}'), ends[number]) for number in (0, 1)]
+        self.addresses = [f'unix:{line.path}' for line in self.lines]
+        profile = self.lab.path('sensor.json')
+        pathlib.Path(profile).write_text(json.dumps({'services': [{'uuid': '180D', 'characteristics': [
+            {'uuid': '2A37', 'properties': ['read', 'notify'], 'value': '0040', 'notifyEvery': 0.2}]}]}))
+        sensor = self.lab.start('serve', '--profile', profile, '--name', 'Sensor', '--advertise', '180D',
+                                via=self.lab.endpoints[2])
+        sensor.wait_for(lambda line: line.get('event') == 'advertising', 'advertising')
+        return self
+
+    def __exit__(self, *_):
+        for line in self.lines:
+            line.cut()
+        self.lab.close()
+
+
+def sees(path):
+    """Whether a tool at this socket hears the sensor."""
+    status, out, said = bletool(f'bled:{path}', 'lescan', '--name', 'Sensor', '--count', '1', '--duration', '30')
+    return status == 0 and 'Sensor' in out
+
+
+def threads(daemon):
+    names = []
+    for path in glob.glob(f'/proc/{daemon.process.pid}/task/*/comm'):
+        with open(path) as file:
+            names.append(file.read().strip())
+    return names
+
+
+def test_two_adapters():
+    """two adapters have a thread and a socket each; an app runs on the one that its manifest names; one is lost, the other goes on"""
+    with Adapters() as air:
+        other = relay_manifest(adapter=air.addresses[1])
+        with Daemon(adapter=air.addresses[0], words=['--adapter', air.addresses[1]], apps=[other]) as daemon:
+            second = daemon.path + '.2'
+            daemon.wait_for('the second socket', lambda: is_listening(second))
+            # A thread takes its name after it has begun.
+            daemon.wait_for('both threads', lambda: {'bled', 'bled-2'} <= set(threads(daemon)))
+            assert sees(daemon.path) and sees(second)
+            assert daemon.operate(list={}) == {}, 'the app belongs to the second adapter'
+            operate(second, foreground=RELAY)
+            daemon.wait_for('the app has beats', lambda: len(daemon.told('beat')) > 1)
+            air.lines[0].cut()
+            daemon.wait_for('the first is lost', lambda: 'no controller' in daemon.said())
+            beats = len(daemon.told('beat'))
+            daemon.wait_for('the app goes on', lambda: len(daemon.told('beat')) > beats + 2)
+            states = {line['state'] for line in daemon.told('state')}
+            assert states == {'poweredOn'}, states
+            air.lines[0].listen()
+            daemon.wait_for('the first is back', lambda: bletool(
+                f'bled:{daemon.path}', 'lescan', '--name', 'Sensor', '--count', '1', '--duration', '30')[0] == 0)
+            operate(second, quit=RELAY)
+
+
+def test_operators_of_two_adapters():
+    """status, app, alerts, bonds and monitor of bled with two adapters tell of both, each line with its adapter; -t bled:PATH of one"""
+    with Adapters() as air:
+        other = relay_manifest(adapter=air.addresses[1])
+        with Daemon(adapter=air.addresses[0], words=['--adapter', air.addresses[1]],
+                    apps=[{'BundleIdentifier': 'org.example.first'}]) as daemon:
+            second = daemon.path + '.2'
+            daemon.wait_for('the second socket', lambda: is_listening(second))
+            # One that a bled with more adapters has left.
+            stale = socket.socket(socket.AF_UNIX)
+            stale.bind(daemon.path + '.3')
+            stale.close()
+
+            def of_all(*words, status=0):
+                done = of_bled(daemon, *words)
+                assert done.returncode == status, (words, done)
+                return done.stdout if status == 0 else done.stderr
+
+            def told(*words):
+                return list(map(json.loads, of_all('--json', *words).splitlines()))
+
+            # It goes to the folder through the first socket, and the second adapter reads it.
+            path = os.path.join(daemon.folder.name, 'relay.json')
+            pathlib.Path(path).write_text(json.dumps(other))
+            assert of_all('app', 'install', path) == ''
+            places = lambda: {line['identifier']: (line['adapter'], line['place']) for line in told('app', 'list')}
+            daemon.wait_for('both apps', lambda: set(places()) == {RELAY, 'org.example.first'})
+            assert places()[RELAY] == (air.addresses[1], 'notRunning'), places()
+            assert places()['org.example.first'][0] == air.addresses[0], places()
+            assert f'{RELAY}  notRunning  {air.addresses[1]}' in of_all('app', 'list')
+            of_all('app', 'launch', RELAY)
+            daemon.wait_for('the app has beats', lambda: len(daemon.told('beat')) > 1)
+            shown = told('app', 'show', RELAY)
+            assert [(line['adapter'], line['place']) for line in shown] == [(air.addresses[1], 'foreground')], shown
+            now = told('status')
+            assert [line['adapter'] for line in now] == [line['adapters'][0]['transport'] for line in now] == air.addresses, now
+            assert [[app['identifier'] for app in line['apps']] for line in now] == [['org.example.first'], [RELAY]], now
+            one = json.loads(bletool(f'bled:{second}', '--json', 'status')[1])
+            assert one['adapter'] == air.addresses[1] and len(one['adapters']) == 1, one
+            assert bletool(f'bled:{daemon.path}', 'app', 'launch', RELAY)[0] == 1, 'one adapter has the app of another'
+            assert told('alerts') == [] and told('bonds') == []
+            assert 'no app' in of_all('app', 'quit', 'org.example.unknown', status=1)
+            assert 'no alert 7' in of_all('alerts', 'answer', '7', status=1)
+            for words in ['app', 'background', RELAY], ['app', 'foreground', RELAY], ['app', 'reload']:
+                of_all(*words)
+            watch_both(daemon, second)
+            # Each adapter counts its alerts: both have the number 1.
+            apps = [alerted(daemon.path), alerted(second)]
+            daemon.wait_for('both alerts', lambda: {(line['adapter'], line['id']) for line in told('alerts')} == {
+                (address, 1) for address in air.addresses})
+            said = of_all('alerts', 'answer', '1', status=2)
+            assert f'-t bled:{second}' in said and f'-t bled:{daemon.path}' in said, said
+            assert bletool(f'bled:{daemon.path}', 'alerts', 'answer', '1')[0] == 0
+            assert [line['adapter'] for line in told('alerts')] == [air.addresses[1]]
+            of_all('alerts', 'answer', '1')
+            assert told('alerts') == []
+            for app in apps:
+                app.socket.close()
+            of_all('app', 'quit', RELAY)
+            daemon.wait_for('the app has ended', lambda: places()[RELAY][1] == 'notRunning')
+
+
+def of_bled(daemon, *words):
+    """bletool of a person who names no adapter."""
+    return subprocess.run([BLETOOL, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT,
+                          env={**os.environ, 'JELLING_SOCKET': daemon.path})
+
+
+def watch_both(daemon, second):
+    """monitor shows and writes down the packets of both adapters."""
+    capture = os.path.join(daemon.folder.name, 'both.btsnoop')
+    watcher = subprocess.Popen([BLETOOL, '--json', '-w', capture, 'monitor'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True, env={**os.environ, 'JELLING_SOCKET': daemon.path})
+    lines = []
+    threading.Thread(target=lambda: lines.extend(map(json.loads, watcher.stdout)), daemon=True).start()
+    try:
+        for path in daemon.path, second:
+            daemon.wait_for('it watches', lambda: any(
+                client['kind'] == 'operator' and client['process'] == watcher.pid
+                for client in json.loads(bletool(f'bled:{path}', '--json', 'status')[1])['clients']))
+            assert sees(path)
+        daemon.wait_for('packets of both', lambda: {line['adapter'] for line in list(lines)} == {0, 1})
+        watcher.send_signal(signal.SIGINT)
+        assert watcher.wait(LIMIT) == 0
+    finally:
+        watcher.kill()
+        watcher.wait()
+    _, out, said = bletool('sim', '--json', 'decode', capture)
+    assert {json.loads(line)['adapter'] for line in out.splitlines()} == {0, 1}, said
+
+
+def alerted(path):
+    """An app that is suspended when its peripheral connects, and wants an alert then."""
+    app = AppClient(path, 'org.example.alerted')
+    peer = app.finds('180D')
+    # Connected a second later, when it is suspended.
+    app.ask(connect={'peer': peer, 'options': {'notifies_on_connection': True, 'start_delay_milliseconds': 1000}})
+    app.send(app_move={'to': 2})
+    app.send(app_move={'to': 3})
+    return app
+
+
+def test_adapter_comes_back():
+    """an adapter is unplugged under an app that runs and one that is preserved: what both wanted goes on when it is back"""
+    with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
+        beats = lambda: len(daemon.told('beat'))
+        states = lambda: [line['state'] for line in daemon.told('state') if line['role'] == 'central']
+        daemon.operate(foreground=RELAY)
+        daemon.wait_for('beats', lambda: beats() > 1)
+        for round in range(1, 4):
+            before = beats()
+            air.lines[0].cut()
+            daemon.wait_for('resetting', lambda: states().count('resetting') == round)
+            # A second or longer without it.
+            time.sleep(0.5 * round)
+            air.lines[0].listen()
+            daemon.wait_for('beats go on', lambda: beats() > before + 1)
+        assert states() == ['poweredOn'] + 3 * ['resetting', 'poweredOn'], states()
+        # The app does not run: the adapter goes and comes, and the next value launches the app.
+        daemon.operate(background=RELAY)
+        process = daemon.process_of(RELAY)
+        air.lines[0].cut()
+        daemon.wait_for('resetting', lambda: states().count('resetting') == 4)
+        os.kill(process, signal.SIGKILL)
+        daemon.wait_for('it has ended', lambda: daemon.process_of(RELAY) == 0)
+        air.lines[0].listen()
+        daemon.wait_for('it is launched again', lambda: daemon.process_of(RELAY))
+        daemon.wait_for('it is restored', lambda: any(line['role'] == 'central' for line in daemon.told('willRestore')))
+        before = beats()
+        daemon.wait_for('beats go on', lambda: beats() > before + 1)
+
+
+def test_absent_at_the_start():
+    """bled starts without its adapter: it says so, answers, and an app that was preserved is launched when the adapter is there"""
+    with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
+        daemon.operate(foreground=RELAY)
+        daemon.wait_for('beats', lambda: len(daemon.told('beat')) > 1)
+        daemon.operate(background=RELAY)
+        process = daemon.process_of(RELAY)
+        daemon.kill()
+        os.kill(process, signal.SIGKILL)
+        air.lines[0].cut()
+        daemon.start()
+        daemon.wait_for('it says so', lambda: 'no controller' in daemon.said())
+        assert daemon.process_of(RELAY) == 0
+        status, _, said = bletool(f'bled:{daemon.path}', 'lescan', '--count', '1', '--duration', '5')
+        assert status != 0, said
+        air.lines[0].listen()
+        daemon.wait_for('it is launched', lambda: daemon.process_of(RELAY))
+        daemon.wait_for('it is restored', lambda: any(line['role'] == 'central' for line in daemon.told('willRestore')))
+        beats = len(daemon.told('beat'))
+        daemon.wait_for('beats go on', lambda: len(daemon.told('beat')) > beats + 1)
+
+
+def test_several_from_one():
+    """bled of one adapter is started with two: what was preserved with the first goes on, in whatever order they are named"""
+    with Adapters() as air, Daemon(adapter=air.addresses[0], apps=[relay_manifest()]) as daemon:
+        daemon.operate(foreground=RELAY)
+        daemon.wait_for('beats', lambda: len(daemon.told('beat')) > 1)
+        daemon.operate(background=RELAY)
+        for adapters in air.addresses, air.addresses[::-1]:
+            process = daemon.process_of(RELAY)
+            daemon.kill()
+            os.kill(process, signal.SIGKILL)
+            daemon.adapter, daemon.words = adapters[0], ['--adapter', adapters[1]]
+            # It is the first adapter's app, whichever is named first.
+            daemon.install(relay_manifest(adapter=air.addresses[0]))
+            beats = len(daemon.told('beat'))
+            daemon.start()
+            daemon.wait_for('beats go on', lambda: len(daemon.told('beat')) > beats + 1)
+            assert any(line['role'] == 'central' for line in daemon.told('willRestore')), daemon.said()
+            state = os.path.join(daemon.folder.name, 'state')
+            assert os.path.exists(os.path.join(state, 'apps')), 'the first adapter has lost its state'
+        operate(daemon.path + '.2', quit=RELAY)
+
+
+def test_one_state_for_one_bled():
+    """a second bled with the same state folder ends at once and says why; after a kill the next one has it"""
+    with Daemon(apps=[relay_manifest()]) as daemon:
+        words = daemon.arguments()
+        words[words.index('--socket') + 1] += '.other'
+        second = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
+        assert second.returncode != 0 and 'another bled uses' in second.stderr and '--state' in second.stderr, second
+        assert daemon.operate(list={}), 'the first one has suffered'
+        daemon.kill()
+        daemon.start_again()
+
+
+def test_adapter_hangs():
+    """an adapter that answers no command any more is told of, holds up neither operators nor the other adapter, and may come back"""
+    with Adapters() as air, Daemon(
+            adapter=air.addresses[0], words=['--adapter', air.addresses[1]], apps=[relay_manifest()]) as daemon:
+        second = daemon.path + '.2'
+        daemon.wait_for('the second socket', lambda: is_listening(second))
+        daemon.operate(foreground=RELAY)
+        daemon.wait_for('beats', lambda: len(daemon.told('beat')) > 1)
+        air.lines[0].is_mute = True
+        # A command that gets no answer.
+        tool = daemon.connect()
+        tool.request(scan={'is_active': True})
+        daemon.wait_for('the app hears of it', lambda: any(
+            line['state'] == 'resetting' for line in daemon.told('state')))
+        daemon.wait_for('it is told of', lambda: 'the controller failed' in daemon.said() or 'no controller' in daemon.said())
+        started = time.monotonic()
+        assert daemon.operate(list={})[RELAY].process
+        answered = time.monotonic() - started
+        assert sees(second), 'the other adapter is held up'
+        beats = len(daemon.told('beat'))
+        air.lines[0].is_mute = False
+        daemon.wait_for('beats go on', lambda: len(daemon.told('beat')) > beats + 1)
+        print(f'an operator was answered in {1000 * answered:.0f} ms')
+
+
+def operate(path, **request):
+    client = operator(path)
+    client.send(operator_request=request)
+    assert client.receive() is not None
+
+
+@mark.alone
+def test_idle_apps():
+    """ten idle apps, connected and with managers of both roles, wake bled not once in three seconds"""
+    with bench.Lab('simulator', 2).open(peer=False) as lab:
+        with Daemon(adapter=lab.endpoint) as daemon:
+            apps = [Client(daemon.path, LIMIT) for _ in range(10)]
+            for number, app in enumerate(apps):
+                app.send(hello={'version': 1, 'session': 2, 'app': {'identifier': 'idle%d' % number}})
+                app.send(app_request={'manager': 1, 'number': 1, 'create_central': {}})
+                app.send(app_request={'manager': 2, 'number': 2, 'create_peripheral': {}})
+                while app.receive().app_taken != 2:
+                    pass
+            # Answers of the controller may still come; nothing may come for ever.
+            counts = []
+            while len(counts) < 20 and counts[-1:] != [0]:
+                before = wake_ups(daemon)
+                time.sleep(3)
+                counts.append(wake_ups(daemon) - before)
+            assert counts[-1] == 0, f'wake-ups in 3 s each: {counts}'
+            print(f'wake-ups in 3 s each: {counts}; {daemon.resident_kilobytes()} kB resident')
+
+
+def wake_ups(daemon):
+    """How often threads of bled have waited for something and gone on."""
+    total = 0
+    for path in glob.glob(f'/proc/{daemon.process.pid}/task/*/status'):
+        with open(path) as file:
+            total += int(next(line for line in file if line.startswith('voluntary_ctxt_switches')).split()[1])
+    return total
+
+
+def test_scan_through_a_slow_bled():
+    """the time of a scan begins when bled answers, also when that takes longer, as with a bled that its socket starts"""
+    class Slow(Line):
+        def carry(self, host, controller):
+            time.sleep(2)
+            super().carry(host, controller)
+
+    with Daemon() as daemon, tempfile.TemporaryDirectory() as folder:
+        line = Slow(os.path.join(folder, 'slow.sock'), daemon.path)
+        status, _, words = bletool(f'bled:{line.path}', 'lescan', '--duration', '1')
+        line.cut()
+        assert status == 0, words

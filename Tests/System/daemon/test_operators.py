@@ -1,0 +1,419 @@
+"""Cases of operators: what the daemon is at, alerts, installing, packets, bonds, and whom all that is refused to."""
+import json, os, pathlib, signal, struct, subprocess, tempfile, threading
+
+from jelling import floods
+from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of, needs_root, AppClient, octets, operator, identity, started_as
+from jelling.programs import BLETOOL, BLED
+
+NOBODY = 65534
+GROUP = 54321
+
+
+def as_user(user, groups, *command, **how):
+    """Runs a command as another user; only root can."""
+    return subprocess.run([*identity(user, groups), *command], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT, cwd='/', **how)
+
+
+class Open(Daemon):
+    """A daemon whose socket other users reach: in a folder that they may enter."""
+
+    def __init__(self, *options, **more):
+        self.options = options
+        super().__init__(**more)
+        os.chmod(self.folder.name, 0o755)
+
+    def arguments(self):
+        return [*super().arguments(), *self.options]
+
+
+def status(daemon):
+    code, out, said = bletool(f'bled:{daemon.path}', '--json', 'status')
+    assert code == 0, said
+    return json.loads(out)
+
+
+def test_status_of_the_daemon():
+    """bletool status says who wants the scan, the advertisement and the link, why the radio is at rest, and counts"""
+    profile = json.dumps({'services': [{'uuid': '180F', 'characteristics': [{'uuid': '2A19', 'properties': ['read']}]}]})
+    with Daemon(apps=[relay_manifest()]) as daemon:
+        transport = f'bled:{daemon.path}'
+        adapter = status(daemon)['adapters'][0]
+        assert adapter['transport'] == 'sim' and adapter['ready'] and adapter['wanted'] == [] and adapter['links'] == [], adapter
+        code, out, said = bletool(transport, 'status')
+        assert code == 0 and 'does not scan: nobody wants it' in out and 'does not advertise' in out, (out, said)
+        path = os.path.join(daemon.folder.name, 'profile.json')
+        pathlib.Path(path).write_text(profile)
+        daemon.operate(foreground=RELAY)
+        commands = [['lescan', '--passive', '--duration', '3600'], ['serve', '--profile', path, '--name', 'Here'],
+                    ['gatt', 'C0:DE:00:00:00:01/random', 'subscribe', '2A37']]
+        programs = [subprocess.Popen([BLETOOL, '-t', transport, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL) for words in commands]
+        try:
+            scanner, server, reader = [f'bletool (process {program.pid})' for program in programs]
+
+            def seen():
+                now = status(daemon)
+                adapter = now['adapters'][0]
+                wanted = [(one['client'], one['work']) for one in adapter['wanted']]
+                holders = [set(link['holders']) for link in adapter['links'] if link['role'] == 'central']
+                kinds = {client['name']: client for client in now['clients']}
+                return ((scanner, 'scan') in wanted and (server, 'advertise') in wanted and adapter['advertising']
+                        and any({reader, RELAY} <= held for held in holders)
+                        and kinds.get(server, {}).get('services') == 1 and kinds.get(RELAY, {}).get('kind') == 'app'
+                        and now['apps'][0]['place'] == 'foreground')
+
+            daemon.wait_for('all of it is told', seen)
+            _, out, _ = bletool(transport, 'status')
+            assert f'{server} as ‘Here’' in out and f'held by ' in out, out
+        finally:
+            for program in programs:
+                program.kill()
+                program.wait()
+        daemon.wait_for('what they wanted is gone',
+                        lambda: not [one for one in status(daemon)['adapters'][0]['wanted'] if 'bletool' in one['client']])
+
+
+# Holds a link under a name that writes on a terminal.
+PAINTER = r'''
+import ctypes
+ctypes.CDLL(None).prctl(15, b"\x1b]0;x\x07\x1b[2J", 0, 0, 0)
+client = Client(sys.argv[1])
+client.greet()
+client.end(client.request({4: {1: {1: Fixed64(0xC0DE_0000_0001), 2: 1}, 2: 5}}))
+print("holds", flush=True)
+sys.stdin.read()
+'''
+
+
+def test_names_of_programs():
+    """the name that a program gives itself writes nothing on the operator's terminal: neither as a client nor as who holds a link"""
+    with Daemon() as daemon:
+        with started_as(os.geteuid(), PAINTER, daemon) as program:
+            assert program.stdout.readline() == 'holds\n'
+            for words, escaped in (['status'], '\\u{1b}'), (['--json', 'status'], '\\u001b'):
+                code, out, said = bletool(f'bled:{daemon.path}', *words)
+                assert code == 0 and escaped in out, (out, said)
+                assert '\x1b' not in out + said and '\x07' not in out + said, out
+            _, out, _ = bletool(f'bled:{daemon.path}', 'status')
+            assert 'held by \\u{1b}]0;x' in out, out
+
+
+@needs_root
+def test_refused_to_others():
+    """what operators may is refused in words to a user who may only connect; a member of the operators' group may all of it"""
+    with Open('--allow', str(NOBODY), '--operators', str(GROUP)) as daemon:
+        tool = [BLETOOL, '-t', f'bled:{daemon.path}']
+        manifest = os.path.join(daemon.folder.name, 'manifest.json')
+        capture = os.path.join(daemon.folder.name, 'capture.btsnoop')
+        verbs = [['status'], ['alerts'], ['alerts', 'answer', '1'], ['app', 'list'], ['app', 'install', manifest], ['bonds'],
+                 ['unpair', '00:11:22:33:44:55'], ['monitor'], ['alerts', '--follow'], ['app', 'remove', 'org.example.mine']]
+        pathlib.Path(manifest).write_text(json.dumps({'BundleIdentifier': 'org.example.mine', 'user': str(NOBODY)}))
+        os.chmod(manifest, 0o644)
+        for words in verbs:
+            done = as_user(NOBODY, [], *tool, *words)
+            assert done.returncode == 1 and '--operators' in done.stderr, (words, done)
+        done = as_user(NOBODY, [], *tool, '-w', '/dev/null', 'gatt', 'Jelling Heart', 'read', '2A38')
+        assert done.returncode in (1, 2, 3) and not done.stdout, done
+        # It may do what is its own.
+        done = as_user(NOBODY, [], *tool, 'gatt', 'Jelling Heart', 'read', '2A38')
+        assert done.returncode == 0 and 'Chest' in done.stdout, done
+        for words in verbs[:2] + verbs[3:6]:
+            done = as_user(NOBODY, [GROUP], *tool, *words)
+            assert done.returncode == 0, (words, done)
+        assert 'org.example.mine' in daemon.operate(list={})
+        # For itself: an app of root would run as root.
+        pathlib.Path(manifest).write_text(json.dumps({'BundleIdentifier': 'org.example.root', 'user': 'root', 'command': ['/bin/true']}))
+        done = as_user(NOBODY, [GROUP], *tool, 'app', 'install', manifest)
+        assert done.returncode == 1 and 'may only install apps that run as that user' in done.stderr, done
+        assert set(daemon.operate(list={})) == {'org.example.mine'}
+        # And what is not its own stays.
+        daemon.install({'BundleIdentifier': 'org.example.root', 'user': 'root', 'command': ['/bin/true']})
+        daemon.install({'BundleIdentifier': 'org.example.unit', 'user': str(NOBODY), 'unit': 'relay.service'})
+        assert len(daemon.operate(reload={})) == 3
+        for name, word in ('org.example.root', 'may only remove apps that run as that user'), ('org.example.unit', 'systemd unit'):
+            done = as_user(NOBODY, [GROUP], *tool, 'app', 'remove', name)
+            assert done.returncode == 1 and word in done.stderr and not done.stdout, done
+        assert len(daemon.operate(reload={})) == 3
+        done = as_user(NOBODY, [GROUP], *tool, 'app', 'remove', 'org.example.mine')
+        assert done.returncode == 0 and 'org.example.mine.json' in done.stdout, done
+        assert set(daemon.operate(list={})) == {'org.example.root', 'org.example.unit'}
+
+
+def test_install():
+    """bletool app install checks a manifest and keeps it; show tells all of it; nonsense is refused and nothing is changed"""
+    with Daemon() as daemon:
+        transport = f'bled:{daemon.path}'
+        path = os.path.join(daemon.folder.name, 'manifest.json')
+
+        def put(manifest):
+            pathlib.Path(path).write_text(manifest if isinstance(manifest, str) else json.dumps(manifest))
+            return bletool(transport, 'app', 'install', path)
+
+        assert put(relay_manifest(roles=['central'], systemServices='shown', memoryMegabytes=300, wakeSeconds=7, adapter='sim',
+                                  authorization='denied', mayPair=False, overflow='0xffff'))[0] == 0
+        code, out, said = bletool(transport, '--json', 'app', 'show', RELAY)
+        told = json.loads(out)
+        assert code == 0 and told['roles'] == ['central'] and told['systemServices'] == 'shown' and told['overflow'] == '0xFFFF', (out, said)
+        assert told['command'] == relay_manifest()['command'] and told['place'] == 'notRunning', told
+        keys = ['adapter', 'manifestAdapter', 'unit', 'memoryMegabytes', 'wakeSeconds', 'authorization', 'mayPair']
+        assert [told[key] for key in keys] == ['sim', 'sim', None, 300, 7, 'denied', False], told
+        code, out, _ = bletool(transport, 'app', 'show', RELAY)
+        assert code == 0 and 'roles: central' in out and 'system services: shown' in out, out
+        for row in ("adapter: sim (‘sim’ in the manifest)", 'memory: at most 300 MB', 'wake: 7 s at most', 'authorization: denied',
+                    'pairing: may not ask a person', 'overflow area: 0xFFFF'):
+            assert f'  {row}\n' in out, (row, out)
+        # It is the file of a real installation: it outlives the daemon, and is replaced in place.
+        daemon.kill()
+        daemon.start()
+        daemon.wait_for('bled is back', lambda: bletool(transport, 'status')[0] == 0)
+        assert RELAY in daemon.operate(list={})
+        unit = relay_manifest(unit='relay.service')
+        del unit['command']
+        if os.geteuid() == 0:
+            assert put(unit)[0] == 0
+            told = json.loads(bletool(transport, '--json', 'app', 'show', RELAY)[1])
+            keys = ['unit', 'command', 'manifestAdapter', 'memoryMegabytes', 'wakeSeconds', 'authorization', 'mayPair', 'roles']
+            assert [told[key] for key in keys] == ['relay.service', [], None, None, 10, 'allowed', True,
+                                                   ['central', 'peripheral']], told
+        assert put(relay_manifest())[0] == 0
+        assert sorted(os.listdir(daemon.apps)) == [f'{RELAY}.json'] == [name for name in os.listdir(daemon.apps)]
+        for wrong, word in [('{', 'line 1'), ({'BundleIdentifier': '../up'}, 'slash'),
+                            ({'BundleIdentifier': 'a', 'roles': ['king']}, 'king'),
+                            ({'BundleIdentifier': 'a', 'systemServices': 'maybe'}, 'systemServices'),
+                            ({'BundleIdentifier': 'a', 'overflow': '65535'}, 'overflow'),
+                            ({'BundleIdentifier': 'a', 'user': 'no such user'}, 'no user'), (' ' * 70_000, '')]:
+            code, _, said = put(wrong)
+            assert code == 1 and word in said, (wrong, code, said)
+        assert set(daemon.operate(list={})) == {RELAY}
+        code, _, said = bletool(transport, 'app', 'show', 'org.example.unknown')
+        assert code == 1 and 'no app' in said, said
+
+
+def test_remove():
+    """bletool app remove ends an app, deletes its manifest and forgets it; with --keep-state it knows its devices again"""
+    with Daemon(apps=[relay_manifest()]) as daemon:
+        transport = f'bled:{daemon.path}'
+        path = os.path.join(daemon.apps, f'{RELAY}.json')
+        manifest = os.path.join(daemon.folder.name, 'manifest.json')
+        with open(path, 'rb') as source, open(manifest, 'wb') as copy:
+            copy.write(source.read())
+
+        def journal():
+            state = os.path.join(daemon.folder.name, 'state')
+            names = [os.path.join(at, name) for at, _, names in os.walk(state) for name in names if name != 'processes']
+            return b''.join(open(name, 'rb').read() for name in names)
+
+        def run():
+            before = len(daemon.told('beat'))
+            assert bletool(transport, 'app', 'launch', RELAY)[0] == 0
+            daemon.wait_for('it hears its sensor', lambda: len(daemon.told('beat')) > before)
+            assert RELAY.encode() in journal()
+            return daemon.process_of(RELAY)
+
+        process = run()
+        code, out, said = bletool(transport, '--json', 'app', 'remove', '--keep-state', RELAY)
+        told = json.loads(out)
+        del told['time'], told['adapter']
+        assert code == 0 and told == {'event': 'appRemoved', 'identifier': RELAY, 'files': [path], 'process': process,
+                                      'ended': True, 'keepsState': True}, (out, said)
+        daemon.wait_for('its process ends', lambda: state_of(process) == 'Z')
+        assert daemon.operate(list={}) == {} and not os.path.exists(path)
+        assert RELAY.encode() in journal()
+        # What it had asked for has ended with it.
+        daemon.wait_for('its links end', lambda: json.loads(bletool(transport, '--json', 'status')[1])['adapters'][0]['links'] == [])
+        assert bletool(transport, 'app', 'install', manifest)[0] == 0
+        process = run()
+        code, out, said = bletool(transport, 'app', 'remove', RELAY)
+        assert code == 0 and out.splitlines() == [
+            f'removed ‘{RELAY}’: deleted {path}', f'  ended process {process}',
+            '  forgot what it had asked for, and by which identifiers it knew its devices',
+            '  bonds stay: see ‘bletool bonds’'], (out, said)
+        daemon.kill()
+        daemon.start_again()
+        assert daemon.operate(list={}) == {}
+        assert RELAY.encode() not in journal(), journal()
+        code, out, said = bletool(transport, 'app', 'remove', RELAY)
+        assert (code, out) == (1, '') and f'no app ‘{RELAY}’ is installed' in said, (code, out, said)
+
+
+def test_apps_folder():
+    """bled does not start without the folder that --apps names, and says why; if the folder vanishes later, the apps stay"""
+    with tempfile.TemporaryDirectory() as folder:
+        for place, word in [('none', 'does not exist; correct ‘--apps’'), ('file', 'is not a folder')]:
+            path = os.path.join(folder, place)
+            if place == 'file':
+                open(path, 'w').close()
+            done = subprocess.run([BLED, '--adapter', 'sim', '--socket', os.path.join(folder, 's'), '--apps', path], timeout=LIMIT,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            assert done.returncode == 2 and word in done.stderr and path in done.stderr, done
+        for option in '--socket', '--state', '--apps', '--config', '--cgroup', '-w':
+            done = subprocess.run([BLED, '--adapter', 'sim', option, ''], timeout=LIMIT, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True)
+            assert done.returncode == 2 and 'is empty' in done.stderr, (option, done)
+    with Daemon(apps=[relay_manifest()]) as daemon:
+        # It listens before it has read the folder for the first time.
+        assert set(daemon.operate(list={})) == {RELAY}
+        os.rename(daemon.apps, daemon.apps + '-away')
+        daemon.process.send_signal(signal.SIGHUP)
+        daemon.wait_for('it says so', lambda: 'cannot be read' in daemon.said())
+        assert set(daemon.operate(list={})) == {RELAY}
+        os.rename(daemon.apps + '-away', daemon.apps)
+
+
+def test_unusable_files():
+    """bled does not start with a scenario or capture that it cannot play, and says why"""
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = os.path.join(folder, 'wrong')
+        pathlib.Path(wrong).write_text('{"advertisers": 3}')
+        for path in os.path.join(folder, 'none'), wrong:
+            for kind in 'sim', 'replay':
+                done = subprocess.run([BLED, '--adapter', f'{kind}:{path}', '--socket', os.path.join(folder, 's')], timeout=LIMIT,
+                                      stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                assert done.returncode == 2 and path in done.stderr, done
+
+
+def test_alerts():
+    ("an alert of a suspended app waits for the operator; accepting it brings the app to the foreground, and who follows hears of "
+     "both")
+    with Daemon() as daemon:
+        transport = f'bled:{daemon.path}'
+        assert bletool(transport, '--json', 'alerts')[:2] == (0, '')
+        follower = operator(daemon.path)
+        follower.send(operator_request={'follow_alerts': {}})
+        assert follower.receive().HasField('operator_answer')
+        app = AppClient(daemon.path, 'org.example.alerted')
+        peer = app.finds('180D')
+        # Connected a second later, when it is suspended.
+        app.ask(connect={'peer': peer, 'options': {'notifies_on_connection': True, 'start_delay_milliseconds': 1000}})
+        app.send(app_move={'to': 2})
+        app.send(app_move={'to': 3})
+        while not (message := follower.receive()).HasField('alert'):
+            assert message is not None, 'no alert'
+        alert = message.alert
+        number, whose = alert.id, alert.app
+        assert whose.endswith('org.example.alerted') and not alert.is_over, alert
+        code, out, said = bletool(transport, '--json', 'alerts')
+        told = json.loads(out)
+        assert code == 0 and (told['id'], told['app'], told['kind'], told['over']) == (number, whose, 'connection', False), (out,
+                                                                                                                             said)
+        code, _, said = bletool(transport, 'alerts', 'answer', '999999')
+        assert code == 1 and 'no alert 999999' in said, said
+        assert bletool(transport, 'alerts', 'answer', str(number))[0] == 0
+        while not (message := follower.receive()).HasField('alert'):
+            assert message is not None, 'the end of the alert is not told'
+        assert message.alert.is_over, message
+        # In the foreground it hears of what happened.
+        assert app.event('connected').peripheral.peer == peer
+        assert bletool(transport, '--json', 'alerts')[:2] == (0, '')
+        code, _, said = bletool(transport, 'alerts', 'answer', str(number))
+        assert code == 1, said
+
+
+def test_monitor():
+    """bletool monitor shows the daemon's traffic as it happens and writes it down, beside another program; -w of a tool likewise"""
+    with Daemon() as daemon:
+        transport = f'bled:{daemon.path}'
+        path = os.path.join(daemon.folder.name, 'monitor.btsnoop')
+        watcher = subprocess.Popen([BLETOOL, '-t', transport, '--json', '-w', path, 'monitor'], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        lines = []
+        reader = threading.Thread(target=lambda: lines.extend(watcher.stdout), daemon=True)
+        reader.start()
+        try:
+            daemon.wait_for('it watches', lambda: any(
+                client['kind'] == 'operator' and client['process'] == watcher.pid for client in status(daemon)['clients']))
+            own = os.path.join(daemon.folder.name, 'own.btsnoop')
+            code, out, said = bletool(transport, '-w', own, 'gatt', 'Jelling Heart', 'read', '2A38')
+            assert code == 0 and 'Chest' in out, said
+            daemon.wait_for('the read was seen', lambda: any('Read Response' in line for line in lines))
+            watcher.send_signal(signal.SIGINT)
+            assert watcher.wait(LIMIT) == 0, watcher.stderr.read()
+        finally:
+            watcher.kill()
+            watcher.wait()
+        for capture in path, own:
+            code, out, said = bletool('sim', 'decode', capture)
+            assert code == 0 and 'ATT Read Request' in out and 'Value: 01' in out, (capture, out[-500:], said)
+        code, out, said = bletool(transport, '--json', 'monitor', '--duration', '1')
+        assert code == 0 and 'error' not in out, (code, out[-300:], said)
+        # From the first packet that the tool caused: the scan for the name, or the connection.
+        assert 'command' in bletool('sim', 'decode', own)[1]
+
+
+def test_stuck_operators():
+    """operators who watch and never read, send garbage, half a frame or no end of requests harm themselves alone"""
+    with Daemon() as daemon, daemon.app('heart-rate-central', '1000') as victim:
+        victim.wait_for('beat', 2)
+        before = daemon.own_kilobytes()
+        # Both watch packets while a scan of everything runs, and read nothing.
+        stuck = [operator(daemon.path) for _ in range(2)]
+        for client in stuck:
+            client.send(operator_request={'capture': {}})
+        half = operator(daemon.path)
+        half.socket.sendall(b'\xff\0\0\0\x42')
+        garbage = operator(daemon.path)
+        garbage.socket.sendall(b'\x03\0\0\0\xff\xff\xff')
+        assert garbage.receive() is None
+        long = operator(daemon.path)
+        long.socket.sendall(struct.pack('<I', 1 << 24))
+        assert long.receive() is None
+        # Requests without end and without reading: their answers fill the socket, and it is not heard any more.
+        flood = operator(daemon.path)
+        count, _ = floods.fill(flood, lambda _: octets(operator_request={'status': {}}))
+        assert count < 1_000_000, 'it could flood without end'
+        assert bletool(f'bled:{daemon.path}', 'lescan', '--duration', '2')[0] == 0
+        victim.wait_for_more('beat', 2)
+        more = daemon.own_kilobytes() - before
+        assert more < 64 * 1024, f'{more} kB more than before'
+        print(f'{more} kB more than before')
+
+
+def test_long_answers():
+    """an operator that asks for eight long answers at once, and then reads, gets all of them"""
+    # Three quarters of a megabyte together, more than what may wait for a program.
+    names = [f'{number:03}.' + 'x' * 100 for number in range(900)]
+    with Daemon(apps=[{'BundleIdentifier': name, 'command': ['/bin/true']} for name in names]) as daemon:
+        client = operator(daemon.path)
+        content = octets(operator_request={'list': {}})
+        client.socket.sendall(8 * (struct.pack('<I', len(content)) + content))
+        for number in range(8):
+            message = client.receive()
+            assert message, f'the session has ended before answer {number + 1}: {daemon.said()[-500:]}'
+            assert len(message.operator_answer.apps) == len(names), 'apps are missing'
+
+
+def test_system_services():
+    """an app sees the services that Apple's system hides only if its manifest says so, its own or that of its installation"""
+    def seen(daemon, name, shown):
+        """The services that an app discovers, in a process of its own: the daemon ends those of installed apps."""
+        output, input = os.pipe()
+        if (process := os.fork()) == 0:
+            try:
+                os.write(input, ' '.join(discovered(daemon, name, shown)).encode())
+            finally:
+                os._exit(0)
+        os.close(input)
+        with os.fdopen(output) as services:
+            found = services.read().split()
+        os.waitpid(process, 0)
+        assert found, 'it discovered nothing'
+        return found
+
+    def discovered(daemon, name, shown):
+        app = AppClient(daemon.path, name, shows_system_services=shown)
+        peer = app.finds('180D')
+        app.ask(connect={'peer': peer})
+        app.event('connected')
+        app.ask(peripheral={'peer': peer, 'discover_services': {}})
+        services = app.event('peripheral').services_discovered.services
+        app.socket.close()
+        return [service.uuid.hex().upper() for service in services]
+
+    manifest = {'BundleIdentifier': 'org.example.shown', 'systemServices': 'shown'}
+    hidden = {'BundleIdentifier': 'org.example.hidden'}
+    with Daemon(apps=[manifest, hidden]) as daemon:
+        assert '1800' not in seen(daemon, b'plain', 0) and '180D' in seen(daemon, b'plain', 0)
+        assert '1800' in seen(daemon, b'own manifest', 1)
+        assert '1800' in seen(daemon, b'org.example.shown', 0)
+        # The installation decides, whatever the program says.
+        assert '1800' not in seen(daemon, b'org.example.hidden', 1)

@@ -1,0 +1,191 @@
+"""`bletool` and a client in Python through `bled`: what they print and may do is what they print and may do in process."""
+import os, re, subprocess, sys, time
+
+from pytest import mark
+
+from jelling import client as bled_client
+from jelling.daemon import Daemon, HEART, LIMIT, bletool, Client, Running
+from jelling.programs import BLED, BLETOOL
+
+NOTE = '6A656C6C-696E-6700-8000-000000000002'
+OCCASION = re.compile(r',"(?:time|adapter)":"[^"]*"')
+
+
+def both(*words):
+    """What a command gives in process and through a daemon, without the notes on standard error that it still waits, which a busy
+    machine brings."""
+    own = bletool('sim', *words)
+    with Daemon() as daemon:
+        shared = bletool(f'bled:{daemon.path}', *words)
+    return [(status, out, ''.join(line for line in err.splitlines(True) if not line.startswith('bletool: still ')))
+            for status, out, err in (own, shared)]
+
+
+def same(*words, mask=None):
+    """Runs a command in process and through a daemon: status and both outputs are equal, but for the time, the adapter
+    and what `mask` matches."""
+    own, shared = [(status, OCCASION.sub('', out), err) for status, out, err in both(*words)]
+    if mask:
+        own, shared = [(status, re.sub(mask, '…', out), err) for status, out, err in (own, shared)]
+    assert own[0] == 0, f'in process: {own}'
+    assert own == shared, f'in process {own}\nthrough bled {shared}'
+    return own[1]
+
+
+def test_scan():
+    """lescan prints through bled what it prints in process"""
+    # The strength of the signal is random.
+    same('lescan', '--name', 'Jelling Heart', '--count', '1', mask=r'-\d+')
+    same('--json', 'lescan', '--name', 'Jelling Heart', '--count', '1', mask=r'"(rssi|time)":[^,}]+')
+
+
+def test_discover():
+    """gatt discover prints through bled what it prints in process, for people and as JSON"""
+    assert 'Heart Rate' in same('gatt', 'Jelling Heart', 'discover')
+    same('--json', 'gatt', 'Jelling Heart', 'discover')
+
+
+def test_read():
+    """gatt read prints through bled what it prints in process: by number, by name, several"""
+    for form in [], ['--json']:
+        same(*form, 'gatt', 'Jelling Heart', 'read', '2A38')
+        same(*form, 'gatt', 'Jelling Heart', 'read', 'Battery Level', '2A29')
+
+
+def test_write():
+    """gatt write prints through bled what it prints in process, and what one program writes another reads"""
+    for form in [], ['--json']:
+        same(*form, 'gatt', 'Jelling Heart', 'write', NOTE, '01020304')
+    with Daemon() as daemon:
+        transport = f'bled:{daemon.path}'
+        status, _, said = bletool(transport, 'gatt', 'Jelling Heart', 'write', NOTE, 'cafe0102')
+        assert status == 0, said
+        status, out, said = bletool(transport, '--json', 'gatt', 'Jelling Heart', 'read', NOTE)
+        assert status == 0 and 'cafe0102' in out, (out, said)
+
+
+def test_subscribe():
+    """gatt subscribe prints through bled what it prints in process"""
+    for form in [], ['--json']:
+        # Which beat it is depends on when the air began.
+        out = same(*form, 'gatt', 'Jelling Heart', 'subscribe', '2A37', '--count', '3',
+                   mask=r'"(time|value)":[^,}]+|\b[0-9a-f]{4,}\b|\d+ (bpm|/min)|\d+(\.\d+)?')
+        assert len(out.splitlines()) >= 3, out
+
+
+def test_failure():
+    """a characteristic that is not there fails through bled as in process"""
+    own, shared = both('gatt', 'Jelling Heart', 'read', '2AFF')
+    assert own[0] == 1 and own == shared, f'in process {own}\nthrough bled {shared}'
+
+
+def test_two_programs():
+    """two programs on one device: each reads, and the one that is killed leaves the other's link alone"""
+    with Daemon() as daemon:
+        one, two = daemon.connect(), daemon.connect()
+        links = [decode_link(client.end(client.request(connect={'peer': HEART, 'establishment_retries': 5}))) for client in (one, two)]
+        one.socket.close()
+        for _ in range(10):
+            end = two.end(two.request(gatt={'link': links[1], 'read': 3}))
+            assert end and end.HasField('value'), end
+
+
+def decode_link(end):
+    assert end.HasField('link'), end
+    return end.link
+
+
+def test_other_language():
+    """a client in Python scans, connects and reads a value"""
+    with Daemon() as daemon:
+        done = subprocess.run([sys.executable, bled_client.__file__, daemon.path], capture_output=True, text=True,
+                              timeout=LIMIT)
+        assert 'C0DE00000001' in done.stdout, done
+        client = daemon.connect()
+        link = decode_link(client.end(client.request(connect={'peer': HEART, 'establishment_retries': 5})))
+        value = client.end(client.request(gatt={'link': link, 'read': 3}))
+        assert value.value == b'Jelling Heart', value
+
+
+def test_pair():
+    """a pairing through bled ends with the refusal of the simulated device, which does not pair; its client alone hears of it"""
+    with Daemon() as daemon:
+        one, two = daemon.connect(), daemon.connect()
+        links = [decode_link(client.end(client.request(connect={'peer': HEART, 'establishment_retries': 5}))) for client in (one, two)]
+        # Just works: neither input nor output, bonding, LE Secure Connections, keys of 16 octets.
+        options = {'io_capability': 3, 'is_bonding': True, 'allows_secure_connections': True, 'minimum_key_size': 16, 'maximum_key_size': 16, 'initiator_keys': 3, 'responder_keys': 3}
+        asked = one.request(pair={'link': links[0], 'options': options})
+        heard = set()
+        while not (message := one.receive()).HasField('completed') or message.completed.operation != asked:
+            heard.add(message.WhichOneof('message'))
+        end = message.completed
+        # REASON_REFUSED_BY_PEER, Pairing Not Supported.
+        failure = end.failure
+        assert (failure.reason, failure.code) == (61, 5), failure
+        assert 'pairing' in heard, heard
+        end = two.request(cancel={'operation': 99})
+        heard = set()
+        while not (message := two.receive()).HasField('completed') or message.completed.operation != end:
+            heard.add(message.WhichOneof('message'))
+        assert 'pairing' not in heard, heard
+
+
+def test_one_write():
+    """300 requests and two cancellations in one write: the limit holds, and each cancellation finds its request, also at the limit"""
+    with Daemon() as daemon:
+        client = daemon.connect()
+        away = [{'connect': {'peer': {'value': 0xC0FF_EE00_0000 + number, 'kind': 1}}} for number in range(300)]
+        client.request_all([*away[:1], {'cancel': {'operation': 1}}, *away[1:], {'cancel': {'operation': 3}}])
+        # FAILURE: its reason; 1 is cancelled, 11 the limit.
+        ends = {}
+        while not {1, 2, 3, 301, 302} <= ends.keys():
+            message = client.receive()
+            assert message is not None, f'the connection ended after {len(ends)} ends'
+            if message.HasField('completed'):
+                ends[message.completed.operation] = message.completed.failure.reason
+        assert ends[1] == ends[3] == 1 and ends[2] == ends[302] == 0, ends
+        refused = [number for number, reason in ends.items() if reason == 11]
+        assert len(refused) == len(ends) - 4 and 43 <= len(refused) <= 45, ends
+
+
+@mark.alone
+def test_no_descriptors():
+    """out of descriptors bled waits instead of spinning, serves those it has, and takes others when there is room"""
+    with Daemon(descriptors=24) as daemon:
+        victim = daemon.connect()
+        crowd = [Client(daemon.path, LIMIT) for _ in range(40)]
+        daemon.wait_for('it says so', lambda: 'no more clients' in daemon.said())
+        before = daemon.processor_seconds()
+        time.sleep(2)
+        used = daemon.processor_seconds() - before
+        assert used < 0.5, f'{used} s of processor in 2 s'
+        assert victim.end(victim.request(cancel={'operation': 99})) is not None
+        for client in crowd:
+            client.socket.close()
+        late = daemon.connect()
+        assert late.end(late.request(cancel={'operation': 99})) is not None
+        print(f'{used:.2f} s of processor in 2 s')
+
+
+def test_killed():
+    """bled is killed: a program that uses it ends with an error that says so, and a new bled takes the socket"""
+    with Daemon() as daemon:
+        with Running([BLETOOL, '-t', f'bled:{daemon.path}', 'gatt', 'Jelling Heart', 'subscribe', '2A37'],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tool:
+            tool.stdout.readline()
+            daemon.process.kill()
+            daemon.process.wait()
+            said = tool.communicate(timeout=LIMIT)[1]
+        assert tool.returncode == 1 and 'lost' in said, (tool.returncode, said)
+        status, _, said = bletool(f'bled:{daemon.path}', 'lescan', '--count', '1')
+        assert status == 3 and 'no daemon listens' in said, (status, said)
+        again = subprocess.Popen([BLED, '--adapter', 'sim', '--socket', daemon.path], stdin=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + LIMIT
+            while bletool(f'bled:{daemon.path}', 'lescan', '--count', '1')[0] != 0:
+                assert time.monotonic() < deadline and again.poll() is None, 'the new daemon does not answer'
+        finally:
+            again.terminate()
+            again.wait(LIMIT)
+        assert not os.path.exists(daemon.path), 'the socket is still there'

@@ -1,0 +1,381 @@
+"""Cases of what users share, each with a real second uid: what one of them has, another one's programs do not take."""
+import json, os, subprocess, tempfile, threading, time
+
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from jelling.daemon import Daemon, HEART, LIMIT, bletool, needs_root, operator, started_as
+from jelling.programs import BLETOOL
+from daemon.test_fairness import client_of, connect
+from daemon.test_operators import NOBODY, Open, as_user, status
+from daemon.test_pairing import NOT_PERMITTED, OTHER, Program
+from daemon.test_sharing import Peer
+from jelling import lab as bench
+
+
+@needs_root
+def test_configurations_of_users():
+    """another user who writes a configuration by its handle, also without a response, does not end this one's subscription"""
+    with Open('--allow', str(NOBODY)) as daemon:
+        transport = f'bled:{daemon.path}'
+        code, out, said = bletool(transport, '--json', 'gatt', 'Jelling Heart', 'discover')
+        assert code == 0, said
+        characteristics = [one for line in map(json.loads, out.splitlines()) for service in line.get('services', [])
+                           for one in service['characteristics']]
+        handle, = [descriptor['handle'] for one in characteristics if one['uuid'] == '2A37'
+                   for descriptor in one['descriptors'] if descriptor['uuid'] == '2902']
+        reader = subprocess.Popen([BLETOOL, '-t', transport, '--json', 'gatt', 'Jelling Heart', 'subscribe', '2A37'],
+                                  stdout=subprocess.PIPE, text=True)
+        guard = threading.Timer(LIMIT, reader.kill)
+        guard.start()
+
+        def values(count):
+            while count:
+                line = reader.stdout.readline()
+                assert line, 'the subscription has ended'
+                count -= json.loads(line)['event'] == 'notified'
+
+        try:
+            values(1)
+            for words in ['write', hex(handle), '0000'], ['write', hex(handle), '0000', '--command'], ['write', hex(handle), '0100']:
+                done = as_user(NOBODY, [], BLETOOL, '-t', transport, 'gatt', 'C0:DE:00:00:00:01/random', *words)
+                assert done.returncode == 0, (words, done)
+                values(3)
+        finally:
+            guard.cancel()
+            reader.kill()
+            reader.wait()
+
+
+def parameters(interval, timeout):
+    """Intervals of 1.25 ms, and a supervision timeout of 10 ms each."""
+    return {'minimum_interval': interval, 'maximum_interval': interval, 'peripheral_latency': 0, 'supervision_timeout': timeout}
+
+
+@needs_root
+def test_link_of_users():
+    """a user does not slow down a link that another user has, too, nor make it end sooner; it may make it faster, and alone do both"""
+    with Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
+        first, second = Program(daemon, 65533), Program(daemon, NOBODY)
+        links = [program.done(connect={'peer': HEART, 'establishment_retries': 5}).link for program in (first, second)]
+        changes = {'slow': {'update_parameters': {'link': links[1], 'parameters': parameters(3200, 3200)}},
+                   'hasty': {'update_parameters': {'link': links[1], 'parameters': parameters(6, 10)}},
+                   'PHY': {'procedure': {'link': links[1], 'set_phy': {'transmit': 4, 'receive': 4}}},
+                   'octets': {'procedure': {'link': links[1], 'set_data_length': {'octets': 27, 'microseconds': 328}}}}
+        refused = {name: second.reason(**change) for name, change in changes.items()}
+        assert None not in refused.values() and len(set(refused.values())) == 1, refused
+        second.done(update_parameters={'link': links[1], 'parameters': parameters(6, 3200)})
+        first.done(disconnect={'link': links[0]})
+        for name in 'slow', 'hasty':
+            second.done(**changes[name])
+
+
+@needs_root
+def test_slow_links_of_users():
+    """a user who was on a link before, with the longest interval or a pace that idles, does not make it slow for one who comes later"""
+    said = []
+    with Open('--allow', str(NOBODY), '--allow', '65533') as daemon:
+        slow = parameters(3200, 3200)
+        for name, asked in ('interval', {'parameters': slow}), ('pace', {'pace': {'busy': parameters(6, 3200), 'idle': slow, 'idle_microseconds': 500_000}}):
+            first, second = Program(daemon, NOBODY), Program(daemon, 65533)
+            link = first.done(connect={'peer': HEART, 'establishment_retries': 5, **asked}).link
+            if name == 'pace':
+                # Idle: from now on every read takes seconds.
+                time.sleep(2)
+            link = second.done(connect={'peer': HEART, 'establishment_retries': 5}).link
+            # The change itself waits for an event of the slow link, or several.
+            daemon.wait_for('a fast link', lambda: 4 * duration(second, link) < 1)
+            time.sleep(2)
+            longest = max(duration(second, link) for _ in range(5))
+            assert longest < 1, f'{name}: a read took {longest:.1f} s'
+            said.append(f'{name}: {longest * 1000:.0f} ms at most')
+            first.leave()
+            second.leave()
+            daemon.wait_for('the end of the link', lambda: not status(daemon)['adapters'][0]['links'])
+    print(', '.join(said))
+
+
+def duration(program, link):
+    """Of a read."""
+    began = time.monotonic()
+    program.done(gatt={'link': link, 'read': 3})
+    return time.monotonic() - began
+
+
+SLOWING = """
+app = Client(sys.argv[1], 1000)
+app.send({1: {1: 1, 2: 2, 3: {1: b'org.example.slowing'}}})
+assert 16 in app.receive(), 'not welcome'
+app.send({3: {1: 1, 4: {}}})
+
+
+def events():
+    while (message := app.receive()) is not None:
+        for notice in map(decode, message.get(19, [])):
+            if 1 in notice:
+                print(notice[1][0].decode(), flush=True)
+        for event in map(decode, message.get(17, [])):
+            app.send({4: {1: 1, 2: 1}})
+            yield event
+
+
+for event in events():
+    if 4 in event and decode(event[4][0])[1][0] == 5:
+        app.send({3: {1: 1, 16: encode({1: 1, 2: bytes.fromhex('180F'), 3: 1}) + encode({5: {
+            1: 2, 2: bytes.fromhex('2A19'), 3: 2, 4: 1}})}})
+    if 14 in event:
+        print('ready', flush=True)
+    if 16 in event:
+        request = decode(event[16][0])
+        # The highest latency, at the first read of its value.
+        app.send({3: {1: 1, 23: {1: decode(request[2][0])[1][0], 2: 2}}})
+        app.send({3: {1: 1, 21: {1: request[1][0], 3: b'd'}}})
+"""
+
+
+@needs_root
+def test_latency_of_apps_of_users():
+    """an app that is not installed does not raise the latency of a central that another user's program serves, too"""
+    with bench.Lab('simulator', 2).open(peer=False) as lab:
+        with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \
+                started_as(OTHER, SLOWING, daemon) as app:
+            assert app.stdout.readline() == 'ready\n'
+            server = Program(daemon, NOBODY)
+            beat = {'uuid': bytes.fromhex('2A37'), 'properties': 2, 'permissions': 1, 'value': b'beat'}
+            server.done(publish={'uuid': bytes.fromhex('180D'), 'is_primary': True, 'characteristics': [beat]})
+            server.request(advertise={'packed': {'local_name': 'Both'}, 'is_connectable': True, 'resumes_after_connection': True})
+
+            code, out, said = bletool(lab.endpoints[1], 'gatt', 'Both', 'read', '2A19')
+            assert code == 0, (out, said)
+            assert 'was not changed' in app.stdout.readline()
+
+
+RUDE = """
+client = Client(sys.argv[1], 1000)
+assert 1 in client.greet(), 'refused'
+absent = {1: Fixed64(0xC0DE_0000_0099), 2: 1}
+connectable = {3: 1, 6: 1}
+# Directed, raw, and a long name at the slowest pace.
+client.request({12: {1: {}, 7: {1: absent, 2: 1}, **connectable}})
+client.request({12: {2: {1: bytes([2, 1, 6])}, **connectable}})
+named = client.request({12: {1: {1: b'A name that takes all the room'}, 5: 0x4000, **connectable}})
+while 39 not in (message := client.receive()) or decode(message[39][0])[1] != [named]:
+    assert 3 not in message, 'refused'
+assert decode(message[39][0])[3] == [1], 'its name is hidden'
+# What it asked for before has been carried out.
+client.end(client.request({5: {1: 99}}))
+print('ready', flush=True)
+sys.stdin.readline()
+"""
+PARAMETERS, DATA, ENABLE = 0x2036, 0x2037, 0x2039
+DIRECTED = 0x04
+
+
+@needs_root
+def test_advertisements_of_users():
+    ("another user's directed, raw and slow advertisements, and its long name, change nothing about a server's advertisement: they get "
+     "a set of their own or wait, and its program is told")
+    with Open('--allow', str(NOBODY)) as daemon:
+        server = daemon.connect()
+        server.request(advertise={'packed': {'local_name': 'Server', 'services': [bytes.fromhex('180D')]}, 'is_connectable': True, 'resumes_after_connection': True})
+        while not (message := server.receive()).HasField('advertising_changed') or not message.advertising_changed:
+            pass
+        watcher = operator(daemon.path)
+        watcher.send(operator_request={'capture': {}})
+        assert watcher.receive().HasField('operator_answer')
+        with started_as(NOBODY, RUDE, daemon) as other:
+            assert other.stdout.readline() == 'ready\n'
+            shared, own, is_asked = [], [], False
+            while True:
+                # A question whose packet ends the watch: Read Local Version Information.
+                if not is_asked and any(opcode == PARAMETERS and parameters[1] & DIRECTED for opcode, parameters in own):
+                    server.request(hci_command={'opcode': 0x1001})
+                    is_asked = True
+                packet = watcher.receive().packet
+                octets = packet.octets
+                if packet.is_from_controller or octets[0] != 1:
+                    continue
+                opcode, parameters = int.from_bytes(octets[1:3], 'little'), octets[4:]
+                if opcode == 0x1001:
+                    break
+                if opcode in (PARAMETERS, DATA):
+                    (shared if parameters[0] == 0 else own).append((opcode, parameters))
+                if opcode == ENABLE and parameters[0] == 0:
+                    assert parameters[2] != 0, 'the shared advertisement was switched off'
+            for opcode, parameters in shared:
+                assert opcode == DATA and b'Server' in parameters and b'\x0D\x18' in parameters, (hex(opcode), parameters)
+
+
+CHANNELS_OF_USER = 24
+
+
+@needs_root
+def test_channels_of_users():
+    """a user whose five programs open as many channels to a device as they can leaves another user some of the link's"""
+    with bench.Lab('simulator', 2).open(peer=False) as lab:
+        with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \
+                Daemon(adapter=lab.endpoints[1]) as device:
+            servers = [device.connect() for _ in range(4)]
+            listening = [server.end(server.request(listen={})).listening for server in servers]
+            servers[0].request(advertise={'packed': {'local_name': 'Device'}, 'is_connectable': True, 'resumes_after_connection': True})
+            greedy, modest = [client_of(NOBODY, daemon) for _ in range(5)], client_of(OTHER, daemon)
+
+            def opened(client, link, count):
+                ends = [client.end(client.request(open_channel={'link': link, 'spsm': listening[place % 4]})) for place in range(count)]
+                return sum(not end.HasField('failure') for end in ends)
+
+            had = sum(opened(client, connect(client), 16) for client in greedy)
+            left = opened(modest, connect(modest), 4)
+            assert (had, left) == (CHANNELS_OF_USER, 4), (had, left)
+
+
+TOGGLING = """
+client = Client(sys.argv[1], 1000)
+assert 1 in client.greet(), 'refused'
+for number in range(10_000_000):
+    wish = client.request({12: {1: {1: b'n%d' % (number % 10)}, 3: 1, 6: 1, 5: 32 + number % 100}})
+    client.end(client.request({5: {1: wish}}))
+    if number == 100:
+        print('ready', flush=True)
+"""
+
+
+@needs_root
+def test_toggled_advertisements():
+    """another user who advertises and ends it without pause takes a server's advertisement off the air a few times a second at most"""
+    with Open('--allow', str(NOBODY)) as daemon:
+        server = daemon.connect()
+        server.request(advertise={'packed': {'local_name': 'Server'}, 'is_connectable': True, 'resumes_after_connection': True, 'interval': 160})
+        while not (message := server.receive()).HasField('advertising_changed') or not message.advertising_changed:
+            pass
+        with started_as(NOBODY, TOGGLING, daemon) as other:
+            assert other.stdout.readline() == 'ready\n'
+            watcher = operator(daemon.path)
+            watcher.send(operator_request={'capture': {}})
+            assert watcher.receive().HasField('operator_answer')
+            ends, began = 0, time.monotonic()
+            # The last packet: the answer to a question that comes after five seconds.
+            timer = threading.Timer(5, lambda: server.request(hci_command={'opcode': 0x1001}))
+            timer.start()
+            while True:
+                octets = decode_packet(watcher).packet.octets
+                if octets[0] != 1:
+                    continue
+                opcode = int.from_bytes(octets[1:3], 'little')
+                if opcode == 0x1001:
+                    break
+                # Set Advertising Enable, and the extended one for the first set.
+                ends += opcode in (0x200A, ENABLE) and octets[4] == 0 and (opcode == 0x200A or octets[6] == 0)
+            took = time.monotonic() - began
+    assert ends <= 4 * took, f'{ends} times in {took:.1f} s'
+    print(f'{ends} times in {took:.1f} s')
+
+
+def decode_packet(watcher):
+    while not (message := watcher.receive()).HasField('packet'):
+        pass
+    return message
+
+
+@needs_root
+def test_bonds_of_users():
+    """a bond is its user's, as ‘bonds’ says, and ‘unpair --user’ removes all of one user and none of another"""
+    with bench.Lab('bumble', 2).open(peer=False) as lab:
+        lab.every_link_ends_by_us = False
+        with Open('--allow', str(NOBODY), adapter=lab.endpoint) as daemon:
+            transport = f'bled:{daemon.path}'
+            peer = Peer(lab, 0x21)
+            done = as_user(NOBODY, [], BLETOOL, '-t', transport, 'pair', f'{peer.address}/random', '--yes')
+            assert done.returncode == 0, done
+            bond = json.loads(bletool(transport, '--json', 'bonds')[1])
+            assert (bond['user'], bond['identity']) == (NOBODY, peer.address), bond
+            code, _, said = bletool(transport, 'unpair', '--user', 'root')
+            assert code == 1 and 'no bond' in said, said
+            done = as_user(NOBODY, [], BLETOOL, '-t', transport, 'unpair', '--user', str(NOBODY))
+            assert done.returncode == 1 and '--operators' in done.stderr, done
+            code, out, said = bletool(transport, '--json', 'unpair', '--user', 'nobody')
+            assert code == 0 and json.loads(out)['identity'] == bond['identity'], (out, said)
+            assert bletool(transport, '--json', 'bonds')[:2] == (0, '')
+
+
+@needs_root
+def test_names_of_bonds():
+    """a name means the device that its user paired, never an impostor; another user neither knows nor names that bond"""
+    with bench.Lab('bumble', 2).open(peer=False) as lab:
+        lab.every_link_ends_by_us = False
+        with Open('--allow', str(NOBODY), '--allow', str(OTHER), adapter=lab.endpoint) as daemon, \
+                tempfile.TemporaryDirectory() as homes:
+            os.chmod(homes, 0o755)
+
+            def tool(user, *words):
+                home = os.path.join(homes, str(user))
+                if not os.path.exists(home):
+                    os.mkdir(home, 0o700)
+                    os.chown(home, user, user)
+                return as_user(user, [], 'env', f'HOME={home}', BLETOOL, '-t', f'bled:{daemon.path}', '--json', *words)
+
+            lock = Peer(lab, 0x21, '--name', 'Lock')
+            done = tool(NOBODY, 'pair', 'Lock', '--yes')
+            assert done.returncode == 0 and 'also mean' not in done.stderr, done
+            done = tool(NOBODY, 'gatt', 'Lock', 'write', '2A39', '01')
+            assert done.returncode == 0 and f'‘Lock’ is {lock.address}/random, which is bonded' in done.stderr, done
+            # It may use the bond, but the name is not its own.
+            done = tool(OTHER, 'pair', 'Lock', '--yes')
+            assert done.returncode == 0 and 'may also mean other devices' in done.stderr, done
+            lock.child.end()
+            impostor = Peer(lab, 0x66, '--name', 'Lock')
+            done = tool(NOBODY, 'gatt', 'Lock', 'write', '2A39', '01', '--connect-timeout', '3')
+            assert done.returncode == 1 and lock.address in done.stderr and impostor.address not in done.stderr, done
+            # An operator, who has not paired it, is told of both.
+            code, _, said = bletool(f'bled:{daemon.path}', 'gatt', 'Lock', 'write', '2A39', '01')
+            assert code == 1 and lock.address in said and impostor.address in said, said
+            assert not [line for line in impostor.child.lines if line.get('ev') in ('connected', 'write')], impostor.child.lines
+
+            own, other = Program(daemon, NOBODY), Program(daemon, OTHER)
+            named = lambda text: {'name_bond': {'identity': lock.wire, 'name': text}}
+            bond, = own.welcome.bonds
+            # Nothing of it is a key.
+            assert bond.name == 'Lock' and bond.user == NOBODY and not list(UnknownFieldSet(bond)), bond
+            assert not other.welcome.bonds and other.reason(**named('Mine')) == NOT_PERMITTED
+            assert own.reason(**named('Door')) is None
+            assert json.loads(bletool(f'bled:{daemon.path}', '--json', 'bonds')[1])['name'] == 'Door'
+            own.leave()
+            other.leave()
+
+
+ALERTED = """
+app = Client(sys.argv[1], 1000)
+app.send({1: {1: 1, 2: 2, 3: {1: b'org.example.alerted'}}})
+assert 16 in app.receive(), 'not welcome'
+app.send({3: {1: 1, 3: {}}})
+app.send({3: {1: 1, 6: {1: bytes.fromhex('180D')}}})
+while True:
+    message = app.receive()
+    if 17 in message and 7 in (told := decode(message[17][0])):
+        peer = decode(decode(told[7][0])[1][0])[1][0]
+        break
+# Connected a second later, when it is suspended.
+app.send({3: {1: 1, 8: {1: peer, 2: {1: 1, 4: 1000}}}})
+app.send({5: {1: 2}})
+app.send({5: {1: 3}})
+print('ready', flush=True)
+sys.stdin.readline()
+"""
+
+
+@needs_root
+def test_alerts_of_users():
+    """apps of two users that want to alert their users of one connection each have an alert"""
+    with Open('--allow', str(NOBODY)) as daemon:
+        follower = operator(daemon.path)
+        follower.send(operator_request={'follow_alerts': {}})
+        assert follower.receive().HasField('operator_answer')
+        with started_as(0, ALERTED, daemon) as one, started_as(NOBODY, ALERTED, daemon) as two:
+            for app in one, two:
+                assert app.stdout.readline() == 'ready\n'
+            names = set()
+            while len(names) < 2:
+                message = follower.receive()
+                assert message is not None, names
+                if message.HasField('alert'):
+                    names.add(message.alert.app)
+            assert names == {'0/org.example.alerted', f'{NOBODY}/org.example.alerted'}, names

@@ -1,0 +1,240 @@
+"""Brokers that break, lie or answer slowly, and subscribers from PyPI."""
+import json, random, socket, struct, threading, time
+
+from jelling.child import Child, free_port
+from jelling.gateway import PYTHON, check_order, slow, wait_until
+
+# What a broker may answer to a CONNECT; None: nothing at all.
+ANSWERS = {
+    'silence': None,
+    'the end of the connection': b'',
+    'HTTP': b'HTTP/1.1 400 Bad Request\r\n\r\n',
+    'half a CONNACK': b'\x20\x02\x00',
+    'a CONNACK that announces 256 MB': b'\x20\xff\xff\xff\x7f' + bytes(1000),
+    'a length of five octets': b'\x20\xff\xff\xff\xff\x7f',
+    'a packet of type 0': b'\x00\x00',
+    'a PUBLISH before the CONNACK': b'\x30\x05\x00\x01a12',
+    'a CONNACK of return code 255': b'\x20\x02\x00\xff',
+    'an acknowledgement of nothing': b'\x20\x02\x00\x00' + b'\x40\x02\xff\xff' * 50,
+    'a PUBLISH whose topic is longer than the packet': b'\x20\x02\x00\x00\x30\x04\xff\xffab',
+    'a PUBLISH of a topic of 65,535 octets': b'\x20\x02\x00\x00\x30\x82\x80\x04\xff\xff' + b'a' * 65535 + b'!',
+    'a PUBLISH with a zero in its topic': b'\x20\x02\x00\x00\x30\x06\x00\x03a\x00bx',
+    'a PUBLISH that is no UTF-8': b'\x20\x02\x00\x00\x30\x06\x00\x03\xff\xfe\xfdx',
+    'a thousand messages of Home Assistant': b'\x20\x02\x00\x00' + b'\x30\x1c\x00\x14homeassistant/statusonline' * 1000,
+    'a PUBREL, a PUBCOMP and a SUBACK of nothing': b'\x20\x02\x00\x00\x62\x02\x00\x09\x70\x02\x00\x09\x90\x03\x00\x09\x01',
+    'an AUTH and a DISCONNECT': b'\x20\x02\x00\x00\xf0\x00\xe0\x00',
+}
+
+
+class HostileBroker:
+    """Answers each connection in the next way of ANSWERS, or with random octets."""
+
+    def __init__(self, port):
+        self.answers = [*ANSWERS.items()]
+        generator = random.Random(17)
+        self.answers += [('random octets', b'\x20\x02\x00\x00' * (n % 2) + generator.randbytes(300)) for n in range(20)]
+        self.connections, self.held = 0, []
+        self.server = socket.create_server(('127.0.0.1', port))
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        while True:
+            try:
+                peer, _ = self.server.accept()
+            except OSError:
+                return
+            said, octets = self.answers[self.connections % len(self.answers)]
+            self.connections += 1
+            try:
+                peer.settimeout(10)
+                peer.recv(65536)
+                if octets:
+                    peer.sendall(octets)
+                if octets is None or said.startswith(('half', 'a CONNACK that', 'a thousand', 'an acknow')):
+                    # It stays open: the gateway has to notice by itself.
+                    self.held.append(peer)
+                    time.sleep(1)
+                    continue
+                time.sleep(0.2)
+            except OSError:
+                pass
+            peer.close()
+
+    def close(self):
+        # A server that is closed does not wake a thread that accepts.
+        self.server.shutdown(socket.SHUT_RDWR)
+        self.server.close()
+        self.thread.join(60)
+        for peer in self.held:
+            peer.close()
+
+
+def test_hostile_broker(bench):
+    """a broker that answers with garbage, half packets and huge ones: told, tried again, nothing else stops"""
+    radio = bench.radio('--devices', '10', '--rate', '50')
+    port = free_port()
+    file = bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "{bench.url}", longestBackoff: 1, keepAlive: 5}}\n'
+                                   'publish: {interval: 0}\nhomeAssistant: {}\n')
+    broker = HostileBroker(bench.port)
+    gateway = bench.start('--config', file, '--http', f'127.0.0.1:{port}')
+    wait_until(lambda: broker.connections >= len(broker.answers), f'{len(broker.answers)} connections', 400)
+    assert gateway.process.poll() is None, f'ended: {gateway.stderr()[-500:]}'
+    assert 'no session with' in gateway.stderr(), f'nothing was told: {gateway.stderr()}'
+    status, body = bench.get(port, '/health')
+    assert status == 503 and json.loads(body)['adapters'][0]['state'] == 'scanning', f'{status} {body}'
+    before = bench.metric(port, 'reports_total')
+    wait_until(lambda: bench.metric(port, 'reports_total') > before + 20, 'packets from the radio')
+    memory = int(next(l for l in open(f'/proc/{gateway.process.pid}/status') if l.startswith('VmRSS')).split()[1])
+    assert memory < 200_000, f'{memory} kB of memory'
+    broker.close()
+    heard = bench.heard('jelling/g/devices/#', options=('-c', '-i', 'judge'))
+    heard.wait(lambda t, p, r: True, 'documents from a broker that works', 100)
+    gateway.ends_well()
+    print(f'{broker.connections} connections, {memory // 1024} MB')
+
+
+class SlowBroker:
+    """Accepts everything, and acknowledges each message a while later, or never."""
+
+    def __init__(self, port):
+        self.delay, self.waiting, self.largest, self.taken = 0.2, 0, 0, 0
+        self.server = socket.create_server(('127.0.0.1', port))
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            try:
+                peer, _ = self.server.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(peer,), daemon=True).start()
+
+    def serve(self, peer):
+        file = peer.makefile('rb')
+        self.waiting = 0
+        try:
+            while True:
+                kind, length, shift = file.read(1)[0], 0, 0
+                while True:
+                    octet = file.read(1)[0]
+                    length |= (octet & 127) << shift
+                    shift += 7
+                    if octet < 128:
+                        break
+                body = file.read(length)
+                if kind >> 4 == 1:
+                    peer.sendall(b'\x20\x02\x00\x00')
+                elif kind >> 4 == 3 and kind & 6:
+                    topic = struct.unpack('>H', body[:2])[0]
+                    self.waiting += 1
+                    self.taken += 1
+                    self.largest = max(self.largest, self.waiting)
+                    if self.delay is not None:
+                        threading.Timer(self.delay, self.acknowledge, (peer, body[2 + topic:4 + topic])).start()
+                elif kind >> 4 == 12:
+                    peer.sendall(b'\xd0\x00')
+                elif kind >> 4 == 8:
+                    peer.sendall(b'\x90\x03' + body[:2] + b'\x01')
+        except (OSError, IndexError):
+            peer.close()
+
+    def acknowledge(self, peer, number):
+        self.waiting -= 1
+        try:
+            peer.sendall(b'\x40\x02' + number)
+        except OSError:
+            pass
+
+
+def test_slow_broker(bench):
+    """a broker that acknowledges slowly, then never: so many messages are on the way and no more, the rest waits on disk"""
+    broker = SlowBroker(bench.port)
+    radio = bench.radio('--devices', '20', '--rate', '300')
+    port = free_port()
+    gateway = bench.start('--config', bench.write('gateway.yaml', f'name: g\nadapters: ["{radio.socket}"]\npublish: {{interval: 0}}\n'
+                      f'mqtt: {{url: "{bench.url}", longestBackoff: 1, inFlight: 10}}\n'), '--http', f'127.0.0.1:{port}')
+    wait_until(lambda: broker.taken > 100, 'messages at the slow broker')
+    assert broker.largest <= 10, f'{broker.largest} messages without acknowledgement, want 10 at most'
+    broker.delay = None
+    wait_until(lambda: (bench.metric(port, 'queue_messages') or 0) > 500, 'messages wait')
+    assert bench.metric(port, 'mqtt_in_flight') <= 10 and broker.largest <= 10, broker.largest
+    before = bench.metric(port, 'reports_total')
+    wait_until(lambda: bench.metric(port, 'reports_total') > before + 100, 'packets from the radio')
+    assert bench.metric(port, 'queue_unwritten_messages') < 5000, 'messages stay in memory'
+    gateway.ends_well()
+
+
+def test_late_broker(bench):
+    """a broker that accepts the session only after the settings name another one: its session ends, and is never online"""
+    server = socket.create_server(('127.0.0.1', 0))
+    server.settimeout(180)
+    radio = bench.radio('--devices', '5', '--rate', '50')
+    text = f'name: g\nadapters: ["{radio.socket}"]\nmqtt: {{url: "mqtt://127.0.0.1:PORT"}}\n'
+    gateway = bench.start('--config', bench.write('gateway.yaml', text.replace('PORT', str(server.getsockname()[1]))))
+    peer, _ = server.accept()
+    peer.settimeout(180)
+    assert b'offline' in peer.recv(65536), 'no CONNECT with a last will'
+    heard = bench.heard('jelling/#')
+    bench.write('gateway.yaml', text.replace('PORT', str(bench.port)))
+    bench.wait_stderr(gateway, 'the settings were loaded again')
+    said = b''
+    try:
+        peer.sendall(b'\x20\x02\x00\x00')
+        while octets := peer.recv(65536):
+            said += octets
+    except ConnectionError:
+        pass
+    assert b'online' not in said, said
+    heard.wait(lambda t, p, r: '/devices/' in t, 'documents at the other broker')
+    peer.close()
+    server.close()
+    gateway.ends_well()
+
+
+PAHO = '''
+import json, sys
+import paho.mqtt.client as mqtt
+def message(client, data, message):
+    print(json.dumps({'topic': message.topic, 'payload': json.loads(message.payload), 'qos': message.qos}), flush=True)
+client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, 'paho', protocol=mqtt.MQTTv5)
+client.on_connect = lambda c, *rest: c.subscribe('jelling/g/devices/#', 1)
+client.on_subscribe = lambda *rest: print(json.dumps({'ready': True}), flush=True)
+client.on_message = message
+client.connect('127.0.0.1', int(sys.argv[1]))
+client.loop_forever()
+'''
+AIOMQTT = '''
+import aiomqtt, asyncio, json, sys
+async def main():
+    async with aiomqtt.Client('127.0.0.1', int(sys.argv[1])) as client:
+        await client.subscribe('jelling/g/devices/#', 1)
+        print(json.dumps({'ready': True}), flush=True)
+        async for message in client.messages:
+            print(json.dumps({'topic': str(message.topic), 'payload': json.loads(message.payload), 'qos': message.qos}), flush=True)
+asyncio.run(main())
+'''
+
+
+def test_subscribers(bench):
+    """paho and aiomqtt from PyPI get every document, in order, as mosquitto_sub does"""
+    heard = bench.heard('jelling/g/devices/#')
+    judges = []
+    for name, program in (('paho', PAHO), ('aiomqtt', AIOMQTT)):
+        child = Child(name, [PYTHON, '-c', program, str(bench.port)], bench.path(f'{name}.err'))
+        bench.children.append(child)
+        child.wait_for(lambda l: 'ready' in l, 'subscribed', 180)
+        judges.append(child)
+    radio = bench.radio('--devices', '20', '--rate', '100')
+    port = free_port()
+    gateway = bench.start('--config', slow(bench, radio), '--http', f'127.0.0.1:{port}')
+    heard.wait(lambda t, p, r: True, 'documents', 500)
+    bench.drain(radio, gateway, port)
+    made = int(bench.metric(port, 'documents_total'))
+    gateway.end()
+    for judge in judges:
+        documents = lambda: [l['payload'] for l in judge.lines if 'payload' in l]   # noqa: E731
+        wait_until(lambda: len(documents()) >= made, f'{made} documents at {judge.name} ({judge.stderr()[-300:]})')
+        assert check_order(documents())[:2] == (20, made), f'{judge.name}: {check_order(documents())}'
+        assert {l['qos'] for l in judge.lines if 'payload' in l} == {1}, f'{judge.name}: qualities'
+    print(f'{made} documents')

@@ -1,0 +1,1 @@
+"""What the tests of the built programs share: programs, controllers, peers."""

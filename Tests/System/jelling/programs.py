@@ -1,0 +1,35 @@
+"""Where the programs are that the tests run: one place for these and for Tools.
+
+`JELLING_PROGRAMS` names their folder. Without it, that is .build/debug, where `swift build` puts them; Tools/test runs its rings on
+.build/released, which Tools/release --all fills with what people get. `BLETOOL`, `BLED`, `GATEWAY` and `SIMULATED_CONTROLLERS` name
+single programs, `EXAMPLES` the folder of the samples for Core Bluetooth."""
+import os
+
+ROOT = os.path.abspath(__file__).removesuffix('/Tests/System/jelling/programs.py')
+RELEASED = os.path.join(ROOT, '.build', 'released')
+LIBRARY = os.path.dirname(os.path.abspath(__file__))
+FOLDER = os.path.abspath(os.environ.get('JELLING_PROGRAMS') or os.path.join(ROOT, '.build', 'debug'))
+SINGLE = {'bletool': 'BLETOOL', 'bled': 'BLED', 'jelling-gateway': 'GATEWAY', 'simulated-controllers': 'SIMULATED_CONTROLLERS'}
+
+
+def path(name):
+    return name in SINGLE and os.environ.get(SINGLE[name]) or os.path.join(EXAMPLES if name not in SINGLE else FOLDER, name)
+
+
+def remedy(name):
+    """What makes a program that is missing."""
+    if FOLDER == RELEASED:
+        return 'Tools/release --all'
+    return ('JELLING_GATEWAY=1 ' if name == 'jelling-gateway' else '') + f'swift build --product {name}'
+
+
+EXAMPLES = os.environ.get('EXAMPLES') or FOLDER
+BLETOOL, BLED, GATEWAY, CONTROLLERS = (path(name) for name in SINGLE)
+PEER_SCRIPTS = os.path.join(ROOT, 'Tools', 'peers')
+# Where Tools/install has put them.
+PEERS = os.environ.get('PEERS_DIR') or os.path.join(ROOT, '.cache', 'peers')
+PYTHON = os.path.join(PEERS, 'venv', 'bin', 'python')
+BTVIRT = os.path.join(PEERS, 'btroot', 'usr', 'bin', 'btvirt')
+# The modules, which documentation and the programs in it are compiled against: of the build for tests, which has them all.
+BUILDS = [os.path.join(ROOT, '.build', build, 'Modules') for build in ('static/release', 'debug')]
+MODULES = next((build for build in BUILDS if os.path.exists(os.path.join(build, 'CoreBluetoothTestKit.swiftmodule'))), BUILDS[0])

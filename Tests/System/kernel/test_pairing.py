@@ -1,0 +1,122 @@
+"""Pairing with BlueZ's daemon by every model, in both roles: its operator types what the agent asks for."""
+import os, pathlib, pty, re, select, subprocess, time
+
+from pytest import mark
+
+from kernel.bluez import BLUEZ_ADDRESS, BlueZ, has_agent, said
+from kernel.harness import OUR_ADDRESS, TOOL, Run, Served, tool, wait_until
+
+pytestmark = mark.usefixtures('bluez')
+
+PASSKEY = '020406'
+# The model: its words, BlueZ's agent, our options, who is asked for a passkey, and (Secure Connections, authenticated).
+MODELS = {
+    'passkey_typed_there': ('a passkey typed into BlueZ', 'KeyboardOnly', ['--io', 'display', '--passkey', PASSKEY, '--mitm'],
+                            'there', (True, True)),
+    'passkey_typed_here': ('a passkey that BlueZ shows', 'DisplayOnly', ['--io', 'keyboard', '--mitm'], 'here', (True, True)),
+    'comparison': ('numbers compared at both', 'DisplayYesNo', ['--io', 'yesno', '--mitm', '--yes'], 'both', (True, True)),
+    'just_works_legacy': ('Just Works, legacy', 'NoInputNoOutput', ['--no-sc'], None, (False, False)),
+    'passkey_typed_there_legacy': ('a passkey typed into BlueZ, legacy', 'KeyboardOnly',
+                                   ['--io', 'display', '--passkey', PASSKEY, '--mitm', '--no-sc'], 'there', (False, True)),
+    'passkey_typed_here_legacy': ('a passkey that BlueZ shows, legacy', 'DisplayOnly', ['--io', 'keyboard', '--mitm', '--no-sc'],
+                                  'here', (False, True)),
+}
+
+
+class Person:
+    """The person at the tool's terminal, who types the passkey that BlueZ shows."""
+
+    def __init__(self):
+        self.line, self.device = pty.openpty()
+        self.shown = ''
+
+    def is_asked(self, text):
+        """Waits for a question: what is typed before it is not the answer to it."""
+        end = time.monotonic() + 180
+        while text not in self.shown:
+            assert time.monotonic() < end, f'{text!r} was not asked: {self.shown!r}'
+            if select.select([self.line], [], [], 0.2)[0]:
+                self.shown += os.read(self.line, 4096).decode(errors='replace')
+
+    def type(self, text):
+        os.write(self.line, text.encode() + b'\n')
+
+    def close(self):
+        os.close(self.line)
+        os.close(self.device)
+
+
+def answers(asked, before, person, compared):
+    """What the two persons do with what BlueZ says after `before`."""
+    if asked == 'there':
+        BlueZ.hears(before, 'the question', 'Enter passkey')
+        BlueZ.types(PASSKEY)
+    elif asked == 'here':
+        shown = re.search(r'Passkey: (\d{6})', BlueZ.hears(before, 'the passkey', r'Passkey: \d{6}'))
+        person.is_asked('enter the passkey')
+        person.type(shown[1])
+    elif asked == 'both':
+        shown = re.search(r'Confirm passkey (\d{6})', BlueZ.hears(before, 'the comparison', r'Confirm passkey \d{6}'))
+        wait_until(compared, 'the comparison here')
+        assert int(compared()[0]['number']) == int(shown[1]), f'{compared()} and {shown[1]}'
+        BlueZ.types('yes')
+
+
+def is_paired(line, want):
+    assert (line['secureConnections'], line['authenticated'], line['keySize']) == (*want, 16), line
+    assert (line['identity'], line['identityType']) == (BLUEZ_ADDRESS, 'public'), line
+
+
+def forget():
+    BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')
+    tool('unpair', BLUEZ_ADDRESS, status=None)
+
+
+@mark.parametrize('model', MODELS)
+def test_bluez_pairs_with_serve_by(model):
+    """BlueZ pairs with `serve` by each model"""
+    _, agent, ours, asked, want = MODELS[model]
+    has_agent(agent)
+    person = Person()
+    served = Served(*ours, person=person)
+    try:
+        BlueZ.finds_and_connects()
+        before = len(said())
+        BlueZ.types(f'pair {OUR_ADDRESS}')
+        answers(asked, before, person, lambda: served.events('comparison'))
+        BlueZ.hears(before, 'pair', 'Pairing successful')
+        is_paired(served.wait_for('paired')[0], want)
+        BlueZ.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
+        served.wait_for('disconnected')
+    finally:
+        served.stop()
+        person.close()
+        forget()
+
+
+@mark.parametrize('model', MODELS)
+def test_pair_with_bluez_by(model):
+    """`pair` with BlueZ by each model"""
+    _, agent, ours, asked, want = MODELS[model]
+    has_agent(agent)
+    BlueZ.types('pairable on')
+    person, before, out = Person(), len(said()), '/tmp/pair.out'
+    process = subprocess.Popen([TOOL, '-t', 'user:1', '--json', 'pair', BLUEZ_ADDRESS, *ours], stdin=person.device,
+                               stdout=open(out, 'wb'), stderr=person.device, env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'})
+
+    def done():
+        return Run(process.poll(), pathlib.Path(out).read_text().rpartition('\n')[0], '')
+
+    try:
+        if asked:
+            answers(asked, before, person, lambda: done().events('comparison'))
+        else:
+            BlueZ.hears(before, 'the question', 'Accept pairing|Authorize|Confirm')
+            BlueZ.types('yes')
+        assert process.wait(180) == 0, f'pair: {done()}'
+        is_paired(done().events('paired')[0], want)
+    finally:
+        process.kill()
+        process.wait()
+        person.close()
+        forget()
