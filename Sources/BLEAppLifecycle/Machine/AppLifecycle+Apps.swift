@@ -8,7 +8,7 @@ extension AppLifecycle {
         let isKnown = runtime.apps.index(of: manifest.app) != nil
         let app = peers.known(manifest.app, &runtime)
         if isKnown {
-            if runtime.declare(manifest, app, peers.directory) { finish() }
+            if runtime.declare(manifest, app, &peers.directory) { finish() }
         } else {
             runtime.apps[app].manifest = manifest
         }

@@ -72,14 +72,14 @@ public struct AppLifecycle: ~Copyable {
     public mutating func receive(_ event: HostEvent, at now: Instant) {
         runtime.now = now
         switch event {
-        case .ready: runtime.controllerChanged(to: .ready, peers.directory)
-        case .recovering: runtime.controllerChanged(to: .resetting, peers.directory)
-        case .failed: runtime.controllerChanged(to: .failed, peers.directory)
-        case .stopped: runtime.controllerChanged(to: .starting, peers.directory)
+        case .ready: runtime.controllerChanged(to: .ready, &peers.directory)
+        case .recovering: runtime.controllerChanged(to: .resetting, &peers.directory)
+        case .failed: runtime.controllerChanged(to: .failed, &peers.directory)
+        case .stopped: runtime.controllerChanged(to: .starting, &peers.directory)
         case .discovered(let discovery):
             peers.discovered(discovery, &runtime)
             peers.directory.planWriting(at: now, into: &runtime.effects)
-            return runtime.carryOut(peers.directory)
+            return runtime.carryOut(&peers.directory)
         case .advertisingChanged(let isAdvertising):
             runtime.bluetooth.isAdvertising = isAdvertising
             if isAdvertising { runtime.forEachPeripheral { $0.advertisingStarted(into: &$2) } }
@@ -106,14 +106,14 @@ public struct AppLifecycle: ~Copyable {
     public mutating func transportClosed(at now: Instant) {
         runtime.now = now
         guard runtime.bluetooth.controller == .ready else { return }
-        runtime.controllerChanged(to: .resetting, peers.directory)
+        runtime.controllerChanged(to: .resetting, &peers.directory)
         finish()
     }
 
     /// The transport could not be opened, or is closed for good: there is no Bluetooth.
     public mutating func transportFailed(at now: Instant) {
         runtime.now = now
-        runtime.controllerChanged(to: .failed, peers.directory)
+        runtime.controllerChanged(to: .failed, &peers.directory)
         finish()
     }
 
@@ -130,7 +130,7 @@ public struct AppLifecycle: ~Copyable {
         runtime.now = now
         guard runtime.setPower(isOn, byUser: byUser) else { return }
         if !isOn { peers.disconnectCentrals(&runtime) }
-        runtime.stateChanged(peers.directory)
+        runtime.stateChanged(&peers.directory)
         finish()
     }
 

@@ -18,7 +18,7 @@ extension AppRuntime {
         managers[client]?.id = id
         managers[client]?.options = options
         if kept != nil {
-            if options.continues { continueProcess(client, app) } else { announceRestoration(client, app, directory) }
+            if options.continues { continueProcess(client, app) } else { announceRestoration(client, app, &directory) }
         }
         tellState(client)
         if options.showsPowerAlert, managers[client]?.toldState == .poweredOff { raise(.powerOff, app) }
@@ -68,24 +68,24 @@ extension AppRuntime {
 
     /// Keeps a manager after its process has ended.
     /// - Returns: whether there is anything to keep.
-    mutating func preserve(_ client: ClientID, _ directory: PeerDirectory) -> Bool {
+    mutating func preserve(_ client: ClientID, _ directory: inout PeerDirectory) -> Bool {
         guard let manager = managers[client] else { return false }
         if manager.id == nil { return manager.snapshot?.hasTasks ?? false }
-        guard let kept = preserved(manager, directory), kept.hasTasks else { return false }
+        guard let kept = preserved(manager, &directory), kept.hasTasks else { return false }
         managers[client]?.processEnded(keeping: kept, into: &effects)
         settle()
         return true
     }
 
     /// The current state of a manager; `nil` if it is not preserved.
-    func preserved(_ manager: Manager, _ directory: PeerDirectory) -> PreservedManager? {
+    func preserved(_ manager: Manager, _ directory: inout PeerDirectory) -> PreservedManager? {
         manager.preserved(of: apps[manager.app].id) { directory.identifier(of: $0, app: manager.app) }
     }
 
     // MARK: An app is back
 
     /// The first event of a restored manager, before everything that has happened since (SPEC SPR-10).
-    private mutating func announceRestoration(_ client: ClientID, _ app: Int, _ directory: PeerDirectory) {
+    private mutating func announceRestoration(_ client: ClientID, _ app: Int, _ directory: inout PeerDirectory) {
         guard let restoration = managers[client]?.takeRestoration(name: { directory.name(of: $0) }) else { return }
         let first = [restoration] + firstState(of: client, app)
         managers[client]?.queue.prepend(first)
@@ -110,12 +110,15 @@ extension AppRuntime {
     // MARK: The journal
 
     /// Writes the changes of preserved managers to the journal.
-    mutating func writeJournal(_ directory: PeerDirectory) {
+    mutating func writeJournal(_ directory: inout PeerDirectory) {
         for place in managers.keys.indices {
-            guard managers.withValue(at: place, { $0.mayDifferFromJournal }) ?? false else { continue }
+            var mayDiffer = false
+            // Reading a manager copies it; changing it does not.
+            managers.change(at: place) { mayDiffer = $0.mayDifferFromJournal }
+            guard mayDiffer else { continue }
             let client = managers.keys[place]
             guard let manager = managers[client], let identifier = manager.restoreIdentifier,
-                let kept = preserved(manager, directory)
+                let kept = preserved(manager, &directory)
             else { continue }
             let wanted = manager.journalEntry(kept)
             managers[client]?.journaledRevision = manager.revision

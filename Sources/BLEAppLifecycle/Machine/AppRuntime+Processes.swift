@@ -5,14 +5,14 @@ import BLEPackets
 extension AppRuntime {
     /// Changes what an app declares.
     /// - Returns: whether managers are concerned.
-    mutating func declare(_ manifest: AppManifest, _ app: Int, _ directory: PeerDirectory) -> Bool {
+    mutating func declare(_ manifest: AppManifest, _ app: Int, _ directory: inout PeerDirectory) -> Bool {
         let before = apps[app].manifest
         apps[app].manifest = manifest
         // Preserved managers continue before their app is declared.
         let hidden = hiddenServices(for: app)
         for client in managers.keys where managers[client]?.app == app { managers[client]?.central?.hide(hidden) }
         if before.authorization != manifest.authorization {
-            stateChanged(directory)
+            stateChanged(&directory)
         } else if before.overflow != manifest.overflow {
             convergeAll(of: app)
         } else {
@@ -69,7 +69,7 @@ extension AppRuntime {
         for client in managers.keys where managers[client]?.app == app {
             // A manager that a complete run of the app did not create again is removed.
             let isForgotten = hadProcess && end != .crashed && managers[client]?.id == nil
-            if end != .forceQuit, !isForgotten, preserve(client, directory) { converge(client) } else { drop(client) }
+            if end != .forceQuit, !isForgotten, preserve(client, &directory) { converge(client) } else { drop(client) }
         }
         if managers.contains(where: { $0.app == app && !$0.queue.isEmpty }) { relaunch(app) }
     }

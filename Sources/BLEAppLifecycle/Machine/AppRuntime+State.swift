@@ -31,19 +31,19 @@ extension AppRuntime {
         deliver(.stateChanged(state, apps[manager.app].manifest.authorization), to: client)
     }
 
-    mutating func controllerChanged(to state: BluetoothState.ControllerState, _ directory: PeerDirectory) {
+    mutating func controllerChanged(to state: BluetoothState.ControllerState, _ directory: inout PeerDirectory) {
         bluetooth.controller = state
-        stateChanged(directory)
+        stateChanged(&directory)
     }
 
     /// The state of the controller or of the Bluetooth switch, or what an app may do, has changed.
-    mutating func stateChanged(_ directory: PeerDirectory) {
+    mutating func stateChanged(_ directory: inout PeerDirectory) {
         for client in managers.keys {
             guard let app = managers[client]?.app else { continue }
             let state = state(app)
             var lost: [CentralManager.LostLink] = []
             if state != .unknown, state < .poweredOn {
-                if state == .resetting { alertOfLinks(client, directory) }
+                if state == .resetting { alertOfLinks(client, &directory) }
                 let isByUser = state == .unauthorized || state == .poweredOff && apps[app].onlyUserMayLaunch
                 lost = managers[client]?.fall(to: state, isByUser: isByUser, into: &effects) ?? []
             }
@@ -55,10 +55,10 @@ extension AppRuntime {
     }
 
     /// The links of a manager end with a reset.
-    private mutating func alertOfLinks(_ client: ClientID, _ directory: PeerDirectory) {
+    private mutating func alertOfLinks(_ client: ClientID, _ directory: inout PeerDirectory) {
         guard let manager = managers[client], manager.id != nil, let central = manager.central else { return }
         for session in central.peripherals where session.link != nil {
-            raise(.disconnection, at: session.address, directory)
+            raise(.disconnection, at: session.address, &directory)
         }
     }
 
@@ -85,7 +85,7 @@ extension AppRuntime {
     /// Something happened at a peripheral about which some apps want to alert their users. Of each user's apps, one
     /// shows the alert: the one that was in the foreground last, unless it receives the event itself (SPEC ALR-1 to
     /// ALR-5).
-    mutating func raise(_ kind: Alert.Kind, at address: DeviceAddress, _ directory: PeerDirectory) {
+    mutating func raise(_ kind: Alert.Kind, at address: DeviceAddress, _ directory: inout PeerDirectory) {
         // Of one app for each user, in the order of the managers.
         var best: [(app: Int, user: UInt32, peripheral: PeripheralDescription, foreground: UInt64)] = []
         for manager in managers where manager.id != nil {

@@ -52,9 +52,11 @@ struct AppRuntime {
     mutating func withCentral<Value>(
         _ client: ClientID, _ body: (inout CentralManager, Standing, inout ManagerEffects) -> Value
     ) -> Value? {
-        guard let standing = standing(of: client), managers.kind(of: client) == .central else { return nil }
+        guard let standing = standing(of: client), case .central(let machine)? = managers.role(of: client),
+            machine.state != nil
+        else { return nil }
         defer { settle() }
-        return body(&managers[client]!.central!, standing, &effects)
+        return body(&machine.state!, standing, &effects)
     }
 
     /// Calls the machine of a peripheral manager; does nothing if there is none.
@@ -62,9 +64,11 @@ struct AppRuntime {
     mutating func withPeripheral<Value>(
         _ client: ClientID, _ body: (inout PeripheralManager, Standing, inout ManagerEffects) -> Value
     ) -> Value? {
-        guard let standing = standing(of: client), managers.kind(of: client) == .peripheral else { return nil }
+        guard let standing = standing(of: client), case .peripheral(let machine)? = managers.role(of: client),
+            machine.state != nil
+        else { return nil }
         defer { settle() }
-        return body(&managers[client]!.peripheral!, standing, &effects)
+        return body(&machine.state!, standing, &effects)
     }
 
     /// Calls the channels of a manager.
@@ -111,19 +115,19 @@ struct AppRuntime {
 
     /// Ends each input.
     mutating func finish(_ directory: inout PeerDirectory) {
-        while let alert = effects.nextAlert() { raise(alert.kind, at: alert.address, directory) }
+        while let alert = effects.nextAlert() { raise(alert.kind, at: alert.address, &directory) }
         endWakes(&directory)
         for place in managers.keys.indices {
             var mayHold = false
             managers.change(at: place) { mayHold = $0.mayHoldIndications }
             if mayHold { holdIndications(of: managers.keys[place]) }
         }
-        carryOut(directory)
+        carryOut(&directory)
     }
 
-    mutating func carryOut(_ directory: PeerDirectory) {
+    mutating func carryOut(_ directory: inout PeerDirectory) {
         settle()
-        writeJournal(directory)
+        writeJournal(&directory)
     }
 
     mutating func holdIndications(of client: ClientID) {

@@ -9,8 +9,16 @@ import BLEPackets
 struct Manager {
     /// What a manager does, by its role.
     enum Role {
-        case central(CentralManager)
-        case peripheral(PeripheralManager)
+        case central(Machine<CentralManager>)
+        case peripheral(Machine<PeripheralManager>)
+    }
+
+    /// The state of a machine, which is changed where it is: an enum's payload would be moved out and back, and each look
+    /// at a manager would copy all of it. Only one manager refers to it.
+    final class Machine<State> {
+        /// Never `nil`.
+        var state: State?
+        init(_ state: State) { self.state = state }
     }
 
     private struct Room {
@@ -42,8 +50,7 @@ struct Manager {
     /// The revision that was last compared with the journal.
     var journaledRevision: UInt64?
     private var ownRevision: UInt64 = 0
-    /// `nil` only while it changes: it is moved out and back, because a copy would copy its tables.
-    private var role: Role?
+    let role: Role
 
     init(
         _ kind: ManagerRole, client: ClientID, app: Int, named appID: AppID, restoreIdentifier: String?,
@@ -57,42 +64,55 @@ struct Manager {
         room = wholeRoom
         role =
             switch kind {
-            case .central: .central(CentralManager(client: client, app: appID, hiddenServices: hiddenServices))
+            case .central:
+                .central(Machine(CentralManager(client: client, app: appID, hiddenServices: hiddenServices)))
             case .peripheral:
                 .peripheral(
-                    PeripheralManager(client: client, app: appID, disabledServiceError: settings.disabledServiceError))
+                    Machine(
+                        PeripheralManager(
+                            client: client, app: appID, disabledServiceError: settings.disabledServiceError)))
             }
     }
 
-    var kind: ManagerRole { if case .central? = role { .central } else { .peripheral } }
+    var kind: ManagerRole { if case .central = role { .central } else { .peripheral } }
 
     /// The central manager, changed in place; `nil` in the other role.
     var central: CentralManager? {
-        get { if case .central(let central)? = role { central } else { nil } }
+        get { if case .central(let machine) = role { machine.state } else { nil } }
         _modify {
-            var central: CentralManager?
-            if case .central? = role, case .central(let machine)? = role.take() { central = machine }
-            yield &central
-            if let central { role = .central(central) }
+            var none: CentralManager?
+            if case .central(let machine) = role { yield &machine.state } else { yield &none }
         }
+    }
+
+    // Each discovery asks these: reading `central` would copy it.
+
+    /// Whether a scan of the engine is this manager's.
+    func runs(_ scan: OperationID) -> Bool {
+        if case .central(let machine) = role { machine.state?.runningScan?.operation == scan } else { false }
+    }
+
+    /// The state of a device for the app. Most managers that discover thousands of devices use none.
+    func state(of peripheral: PeerIdentifier) -> PeripheralState {
+        guard case .central(let machine) = role, machine.state?.peripherals.isEmpty == false,
+            let state = machine.state?.state(of: peripheral)
+        else { return .disconnected }
+        return state
     }
 
     /// The peripheral manager, changed in place; `nil` in the other role.
     var peripheral: PeripheralManager? {
-        get { if case .peripheral(let peripheral)? = role { peripheral } else { nil } }
+        get { if case .peripheral(let machine) = role { machine.state } else { nil } }
         _modify {
-            var peripheral: PeripheralManager?
-            if case .peripheral? = role, case .peripheral(let machine)? = role.take() { peripheral = machine }
-            yield &peripheral
-            if let peripheral { role = .peripheral(peripheral) }
+            var none: PeripheralManager?
+            if case .peripheral(let machine) = role { yield &machine.state } else { yield &none }
         }
     }
 
     var channels: ChannelTable? {
         switch role {
-        case .central(let central)?: central.channels
-        case .peripheral(let peripheral)?: peripheral.channels
-        case nil: nil
+        case .central(let machine): machine.state?.channels
+        case .peripheral(let machine): machine.state?.channels
         }
     }
 
@@ -105,14 +125,9 @@ struct Manager {
     mutating func withChannels(
         _ effects: inout ManagerEffects, _ body: (inout ChannelTable, inout ManagerEffects) -> Void
     ) {
-        switch role.take() {
-        case .central(var central)?:
-            body(&central.channels, &effects)
-            role = .central(central)
-        case .peripheral(var peripheral)?:
-            body(&peripheral.channels, &effects)
-            role = .peripheral(peripheral)
-        case nil: break
+        switch role {
+        case .central(let machine): if machine.state != nil { body(&machine.state!.channels, &effects) }
+        case .peripheral(let machine): if machine.state != nil { body(&machine.state!.channels, &effects) }
         }
     }
 
@@ -294,9 +309,8 @@ struct Manager {
     /// Grows when something changes that may be preserved.
     var revision: UInt64 {
         switch role {
-        case .central(let central)?: ownRevision + central.revision
-        case .peripheral(let peripheral)?: ownRevision + peripheral.revision
-        case nil: ownRevision
+        case .central(let machine): ownRevision + (machine.state?.revision ?? 0)
+        case .peripheral(let machine): ownRevision + (machine.state?.revision ?? 0)
         }
     }
 

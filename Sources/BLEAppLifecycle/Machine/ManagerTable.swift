@@ -12,6 +12,7 @@ extension OrderedTable where Key == ClientID, Value == Manager {
         return place.map { keys[$0] }
     }
 
+    func role(of client: ClientID) -> Manager.Role? { withValue(of: client) { $0.role } }
     func kind(of client: ClientID) -> ManagerRole? { withValue(of: client) { $0.kind } }
 
     /// The managers of an app that were preserved and that no process has created again, as a process is launched for

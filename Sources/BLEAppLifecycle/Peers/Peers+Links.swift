@@ -70,19 +70,19 @@ extension Peers {
         if !isHeld { forget(link, &runtime) }
     }
 
-    private func endSessions(
+    private mutating func endSessions(
         on link: LinkID, of client: ClientID, _ reason: DisconnectionReason, _ runtime: inout AppRuntime
     ) {
         let now = runtime.now
         // If the app has two identifiers of the device, there are several sessions.
         while let session = runtime.managers[client]?.central?.session(on: link) {
-            if runtime.managers[client]?.id != nil { runtime.raise(.disconnection, at: session.address, directory) }
+            if runtime.managers[client]?.id != nil { runtime.raise(.disconnection, at: session.address, &directory) }
             runtime.withCentral(client) { $0.lost(link, reason, $1, at: now, into: &$2) }
         }
     }
 
     /// A device lacks the keys of its bond: no app receives anything from it or continues to use it.
-    func lostKeys(_ link: LinkID, _ runtime: inout AppRuntime) {
+    mutating func lostKeys(_ link: LinkID, _ runtime: inout AppRuntime) {
         guard links[link]?.role == .central else { return }
         for client in runtime.managers.keys where runtime.managers[client]?.central?.session(on: link) != nil {
             endSessions(on: link, of: client, .controller(.pinOrKeyMissing), &runtime)

@@ -117,7 +117,7 @@ struct Peers {
         var scanning: Int?
         // Reading a manager copies it; changing it does not.
         runtime.managers.change(at: place) { manager in
-            if manager.central?.runningScan?.operation == scan { scanning = manager.app }
+            if manager.runs(scan) { scanning = manager.app }
         }
         guard let app = scanning else { return }
         if sighting.content == nil { parse(&sighting) }
@@ -130,9 +130,7 @@ struct Peers {
         var state = PeripheralState.disconnected
         let octets = sighting.octets
         runtime.managers.change(at: place) { manager in
-            // Most managers that discover thousands of devices use none.
-            let usesSome = manager.central?.peripherals.isEmpty == false
-            if usesSome, let known = manager.central?.state(of: identifier) { state = known }
+            state = manager.state(of: identifier)
             if isBehind { isNew = manager.central?.noteFound(identifier) ?? true }
             let mayTake = hears && manager.queue.isEmpty && manager.hasRoom
             if mayTake, let own = manager.id {
@@ -146,7 +144,9 @@ struct Peers {
             sighting.recipients.append(
                 SharedDiscovery.Recipient(app: runtime.apps[app].id, manager: id, identifier: identifier, state: state))
         } else {
-            let services = runtime.managers.withValue(at: place) { $0.central?.scannedServices } ?? nil
+            let services =
+                latestReport.isSameForAll
+                ? nil : runtime.managers.withValue(at: place) { $0.central?.scannedServices } ?? nil
             let event = ClientEvent.discovered(
                 PeripheralDescription(identifier: identifier, name: sighting.name, state: state),
                 latestReport.content(scannedFor: services), rssi: sighting.discovery.rssi)
