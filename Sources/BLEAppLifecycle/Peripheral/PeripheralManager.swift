@@ -183,7 +183,8 @@ struct PeripheralManager {
             includedServices: service.definition.includedServices.compactMap { services[$0]?.published?.range.first },
             characteristics: service.definition.characteristics.map(\.definition))
         let id = service.definition.id
-        services[id]?.token = effects.submit(.server(.publish(definition)), from: client, for: .publish(client, id))
+        let token = effects.submit(.server(.publish(definition)), from: client, for: .publish(client, id))
+        services[id]?.token = token
     }
 
     /// The engine has published or rejected a service.
