@@ -4,7 +4,7 @@ import glob, json, os, pathlib, select, signal, socket, subprocess, tempfile, th
 
 from pytest import mark
 
-from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, AppClient, Client, operator
+from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, Client, operator, alerted
 from jelling.programs import BLETOOL
 from jelling.client import is_listening
 from jelling import lab as bench
@@ -214,17 +214,6 @@ def watch_both(daemon, second):
         watcher.wait()
     _, out, said = bletool('sim', '--json', 'decode', capture)
     assert {json.loads(line)['adapter'] for line in out.splitlines()} == {0, 1}, said
-
-
-def alerted(path):
-    """An app that is suspended when its peripheral connects, and wants an alert then."""
-    app = AppClient(path, 'org.example.alerted')
-    peer = app.finds('180D')
-    # Connected a second later, when it is suspended.
-    app.ask(connect={'peer': peer, 'options': {'notifies_on_connection': True, 'start_delay_milliseconds': 1000}})
-    app.send(app_move={'to': 2})
-    app.send(app_move={'to': 3})
-    return app
 
 
 def test_adapter_comes_back():

@@ -7,7 +7,6 @@ from jelling import floods
 from jelling.daemon import Daemon, LIMIT, state_of, needs_root, Client, octets, operator, Running
 from jelling.programs import ROOT
 from daemon.test_operators import NOBODY, Open
-from daemon.test_pairing import connected_as
 from jelling import lab as bench
 
 FLOODING = 10
@@ -201,11 +200,8 @@ def connect(client):
 
 
 def client_of(user, daemon):
-    client = Client.__new__(Client)
-    client.socket, client.life = connected_as(user, daemon.path)
-    client.socket.settimeout(LIMIT)
-    client.number = 0
-    assert client.greet().HasField('welcome'), 'not welcome'
+    client = Client(daemon.path, user=user)
+    client.welcome = client.greeted()
     return client
 
 

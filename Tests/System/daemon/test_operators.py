@@ -2,7 +2,7 @@
 import json, os, pathlib, signal, struct, subprocess, tempfile, threading
 
 from jelling import floods
-from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of, needs_root, AppClient, octets, operator, identity, started_as
+from jelling.daemon import Daemon, LIMIT, RELAY, bletool, relay_manifest, state_of, needs_root, AppClient, octets, operator, identity, started_as, alerted
 from jelling.programs import BLETOOL, BLED
 
 NOBODY = 65534
@@ -281,12 +281,7 @@ def test_alerts():
         follower = operator(daemon.path)
         follower.send(operator_request={'follow_alerts': {}})
         assert follower.receive().HasField('operator_answer')
-        app = AppClient(daemon.path, 'org.example.alerted')
-        peer = app.finds('180D')
-        # Connected a second later, when it is suspended.
-        app.ask(connect={'peer': peer, 'options': {'notifies_on_connection': True, 'start_delay_milliseconds': 1000}})
-        app.send(app_move={'to': 2})
-        app.send(app_move={'to': 3})
+        app = alerted(daemon.path)
         while not (message := follower.receive()).HasField('alert'):
             assert message is not None, 'no alert'
         alert = message.alert
@@ -303,7 +298,7 @@ def test_alerts():
             assert message is not None, 'the end of the alert is not told'
         assert message.alert.is_over, message
         # In the foreground it hears of what happened.
-        assert app.event('connected').peripheral.peer == peer
+        assert app.event('connected').peripheral.peer == app.found
         assert bletool(transport, '--json', 'alerts')[:2] == (0, '')
         code, _, said = bletool(transport, 'alerts', 'answer', str(number))
         assert code == 1, said

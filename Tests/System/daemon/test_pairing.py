@@ -21,42 +21,14 @@ def options(capability, **more):
             'maximum_key_size': 16, 'initiator_keys': 7, 'responder_keys': 7, **more}
 
 
-def connected_as(user, path):
-    """A socket that a process of this user has connected. The process stays, for the daemon looks at it."""
-    ours, theirs = socket.socketpair()
-    child = os.fork()
-    if not child:
-        try:
-            ours.close()
-            os.setgroups([])
-            os.setresgid(user, user, user)
-            os.setresuid(user, user, user)
-            with socket.socket(socket.AF_UNIX) as own:
-                own.connect(path)
-                socket.send_fds(theirs, [b'1'], [own.fileno()])
-            theirs.recv(1)
-        finally:
-            os._exit(0)
-    theirs.close()
-    _, descriptors, _, _ = socket.recv_fds(ours, 1, 1)
-    return socket.socket(fileno=descriptors[0]), ours
-
-
 class Program(Client):
     """A tool of some user. What it is told of pairings is kept; it answers nothing by itself."""
 
     def __init__(self, daemon, user=None, pairing=None):
-        if user is None:
-            super().__init__(daemon.path, LIMIT)
-        else:
-            self.socket, self.life = connected_as(user, daemon.path)
-            self.socket.settimeout(LIMIT)
-            self.number = 0
+        super().__init__(daemon.path, user=user)
         self.progress, self.ends, self.links = [], {}, []
         self.changed = threading.Condition()
-        answer = self.greet()
-        assert answer.HasField('welcome'), f'not welcome: {answer}'
-        self.welcome = answer.welcome
+        self.welcome = self.greeted()
         threading.Thread(target=self.hear, daemon=True).start()
         if pairing:
             self.done(serve_pairing=pairing)

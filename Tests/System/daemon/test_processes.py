@@ -3,8 +3,9 @@ import errno, fcntl, glob, os, pathlib, pty, re, select, shutil, signal, socket,
 
 import pytest
 
+from daemon.test_limits import actor
 from jelling.daemon import Daemon, LIMIT, RELAY, relay_manifest, state_of, needs_root, Client, PYTHON3
-from jelling.programs import BLED, EXAMPLES, LIBRARY
+from jelling.programs import BLED, EXAMPLES
 
 NOBODY = 65534
 # Prints what a launched program has inherited, as a JSON object, and stays.
@@ -404,15 +405,11 @@ def press_until(daemon, short, name):
 
 def test_longest_suspended_first():
     """of several suspended apps the one that was suspended first makes room, then the next"""
-    program = ('import sys, time; sys.path.insert(0, sys.argv[1]); from client import Client; import os\n'
-               'client = Client(os.environ["JELLING_SOCKET"], 1000)\n'
-               'client.send({1: {1: 1, 2: 2, 3: {1: os.environ["JELLING_APP"].encode()}}})\n'
-               'while client.receive() is not None: pass\ntime.sleep(1000)')
     names = ['one', 'two', 'three']
     with tempfile.TemporaryDirectory() as folder:
         press = os.path.join(folder, 'press')
         os.mkfifo(press)
-        apps = [{'BundleIdentifier': name, 'command': python(program, LIBRARY)} for name in names]
+        apps = [actor(name, {'scan': ['feab']}, modes=[]) for name in names]
         with Daemon(apps=apps, words=['--memory-pressure', press]) as daemon:
             for name in names:
                 daemon.operate(foreground=name)

@@ -2,7 +2,8 @@
 import json, os, pathlib, re, signal, subprocess, tempfile, time
 
 from jelling import floods
-from jelling.daemon import LIMIT, bletool, octets, started_as, Running
+from daemon.test_fairness import client_of
+from jelling.daemon import LIMIT, bletool, octets, Running
 from jelling.programs import BLETOOL, CONTROLLERS
 from daemon.test_operators import Open, status, NOBODY
 
@@ -213,21 +214,16 @@ def test_no_server_reaches_into_another():
         assert found.count('180F') == 1 and '181A' not in found, found
         if os.geteuid() != 0:
             return
-        with started_as(NOBODY, PLAIN, air) as program:
-            assert program.stdout.read().split() == [str(NOT_PERMITTED)] * 4
-
-
-# What a user who is no operator may not ask for.
-PLAIN = '''
-client = Client(sys.argv[1])
-assert 4 not in decode(client.greet()[1][0]), "an operator"
-address = {1: Fixed64(1), 2: 0}
-# What it requires of pairings holds for its own.
-mitm = {1: 4, 2: 1, 3: 1, 5: 1, 7: 16, 8: 16, 9: 7, 10: 7}
-assert 2 not in client.end(client.request({20: mitm})), "refused"
-for request in {18: b"Mine"}, {21: address}, {22: {1: address, 2: b"x"}}, {23: 1}:
-    print(decode(client.end(client.request(request))[2][0])[1][0])
-'''
+        plain = client_of(NOBODY, air)
+        assert not plain.welcome.is_operator
+        # What it requires of pairings holds for its own.
+        mitm = {'io_capability': 4, 'is_bonding': True, 'requires_authentication': True, 'allows_secure_connections': True,
+                'minimum_key_size': 16, 'maximum_key_size': 16, 'initiator_keys': 7, 'responder_keys': 7}
+        assert not plain.end(plain.request(serve_pairing=mitm)).HasField('failure')
+        stranger = {'value': 1}
+        for request in ({'set_device_name': 'Mine'}, {'remove_bond': stranger}, {'name_bond': {'identity': stranger, 'name': 'x'}},
+                        {'capture': True}):
+            assert reason(plain.end(plain.request(**request))) == NOT_PERMITTED, request
 
 
 def air_discovers(air, advertiser):

@@ -2,9 +2,9 @@
 import glob, os, pathlib, random, signal, subprocess, tempfile, time
 
 from jelling.daemon import Daemon, RELAY, relay_manifest, state_of
-from jelling.programs import LIBRARY
 from daemon.test_limits import actor, launch
-from daemon.test_processes import python
+from daemon.test_scenarios import scans
+from jelling import lab as bench
 
 
 class Disk:
@@ -179,43 +179,14 @@ def test_relaunch_table():
     print('; '.join(told))
 
 
-# An app that scans for one service with duplicates, as the trace of SPR-35; it prints what it is told, field by field.
-SCANNER = r'''
-import json, os, sys; sys.path.insert(0, sys.argv[1])
-from client import Client, decode
-client = Client(os.environ["JELLING_SOCKET"], 100000)
-client.send({1: {1: 1, 2: 2, 3: {1: os.environ["JELLING_APP"].encode()}}})
-welcome = decode(client.receive()[16][0])
-def say(event, **fields): print(json.dumps({"event": event, "process": os.getpid(), **fields}), flush=True)
-say("began", launch=[name.decode() for name in welcome.get(2, [])],
-    environment=os.environ.get("CB_LAUNCH_CENTRALS"))
-client.send({3: {1: 1, 3: {1: b"myCentralManagerIdentifier"}}})
-was_restored, handled = False, 0
-while (message := client.receive()) is not None:
-    for event in map(decode, message.get(17, [])):
-        if 2 in event:
-            scan = decode(decode(event[2][0])[2][0]); was_restored = True
-            say("willRestore", services=[uuid.hex() for uuid in scan.get(1, [])], duplicates=scan.get(2, [0])[0])
-        elif 4 in event:
-            state = decode(event[4][0])[1][0]; say("state", state=state)
-            if state == 5 and not was_restored:
-                client.send({3: {1: 1, 6: {1: bytes.fromhex("feaa"), 2: 1}}})
-                say("scans")
-        elif 7 in event: say("discovered")
-        client.send({4: {1: 1, 2: 1}})
-'''
-
-
 def test_restore_trace():
     """the trace of SPR-35 from real processes: end, a new process, its launch key, willRestore with the scan, state, discovery"""
     name = 'org.example.eddystone'
-    manifest = {'BundleIdentifier': name, 'UIBackgroundModes': ['bluetooth-central'],
-                'command': python(SCANNER, LIBRARY)}
-    from jelling import lab as bench
+    manifest = actor(name, {'restore': 'myCentralManagerIdentifier', 'scan': ['feaa'], 'duplicates': True}, modes=['bluetooth-central'])
     with bench.Lab('simulator', 2).open(peer=False) as lab:
         with Daemon(adapter=lab.endpoint, apps=[manifest]) as daemon:
             daemon.operate(foreground=name)
-            daemon.wait_for('it scans', lambda: daemon.told('scans'))
+            daemon.wait_for('it scans', lambda: name in scans(daemon))
             daemon.operate(background=name)
             first = daemon.process_of(name)
             os.kill(first, signal.SIGKILL)
@@ -227,10 +198,10 @@ def test_restore_trace():
             second = daemon.process_of(name)
             trace = [line for line in map(dict, sum((daemon.told(kind) for kind in (
                 'began', 'willRestore', 'state', 'discovered')), [])) if line['process'] == second]
-            order = [line['event'] for line in daemon.events() if line.get('process') == second][:4]
+            order = [line['event'] for line in daemon.events() if line.get('process') == second and line['event'] != 'log'][:4]
     assert second != first and order == ['began', 'willRestore', 'state', 'discovered'], (first, second, order)
     began, restore, state, _ = trace[:4]
-    assert began['launch'] == ['myCentralManagerIdentifier'] and began['environment'] == 'myCentralManagerIdentifier', began
-    assert restore['services'] == ['feaa'] and restore['duplicates'] == 1, restore
+    assert began['launch'] == ['myCentralManagerIdentifier'] and began['environment'] == {'CB_LAUNCH_CENTRALS': 'myCentralManagerIdentifier'}, began
+    assert restore['scan'] == ['feaa'] and restore['duplicates'], restore
     assert state['state'] == 5, state
     print(f'process {first} → {second}: ' + ', '.join(order))

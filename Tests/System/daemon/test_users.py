@@ -3,7 +3,7 @@ import json, os, subprocess, tempfile, threading, time
 
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from jelling.daemon import Daemon, HEART, LIMIT, bletool, needs_root, operator, started_as
+from jelling.daemon import Daemon, HEART, LIMIT, bletool, needs_root, operator, started_as, alerted
 from jelling.programs import BLETOOL
 from daemon.test_fairness import client_of, connect
 from daemon.test_operators import NOBODY, Open, as_user, status
@@ -149,25 +149,21 @@ def test_latency_of_apps_of_users():
             assert 'was not changed' in app.stdout.readline()
 
 
-RUDE = """
-client = Client(sys.argv[1], 1000)
-assert 1 in client.greet(), 'refused'
-absent = {1: Fixed64(0xC0DE_0000_0099), 2: 1}
-connectable = {3: 1, 6: 1}
-# Directed, raw, and a long name at the slowest pace.
-client.request({12: {1: {}, 7: {1: absent, 2: 1}, **connectable}})
-client.request({12: {2: {1: bytes([2, 1, 6])}, **connectable}})
-named = client.request({12: {1: {1: b'A name that takes all the room'}, 5: 0x4000, **connectable}})
-while 39 not in (message := client.receive()) or decode(message[39][0])[1] != [named]:
-    assert 3 not in message, 'refused'
-assert decode(message[39][0])[3] == [1], 'its name is hidden'
-# What it asked for before has been carried out.
-client.end(client.request({5: {1: 99}}))
-print('ready', flush=True)
-sys.stdin.readline()
-"""
 PARAMETERS, DATA, ENABLE = 0x2036, 0x2037, 0x2039
 DIRECTED = 0x04
+
+
+def advertises_rudely(client):
+    """Directed, raw, and a long name at the slowest pace."""
+    connectable = {'is_connectable': True, 'resumes_after_connection': True}
+    client.request(advertise={'packed': {}, 'target': {'peer': {'value': 0xC0DE_0000_0099, 'kind': 1}, 'form': 1}, **connectable})
+    client.request(advertise={'raw': {'advertisement': bytes([2, 1, 6])}, **connectable})
+    named = client.request(advertise={'packed': {'local_name': 'A name that takes all the room'}, 'interval': 0x4000, **connectable})
+    while (message := client.receive()).advertising_room.operation != named:
+        assert not message.HasField('completed'), 'refused'
+    assert message.advertising_room.hides_name
+    # What it asked for before has been carried out.
+    client.end(client.request(cancel={'operation': 99}))
 
 
 @needs_root
@@ -182,27 +178,27 @@ def test_advertisements_of_users():
         watcher = operator(daemon.path)
         watcher.send(operator_request={'capture': {}})
         assert watcher.receive().HasField('operator_answer')
-        with started_as(NOBODY, RUDE, daemon) as other:
-            assert other.stdout.readline() == 'ready\n'
-            shared, own, is_asked = [], [], False
-            while True:
-                # A question whose packet ends the watch: Read Local Version Information.
-                if not is_asked and any(opcode == PARAMETERS and parameters[1] & DIRECTED for opcode, parameters in own):
-                    server.request(hci_command={'opcode': 0x1001})
-                    is_asked = True
-                packet = watcher.receive().packet
-                octets = packet.octets
-                if packet.is_from_controller or octets[0] != 1:
-                    continue
-                opcode, parameters = int.from_bytes(octets[1:3], 'little'), octets[4:]
-                if opcode == 0x1001:
-                    break
-                if opcode in (PARAMETERS, DATA):
-                    (shared if parameters[0] == 0 else own).append((opcode, parameters))
-                if opcode == ENABLE and parameters[0] == 0:
-                    assert parameters[2] != 0, 'the shared advertisement was switched off'
-            for opcode, parameters in shared:
-                assert opcode == DATA and b'Server' in parameters and b'\x0D\x18' in parameters, (hex(opcode), parameters)
+        other = client_of(NOBODY, daemon)
+        advertises_rudely(other)
+        shared, own, is_asked = [], [], False
+        while True:
+            # A question whose packet ends the watch: Read Local Version Information.
+            if not is_asked and any(opcode == PARAMETERS and parameters[1] & DIRECTED for opcode, parameters in own):
+                server.request(hci_command={'opcode': 0x1001})
+                is_asked = True
+            packet = watcher.receive().packet
+            octets = packet.octets
+            if packet.is_from_controller or octets[0] != 1:
+                continue
+            opcode, parameters = int.from_bytes(octets[1:3], 'little'), octets[4:]
+            if opcode == 0x1001:
+                break
+            if opcode in (PARAMETERS, DATA):
+                (shared if parameters[0] == 0 else own).append((opcode, parameters))
+            if opcode == ENABLE and parameters[0] == 0:
+                assert parameters[2] != 0, 'the shared advertisement was switched off'
+        for opcode, parameters in shared:
+            assert opcode == DATA and b'Server' in parameters and b'\x0D\x18' in parameters, (hex(opcode), parameters)
 
 
 CHANNELS_OF_USER = 24
@@ -342,26 +338,6 @@ def test_names_of_bonds():
             other.leave()
 
 
-ALERTED = """
-app = Client(sys.argv[1], 1000)
-app.send({1: {1: 1, 2: 2, 3: {1: b'org.example.alerted'}}})
-assert 16 in app.receive(), 'not welcome'
-app.send({3: {1: 1, 3: {}}})
-app.send({3: {1: 1, 6: {1: bytes.fromhex('180D')}}})
-while True:
-    message = app.receive()
-    if 17 in message and 7 in (told := decode(message[17][0])):
-        peer = decode(decode(told[7][0])[1][0])[1][0]
-        break
-# Connected a second later, when it is suspended.
-app.send({3: {1: 1, 8: {1: peer, 2: {1: 1, 4: 1000}}}})
-app.send({5: {1: 2}})
-app.send({5: {1: 3}})
-print('ready', flush=True)
-sys.stdin.readline()
-"""
-
-
 @needs_root
 def test_alerts_of_users():
     """apps of two users that want to alert their users of one connection each have an alert"""
@@ -369,13 +345,11 @@ def test_alerts_of_users():
         follower = operator(daemon.path)
         follower.send(operator_request={'follow_alerts': {}})
         assert follower.receive().HasField('operator_answer')
-        with started_as(0, ALERTED, daemon) as one, started_as(NOBODY, ALERTED, daemon) as two:
-            for app in one, two:
-                assert app.stdout.readline() == 'ready\n'
-            names = set()
-            while len(names) < 2:
-                message = follower.receive()
-                assert message is not None, names
-                if message.HasField('alert'):
-                    names.add(message.alert.app)
-            assert names == {'0/org.example.alerted', f'{NOBODY}/org.example.alerted'}, names
+        apps = [alerted(daemon.path, user) for user in (None, NOBODY)]
+        names = set()
+        while len(names) < 2:
+            message = follower.receive()
+            assert message is not None, names
+            if message.HasField('alert'):
+                names.add(message.alert.app)
+        assert names == {'0/org.example.alerted', f'{NOBODY}/org.example.alerted'}, (names, apps)

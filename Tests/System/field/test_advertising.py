@@ -1,14 +1,12 @@
 """Advertisements of real devices: padded names, structures of every kind, and adapters that lose parts of long ones."""
-import os, struct, sys
+import struct
 
 from pytest import mark, param
 
-from jelling.programs import ROOT
 from jelling.devices import VALUE, meter
 from jelling.link import Device, octets
+from jelling.screen import Program
 
-sys.path.append(os.path.join(ROOT, 'Tools', 'Checks'))
-from jelling.screen import Program   # noqa: E402, beside the check of the same name
 
 EXTENDED = dict(features=1 << 12 | 1)
 # Every type of Assigned Numbers 2.3, with as many octets as it has.

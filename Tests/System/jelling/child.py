@@ -82,6 +82,9 @@ class Child:
                                   f'last lines {self.lines[-3:]}; stderr: {self.stderr()[-400:]}')
                 self.changed.wait(min(left, 0.2))
 
+    def events(self, name):
+        return [line for line in list(self.lines) if name in (line.get('event'), line.get('ev'))]
+
     def wait_event(self, name, timeout=PATIENCE, count=1):
         """The first `count` lines about this event, of our programs (`event`) or of those in Tools/peers (`ev`)."""
         return self.wait_for(lambda line: name in (line.get('event'), line.get('ev')), name, timeout, count)

@@ -1,5 +1,5 @@
 """`bled` as a process, and the programs that use it: what the cases share."""
-import json, os, pathlib, re, resource, shutil, signal, subprocess, sys, tempfile
+import json, os, pathlib, re, resource, shutil, signal, socket, subprocess, sys, tempfile
 
 import grpc
 
@@ -24,11 +24,43 @@ def octets(**fields):
     return messages.FromClient(**fields).SerializeToString()
 
 
+def connected_as(user, path):
+    """A socket that a process of this user has connected. The process stays, for the daemon looks at it."""
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if not child:
+        try:
+            ours.close()
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+            with socket.socket(socket.AF_UNIX) as own:
+                own.connect(path)
+                socket.send_fds(theirs, [b'1'], [own.fileno()])
+            theirs.recv(1)
+        finally:
+            os._exit(0)
+    theirs.close()
+    _, descriptors, _, _ = socket.recv_fds(ours, 1, 1)
+    return socket.socket(fileno=descriptors[0]), ours
+
+
 class Client(client.Client):
     """A tool. What it sends is given by the names of fields; what it receives are messages of the generated classes."""
 
-    def __init__(self, path, timeout=LIMIT):
-        super().__init__(path, timeout)
+    def __init__(self, path, timeout=LIMIT, user=None):
+        if user is None:
+            super().__init__(path, timeout)
+        else:
+            self.socket, self.life = connected_as(user, path)
+            self.socket.settimeout(timeout)
+            self.number = 0
+
+    def greeted(self):
+        """The daemon's welcome."""
+        answer = self.greet()
+        assert answer and answer.HasField('welcome'), f'not welcome: {answer}'
+        return answer.welcome
 
     def send(self, **fields):
         self.send_octets(octets(**fields))
@@ -68,8 +100,8 @@ class Client(client.Client):
 class AppClient(Client):
     """An app with one manager, that of a central."""
 
-    def __init__(self, path, name, **hello):
-        super().__init__(path)
+    def __init__(self, path, name, user=None, **hello):
+        super().__init__(path, user=user)
         self.send(hello={'version': 1, 'session': messages.SESSION_KIND_APP, 'app': {'identifier': name, **hello}})
         answer = self.receive()
         assert answer and answer.HasField('app_welcome'), f'not welcome: {answer}'
@@ -91,7 +123,18 @@ class AppClient(Client):
         while self.event('state_changed').state != 5:
             pass
         self.ask(scan={'services': [bytes.fromhex(service)]})
-        return self.event('discovered').peripheral.peer
+        self.found = self.event('discovered').peripheral.peer
+        return self.found
+
+
+def alerted(path, user=None):
+    """An app that is suspended when its peripheral connects, and wants an alert then."""
+    app = AppClient(path, 'org.example.alerted', user)
+    # Connected a second later, when it is suspended.
+    app.ask(connect={'peer': app.finds('180D'), 'options': {'notifies_on_connection': True, 'start_delay_milliseconds': 1000}})
+    app.send(app_move={'to': 2})
+    app.send(app_move={'to': 3})
+    return app
 
 
 def operator(path):
@@ -229,8 +272,7 @@ class Daemon:
 
     def connect(self):
         client = Client(self.path)
-        answer = client.greet()
-        assert answer and answer.HasField('welcome'), f'not welcome: {answer}'
+        client.greeted()
         return client
 
     def processor_seconds(self):

@@ -2,6 +2,7 @@
 import ctypes, functools, json, os, pathlib, re, signal, socket, struct, subprocess, time
 
 from jelling import child
+from jelling.child import Child
 
 TOOL = '/tmp/bletool'
 OUR_ADDRESS, OUR_NAME = '00:AA:01:01:00:01', 'Jelling'
@@ -137,42 +138,27 @@ PROFILE = {'services': [
         {'uuid': '6B7A0004-9D1C-4F5E-8A2B-3C4D5E6F7081', 'properties': ['indicate'], 'value': '1d1c', 'notifyEvery': 0.5}]}]}
 
 
-class Served:
-    """`bletool serve` at work on hci1, and what it prints."""
+class Served(Child):
+    """`bletool serve` at work on hci1."""
 
     def __init__(self, *options, capture=None, person=None, profile=PROFILE):
         pathlib.Path('/tmp/profile.json').write_text(json.dumps(profile))
-        self.out, self.err = '/tmp/serve.out', '/tmp/serve.err'
-        open(self.err, 'w').close()
-        self.process = subprocess.Popen(
-            [TOOL, '-t', 'user:1', '--json', *(['-w', capture] if capture else []), 'serve', '--profile',
-             '/tmp/profile.json', '--name', OUR_NAME, '--advertise', '180D', *options],
-            stdin=person.device if person else subprocess.DEVNULL, stdout=open(self.out, 'wb'),
-            stderr=person.device if person else open(self.err, 'wb'), env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'})
+        super().__init__('serve', [TOOL, '-t', 'user:1', '--json', *(['-w', capture] if capture else []), 'serve', '--profile',
+                                   '/tmp/profile.json', '--name', OUR_NAME, '--advertise', '180D', *options],
+                         '/tmp/serve.err', {**os.environ, 'XDG_STATE_HOME': '/tmp/state'}, person)
         try:
-            self.wait_for('advertising')
+            self.wait_event('advertising')
         except AssertionError:
             self.process.kill()
             raise
 
-    def events(self, name):
-        whole = pathlib.Path(self.out).read_text().rpartition('\n')[0]
-        return [e for e in map(json.loads, whole.splitlines()) if e.get('event') == name]
-
-    def wait_for(self, name, seconds=180, count=1):
-        def come():
-            with open(self.err) as f:
-                assert self.process.poll() is None or len(self.events(name)) >= count, f'serve ended: {f.read()[-300:]}'
-            return len(self.events(name)) >= count
-        wait_until(come, f'{count} × {name} of serve', seconds)
+    def wait_event(self, name, timeout=180, count=1):
+        """All that have come."""
+        super().wait_event(name, timeout, count)
         return self.events(name)
 
     def stop(self):
         """^C: a success, and the adapter is given back."""
-        self.process.send_signal(signal.SIGINT)
-        try:
-            assert self.process.wait(180) == 0, f'status {self.process.returncode}'
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            raise
+        self.end(signal.SIGINT, 180)
+        assert self.process.returncode == 0, f'status {self.process.returncode}'
         assert not is_up(1), 'the adapter was left up'

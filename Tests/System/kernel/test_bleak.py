@@ -48,7 +48,7 @@ def test_bleak_uses_what_is_served():
     served = Served()
     try:
         asyncio.run(asyncio.wait_for(use(), LIMIT))
-        served.wait_for('disconnected')
+        served.wait_event('disconnected')
     finally:
         served.stop()
         BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')

@@ -49,7 +49,7 @@ def test_bluez_is_a_client_of_serve():
     served = Served()
     try:
         BlueZ.finds_and_connects()
-        served.wait_for('connected')
+        served.wait_event('connected')
         BlueZ.types('menu gatt', 'acquire-notify')
         BlueZ.types(f'list-attributes {OUR_ADDRESS}', *(
             # Bluetooth's own UUIDs are printed in their long form too.
@@ -64,16 +64,16 @@ def test_bluez_is_a_client_of_serve():
         select('6b7a0003-9d1c-4f5e-8a2b-3c4d5e6f7081')
         BlueZ.types('read', 'Attempting to read', r'\baa 55\b')
         BlueZ.types('write "0x10 0x20 0x30"', 'Attempting to write')
-        assert served.wait_for('written')[-1]['value'] == '102030', served.events("written")
+        assert served.wait_event('written')[-1]['value'] == '102030', served.events("written")
         BlueZ.types('read', 'Attempting to read', r'\b10 20 30\b')
         select('00002a37-0000-1000-8000-00805f9b34fb')
         BlueZ.types('notify on', 'Notify started')
-        served.wait_for('subscribed')
+        served.wait_event('subscribed')
         BlueZ.hears(len(said()), 'notifications', r'(?s)Value:\s+00 48\b.*Value:\s+00 48\b')
         BlueZ.types('notify off', 'Notify stopped|Notifying: no')
         BlueZ.types('back')
         BlueZ.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
-        served.wait_for('disconnected')
+        served.wait_event('disconnected')
     finally:
         BlueZ.types('back')
         BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')
@@ -102,17 +102,17 @@ def test_bluez_pairs_with_serve():
     try:
         BlueZ.finds_and_connects()
         BlueZ.types(f'pair {OUR_ADDRESS}', 'Pairing successful', seconds=180)
-        paired = served.wait_for('paired')[0]
+        paired = served.wait_event('paired')[0]
         assert paired['keySize'] == 16 and not paired['authenticated'], paired
         assert paired['identity'] == BLUEZ_ADDRESS and paired['identityType'] == 'public', paired
         BlueZ.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
-        served.wait_for('disconnected')
+        served.wait_event('disconnected')
         served.stop()
         bonds = tool('bonds').events('bond')
         assert [b['identity'] for b in bonds] == [BLUEZ_ADDRESS], bonds
         served = Served()
         BlueZ.finds_and_connects()
-        assert served.wait_for('encrypted')[0]['bonded'], served.events("encrypted")
+        assert served.wait_event('encrypted')[0]['bonded'], served.events("encrypted")
         BlueZ.types('menu gatt', 'acquire-notify')
         uuid = '6b7a0006-9d1c-4f5e-8a2b-3c4d5e6f7081'
         BlueZ.types(f'select-attribute {uuid}')
@@ -121,7 +121,7 @@ def test_bluez_pairs_with_serve():
         assert not served.events('paired'), 'a second pairing'
         BlueZ.types('back')
         BlueZ.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
-        served.wait_for('disconnected')
+        served.wait_event('disconnected')
     finally:
         BlueZ.types('back')
         BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')

@@ -46,7 +46,7 @@ def test_bluez_opens_enhanced_bearers():
         # BlueZ asks for encryption by itself, for the enhanced bearers that it saw offered; its kernel then pairs.
         BlueZ.hears(before, 'the question', 'Accept pairing')
         BlueZ.types('yes')
-        served.wait_for('paired')
+        served.wait_event('paired')
         BlueZ.types('menu gatt', 'acquire-notify')
         select('6b7a0006-9d1c-4f5e-8a2b-3c4d5e6f7081')
         for _ in range(6):
@@ -56,7 +56,7 @@ def test_bluez_opens_enhanced_bearers():
             BlueZ.types('notify on', 'Notify started', rf'(?s)Value:\s+{value}\b.*Value:\s+{value}\b')
         BlueZ.types('back')
         BlueZ.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
-        served.wait_for('disconnected')
+        served.wait_event('disconnected')
     finally:
         BlueZ.types('back')
         served.stop()

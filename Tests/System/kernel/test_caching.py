@@ -71,11 +71,11 @@ def test_serve_is_discovered_once_by_bluez():
             BlueZ.finds_and_connects()
             if pairs:
                 BlueZ.types(f'pair {OUR_ADDRESS}', 'Pairing successful', seconds=180)
-                served.wait_for('paired')
+                served.wait_event('paired')
             else:
-                served.wait_for('encrypted')
+                served.wait_event('encrypted')
             BlueZ.types(f'disconnect {OUR_ADDRESS}', DISCONNECTED)
-            served.wait_for('disconnected')
+            served.wait_event('disconnected')
         finally:
             served.stop()
         return asked(capture, 'received')

@@ -224,7 +224,7 @@ def test_foreign_central(host):
             foreign.wait_for('ready')
             assert foreign.asks('find', OUR_NAME)['address'] == OUR_ADDRESS, 'another address'
             foreign.asks('connect')
-            served.wait_for('connected')
+            served.wait_event('connected')
             found = foreign.asks('discover')['found']
             assert not set(expected()) - set(found), f'not found: {set(expected()) - set(found)} in {found}'
             for uuid, value in (('2A38', '0102'), ('0002', LONG_VALUE.hex()), ('0003', 'aa55')):
@@ -234,19 +234,19 @@ def test_foreign_central(host):
             foreign.asks('write', '0003', '112233')
             assert foreign.asks('read', '0003')['value'] == '112233', foreign.trouble()
             foreign.asks('command', '0005', '0badcafe')
-            written = [(of_private(w['uuid']), w['value']) for w in served.wait_for('written', count=2)]
+            written = [(of_private(w['uuid']), w['value']) for w in served.wait_event('written', count=2)]
             assert written == [('0003', '112233'), ('0005', '0badcafe')], written
             for uuid, value, kind in (('2A37', '0048', 'notifications'), ('0004', '1d1c', 'indications')):
                 foreign.asks('subscribe', uuid)
                 foreign.wait_for('value', count=2, uuid=uuid, value=value)
                 assert served.events('subscribed')[-1][kind], served.events("subscribed")
                 foreign.asks('unsubscribe', uuid)
-            served.wait_for('unsubscribed', count=2)
+            served.wait_event('unsubscribed', count=2)
             foreign.asks('disconnect')
-            served.wait_for('disconnected')
+            served.wait_event('disconnected')
             foreign.wait_for('disconnected')
             foreign.asks('connect')
-            served.wait_for('connected', count=2)
+            served.wait_event('connected', count=2)
             served.stop()
             foreign.wait_for('disconnected', count=2)
     finally:
@@ -286,11 +286,11 @@ def test_foreign_central_pairs(host):
                 foreign.asks('find', OUR_NAME)
                 foreign.asks('connect')
                 foreign.asks(*words)
-                is_paired(served.wait_for('paired')[0], secure)
+                is_paired(served.wait_event('paired')[0], secure)
                 foreign.asks('discover')
                 assert foreign.asks('read', '0006')['value'] == '5ec2e7', foreign.trouble()
                 foreign.asks('disconnect')
-                served.wait_for('disconnected')
+                served.wait_event('disconnected')
             served.stop()
         finally:
             served.process.kill()

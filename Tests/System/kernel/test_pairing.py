@@ -1,10 +1,11 @@
 """Pairing with BlueZ's daemon by every model, in both roles: its operator types what the agent asks for."""
-import os, pathlib, pty, re, select, subprocess, time
+import os, re
 
 from pytest import mark
 
 from kernel.bluez import BLUEZ_ADDRESS, BlueZ, has_agent, said
-from kernel.harness import OUR_ADDRESS, TOOL, Run, Served, tool, wait_until
+from jelling.child import Child, Terminal
+from kernel.harness import OUR_ADDRESS, TOOL, Served, tool, wait_until
 
 pytestmark = mark.usefixtures('bluez')
 
@@ -23,29 +24,6 @@ MODELS = {
 }
 
 
-class Person:
-    """The person at the tool's terminal, who types the passkey that BlueZ shows."""
-
-    def __init__(self):
-        self.line, self.device = pty.openpty()
-        self.shown = ''
-
-    def is_asked(self, text):
-        """Waits for a question: what is typed before it is not the answer to it."""
-        end = time.monotonic() + 180
-        while text not in self.shown:
-            assert time.monotonic() < end, f'{text!r} was not asked: {self.shown!r}'
-            if select.select([self.line], [], [], 0.2)[0]:
-                self.shown += os.read(self.line, 4096).decode(errors='replace')
-
-    def type(self, text):
-        os.write(self.line, text.encode() + b'\n')
-
-    def close(self):
-        os.close(self.line)
-        os.close(self.device)
-
-
 def answers(asked, before, person, compared):
     """What the two persons do with what BlueZ says after `before`."""
     if asked == 'there':
@@ -53,7 +31,7 @@ def answers(asked, before, person, compared):
         BlueZ.types(PASSKEY)
     elif asked == 'here':
         shown = re.search(r'Passkey: (\d{6})', BlueZ.hears(before, 'the passkey', r'Passkey: \d{6}'))
-        person.is_asked('enter the passkey')
+        person.wait_for('enter the passkey', 180)
         person.type(shown[1])
     elif asked == 'both':
         shown = re.search(r'Confirm passkey (\d{6})', BlueZ.hears(before, 'the comparison', r'Confirm passkey \d{6}'))
@@ -77,7 +55,7 @@ def test_bluez_pairs_with_serve_by(model):
     """BlueZ pairs with `serve` by each model"""
     _, agent, ours, asked, want = MODELS[model]
     has_agent(agent)
-    person = Person()
+    person = Terminal()
     served = Served(*ours, person=person)
     try:
         BlueZ.finds_and_connects()
@@ -85,9 +63,9 @@ def test_bluez_pairs_with_serve_by(model):
         BlueZ.types(f'pair {OUR_ADDRESS}')
         answers(asked, before, person, lambda: served.events('comparison'))
         BlueZ.hears(before, 'pair', 'Pairing successful')
-        is_paired(served.wait_for('paired')[0], want)
+        is_paired(served.wait_event('paired')[0], want)
         BlueZ.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
-        served.wait_for('disconnected')
+        served.wait_event('disconnected')
     finally:
         served.stop()
         person.close()
@@ -100,23 +78,18 @@ def test_pair_with_bluez_by(model):
     _, agent, ours, asked, want = MODELS[model]
     has_agent(agent)
     BlueZ.types('pairable on')
-    person, before, out = Person(), len(said()), '/tmp/pair.out'
-    process = subprocess.Popen([TOOL, '-t', 'user:1', '--json', 'pair', BLUEZ_ADDRESS, *ours], stdin=person.device,
-                               stdout=open(out, 'wb'), stderr=person.device, env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'})
-
-    def done():
-        return Run(process.poll(), pathlib.Path(out).read_text().rpartition('\n')[0], '')
-
+    person, before = Terminal(), len(said())
+    pair = Child('pair', [TOOL, '-t', 'user:1', '--json', 'pair', BLUEZ_ADDRESS, *ours], '/tmp/pair.err',
+                 {**os.environ, 'XDG_STATE_HOME': '/tmp/state'}, person)
     try:
         if asked:
-            answers(asked, before, person, lambda: done().events('comparison'))
+            answers(asked, before, person, lambda: pair.events('comparison'))
         else:
             BlueZ.hears(before, 'the question', 'Accept pairing|Authorize|Confirm')
             BlueZ.types('yes')
-        assert process.wait(180) == 0, f'pair: {done()}'
-        is_paired(done().events('paired')[0], want)
+        assert pair.process.wait(180) == 0, f'pair: {pair.lines}'
+        is_paired(pair.wait_event('paired')[0], want)
     finally:
-        process.kill()
-        process.wait()
+        pair.end()
         person.close()
         forget()
