@@ -134,7 +134,7 @@ final class AppStation: Station {
         }
         while let event = engine.nextHostEvent() { hostEvents.append(event) }
         // Nobody asks for the journal: what has changed marks itself.
-        let isJournalCurrent = engine.withApps(at: world.now) { $0.isJournalCurrent }
+        let isJournalCurrent = engine.withApps(at: world.now) { $0.isJournalCurrent() }
         #expect(isJournalCurrent, "the journal has every change when an input is over")
     }
 
@@ -174,10 +174,11 @@ final class AppStation: Station {
 
 extension AppLifecycle {
     /// Whether each preserved manager is in the journal as it is.
-    var isJournalCurrent: Bool {
-        runtime.managers.allSatisfy { manager in
-            guard let kept = runtime.preserved(manager, peers.directory) else { return true }
-            return manager.journalEntry(kept) == manager.journaled
+    mutating func isJournalCurrent() -> Bool {
+        for manager in runtime.managers {
+            guard let kept = runtime.preserved(manager, &peers.directory) else { continue }
+            guard manager.journalEntry(kept) == manager.journaled else { return false }
         }
+        return true
     }
 }
