@@ -82,7 +82,10 @@ struct ReleasedAppTests {
         app.launch(inForeground: true)
         _ = TestApp(station, "second")
         #expect(station.apps { $0.place(of: app.id) } == .foreground)
-        #expect(station.apps { life in life.runtime.apps.indices.map { life.runtime.apps[$0].id.rawValue } } == ["first", "second"])
+        #expect(
+            station.apps { life in life.runtime.apps.indices.map { life.runtime.apps[$0].id.rawValue } } == [
+                "first", "second",
+            ])
     }
 
     @Test("an app with a manager that continues keeps its place (SPR-4)")
