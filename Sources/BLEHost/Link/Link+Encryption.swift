@@ -134,6 +134,7 @@ extension Link {
     }
 
     /// What waited for the security of the link continues or fails.
+    @inline(never)
     func securityEnded(_ failure: SecurityFailure?, _ pairings: inout Pairings, into effects: inout Effects) {
         guard BuiltIn.pairing else { return }
         // The central may have answered our request by encrypting with a bond's key instead of pairing.

@@ -68,6 +68,7 @@ extension Link {
 
     /// The pairing has failed. If its client has kept others waiting and its person did not answer in the end, they go
     /// first.
+    @inline(never)
     func pauseOwner(_ pairings: inout Pairings, at now: Instant) {
         guard role == .central, let owner = security.parties?.owner, let machine = security.machine else { return }
         let wasLong = security.began.distance(to: now) >= Self.longPairing

@@ -428,6 +428,7 @@ extension Link {
         pairingFailed(failure, isTry: false, &pairings, into: &effects)
     }
 
+    @inline(never)
     private func pairingEnded(
         _ outcome: PairingOutcome, isBonded: Bool, _ pairings: inout Pairings, _ server: inout GATTServer,
         into effects: inout Effects
@@ -454,6 +455,7 @@ extension Link {
     private func pairingFailed(
         _ failure: SecurityFailure, isTry: Bool = true, _ pairings: inout Pairings, into effects: inout Effects
     ) {
+        // These functions are never inlined, so that their temporaries do not share one stack frame.
         pauseOwner(&pairings, at: effects.now)
         let isTry = isTry && security.machine?.wasGivenUp != true
         security.pairingEnded(with: failure, isTry: isTry, &pairings.attempts, into: &effects)
@@ -461,6 +463,8 @@ extension Link {
         securityEnded(failure, &pairings, into: &effects)
     }
 
+    // Not inlined: its results would be on the stack together with what ends the pairing.
+    @inline(never)
     func endPairOperations(_ result: Result<HostResult, HostFailure>, into effects: inout Effects) {
         let waiting = security.pairOperations
         security.pairOperations = []

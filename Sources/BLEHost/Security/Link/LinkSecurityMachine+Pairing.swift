@@ -380,6 +380,7 @@ extension LinkSecurityMachine {
     // MARK: Ends
 
     /// Pairing succeeded.
+    @inline(never)
     mutating func pairingEnded(
         _ outcome: PairingOutcome, peer: DeviceAddress, _ attempts: inout PairingAttempts
     ) {
@@ -396,6 +397,7 @@ extension LinkSecurityMachine {
     /// - Parameters:
     ///   - isTry: whether the peer may have tried to guess the passkey.
     ///   - isByPeer: whether the peer, or the radio, ended it.
+    @inline(never)
     mutating func pairingEnded(
         with failure: SecurityFailure, isTry: Bool = true, isByPeer: Bool = true, _ attempts: inout PairingAttempts,
         into effects: inout Effects
