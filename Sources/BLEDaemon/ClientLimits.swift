@@ -67,7 +67,7 @@ public struct ClientLimits: Hashable, Sendable {
 }
 
 extension ClientLimits {
-    /// What a client is told of them.
+    /// The part of them that a client receives.
     var ofWelcome: Welcome.Limits {
         var told = Welcome.Limits()
         (told.messageOctets, told.requests, told.advertisements) = (messageOctets, requests, advertisements)

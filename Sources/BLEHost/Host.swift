@@ -256,7 +256,7 @@ public struct Host: ~Copyable {
             }
         }
         resolvePendingConnections()
-        // A scan or an attempt that the controller was just beginning when the engine was told to stop ends here.
+        // A scan or an attempt that the controller was just beginning when the engine had to stop ends here.
         if isReady || isStopping { convergeRadio() }
     }
 

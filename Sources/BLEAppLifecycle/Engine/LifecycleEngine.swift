@@ -18,7 +18,7 @@ public protocol LifecycleHost: ~Copyable {
     mutating func advance(to now: Instant)
 }
 
-/// An engine with a timer of its own.
+/// An engine that has a timer.
 extension LifecycleHost where Self: ~Copyable {
     public var nextDeadline: Instant? { nil }
     public mutating func advance(to now: Instant) {}

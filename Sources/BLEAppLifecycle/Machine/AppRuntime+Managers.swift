@@ -91,7 +91,7 @@ extension AppRuntime {
         managers[client]?.queue.prepend(first)
     }
 
-    /// The process that had this manager goes on: it is told the state before everything that has happened since.
+    /// The process that had this manager goes on: it gets the state before everything that has happened since.
     private mutating func continueProcess(_ client: ClientID, _ app: Int) {
         managers[client]?.continueProcess(into: &effects)
         settle()

@@ -62,7 +62,7 @@ extension AppRuntime {
         }
     }
 
-    /// A reset has ended a link: the app is told once it knows of the reset (SPEC 2.3
+    /// A reset has ended a link: the app gets the event once it knows of the reset (SPEC 2.3
     /// didDisconnectPeripheral).
     private mutating func tell(_ lost: CentralManager.LostLink, to client: ClientID) {
         deliver(

@@ -10,7 +10,7 @@ struct BluetoothState {
     /// Whether the controller advertises, for any manager.
     var isAdvertising = false
 
-    /// What the managers of an app are told.
+    /// The state that the managers of an app see.
     func state(isAllowed: Bool) -> ManagerState {
         switch controller {
         case .failed: .unsupported

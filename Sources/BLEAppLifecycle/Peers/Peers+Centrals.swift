@@ -70,7 +70,7 @@ extension Peers {
                 let central = describe(information.id.link, app: manager.app, &runtime)
             else { return runtime.submit(.channel(.close(information.id)), from: client) }
             runtime.withChannels(client) { $0.accepted(information, from: central, into: &$1) }
-        // Apps are not told about the sizes of a channel.
+        // Apps receive no event about the sizes of a channel.
         case .reconfigured: break
         case .received(let channel, let octets):
             guard let client = owner(of: channel, runtime) else { return }
