@@ -12,7 +12,7 @@ import BLEPackets
 /// idle radio: while one of them waits, every plan is empty (`isPaused`), and the wishes stay.
 ///
 /// A plan that may have to change is noticed by itself: what plans depend on is observed (`isUnsettled`), the facts of
-/// other rooms are compared (`Facts`), and a plan says how long it is valid (`validUntil`). What each report changes stands
+/// other rooms are compared (`Facts`), and a plan is valid until a time (`validUntil`). What each report changes stands
 /// apart, so that a report costs no convergence.
 ///
 /// The radio does not know links, bonds or identities; each call passes what it needs of them.
