@@ -3,7 +3,7 @@ import BLEMessages
 import Glibc
 
 /// The limits of clients. A client that exceeds one harms only itself: its request is refused, or its connection ends.
-/// `UserShare` limits what the tools and the apps that are not installed of one user have together.
+/// `UserQuota` limits what the tools and the apps that are not installed of one user have together.
 public struct ClientLimits: Hashable, Sendable {
     /// The maximum length of a message to the daemon, in octets.
     public var messageOctets = BledProtocol.requestLimit
@@ -19,7 +19,7 @@ public struct ClientLimits: Hashable, Sendable {
     /// Octets of packets that may wait for an operator to read; further packets are dropped and counted.
     var waitingTrafficOctets: Int { heardOctets / 5 * 4 }
     /// Octets that may wait for a client whose requests are heard: more than what it is told unasked alone fills, so
-    /// that a client that reads it too slowly can still end it. `UnreadShare` says how often.
+    /// that a client that reads it too slowly can still end it. `UnreadCredit` says how often.
     var heardOctets: Int { (waitingDiscoveryOctets + waitingOctets) / 2 }
     /// Scans of one tool at a time: each report of a device is compared with all of them.
     public var scans = 8

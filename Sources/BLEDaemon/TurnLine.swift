@@ -11,7 +11,7 @@ import BLEPackets
 /// not by everything that it has sent. Between rounds of turns the loop serves its descriptors: packets of the
 /// controller wait for no more than one round.
 ///
-/// A program that asks for more than its share is busy for a while and goes behind those that are not (`TurnShare`).
+/// A program that asks for more than its share is busy for a while and goes behind those that are not (`BusyMeter`).
 /// One busy program may have all the time that others leave. The busy programs of one user get an eighth of the loop's
 /// time together at most, which is more than any radio needs: every answer wakes the program that it is for, so they
 /// would otherwise take the processor from the programs that ask for little, and from this one, which would no longer
@@ -92,8 +92,8 @@ struct TurnLine {
     /// A busy program has had its turn.
     /// - Parameter began: when the turn began.
     mutating func ended(_ client: ClientID, of user: UInt32, began: UInt64, at now: UInt64) {
-        if let lastBusy, lastBusy.client != client, now < lastBusy.at + TurnShare.window {
-            severalUntil = now + TurnShare.window
+        if let lastBusy, lastBusy.client != client, now < lastBusy.at + BusyMeter.window {
+            severalUntil = now + BusyMeter.window
         }
         lastBusy = (client, now)
         guard busy.contains(where: { !$0.clients.isEmpty }) || now < severalUntil else { return }

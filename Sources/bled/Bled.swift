@@ -156,7 +156,7 @@ struct Bled: ParsableCommand {
         let daemons = DaemonSet()
         let process = Process(
             daemons: daemons, output: output, capture: capture, manager: manager,
-            pulse: Pulse { manager.notify("WATCHDOG=1") },
+            pulse: ThreadHeartbeat { manager.notify("WATCHDOG=1") },
             folders: try state.map { path in try AdapterFolders(path: path) { log.warning("\($0)") } })
         if adapter == [.all] {
             try daemons.addAll(process.adapters) { kernel, count in
@@ -208,7 +208,7 @@ struct Bled: ParsableCommand {
         let output: LogOutput
         let capture: DaemonCapture?
         let manager: ServiceManager
-        let pulse: Pulse
+        let pulse: ThreadHeartbeat
         /// `nil`: no state is kept.
         let folders: AdapterFolders?
         let adapters = AdapterBook()

@@ -78,7 +78,7 @@ struct AppOwnersTests {
         limits.appsOfUser = 2
         let path = folder.appendingPathComponent("state/bled.journal").path
         let stage = try DaemonStage(limits: limits) { $0.journalPath = path }
-        let before = stage.withDaemon { daemon in daemon.knownApps.mapValues { $0.map(\.rawValue) } }
+        let before = stage.withDaemon { daemon in daemon.core.apps.known.mapValues { $0.map(\.rawValue) } }
         #expect(before == [user: ["\(user)/b", "\(user)/a", "\(user)/d"], user + 1: ["\(user + 1)/c"]])
         let client = try stage.connect()
         client.send(.hello(Greeting(.app, app: AppGreeting("e"))))
@@ -86,7 +86,7 @@ struct AppOwnersTests {
             Issue.record("the app was refused")
             return
         }
-        let after = stage.withDaemon { daemon in daemon.knownApps[user]?.map(\.rawValue) }
+        let after = stage.withDaemon { daemon in daemon.core.apps.known[user]?.map(\.rawValue) }
         #expect(after == ["\(user)/d", "\(user)/e"])
         let left = journal().read().identities.map(\.app.rawValue)
         #expect(left == ["\(user + 1)/c", "\(user)/d", "installed", "no/user"])

@@ -95,7 +95,7 @@ struct InstallingTests {
         stage.withDaemon { $0.readInstalledApps() }
         try book.installing.withLock { _ in
             stage.begin { daemon in
-                let isRemoved = (try? daemon.remove(AppID(rawValue: "relay"), keepsState: false, for: peer)) != nil
+                let isRemoved = daemon.remove(AppID(rawValue: "relay"), for: peer)
                 answers.withLock { $0.append(isRemoved ? "removed" : "refused") }
                 done.signal()
             }
@@ -105,5 +105,26 @@ struct InstallingTests {
         done.wait()
         #expect(answers.withLock { $0[1] } == "refused")
         #expect(try files == ["relay.json"])
+    }
+}
+
+extension Daemon {
+    /// Installs an app as an operator who is not connected.
+    /// - Returns: why it failed; `nil` if the manifest was written.
+    fileprivate func install(_ file: [UInt8], for peer: PeerCredentials) -> String? {
+        let installation = appFolder.install(file, for: peer, core.apps.installed, core.apps.owners)
+        input(.installed(installation, by: ConnectionID(rawValue: 0)))
+        if case .refused(let problem) = installation { return problem }
+        return nil
+    }
+
+    /// Removes an app as an operator who is not connected.
+    /// - Returns: whether its manifests are deleted.
+    fileprivate func remove(_ app: AppID, for peer: PeerCredentials) -> Bool {
+        var removal = Removal(app: app, keepsState: false)
+        let (installed, owner) = (core.apps.installed, core.apps.owners[app])
+        appFolder.remove(&removal, for: peer, installed, owner: owner, hasState: core.hasState(of: app))
+        input(.removed(removal, by: ConnectionID(rawValue: 0)))
+        return removal.refusal == nil
     }
 }

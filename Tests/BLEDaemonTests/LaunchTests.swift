@@ -95,8 +95,10 @@ struct LaunchTests {
         stage = nil
         stage = try begin()
         let isInFront = stage!.withDaemon { daemon in
-            daemon.carryOut(.relaunch(LaunchOptions(centrals: ["c"])), slow)
-            return daemon.places[slow]
+            daemon.withCore { core in
+                core.carryOut(.relaunch(LaunchOptions(centrals: ["c"])), slow)
+                return core.processes.wasInForeground[slow]
+            }
         }
         #expect(isInFront == true)
         #expect(try lines()[0].hasSuffix(" foreground slow"))
@@ -182,9 +184,9 @@ struct AppGroupTests {
         defer {
             process.kill()
             var status: Int32 = 0
-            unsafe waitpid(process.number, &status, 0)
+            unsafe waitpid(process.facts.number, &status, 0)
         }
-        #expect(process.kind == .cgroup)
+        #expect(process.facts.kind == .cgroup)
         func frozen() throws -> String {
             try String(contentsOf: group.appendingPathComponent("cgroup.freeze"), encoding: .utf8)
         }

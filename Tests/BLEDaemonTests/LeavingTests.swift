@@ -54,7 +54,9 @@ struct LeavingTests {
             handles.append(service.range.first)
             #expect(try client.end(of: 2 * round + 2) == .success(.done))
             let left = stage.withDaemon { daemon in
-                daemon.connections.map { [$0.tool.serving.serviceCount, $0.tool.serving.attributeCount] }
+                daemon.core.connections.all.compactMap(\.tool).map {
+                    [$0.session.serving.serviceCount, $0.session.serving.attributeCount]
+                }
             }
             #expect(left == [[0, 0]])
         }
@@ -107,8 +109,8 @@ struct LeavingTests {
         let stage = try DaemonStage { $0.adapter.recorder = log }
         stage.withDaemon { daemon in
             // Nobody has this number.
-            let client = ClientID(rawValue: daemon.lastTool + 7)
-            daemon.hear(.channel(.opened(Self.channel, client)))
+            let client = ConnectionID(rawValue: 8).client
+            daemon.withCore { core in core.handle(.channel(.opened(Self.channel, client))) }
         }
         let close = HostCommand.channel(.close(Self.channel.id))
         #expect(log.commands.contains(close))
@@ -122,14 +124,19 @@ struct LeavingTests {
         #expect(try client.isWelcome())
         let close = HostCommand.channel(.close(Self.channel.id))
         stage.withDaemon { daemon in
-            daemon.hear(.channel(.opened(Self.channel, ClientID(rawValue: daemon.lastTool))))
+            daemon.withCore { core in
+                core.handle(.channel(.opened(Self.channel, core.connections.all[0].id.client)))
+            }
         }
         #expect(!log.commands.contains(close))
         let pending = stage.withDaemon { daemon in
             let none: Set<OperationID> = []
-            daemon.connections[0].leaving = (OperationID(rawValue: 1), none)
-            daemon.hear(.channel(.opened(Self.channel, ClientID(rawValue: daemon.lastTool))))
-            return daemon.connections[0].leaving?.pending.count
+            return daemon.withCore { core in
+                let connection = core.connections.all[0]
+                connection.tool?.leaving = (OperationID(rawValue: 1), none)
+                core.handle(.channel(.opened(Self.channel, connection.id.client)))
+                return connection.tool?.leaving?.pending.count
+            }
         }
         #expect(log.commands.contains(close) && pending == 1)
     }

@@ -51,14 +51,14 @@ struct StateLockTests {
             configuration.processesPath = path
             configuration.logged = { _, line in said.withLock { $0.append(line) } }
         }
-        stage.withDaemon { $0.saveProcesses() }
+        stage.withDaemon { $0.withCore { core in core.saveProcesses() } }
         #expect(FileManager.default.contents(atPath: other) == Data("of somebody".utf8))
         let link = try FileManager.default.attributesOfItem(atPath: path)
         #expect(link[.type] as? FileAttributeType == .typeSymbolicLink)
         let lines = said.withLock { $0 }
         #expect(lines.contains { $0.contains("which apps run cannot be written down: ‘\(path)’ is a symbolic link") })
         try FileManager.default.removeItem(atPath: path)
-        stage.withDaemon { $0.saveProcesses() }
+        stage.withDaemon { $0.withCore { core in core.saveProcesses() } }
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.type] as? FileAttributeType == .typeRegular)
         #expect(attributes[.posixPermissions] as? Int == 0o600)

@@ -104,7 +104,7 @@ struct TurnLineTests {
         var now: UInt64 = 1800
         #expect(line.next(at: now)?.client == second)
         line.ended(second, of: 1, began: now, at: now + 100)
-        while now < 1800 + 2 * TurnShare.window {
+        while now < 1800 + 2 * BusyMeter.window {
             line.append(second, of: 1, isBusy: true)
             now = line.nextTurn(at: now) ?? 0
             #expect(line.next(at: now)?.client == second)
@@ -156,24 +156,24 @@ struct TurnLineTests {
 
     @Test("a program is busy when it exceeds its part of what all may ask for, and then for a while")
     func share() {
-        var share = TurnShare()
-        share.spend(TurnShare.ofAll / 4, of: 4, 1, at: 1000)
+        var share = BusyMeter()
+        share.spend(BusyMeter.ofAll / 4, of: 4, 1, at: 1000)
         #expect(!share.isBusy(at: 1000))
         share.spend(1, of: 4, 1, at: 1001)
         #expect(share.isBusy(at: 1001))
-        #expect(share.isBusy(at: 1000 + TurnShare.window))
-        #expect(!share.isBusy(at: 1001 + TurnShare.window))
+        #expect(share.isBusy(at: 1000 + BusyMeter.window))
+        #expect(!share.isBusy(at: 1001 + BusyMeter.window))
         // Slowly, it may ask for as much as it likes.
         for number in 2...1000 {
-            share.spend(TurnShare.ofAll / 4, of: 4, 1, at: UInt64(number) * TurnShare.window + 1001)
-            #expect(!share.isBusy(at: UInt64(number) * TurnShare.window + 1001))
+            share.spend(BusyMeter.ofAll / 4, of: 4, 1, at: UInt64(number) * BusyMeter.window + 1001)
+            #expect(!share.isBusy(at: UInt64(number) * BusyMeter.window + 1001))
         }
         // What another user's programs are does not matter.
-        share = TurnShare()
-        share.spend(TurnShare.ofAll / 2, of: 1, 2, at: 1000)
+        share = BusyMeter()
+        share.spend(BusyMeter.ofAll / 2, of: 1, 2, at: 1000)
         #expect(!share.isBusy(at: 1000))
         // However many there are, one request is not too much.
-        share = TurnShare()
+        share = BusyMeter()
         share.spend(1, of: 1000, 1, at: 1000)
         #expect(!share.isBusy(at: 1000))
     }

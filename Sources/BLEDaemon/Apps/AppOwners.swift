@@ -3,7 +3,9 @@ import BLEAppState
 
 /// The users of installed apps, as the journal knows them: what is preserved for an app is not another user's, whose
 /// app has the same identifier.
-struct AppOwners {
+package struct AppOwners: Equatable {
+    package init() {}
+
     /// Only for lookup.
     private var users: [AppID: UInt32] = [:]
 

@@ -166,7 +166,7 @@ public struct AppSession {
     }
 
     /// How many messages since the last call only said that the app has handled events. Each has taken one event at
-    /// least, so there are no more of them than events, and they are not what it asks for, see `TurnShare`.
+    /// least, so there are no more of them than events, and they are not what it asks for, see `BusyMeter`.
     mutating func takeAcknowledgements() -> Int {
         defer { acknowledgements = 0 }
         return acknowledgements
@@ -220,7 +220,7 @@ public struct AppSession {
 
     /// Tells the app how long it may still run.
     /// - Parameter span: `nil` if nothing limits it.
-    public mutating func tellTime(_ span: Microseconds?) {
+    public mutating func setTime(_ span: Microseconds?) {
         let isKnown = span == nil && !isLimited
         isLimited = span != nil
         guard !isKnown else { return }

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Glibc
 
 /// An app that an operator has installed, as its manifest describes it.
-struct InstalledApp: Equatable {
+package struct InstalledApp: Equatable {
     let manifest: AppManifest
     /// Which kinds of manager the app may have.
     let roles: Set<ManagerRole>
@@ -160,7 +160,7 @@ struct InstalledApp: Equatable {
         self.manifest = manifest
     }
 
-    /// Whether this could be an adapter's name, see `Daemon.readInstalledApps`.
+    /// Whether this could be an adapter's name, see `DaemonCore.readManifests`.
     private static func isAdapter(_ name: String) -> Bool {
         if name.utf8.count == 17, DeviceAddress(name + "/public") != nil { return true }
         return (try? TransportAddress(name)) != nil
@@ -184,7 +184,7 @@ struct InstalledApp: Equatable {
 }
 
 /// The installed apps, from their files `NAME.json` in one folder.
-struct InstalledApps {
+package struct InstalledApps: Equatable {
     private(set) var apps: [AppID: InstalledApp] = [:]
     /// The apps of other adapters, in the order of their names.
     private(set) var elsewhere: [InstalledApp] = []
@@ -201,7 +201,7 @@ struct InstalledApps {
 
     subscript(id: AppID) -> InstalledApp? { apps[id] }
 
-    init() {}
+    package init() {}
 
     /// Reads all files; one with an error is logged.
     /// - Parameter before: the apps so far, also of other adapters: those of files with an error stay.

@@ -124,7 +124,7 @@ final class SharedEngine: LifeOwner, @unchecked Sendable {
         try await waitUntil("the end of the app is noticed") {
             try await onLoop { owner in
                 guard let daemon = owner.daemon else { return true }
-                return [.notRunning, .relaunching].contains(daemon.lifecycle.apps.place(of: Self.app))
+                return [.notRunning, .relaunching].contains(daemon.core.apps.lifecycle.apps.place(of: Self.app))
             }
         }
     }
@@ -140,26 +140,29 @@ final class SharedEngine: LifeOwner, @unchecked Sendable {
         try await onLoop { try $0.begin() }
         guard system != nil else { return }
         try await waitUntil("the app is back") {
-            try await onLoop { $0.daemon?.connection(of: Self.app) != nil }
+            try await onLoop { $0.daemon?.core.connection(of: Self.app) != nil }
         }
     }
 
     func setPower(_ isOn: Bool) async throws {
-        try await onLoop { $0.daemon?.setPower(isOn) }
+        try await onLoop { $0.daemon?.withCore { $0.setPower(isOn) } }
         try await waitUntil("Bluetooth is \(isOn ? "on" : "off")") {
-            try await onLoop { $0.daemon.map { $0.isReady == isOn && $0.runner.isOpen == isOn } ?? true }
+            try await onLoop {
+                $0.daemon.map { $0.core.controller.isReady == isOn && $0.runner.isOpen == isOn } ?? true
+            }
         }
     }
 
     /// As an operator: an app that runs because it was woken cannot bring itself to the foreground.
     func move(_ move: AppMove) async throws {
         try await onLoop { owner in
-            switch move {
-            case .foreground: owner.daemon?.move(Self.app, to: .foreground)
-            case .background: owner.daemon?.move(Self.app, to: .background)
-            case .suspended: owner.daemon?.move(Self.app, to: .suspended)
+            owner.daemon?.withCore { core in
+                switch move {
+                case .foreground: core.move(Self.app, to: .foreground)
+                case .background: core.move(Self.app, to: .background)
+                case .suspended: core.move(Self.app, to: .suspended)
+                }
             }
-            owner.daemon?.pump()
         }
     }
 
