@@ -96,7 +96,7 @@ extension AppRuntime {
         case .central(.scan):
             // A new scan takes the place of the manager's own.
             let client = app.flatMap { managers.client(of: manager, $0) }
-            let isScanning = client.flatMap { managers.withValue(of: $0) { $0.central?.scan != nil } } ?? false
+            let isScanning = client.flatMap { managers.withValue(of: $0) { $0.central?.state.scan != nil } } ?? false
             demand.scans = isScanning ? 0 : 1
         case .central(.peripheral(_, .openChannel)), .peripheral(.publishChannel): demand.channels = 1
         case .peripheral(.addService(let service)):
@@ -163,9 +163,9 @@ extension Manager {
     var use: AppUse {
         var use = AppUse()
         use.managers = 1
-        use.scans = central?.scan == nil ? 0 : 1
-        use.channels = (channels?.count ?? 0) + (central?.peripherals.reduce(0) { $0 + $1.openingCount } ?? 0)
-        if let services = peripheral?.services {
+        use.scans = central?.state.scan == nil ? 0 : 1
+        use.channels = channels.count + (central?.state.peripherals.reduce(0) { $0 + $1.openingCount } ?? 0)
+        if let services = peripheral?.state.services {
             use.services = services.count
             use.attributes = services.reduce(0) { $0 + $1.definition.attributeCount }
         }

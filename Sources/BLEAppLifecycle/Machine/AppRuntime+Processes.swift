@@ -10,7 +10,7 @@ extension AppRuntime {
         apps[app].manifest = manifest
         // Preserved managers continue before their app is declared.
         let hidden = hiddenServices(for: app)
-        for client in managers.keys where managers[client]?.app == app { managers[client]?.central?.hide(hidden) }
+        for client in managers.keys where managers[client]?.app == app { managers[client]?.central?.state.hide(hidden) }
         if before.authorization != manifest.authorization {
             stateChanged(&directory)
         } else if before.overflow != manifest.overflow {
@@ -100,7 +100,7 @@ extension AppRuntime {
                 guard manager.app == app else { return }
                 let queue = manager.queue
                 ended =
-                    manager.peripheral?.suspended(
+                    manager.peripheral?.state.suspended(
                         isWaiting: { question in wakes && queue.contains { $0.question == question } }) ?? []
                 if !wakes { manager.queue.removeAll { event in event.question.map { ended.contains($0) } ?? false } }
             }
@@ -126,7 +126,8 @@ extension AppRuntime {
         managers.forEachInPlace { _, manager in
             guard manager.app == app, manager.id != nil else { return }
             let hears = manager.kind == .central ? hearsCentral : hearsPeripheral
-            if manager.hasUnhandled || hears && !manager.queue.isEmpty || manager.peripheral?.owesAnswers == true {
+            if manager.hasUnhandled || hears && !manager.queue.isEmpty || manager.peripheral?.state.owesAnswers == true
+            {
                 hasCalls = true
             }
         }
@@ -154,7 +155,7 @@ extension AppRuntime {
         var deadline: Instant?
         for app in apps.indices { deadline = earliest(deadline, apps[app].deadline(settings)) }
         for place in managers.keys.indices {
-            deadline = earliest(deadline, managers.withValue(at: place) { $0.central?.nextDeadline } ?? nil)
+            deadline = earliest(deadline, managers.withValue(at: place) { $0.central?.state.nextDeadline } ?? nil)
         }
         return deadline
     }
@@ -174,7 +175,7 @@ extension AppRuntime {
         }
         directory.planWriting(at: now, into: &effects)
         for client in managers.keys {
-            guard let due = managers[client]?.central?.nextDeadline, due <= now else { continue }
+            guard let due = managers[client]?.central?.state.nextDeadline, due <= now else { continue }
             converge(client)
         }
     }

@@ -56,7 +56,7 @@ extension AppRuntime {
 
     /// The links of a manager end with a reset.
     private mutating func alertOfLinks(_ client: ClientID, _ directory: inout PeerDirectory) {
-        guard let manager = managers[client], manager.id != nil, let central = manager.central else { return }
+        guard let manager = managers[client], manager.id != nil, let central = manager.central?.state else { return }
         for session in central.peripherals where session.link != nil {
             raise(.disconnection, at: session.address, &directory)
         }
@@ -89,7 +89,7 @@ extension AppRuntime {
         // Of one app for each user, in the order of the managers.
         var best: [(app: Int, user: UInt32, peripheral: PeripheralDescription, foreground: UInt64)] = []
         for manager in managers where manager.id != nil {
-            guard let central = manager.central else { continue }
+            guard let central = manager.central?.state else { continue }
             for session in central.peripherals where session.address == address && session.options.asks(for: kind) {
                 let (user, foreground) = (apps[manager.app].manifest.user, apps[manager.app].lastForeground)
                 let place = best.firstIndex { $0.user == user }

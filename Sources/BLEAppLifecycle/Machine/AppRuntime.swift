@@ -52,11 +52,10 @@ struct AppRuntime {
     mutating func withCentral<Value>(
         _ client: ClientID, _ body: (inout CentralManager, Standing, inout ManagerEffects) -> Value
     ) -> Value? {
-        guard let standing = standing(of: client), case .central(let machine)? = managers.role(of: client),
-            machine.state != nil
+        guard let standing = standing(of: client), case .central(let machine)? = managers.role(of: client)
         else { return nil }
         defer { settle() }
-        return body(&machine.state!, standing, &effects)
+        return body(&machine.state, standing, &effects)
     }
 
     /// Calls the machine of a peripheral manager; does nothing if there is none.
@@ -64,11 +63,10 @@ struct AppRuntime {
     mutating func withPeripheral<Value>(
         _ client: ClientID, _ body: (inout PeripheralManager, Standing, inout ManagerEffects) -> Value
     ) -> Value? {
-        guard let standing = standing(of: client), case .peripheral(let machine)? = managers.role(of: client),
-            machine.state != nil
+        guard let standing = standing(of: client), case .peripheral(let machine)? = managers.role(of: client)
         else { return nil }
         defer { settle() }
-        return body(&machine.state!, standing, &effects)
+        return body(&machine.state, standing, &effects)
     }
 
     /// Calls the channels of a manager.

@@ -21,7 +21,7 @@ extension Peers {
         return runtime.apps.indices.filter { app in
             runtime.managers.contains { manager in
                 guard manager.app == app, manager.id != nil else { return false }
-                return isCentrals ? manager.kind == .peripheral : manager.central?.session(on: link) != nil
+                return isCentrals ? manager.kind == .peripheral : manager.central?.state.session(on: link) != nil
             }
         }.map { runtime.apps[$0].id }
     }
@@ -66,7 +66,7 @@ extension Peers {
     ) {
         if reason != .releasedByClient { endSessions(on: link, of: client, reason, &runtime) }
         let isHeld =
-            links[link]?.role == .peripheral || runtime.managers.contains { $0.central?.session(on: link) != nil }
+            links[link]?.role == .peripheral || runtime.managers.contains { $0.central?.state.session(on: link) != nil }
         if !isHeld { forget(link, &runtime) }
     }
 
@@ -75,7 +75,7 @@ extension Peers {
     ) {
         let now = runtime.now
         // If the app has two identifiers of the device, there are several sessions.
-        while let session = runtime.managers[client]?.central?.session(on: link) {
+        while let session = runtime.managers[client]?.central?.state.session(on: link) {
             if runtime.managers[client]?.id != nil { runtime.raise(.disconnection, at: session.address, &directory) }
             runtime.withCentral(client) { $0.lost(link, reason, $1, at: now, into: &$2) }
         }
@@ -84,7 +84,7 @@ extension Peers {
     /// A device lacks the keys of its bond: no app receives anything from it or continues to use it.
     mutating func lostKeys(_ link: LinkID, _ runtime: inout AppRuntime) {
         guard links[link]?.role == .central else { return }
-        for client in runtime.managers.keys where runtime.managers[client]?.central?.session(on: link) != nil {
+        for client in runtime.managers.keys where runtime.managers[client]?.central?.state.session(on: link) != nil {
             endSessions(on: link, of: client, .controller(.pinOrKeyMissing), &runtime)
             runtime.submit(.link(link, .disconnect), from: client)
         }
@@ -106,7 +106,9 @@ extension Peers {
     private mutating func forget(_ link: LinkID, _ runtime: inout AppRuntime) {
         guard let gone = links.remove(link) else { return }
         for client in gone.observers {
-            guard let manager = runtime.managers[client], manager.central?.connectionEvents != nil else { continue }
+            guard let manager = runtime.managers[client], manager.central?.state.connectionEvents != nil else {
+                continue
+            }
             tellConnection(gone, isConnected: false, manager, &runtime)
         }
     }
@@ -143,7 +145,7 @@ extension Peers {
         _ task: PeripheralTask, of peer: PeerIdentifier, _ client: ClientID, _ result: Result<HostResult, HostFailure>,
         _ runtime: inout AppRuntime
     ) {
-        let link = runtime.managers[client]?.central?.link(of: peer)
+        let link = runtime.managers[client]?.central?.state.link(of: peer)
         if case .discoverServices = task, case .success(.gatt(.services(let found))) = result, let link {
             noteServices(found.map(\.uuid), on: link, &runtime)
         }
@@ -180,7 +182,7 @@ extension Peers {
     private mutating func announceConnection(_ link: LinkID, _ runtime: inout AppRuntime) {
         for client in runtime.managers.keys {
             guard let shared = links[link], let manager = runtime.managers[client],
-                let watch = manager.central?.connectionEvents, !shared.observers.contains(client)
+                let watch = manager.central?.state.connectionEvents, !shared.observers.contains(client)
             else { continue }
             let identifier = directory.identifier(of: shared.address, app: manager.app)
             let isNamed = identifier.map { watch.peripherals.contains($0) } ?? false

@@ -19,7 +19,7 @@ struct Peers {
         _ identifier: PeerIdentifier, at address: DeviceAddress, _ client: ClientID, _ runtime: AppRuntime
     ) -> PeripheralDescription? {
         runtime.managers.withValue(of: client) {
-            $0.central?.describe(identifier, name: directory.name(of: address))
+            $0.central?.state.describe(identifier, name: directory.name(of: address))
         } ?? nil
     }
 
@@ -51,8 +51,8 @@ struct Peers {
     ) {
         directory.rebind(address, to: identity, into: &runtime.effects)
         for client in runtime.managers.keys {
-            runtime.managers[client]?.central?.rename(address, to: identity)
-            runtime.managers[client]?.peripheral?.rename(address, to: identity)
+            runtime.managers[client]?.central?.state.rename(address, to: identity)
+            runtime.managers[client]?.peripheral?.state.rename(address, to: identity)
         }
         links.rename(address, to: identity)
     }
@@ -131,7 +131,7 @@ struct Peers {
         let octets = sighting.octets
         runtime.managers.change(at: place) { manager in
             state = manager.state(of: identifier)
-            if isBehind { isNew = manager.central?.noteFound(identifier) ?? true }
+            if isBehind { isNew = manager.central?.state.noteFound(identifier) ?? true }
             let mayTake = hears && manager.queue.isEmpty && manager.hasRoom
             if mayTake, let own = manager.id {
                 manager.take(octets: octets)
@@ -146,7 +146,7 @@ struct Peers {
         } else {
             let services =
                 latestReport.isSameForAll
-                ? nil : runtime.managers.withValue(at: place) { $0.central?.scannedServices } ?? nil
+                ? nil : runtime.managers.withValue(at: place) { $0.central?.state.scannedServices } ?? nil
             let event = ClientEvent.discovered(
                 PeripheralDescription(identifier: identifier, name: sighting.name, state: state),
                 latestReport.content(scannedFor: services), rssi: sighting.discovery.rssi)
