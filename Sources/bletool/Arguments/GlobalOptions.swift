@@ -27,24 +27,16 @@ struct GlobalOptions: ParsableArguments {
     var json = false
 
     @Option(
+        "Write all HCI traffic to a file: .btsnoop, .pcap, .pcapng or .pklg.", "file",
         name: [.customShort("w"), .customLong("capture")],
-        help: ArgumentHelp(
-            "Write all HCI traffic to a file: .btsnoop, .pcap, .pcapng or .pklg.", valueName: "file"),
         completion: .file(extensions: ["btsnoop", "pcap", "pcapng", "pklg"]))
     var capture: String?
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "Write a recording for ‘bletool replay’: NAME.btsnoop and NAME.inputs.jsonl. It contains keys.",
-            valueName: "name"))
+    @Option("Write a recording for ‘bletool replay’: NAME.btsnoop and NAME.inputs.jsonl. It contains keys.", "name")
     var record: String?
 
     @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The folder for addresses, bonds and caches; default $XDG_STATE_HOME/jelling.", valueName: "dir"),
-        completion: .directory)
+        "The folder for addresses, bonds and caches; default $XDG_STATE_HOME/jelling.", "dir", completion: .directory)
     var state: String?
 
     @Option(

@@ -24,8 +24,7 @@ struct LEInfoCommand: ToolCommand {
     @Flag(name: .shortAndLong, help: "Use the adapter's random static address.")
     var `static` = false
 
-    @Argument(help: "ADDRESS, ADDRESS/random or a name.", transform: PeerArgument.parse)
-    var peer: PeerArgument
+    @Argument("ADDRESS, ADDRESS/random or a name.") var peer: PeerArgument
 
     func run(in session: Session) async throws {
         var chosen = session

@@ -18,37 +18,22 @@ struct LinkCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "Report when the path loss leaves these bounds or comes back: 2 to 253 dB, at least 4 apart.",
-            valueName: "low-high"), transform: PathLossBounds.parse)
+    @Option("Report when the path loss leaves these bounds or comes back: 2 to 253 dB, at least 4 apart.", "low-high")
     var pathLoss: PathLossBounds?
 
     @Option(
-        help: ArgumentHelp(
-            "Encrypt with the bond's key (bletool pair), and report when no packet has proved the device's key for this "
-                + "time, 0.01 to 655.35 s.",
-            valueName: "seconds"), transform: Seconds.parse)
+        "Encrypt with the bond's key (bletool pair), and report when no packet has proved the device's key for this "
+            + "time, 0.01 to 655.35 s.", "seconds")
     var ping: Seconds?
 
-    @Option(
-        help: ArgumentHelp("Data channels to keep off, such as 0-10,36.", valueName: "list"),
-        transform: ChannelList.parse)
-    var avoid: ChannelList?
+    @Option("Data channels to keep off, such as 0-10,36.", "list") var avoid: ChannelList?
 
-    @Option(
-        help: ArgumentHelp(
-            "Use one connection event in this many, 1 to 500, and one more after each that carried data.",
-            valueName: "factor"), transform: UInt16.parse)
+    @Option("Use one connection event in this many, 1 to 500, and one more after each that carried data.", "factor")
     var subrate: UInt16?
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
-        transform: Seconds.parse)
-    var duration: Seconds?
+    @Option("Stop after this many seconds.", "seconds", parsing: .unconditional) var duration: Seconds?
 
-    @Argument(help: "ADDRESS, ADDRESS/random or a name.", transform: PeerArgument.parse)
-    var peer: PeerArgument
+    @Argument("ADDRESS, ADDRESS/random or a name.") var peer: PeerArgument
 
     func validate() throws {
         if let ping, !(0.01...655.35).contains(ping.value) {

@@ -29,9 +29,7 @@ struct DecodeCommand: ToolCommand {
     var summary = false
 
     @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "Write an HTML page with a timeline and a message-sequence chart of each connection.", valueName: "file"),
+        "Write an HTML page with a timeline and a message-sequence chart of each connection.", "file",
         completion: .file(extensions: ["html"]))
     var html: String?
 

@@ -24,10 +24,7 @@ struct MonitorCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var selection: PacketSelection
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
-        transform: Seconds.parse)
-    var duration: Seconds?
+    @Option("Stop after this many seconds.", "seconds", parsing: .unconditional) var duration: Seconds?
 
     func run(in session: Session) async throws {
         if session.daemonSocket != nil {

@@ -15,9 +15,8 @@ struct UnpairCommand: ToolCommand {
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @Argument(help: "ADDRESS, ADDRESS/random or a name, as ‘bletool bonds’ lists it.", transform: PeerArgument.parse)
-    var peer: PeerArgument?
-    @Option(help: "Every bond that bled made for this user: a name, or a number.") var user: String?
+    @Argument("ADDRESS, ADDRESS/random or a name, as ‘bletool bonds’ lists it.") var peer: PeerArgument?
+    @Option("Every bond that bled made for this user: a name, or a number.") var user: String?
 
     func validate() throws {
         guard (peer == nil) != (user == nil) else {
