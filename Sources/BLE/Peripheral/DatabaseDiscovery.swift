@@ -101,9 +101,9 @@ struct DatabaseDiscovery {
             guard let home = homes.innermost(at: characteristic.handle) else { return characteristic }
             var end = min(characteristic.endHandle, home.range.last)
             if let next = homes.nextStart { end = min(end, AttributeHandle(rawValue: next.rawValue - 1)) }
-            return Characteristic(
-                uuid: characteristic.uuid, handle: characteristic.handle, valueHandle: characteristic.valueHandle,
-                endHandle: max(end, characteristic.valueHandle), properties: characteristic.properties)
+            var clipped = characteristic
+            clipped.endHandle = max(end, characteristic.valueHandle)
+            return clipped
         }
     }
 
