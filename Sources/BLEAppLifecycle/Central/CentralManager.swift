@@ -114,18 +114,18 @@ struct CentralManager {
 
     /// - Parameter peer: the device in the request, if the app knows it.
     mutating func perform(
-        _ request: CentralManagerRequest, of peer: KnownPeer?, _ standing: Standing, at now: Instant,
+        _ request: CentralManagerRequest, of peer: KnownPeer?, _ standing: Standing,
         into effects: inout ManagerEffects
     ) {
         // A connection attempt continues while Bluetooth is off (SPEC 5.5 rule 6), so the app must be able to end it
         // then.
-        if case .letGo(let identifier) = request { return cancelConnection(identifier, at: now, into: &effects) }
+        if case .letGo(let identifier) = request { return cancelConnection(identifier, into: &effects) }
         // An app that connects, as it does when a link has ended or Bluetooth is on again, may not have been told yet
         // that Bluetooth is off or being reset. Like an attempt that was pending, its attempt begins afterwards.
         if case .connect(let identifier, let options) = request,
             standing.state == .resetting || standing.state == .poweredOff
         {
-            return connect(identifier, peer, options, standing, at: now, into: &effects)
+            return connect(identifier, peer, options, standing, into: &effects)
         }
         guard standing.isOn else { return effects.log(.notPoweredOn(.central), of: app) }
         switch request {
@@ -136,20 +136,20 @@ struct CentralManager {
             if options.services.isEmpty, standing.isInBackground {
                 effects.log(.backgroundScanWithoutServices, of: app)
             }
-            converge(standing, at: now, into: &effects)
+            converge(standing, into: &effects)
         case .stopScan:
             scan = nil
-            converge(standing, at: now, into: &effects)
+            converge(standing, into: &effects)
         case .connect(let identifier, let options):
-            connect(identifier, peer, options, standing, at: now, into: &effects)
-        case .cancelConnection(let identifier): cancelConnection(identifier, at: now, into: &effects)
+            connect(identifier, peer, options, standing, into: &effects)
+        case .cancelConnection(let identifier): cancelConnection(identifier, into: &effects)
         case .registerForConnectionEvents(let filter): connectionEvents = filter.map { ConnectionWatch($0) }
         case .peripheral(let identifier, let request):
             guard let link = peripherals[identifier]?.link else {
                 return effects.log(.notConnected(identifier), of: app)
             }
             peripherals[identifier]?.perform(request, on: link, into: &effects)
-        case .letGo(let identifier): cancelConnection(identifier, at: now, into: &effects)
+        case .letGo(let identifier): cancelConnection(identifier, into: &effects)
         // The router answers these, which do not need Bluetooth.
         case .retrievePeripherals, .retrieveConnectedPeripherals: break
         }
@@ -158,10 +158,10 @@ struct CentralManager {
     // MARK: What the engine is to do
 
     /// All activities start here, so that none is forgotten when the standing changes.
-    mutating func converge(_ standing: Standing, at now: Instant, into effects: inout ManagerEffects) {
+    mutating func converge(_ standing: Standing, into effects: inout ManagerEffects) {
         convergeScan(standing, into: &effects)
         for identifier in peripherals.keys {
-            peripherals[identifier]?.converge(isOn: standing.isOn, at: now, into: &effects)
+            peripherals[identifier]?.converge(isOn: standing.isOn, into: &effects)
         }
     }
 
@@ -217,7 +217,7 @@ struct CentralManager {
 
     private mutating func connect(
         _ identifier: PeerIdentifier, _ peer: KnownPeer?, _ options: ConnectOptions, _ standing: Standing,
-        at now: Instant, into effects: inout ManagerEffects
+        into effects: inout ManagerEffects
     ) {
         guard let peer else {
             return effects.tell(.connectionFailed(identifier, .coreBluetooth(.unknownDevice)), to: client)
@@ -230,8 +230,8 @@ struct CentralManager {
         let delay = Microseconds.microseconds(max(0, min(options.startDelayMilliseconds, .max / 1000)) * 1000)
         peripherals[identifier] = PeripheralSession(
             identifier, at: peer.address, client: client, app: app, options: options,
-            notBefore: delay > .zero ? now.advanced(by: delay) : nil, hiddenServices: hiddenServices)
-        converge(standing, at: now, into: &effects)
+            notBefore: delay > .zero ? effects.now.advanced(by: delay) : nil, hiddenServices: hiddenServices)
+        converge(standing, into: &effects)
     }
 
     private func tellConnected(_ identifier: PeerIdentifier, name: String?, into effects: inout ManagerEffects) {
@@ -272,7 +272,7 @@ struct CentralManager {
     }
 
     mutating func connectionFailed(
-        _ identifier: PeerIdentifier, _ token: CommandToken, _ failure: HostFailure, at now: Instant,
+        _ identifier: PeerIdentifier, _ token: CommandToken, _ failure: HostFailure,
         into effects: inout ManagerEffects
     ) {
         guard case .connecting(token, _)? = peripherals[identifier]?.state else { return }
@@ -283,7 +283,7 @@ struct CentralManager {
         case .connectionFailed(let status) where status == .connectionFailedToBeEstablished:
             // The device went away meanwhile, or the controller does not wait for it: the attempt continues (SPEC
             // CEN-9).
-            peripherals[identifier]?.wait(until: now.advanced(by: Self.establishmentPause))
+            peripherals[identifier]?.wait(until: effects.now.advanced(by: Self.establishmentPause))
         case .connectionFailed, .controller, .commandTimeout, .linkLost, .notConnected, .gatt, .security, .channel,
             .publishing, .invalidRequest, .procedureTimeout, .rejectedByPeer, .limitReached:
             peripherals[identifier] = nil
@@ -293,11 +293,11 @@ struct CentralManager {
 
     /// The app is told at once; the link ends when no manager uses it (SPEC CEN-22 to CEN-24).
     private mutating func cancelConnection(
-        _ identifier: PeerIdentifier, at now: Instant, into effects: inout ManagerEffects
+        _ identifier: PeerIdentifier, into effects: inout ManagerEffects
     ) {
         guard leave(identifier, into: &effects) else { return }
         effects.tell(
-            .disconnected(identifier, nil, microseconds: now.microseconds, isReconnecting: false), to: client)
+            .disconnected(identifier, nil, microseconds: effects.now.microseconds, isReconnecting: false), to: client)
     }
 
     /// Ends a connection or a connection attempt without a word to the app.
@@ -319,7 +319,7 @@ struct CentralManager {
 
     /// A link has ended: removes the oldest session on it.
     mutating func lost(
-        _ link: LinkID, _ reason: DisconnectionReason, _ standing: Standing, at now: Instant,
+        _ link: LinkID, _ reason: DisconnectionReason, _ standing: Standing,
         into effects: inout ManagerEffects
     ) {
         guard let session = session(on: link) else { return }
@@ -328,7 +328,7 @@ struct CentralManager {
         effects.commands.forget(client, on: identifier)
         if reason == .controllerLost, standing.isPreserved {
             peripherals[identifier]?.resume()
-            return converge(standing, at: now, into: &effects)
+            return converge(standing, into: &effects)
         }
         // Without the keys, the next link would end in the same way.
         let hasKeys = reason != .controller(.pinOrKeyMissing)
@@ -341,9 +341,9 @@ struct CentralManager {
         }
         effects.tell(
             .disconnected(
-                identifier, reason.clientError, microseconds: now.microseconds, isReconnecting: isReconnecting),
+                identifier, reason.clientError, microseconds: effects.now.microseconds, isReconnecting: isReconnecting),
             to: client)
-        converge(standing, at: now, into: &effects)
+        converge(standing, into: &effects)
     }
 
     /// A link that ended because the controller is being reset.

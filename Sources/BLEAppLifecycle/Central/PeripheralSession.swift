@@ -86,17 +86,17 @@ struct PeripheralSession {
     // MARK: The link
 
     /// Submits the connection to the engine while Bluetooth is on; does nothing while it is off (SPEC CEN-9).
-    mutating func converge(isOn: Bool, at now: Instant, into effects: inout ManagerEffects) {
+    mutating func converge(isOn: Bool, into effects: inout ManagerEffects) {
         guard case .connecting(let token, let notBefore) = state else { return }
         if isOn, token == nil {
-            if let notBefore, notBefore > now { return }
+            if let notBefore, notBefore > effects.now { return }
             let token = effects.submit(
                 .radio(.connect(ConnectRequest(peer: address))), from: client, for: .connect(client, identifier))
             state = .connecting(token, notBefore: nil)
         } else if !isOn {
             if let token { effects.cancel(token) }
             // The delay is over: now only Bluetooth is missing.
-            guard token != nil || notBefore.map({ $0 <= now }) == true else { return }
+            guard token != nil || notBefore.map({ $0 <= effects.now }) == true else { return }
             state = .connecting(nil, notBefore: nil)
         }
     }

@@ -173,7 +173,7 @@ extension AppRuntime {
                 relaunch(app)
             }
         }
-        directory.planWriting(at: now, into: &effects)
+        directory.planWriting(into: &effects)
         for client in managers.keys {
             guard let due = managers[client]?.central?.state.nextDeadline, due <= now else { continue }
             converge(client)

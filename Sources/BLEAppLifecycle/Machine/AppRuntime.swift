@@ -13,7 +13,7 @@ struct AppRuntime {
     var alerts = AlertList()
     var effects = ManagerEffects()
     /// The time of the current input.
-    var now = Instant.zero
+    var now: Instant { effects.now }
     /// Whether what managers receive now ends requests of theirs.
     var endsRequest = false
     private var lastClient: UInt32 = 0
@@ -93,7 +93,7 @@ struct AppRuntime {
     /// Adapts the engine's work for a manager to its current standing.
     mutating func converge(_ client: ClientID) {
         guard let standing = standing(of: client) else { return }
-        managers[client]?.converge(standing, at: now, into: &effects)
+        managers[client]?.converge(standing, into: &effects)
         settle()
     }
 

@@ -112,8 +112,8 @@ struct Manager {
         }
     }
 
-    func converge(_ standing: Standing, at now: Instant, into effects: inout ManagerEffects) {
-        central?.state.converge(standing, at: now, into: &effects)
+    func converge(_ standing: Standing, into effects: inout ManagerEffects) {
+        central?.state.converge(standing, into: &effects)
         peripheral?.state.converge(standing, into: &effects)
     }
 

@@ -23,6 +23,8 @@ struct ManagerEffects {
         let token: CommandToken
     }
 
+    /// The time of the current input.
+    var now = Instant.zero
     private var effects = Queue<Effect>()
     private var alerts = Queue<PossibleAlert>()
     private var submissions = Queue<Submission>()

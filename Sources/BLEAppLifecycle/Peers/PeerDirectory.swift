@@ -151,7 +151,8 @@ struct PeerDirectory {
     }
 
     /// Plans writing many new devices together, a while after the first of them.
-    mutating func planWriting(at now: Instant, into effects: inout ManagerEffects) {
+    mutating func planWriting(into effects: inout ManagerEffects) {
+        let now = effects.now
         if now >= promptWriting.until { promptWriting = (until: now.advanced(by: Self.writingPause), count: 0) }
         guard !unwritten.isEmpty || !forgotten.isEmpty else { return }
         let isMuch = max(unwritten.count, forgotten.count) >= Self.writingLimit

@@ -47,7 +47,6 @@ extension Peers {
         _ token: CommandToken, _ client: ClientID, _ peer: PeerIdentifier, _ result: Result<LinkID, HostFailure>,
         _ runtime: inout AppRuntime
     ) {
-        let now = runtime.now
         switch result {
         case .success(let link):
             guard let shared = links[link] else { return }
@@ -56,7 +55,7 @@ extension Peers {
                 $0.connectedUnderAnotherName(link, of: shared, as: peer, token, name: name, into: &$2)
             }
         case .failure(let failure):
-            runtime.withCentral(client) { $0.connectionFailed(peer, token, failure, at: now, into: &$2) }
+            runtime.withCentral(client) { $0.connectionFailed(peer, token, failure, into: &$2) }
         }
     }
 
@@ -73,11 +72,10 @@ extension Peers {
     private mutating func endSessions(
         on link: LinkID, of client: ClientID, _ reason: DisconnectionReason, _ runtime: inout AppRuntime
     ) {
-        let now = runtime.now
         // If the app has two identifiers of the device, there are several sessions.
         while let session = runtime.managers[client]?.central?.state.session(on: link) {
             if runtime.managers[client]?.id != nil { runtime.raise(.disconnection, at: session.address, &directory) }
-            runtime.withCentral(client) { $0.lost(link, reason, $1, at: now, into: &$2) }
+            runtime.withCentral(client) { $0.lost(link, reason, $1, into: &$2) }
         }
     }
 

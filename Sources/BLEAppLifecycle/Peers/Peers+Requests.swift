@@ -24,8 +24,7 @@ extension Peers {
             if isOn { runtime.managers[client]?.queue.removeDiscoveries() }
         case .scan, .cancelConnection, .letGo, .registerForConnectionEvents, .peripheral: break
         }
-        let now = runtime.now
-        runtime.withCentral(client) { $0.perform(request, of: peer, $1, at: now, into: &$2) }
+        runtime.withCentral(client) { $0.perform(request, of: peer, $1, into: &$2) }
     }
 
     /// The devices with these identifiers that the app knows.
