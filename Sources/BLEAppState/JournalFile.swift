@@ -45,7 +45,7 @@ public final class JournalFile: @unchecked Sendable {
     /// - Parameters:
     ///   - slack: octets that may be appended before the file is compacted again, in addition to its size after
     ///     compaction.
-    ///   - log: gets lines for people.
+    ///   - log: gets lines for a log.
     public init(path: String, slack: Int = 1 << 20, log: @escaping @Sendable (String) -> Void) {
         self.path = path
         self.slack = slack

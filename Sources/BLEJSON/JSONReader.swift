@@ -2,7 +2,7 @@
 public struct JSONProblem: Error, Equatable, Sendable {
     /// The line, counted from 1.
     public var line: Int
-    /// The cause, for people.
+    /// The cause, as text.
     public var message: String
 
     public init(line: Int, message: String) {

@@ -10,7 +10,8 @@ import Glibc
 /// controller. While the host scans, the recorded advertising reports come at their recorded distances, in the form of
 /// its scan; while it does not, the capture waits. A device whose GATT session is in the capture can be connected to:
 /// it has the recorded database, the values that were read, and sends by itself what it sent then, at the recorded
-/// distances, to clients that have subscribed. What the capture lacks is told. Other recorded events are not played.
+/// distances, to clients that have subscribed. What the capture lacks is reported. Other recorded events are not
+/// played.
 struct PlayedCapture {
     var configuration = SimulatedControllerConfiguration()
     /// In their order; the time counts from the first of them.

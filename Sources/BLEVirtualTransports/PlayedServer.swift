@@ -190,7 +190,7 @@ final class PlayedServer {
         }
         if let error = attribute.readError { return .failure(Refusal(error: error, handle: handle)) }
         if attribute.type == PlayedDatabase.configuration { return .success([subscriptions[handle] ?? 0, 0]) }
-        // What it sent by itself is a value of its own.
+        // What it sent by itself is a separate value.
         if let sent = timeline.first(where: { $0.pdu.word(1) == handle }) {
             return .success(Array(sent.pdu.dropFirst(3)))
         }

@@ -15,7 +15,7 @@ struct PlayedSession {
     var peer: DeviceAddress
     var exchanges: [Exchange] = []
 
-    /// What of the session the capture holds nothing of.
+    /// Whether the session began before the capture.
     var begunBefore = false
 
     /// Puts the device on the air, where it can be connected to.
@@ -115,7 +115,7 @@ struct SessionCollector {
                 // What controllers send of themselves is no link's.
                 let field = UInt16(packet.byte(at: 0) ?? 0) | UInt16(packet.byte(at: 1) ?? 0) << 8
                 guard ControllerTrace(handleField: field, direction: direction) == nil else { return }
-                // A link that stood before the capture began: nobody knows with whom.
+                // A link that was established before the capture began: its peer is unknown.
                 guard data.boundary.isFirst, isAttributeFrame(data.data), open.count < Self.unknownLinkLimit,
                     !endedUnknown.contains(handle)
                 else { return }

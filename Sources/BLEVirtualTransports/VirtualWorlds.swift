@@ -8,7 +8,7 @@ import Synchronization
 /// One transport at a time: the one before must have ended.
 package final class VirtualWorlds: Sendable {
     private struct World: @unchecked Sendable {
-        // @unchecked Sendable holds because only the open transport uses the air, and only one is open at a time.
+        // @unchecked Sendable is safe because only the open transport uses the air, and only one is open at a time.
         var address: TransportAddress
         var air: SimulatedAir
         var controller: SimulatedControllerID

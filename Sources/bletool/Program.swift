@@ -64,7 +64,7 @@ enum Program {
         case .success: return 0
         case .failure(let error):
             let failure = Failure(error)
-            // The reader wanted no more: nothing has failed, and nobody has interrupted anything.
+            // The reader wanted no more: nothing has failed or was interrupted.
             if console.outputHasEnded, failure.code == .interrupted { return 0 }
             return end(with: failure, on: console)
         }

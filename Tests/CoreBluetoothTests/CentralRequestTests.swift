@@ -371,7 +371,7 @@ struct CentralRequestTests {
 
     /// A delegate that keeps what it is told, on a queue of its own.
     private final class Listener: NSObject, @unchecked Sendable, CBCentralManagerDelegate {
-        // @unchecked Sendable holds because a test looks only after `settle`.
+        // @unchecked Sendable is safe because a test looks only after `settle`.
         let queue = DispatchQueue(label: "listener")
         var manager: CBCentralManager!
         private(set) var calls: [String] = []
@@ -432,7 +432,7 @@ struct CentralRequestTests {
 
     /// A delegate that has both methods of disconnection.
     private final class NewerListener: NSObject, @unchecked Sendable, CBCentralManagerDelegate {
-        // @unchecked Sendable holds because what it keeps is under a lock.
+        // @unchecked Sendable is safe because what it keeps is under a lock.
         let calls = Locked<[String]>([])
         let timestamps = Locked<[CFAbsoluteTime]>([])
         let peripheral = Locked<CBPeripheral?>(nil)
@@ -463,7 +463,7 @@ struct CentralRequestTests {
 
     /// A delegate with nothing but what every delegate must have.
     private final class PlainListener: NSObject, @unchecked Sendable, CBCentralManagerDelegate {
-        // @unchecked Sendable holds because what it keeps is under a lock.
+        // @unchecked Sendable is safe because what it keeps is under a lock.
         let states = Locked<[CBManagerState]>([])
         let wasOnMain = Locked(false)
 

@@ -16,7 +16,7 @@ struct ChannelEndTests {
 
     /// A delegate that keeps what it is told, on a queue of its own.
     private final class Listener: NSObject, @unchecked Sendable, CBCentralManagerDelegate, CBPeripheralDelegate {
-        // @unchecked Sendable holds because a test looks only after `settle`.
+        // @unchecked Sendable is safe because a test looks only after `settle`.
         let queue = DispatchQueue(label: "listener")
         var manager: CBCentralManager!
         var peripherals: [CBPeripheral] = []

@@ -16,7 +16,7 @@ struct ForeignSourceTests {
     private let system = ScriptedSystem()
 
     private final class Delegate: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-        // @unchecked Sendable holds because the list is touched on the manager's queue alone.
+        // @unchecked Sendable is safe because the list is touched on the manager's queue alone.
         var calls: [String] = []
         var onState: ((CBCentralManager) -> Void)?
         func centralManagerDidUpdateState(_ central: CBCentralManager) {

@@ -124,7 +124,7 @@ struct InvalidatedAttributeTests {
 
     /// A delegate that keeps what it is told, on a queue of its own.
     private final class Listener: NSObject, @unchecked Sendable, CBCentralManagerDelegate, CBPeripheralDelegate {
-        // @unchecked Sendable holds because a test looks only after `settle`.
+        // @unchecked Sendable is safe because a test looks only after `settle`.
         let queue = DispatchQueue(label: "listener")
         var manager: CBCentralManager!
         private(set) var calls: [String] = []

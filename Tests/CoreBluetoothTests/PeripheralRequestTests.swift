@@ -337,7 +337,7 @@ struct PeripheralRequestTests {
 
     /// A delegate that keeps what it is told, on a queue of its own.
     private final class Listener: NSObject, @unchecked Sendable, CBPeripheralManagerDelegate {
-        // @unchecked Sendable holds because a test looks only after `settle`, but for what is under a lock.
+        // @unchecked Sendable is safe because a test looks only after `settle`, but for what is under a lock.
         let queue = DispatchQueue(label: "listener")
         let wasOnMain = Locked(false)
         var manager: CBPeripheralManager!

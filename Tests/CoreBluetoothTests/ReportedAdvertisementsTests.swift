@@ -14,7 +14,7 @@ struct ReportedAdvertisementsTests {
     private static let device = PeerIdentifier(high: 3, low: 4)
 
     private final class Listener: NSObject, @unchecked Sendable, CBCentralManagerDelegate {
-        // @unchecked Sendable holds because a test looks only after `settle`.
+        // @unchecked Sendable is safe because a test looks only after `settle`.
         let queue = DispatchQueue(label: "listener")
         var manager: CBCentralManager!
         var signals: [Int] = []

@@ -5,7 +5,7 @@ import Foundation
 
 /// Simulated controllers on one air, each at a socket, for programs that meet each other.
 final class ToolAir: @unchecked Sendable {
-    // @unchecked Sendable holds because `stage` is touched on the loop's thread alone, once it runs.
+    // @unchecked Sendable is safe because `stage` is touched only on the loop's thread, once it runs.
 
     /// How each controller is reached.
     let transports: [String]

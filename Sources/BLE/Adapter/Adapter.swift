@@ -14,7 +14,7 @@ import Synchronization
 ///     for service in try await peripheral.discoverServices() { print(service.uuid) }
 ///     await adapter.close()
 ///
-/// The actor runs on a thread of its own, where packets arrive, so there is no thread switch between the socket and the
+/// The actor runs on a separate thread, where packets arrive, so there is no thread switch between the socket and the
 /// engine. Every operation ends exactly once: by its result, an error, the end of the link, or the cancellation of its
 /// task.
 public actor Adapter {
@@ -406,8 +406,8 @@ public actor Adapter {
 
     // MARK: Pairing and bonds
 
-    /// The bonded devices, one entry for each identity. Through `bled` they are without keys, and those of the user's own
-    /// programs only, unless the user is an operator.
+    /// The bonded devices, one entry for each identity. Through `bled` they are without keys, and those of the user's
+    /// own programs only, unless the user is an operator.
     public var bonds: [Bond] { runner.bonds }
 
     /// The key with which bonded devices resolve this device's private addresses; `nil` without a bond store.

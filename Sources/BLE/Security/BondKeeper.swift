@@ -4,10 +4,10 @@ import BLETransport
 
 /// The bonds of an adapter, in memory and in its store.
 ///
-/// A store can be slow: disks are slow, and another process may hold the file. So each change is saved on a separate
-/// thread while packets continue. Events of the engine wait meanwhile, in order, so that nobody gets a bond before it
-/// is saved. A change of what a bonded client has configured, without a new key, does not wait: it is reported at once
-/// and saved when the store is free.
+/// A store can be slow: disks are slow, and another process may have locked the file. So each change is saved on a
+/// separate thread while packets continue. Events of the engine wait meanwhile, in order, so that no program gets a
+/// bond before it is saved. A change of what a bonded client has configured, without a new key, does not wait: it is
+/// reported at once and saved when the store is free.
 ///
 /// A signed write is reported after its counter has been saved, so that it cannot be replayed. Counters arrive as fast
 /// as the peer writes: while the store saves one, the others collect, and the highest is saved for all of them.

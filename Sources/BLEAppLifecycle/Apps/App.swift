@@ -7,10 +7,10 @@ import BLEPackets
 ///         │                                                          end, from anywhere, to notRunning
 ///         └──event of a preserved manager──▶ relaunching ──launch──▶ woken
 ///
-/// A wake has a time budget (`Wake`). An app that is idle at its end is suspended. One that is at work gets a strike and a
-/// warning, and is suspended after a grace period. It is not woken again for 2ⁿ s, and is terminated after too many
-/// strikes (SPEC BGX-4, BGX-5). An app that only has tasks gets the warning first, and the strike if it does not end
-/// them in the grace period.
+/// A wake has a time budget (`Wake`). An app that is idle at its end is suspended. One that is at work gets a strike
+/// and a warning, and is suspended after a grace period. It is not woken again for 2ⁿ s, and is terminated after too
+/// many strikes (SPEC BGX-4, BGX-5). An app that only has tasks gets the warning first, and the strike if it does not
+/// end them in the grace period.
 struct App {
     enum State: Equatable {
         case notRunning
@@ -19,7 +19,7 @@ struct App {
         /// Continues to run for a while after it left the foreground.
         /// - Parameters:
         ///   - planned: the end without events that came meanwhile.
-        ///   - isExpiring: whether the time is over and tasks have been told so.
+        ///   - isExpiring: whether the time is over and tasks have been warned.
         case background(until: Instant, planned: Instant, isExpiring: Bool)
         /// Was woken for an event.
         case woken(Wake)
@@ -31,7 +31,7 @@ struct App {
         case none
         /// Its time is over, and it has nothing to do.
         case idle
-        /// Its time is over, and it must be told to end its tasks.
+        /// Its time is over, and it must be asked to end its tasks.
         case ending
         /// It has run too long and must be warned.
         case expiring(strikes: Int)

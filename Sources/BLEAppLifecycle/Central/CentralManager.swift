@@ -41,7 +41,8 @@ struct CentralManager {
     /// The services of the scan.
     private(set) var scannedServices: ScannedServices?
     private(set) var runningScan: RunningScan?
-    /// The devices that the present scan has found while the app was in the background. Only for lookup, never iterated.
+    /// The devices that the present scan has found while the app was in the background. Only for lookup, never
+    /// iterated.
     private var found: Set<PeerIdentifier> = []
     /// How many of them are kept: beyond it, all are forgotten, so that a device may wake the app once more.
     private static let foundLimit = 1024
@@ -120,7 +121,7 @@ struct CentralManager {
         // A connection attempt continues while Bluetooth is off (SPEC 5.5 rule 6), so the app must be able to end it
         // then.
         if case .letGo(let identifier) = request { return cancelConnection(identifier, into: &effects) }
-        // An app that connects, as it does when a link has ended or Bluetooth is on again, may not have been told yet
+        // An app that connects, as it does when a link has ended or Bluetooth is on again, may not know yet
         // that Bluetooth is off or being reset. Like an attempt that was pending, its attempt begins afterwards.
         if case .connect(let identifier, let options) = request,
             standing.state == .resetting || standing.state == .poweredOff
@@ -291,7 +292,7 @@ struct CentralManager {
         }
     }
 
-    /// The app is told at once; the link ends when no manager uses it (SPEC CEN-22 to CEN-24).
+    /// The app gets the event at once; the link ends when no manager uses it (SPEC CEN-22 to CEN-24).
     private mutating func cancelConnection(
         _ identifier: PeerIdentifier, into effects: inout ManagerEffects
     ) {
@@ -353,7 +354,7 @@ struct CentralManager {
     }
 
     /// Handles the losses below `poweredOn` (SPEC 2.3). Connection attempts continue.
-    /// - Returns: the links that the app must be told of, after the state: those that a reset ended. When Bluetooth is
+    /// - Returns: the links whose end the app must learn after the state: those that a reset ended. When Bluetooth is
     ///   off, the state says it all.
     mutating func fall(to state: ManagerState, into effects: inout ManagerEffects) -> [LostLink] {
         scan = nil
@@ -361,7 +362,7 @@ struct CentralManager {
         var lost: [LostLink] = []
         for identifier in peripherals.keys {
             guard let session = peripherals[identifier] else { continue }
-            // The app has been told that what it knew of the peripheral is no longer valid.
+            // The app knows that what it had discovered of the peripheral is no longer valid.
             peripherals[identifier]?.forgetDatabase()
             guard let link = session.link else { continue }
             // After a reset there is no link any more.

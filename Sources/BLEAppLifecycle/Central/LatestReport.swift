@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 /// The report that was parsed last. Where discoveries are joined (`Host.joinsDiscoveries`), as in `bled`, one of them
-/// is for all apps that scan. Otherwise each app gets a discovery of its own from a report, one after the other, and
+/// is for all apps that scan. Otherwise each app gets a separate discovery from a report, one after the other, and
 /// they differ little.
 struct LatestReport {
     private var report: Discovery?

@@ -5,7 +5,7 @@ import BLEPackets
 /// SPR-13, SPR-15).
 ///
 ///     connected ──▶ services ──as they were──▶ characteristics of each ──as they were──▶ configurations ──▶ subscribed
-///                      └──gone or changed──▶ invalid, told to the app ◀──┘                    └──refused──▶ told
+///                      └──gone or changed──▶ invalid, reported to the app ◀──┘               └──refused──▶ reported
 ///
 /// Requests of the app wait until then: they might name attributes that no longer exist.
 extension PeripheralSession {

@@ -154,8 +154,8 @@ struct PeripheralSession {
         }
     }
 
-    /// Answers a request for which there is no room. A write without response is dropped silently, as in the engine when
-    /// its queue is full (SPEC CEN-20).
+    /// Answers a request for which there is no room. A write without response is dropped silently, as in the engine
+    /// when its queue is full (SPEC CEN-20).
     mutating func refuse(_ request: PeripheralRequest, into effects: inout ManagerEffects) {
         if let task = task(of: request) { failed(task, .coreBluetooth(.outOfSpace), &effects) }
     }
@@ -322,7 +322,7 @@ struct PeripheralSession {
     }
 
     func setTakesWriteCommands(_ isReady: Bool, into effects: inout ManagerEffects) {
-        // Requests that wait here leave no room either; the app is told when they have been submitted.
+        // Requests that wait here leave no room either; the app gets an event when they have been submitted.
         if isReady, order.isFull { return }
         tell(.writeWithoutResponseAvailable(isReady), &effects)
     }
@@ -392,7 +392,7 @@ struct PeripheralSession {
         case .confirmConfiguration(let id):
             HostAnswer.descriptors.pass(result) { subscribeAgain(to: id, configuredAmong: $0, on: link, &effects) }
         case .subscribeAgain: break
-        // The app is not told of a write without response, and the manager takes an open channel.
+        // A write without response has no event, and the manager handles an open channel.
         case .writeWithoutResponse, .openChannel: break
         }
     }

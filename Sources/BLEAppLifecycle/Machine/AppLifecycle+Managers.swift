@@ -29,7 +29,7 @@ extension AppLifecycle {
     }
 
     /// Answers a request that the owner does not pass on, because several apps together have as much as they may have
-    /// of what it asks for: in the same way as if the app alone had too much.
+    /// of what it asks for: in the same way as if the one app had too much.
     public mutating func refuse(_ request: ClientRequest, from manager: ManagerID, of id: AppID, at now: Instant) {
         runtime.effects.now = now
         runtime.refuse(request, from: manager, peers.known(id, &runtime))

@@ -99,7 +99,7 @@ extension AppRuntime {
         managers[client]?.queue.prepend(first)
     }
 
-    /// The state to tell a manager before everything that waits; nothing as long as it is unknown.
+    /// The state event that a manager gets before everything that waits; none as long as the state is unknown.
     private mutating func firstState(of client: ClientID, _ app: Int) -> [ClientEvent] {
         let state = state(app)
         guard state != .unknown else { return [] }

@@ -4,8 +4,8 @@ import BLEPackets
 /// A manager of an app, or the preserved manager of an app that does not run. It connects the state of the manager with
 /// the process.
 ///
-///     made ──▶ held by a process ──process ends, something to keep──▶ preserved ──made again──▶ held by a process
-///                    └──released, process ends, nothing to keep──▶ removed ◀──force quit──┘
+///     made ──▶ of a process ──process ends, something to preserve──▶ preserved ──made again──▶ of a process
+///                   └──released, process ends, nothing to preserve──▶ removed ◀──force quit──┘
 struct Manager {
     /// What a manager does, by its role.
     enum Role {
@@ -13,8 +13,8 @@ struct Manager {
         case peripheral(Machine<PeripheralManager>)
     }
 
-    /// The state of a machine, which is changed in place: an enum's payload would be moved out and back, and each read of
-    /// a manager would copy all of it. Only one manager refers to it.
+    /// The state of a machine, which is changed in place: an enum's payload would be moved out and back, and each read
+    /// of a manager would copy all of it. Only one manager refers to it.
     final class Machine<State> {
         var state: State
         init(_ state: State) { self.state = state }
@@ -167,7 +167,7 @@ struct Manager {
 
     /// Handles the losses below `poweredOn` (SPEC 2.3, 2.4).
     /// - Parameter isByUser: whether the user has taken Bluetooth away from the app.
-    /// - Returns: the links of which the app must be told after the state.
+    /// - Returns: the links whose end the app must learn after the state.
     mutating func fall(
         to state: ManagerState, isByUser: Bool, into effects: inout ManagerEffects
     ) -> [CentralManager.LostLink] {
@@ -184,8 +184,8 @@ struct Manager {
         return lost
     }
 
-    /// The links of a manager without a process end. One that the app had is made again without a word, as if it had
-    /// lasted, unless the user has ended it: what nobody asked for is not told (SPEC 5.5 rule 6).
+    /// The links of a manager without a process end. A link that the app had is made again without an event, as if it
+    /// had lasted, unless the user has ended it: the app gets no events that it did not ask for (SPEC 5.5 rule 6).
     private mutating func loseLinks(forGood isForGood: Bool, into effects: inout ManagerEffects) {
         for identifier in central?.state.held ?? [] {
             guard let place = snapshot?.peripherals.firstIndex(where: { $0.identifier == identifier && $0.isConnected })
@@ -270,7 +270,7 @@ struct Manager {
     }
 
     /// The process that had this manager still runs: it knows what would be restored, and requests again what a reset
-    /// of Bluetooth ends. It has been told that its links have ended; its connection attempts continue.
+    /// of Bluetooth ends. It has received the ends of its links; its connection attempts continue.
     mutating func continueProcess(into effects: inout ManagerEffects) {
         let links = snapshot?.peripherals.filter(\.isConnected).map(\.identifier) ?? []
         snapshot = nil

@@ -108,7 +108,7 @@ struct Peers {
             .discovered(SharedDiscovery(sighting.name, content, rssi: discovery.rssi, for: sighting.recipients)))
     }
 
-    /// Tells one who scans of a device.
+    /// Delivers a discovery to one manager that scans.
     private mutating func tell(
         _ sighting: inout Sighting, _ client: ClientID, _ scan: OperationID, _ runtime: inout AppRuntime
     ) {

@@ -1,7 +1,7 @@
 import BLEHost
 import BLEPackets
 
-/// What centrals ask of the services, and what they are told.
+/// Requests of centrals to the services, and the updates that they receive.
 extension PeripheralManager {
     // MARK: Requests of centrals
 

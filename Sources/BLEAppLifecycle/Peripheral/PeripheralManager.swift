@@ -6,8 +6,8 @@ import BLEPackets
 ///
 /// Services are published in the engine's database one after another, since each may include earlier ones:
 ///
-///     added ──converge──▶ being published ──published──▶ told ──removed──▶ gone
-///                              │ refused: told with the error, gone
+///     added ──converge──▶ being published ──published──▶ reported ──removed──▶ gone
+///                              │ refused: reported with the error, gone
 ///
 /// The advertising follows the app's request and the current standing:
 ///

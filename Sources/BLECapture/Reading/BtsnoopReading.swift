@@ -24,7 +24,7 @@ enum Btsnoop {
     }
 }
 
-/// What the records of a btsnoop file hold.
+/// What the records of a btsnoop file contain.
 enum BtsnoopDatalink: UInt32 {
     case unencapsulated = 1001
     case h4 = 1002

@@ -25,7 +25,7 @@ public struct CaptureReader: ~Copyable {
     /// The last count of lost packets that the capture program wrote beside a record (btsnoop, obsolete pcapng blocks).
     public internal(set) var droppedPacketCount: UInt32 = 0
 
-    /// Whether the file holds records of the Linux monitor, which may be notes. In a pcapng file, an interface after
+    /// Whether the file contains records of the Linux monitor, which may be notes. In a pcapng file, an interface after
     /// the first packet can still set this.
     public internal(set) var holdsMonitorRecords = false
 
@@ -179,7 +179,7 @@ public struct CaptureReader: ~Copyable {
     }
 }
 
-// Only the reader holds its buffer and descriptor: it may move between threads, and only one can use it at a time.
+// Only the reader refers to its buffer and descriptor: it may move between threads, and only one can use it at a time.
 extension CaptureReader: @unchecked Sendable {}
 
 extension CaptureReader {

@@ -35,7 +35,7 @@ enum PacketLogger {
         return true
     }
 
-    /// The monitor opcode of the packets that records of this type hold; `nil` for notes.
+    /// The monitor opcode of the packets in records of this type; `nil` for notes.
     @inline(__always)
     static func opcode(of type: UInt8) -> MonitorOpcode? {
         switch type {

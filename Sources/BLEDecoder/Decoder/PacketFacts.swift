@@ -83,7 +83,7 @@ public struct PacketFacts: Sendable {
     }
 }
 
-/// A filter for packets; all conditions must hold.
+/// A filter for packets; all conditions must be met.
 public struct DecodingFilter: Sendable {
     /// Packets of any of these kinds; empty for all.
     public var kinds = PacketFacts.Kinds()

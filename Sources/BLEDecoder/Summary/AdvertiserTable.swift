@@ -2,7 +2,7 @@ import BLEPackets
 
 /// What was heard of each advertiser: a hash table of bounded size.
 struct AdvertiserTable {
-    /// The most addresses that are told apart: 16 MB.
+    /// The most addresses that are counted separately: 16 MB.
     static let maximumCount = 700_000
     /// The most names that are kept.
     static let maximumNameCount = 65_536
@@ -13,7 +13,7 @@ struct AdvertiserTable {
         var reports: UInt32 = 0
         /// `DeviceAddress.Kind` and so on, as reports have it.
         var addressType: UInt8 = 0
-        /// The strongest, in dBm; 127 where none was told.
+        /// The strongest, in dBm; 127 where none was reported.
         var rssi: Int8 = 127
         var isConnectable = false
         var isNamed = false
@@ -143,7 +143,7 @@ extension CaptureSummary {
         public var addressType: UInt8
         /// Advertising reports and scan responses.
         public var reports: Int
-        /// The strongest signal, in dBm; `nil` where none was told.
+        /// The strongest signal, in dBm; `nil` where none was reported.
         public var strongestRSSI: Int8?
         /// Whether it ever accepted connections.
         public var isConnectable: Bool

@@ -84,7 +84,7 @@ public struct CaptureSummary: ~Copyable {
         if !isWhole { malformed += 1 }
     }
 
-    /// Counts records that the reader skipped because they hold no HCI packet.
+    /// Counts records that the reader skipped because they contain no HCI packet.
     public mutating func countForeign(_ count: Int) {
         frames += count
         others += count

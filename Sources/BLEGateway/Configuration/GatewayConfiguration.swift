@@ -16,7 +16,7 @@ public struct GatewayConfiguration: Equatable, Sendable {
     public var smoothing = SignalSmoothing()
     /// When known devices count as present; `nil`: presence is not reported.
     public var presence: PresenceRule?
-    /// Devices with settings of their own.
+    /// Devices with individual settings.
     public var devices: [KnownDevice] = []
     /// Identities for private addresses.
     public var identities: [KnownIdentity] = []
@@ -70,7 +70,7 @@ public struct PresenceRule: Equatable, Sendable {
     public init() {}
 }
 
-/// A device with settings of its own.
+/// A device with individual settings.
 public struct KnownDevice: Equatable, Sendable {
     /// Its address, or that of its identity; public and random addresses with the same digits are not distinguished.
     public var address: UInt64

@@ -31,8 +31,8 @@ struct ProtectedDevice {
         return report.fields.count < count
     }
 
-    /// Whether it is time to report the device; then it is not for a while. That it counts anew is always reported: it ends
-    /// what was reported before, and takes several packets that were never received before.
+    /// Whether it is time to report the device; then it is not for a while. A restarted counter is always reported: it
+    /// ends what was reported before, and takes several packets that were never received before.
     mutating func mayTell(_ kind: GatewayNotice.Kind, at now: Instant) -> Bool {
         if case .restarted = kind { return true }
         guard now >= toldNext else { return false }

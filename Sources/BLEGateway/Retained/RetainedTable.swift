@@ -5,11 +5,11 @@ import BLEPackets
 ///
 ///     stated ──message in the queue──▶ acknowledged: confirmed ──new session──▶ stated again
 ///        ▲                                │
-///        └── stated anew ──── withdrawn ◀─┘ no longer true
+///        └── stated again ─── withdrawn ◀─┘ no longer true
 ///                                 └──empty message──▶ acknowledged: removed
 ///
-/// Statements are first messages of the queue like others. What is not confirmed when the queue is empty is stated again
-/// by `next`, so nothing depends on what became of a message.
+/// Statements are first messages of the queue like others. What is not confirmed when the queue is empty is stated
+/// again by `next`, so nothing depends on what became of a message.
 struct RetainedTable: Sendable {
     struct Owner {
         var firstHeard: Instant
@@ -26,8 +26,8 @@ struct RetainedTable: Sendable {
         var isConfirmed = false
         /// Whether `pending` has its topic.
         var isPending = false
-        /// How often the broker refused it for good, and until when it is not stated again. Some brokers end the session
-        /// with the refusal, and would end the next one for the same statement.
+        /// How often the broker refused it for good, and until when it is not stated again. Some brokers end the
+        /// session with the refusal, and would end the next one for the same statement.
         var refusals = 0
         var refusedUntil: Instant?
         /// Later entries have higher numbers.

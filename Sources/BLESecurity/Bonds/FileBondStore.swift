@@ -37,7 +37,7 @@ public final class FileBondStore: BondStore {
     }
 
     /// - Parameters:
-    ///   - lockTimeoutMilliseconds: how long another process may hold the lock.
+    ///   - lockTimeoutMilliseconds: how long another process may keep the lock.
     ///   - longestFile: in octets; a longer file is neither read completely nor written.
     init(
         path: String, lockTimeoutMilliseconds: Int64, longestFile: Int = 16 << 20,
@@ -50,7 +50,7 @@ public final class FileBondStore: BondStore {
     }
 
     /// Reads the bonds and the key of private addresses. Creates the folder and the key if they are missing.
-    /// - Throws: `BondStoreError.busy` if another process holds the lock for longer than 3 s, `unknownVersion` for a
+    /// - Throws: `BondStoreError.busy` if another process has the lock for longer than 3 s, `unknownVersion` for a
     ///   file of a later version, `refused` for a file that others can access and for bonds that exist but cannot be
     ///   read, `system` for everything else.
     public func load() throws(BondStoreError) -> StoredBonds {
@@ -108,7 +108,7 @@ public final class FileBondStore: BondStore {
 
     // MARK: Files
 
-    /// Changes the file while the lock is held; an unchanged file is not written.
+    /// Changes the file under the lock; an unchanged file is not written.
     private func change(
         _ body: (inout BondFile) throws(BondStoreError) -> Void
     ) throws(BondStoreError) {

@@ -102,7 +102,7 @@ public final class ByteStream {
     /// Whether the other side has closed the stream, whatever is left to be read.
     public var isPeerGone: Bool { port.isPeerGone }
 
-    /// Opens the process that connected the stream (pidfd_open(2)): its number alone may be another's by now.
+    /// Opens the process that connected the stream (pidfd_open(2)): its number may be another's by now.
     /// - Returns: a descriptor that the caller closes; negative if the process has ended.
     public func openPeerProcess() -> Int32 { port.isOpen ? clinux_peer_process(port.descriptor) : -1 }
 

@@ -17,8 +17,8 @@ extension AppEnvironment {
         "wakeSeconds",
     ]
 
-    /// Reads the manifest. If anything is wrong with it, nothing of it holds and the app is not authorized: who writes a
-    /// manifest may want to forbid something.
+    /// Reads the manifest. If anything is wrong with it, all of it is ignored and the app is not authorized: the author
+    /// of a manifest may want to forbid something.
     mutating func readManifest(_ path: String) {
         do throws(Mistake) {
             guard let data = FileManager.default.contents(atPath: path) else {

@@ -12,7 +12,7 @@ open class CBManager: NSObject {
     private struct Standing {
         var state = CBManagerState.unknown
         var authorization: CBManagerAuthorization
-        /// Whether a delegate has been told the state.
+        /// Whether a delegate has received the state.
         var hasTold = false
         var lostEvents = 0
         var observers: [Int: AsyncStream<CBManagerState>.Continuation] = [:]
@@ -39,7 +39,7 @@ open class CBManager: NSObject {
         for (_, observer) in standing.current.observers { observer.finish() }
     }
 
-    /// What the manager can do now; `.unknown` until the delegate has been told for the first time.
+    /// What the manager can do now; `.unknown` until the delegate has been called for the first time.
     open var state: CBManagerState { standing.with { $0.state } }
 
     /// Whether this app may use Bluetooth.
@@ -67,7 +67,7 @@ open class CBManager: NSObject {
     /// Disconnections are never dropped (SPEC 5.5 rule 2). Not in Apple's API.
     public var lostEventCount: Int { standing.with { $0.lostEvents } }
 
-    // MARK: What the system tells
+    // MARK: Events of the system
 
     /// Handles what must be known before the delegate's queue has time; called on the system's thread.
     func foresee(_ event: ClientEvent) {}
@@ -102,7 +102,7 @@ open class CBManager: NSObject {
     /// Discards what is no longer valid when Bluetooth is, or was, in this state (SPEC 2.3, 2.4).
     func lose(in state: CBManagerState) {}
 
-    /// Tells the delegate.
+    /// Calls the delegate.
     /// - Returns: whether there is one.
     func stateChanged(to state: CBManagerState) -> Bool { false }
 
@@ -118,8 +118,8 @@ open class CBManager: NSObject {
     /// Whether commands are accepted. The system checks again: it may have newer information than the queue.
     var isPoweredOn: Bool { state == .poweredOn }
 
-    /// Tells the first delegate the current state, on its queue. A delegate that replaces another, or is set again,
-    /// receives only changes, as on Apple's system.
+    /// Calls the first delegate with the current state, on its queue. A delegate that replaces another, or is set
+    /// again, receives only changes, as on Apple's system.
     func announceState() {
         guard isUntold else { return }
         let box = WeakManager(manager: self)
@@ -143,7 +143,7 @@ open class CBManager: NSObject {
 
 /// Passes a manager to its own queue without keeping it alive.
 struct WeakManager: @unchecked Sendable {
-    // @unchecked Sendable holds because the manager is used only on its queue.
+    // @unchecked Sendable is safe because the manager is used only on its queue.
     weak var manager: CBManager?
 }
 

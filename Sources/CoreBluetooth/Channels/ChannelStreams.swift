@@ -5,7 +5,7 @@ import Foundation
 /// An event is due from the time it happens until the delegate is called, so that none is lost while there is no run
 /// loop or no delegate. An event that is no longer true by then is skipped.
 final class StreamSchedule: @unchecked Sendable {
-    // @unchecked Sendable holds because the lock guards everything; a timer may be set from any thread.
+    // @unchecked Sendable is safe because the lock guards everything; a timer may be set from any thread.
     private struct Place {
         let loop: RunLoop
         let mode: RunLoop.Mode

@@ -3,7 +3,7 @@
 
 import Foundation
 
-// Each protocol has the optional methods of another once more, and a conformance of its own for them: Swift then calls
+// Each protocol repeats the optional methods of another, and has a separate conformance for them: Swift then calls
 // those of the class that declares it, and no optimizer removes them. `@_nonoverride` says that the methods are not
 // those of the inherited protocol.
 
@@ -13,9 +13,9 @@ import Foundation
 ///         func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {}
 ///     }
 ///
-/// Without it, the methods are found by what the build plugin `DelegateMethods` wrote, or by their names in the program's
-/// file, which an optimizer may have removed (<doc:ComingFromApple>). There is no such protocol on Apple's system: declare the conformance in an extension within
-/// `#if os(Linux)` if the source is for both.
+/// Without it, the methods are found by what the build plugin `DelegateMethods` wrote, or by their names in the
+/// program's file, which an optimizer may have removed (<doc:ComingFromApple>). There is no such protocol on Apple's
+/// system: declare the conformance in an extension within `#if os(Linux)` if the source is for both.
 public protocol CBCentralManagerDelegateAdditions: CBCentralManagerDelegate {
     @_nonoverride func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any])
     @_nonoverride func centralManager(

@@ -23,7 +23,7 @@ extension DaemonSystem {
         send(.hello(Greeting(.app, app: app)))
     }
 
-    /// - Parameter number: 0 if nobody waits until it has been processed.
+    /// - Parameter number: 0 if no caller waits until it has been processed.
     func send(_ request: ClientRequest, from manager: ManagerID, number: UInt64 = 0) {
         send(.appRequest(AppRequest(request, from: manager, number: number)))
     }

@@ -8,10 +8,10 @@ import BLETransport
 ///
 ///     away ──connected──▶ joined ──daemon gone──▶ away, managers become `resetting`
 ///
-/// When the daemon returns, it receives the managers again. Managers are told only once that they were restored. What
+/// When the daemon returns, it receives the managers again. Managers receive their restored state only once. What
 /// goes over the socket is in `DaemonSystem+Messages.swift`.
 final class DaemonSystem: ServedSystem, @unchecked Sendable {
-    // @unchecked Sendable holds because `client` has a lock, and only the loop changes the rest.
+    // @unchecked Sendable is safe because `client` has a lock, and only the loop changes the rest.
     struct Configuration: Sendable {
         var environment: AppEnvironment
         var socketPath: String
@@ -48,7 +48,7 @@ final class DaemonSystem: ServedSystem, @unchecked Sendable {
     /// The daemon's last message if it ended the connection.
     var refusal: String?
     private var hasBeenJoined = false
-    /// Managers that have been told since the last connection that the daemon is away.
+    /// Managers that have received, since the last connection, the state that the daemon is away.
     private var toldAway: Set<ManagerID> = []
     /// The state that managers receive while no daemon is there.
     private var stateWhileAway = ManagerState.unsupported
@@ -190,7 +190,7 @@ final class DaemonSystem: ServedSystem, @unchecked Sendable {
     }
 
     /// Notes what a manager has of the daemon, and asks again for what it had of an earlier one.
-    /// - Returns: whether the manager is to be told.
+    /// - Returns: whether the manager receives the event.
     private func note(_ event: ClientEvent, for manager: ManagerID) -> Bool {
         guard books[manager]?.note(event) != false else { return false }
         if case .stateChanged(let state, _) = event {

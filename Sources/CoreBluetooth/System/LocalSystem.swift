@@ -21,7 +21,7 @@ actor LocalSystem: ServedSystem {
     nonisolated let app: AppID
     nonisolated private let journal: JournalFile?
 
-    /// The apps on the runner's engine. The tests of `BLEAppLifecycle` use the same type with an engine of their own.
+    /// The apps on the runner's engine. The tests of `BLEAppLifecycle` use the same type with another engine.
     var engine: LifecycleEngine<HostRunner?>
     /// The engine's runner, as soon as the transport is known.
     private(set) var runner: HostRunner?
@@ -323,8 +323,8 @@ actor LocalSystem: ServedSystem {
         }
     }
 
-    /// Keeps the machine and the app informed of the time that the app has: the machine ends a wake when the app is done,
-    /// so it must know what the app has handled (SPEC BGX-4).
+    /// Keeps the machine and the app informed of the time that the app has: the machine ends a wake when the app is
+    /// done, so it must know what the app has handled (SPEC BGX-4).
     private func followWake() {
         let now = now
         let left = engine.apps.remainingTime(of: app, at: now)

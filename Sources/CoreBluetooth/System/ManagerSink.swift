@@ -5,12 +5,12 @@ struct ManagerSink {
     let deliver: @Sendable (ClientEvent) -> Void
     private var delivered: UInt64 = 0
     private var handled: UInt64 = 0
-    /// The oldest unhandled events that nobody waits for any more.
+    /// The oldest unhandled events, whose machine is gone.
     private var forgotten: UInt64 = 0
 
     /// Events that were handled but not yet reported to the apps' machine.
     private var returned = (events: 0, octets: 0)
-    /// While the machine holds events back: it continues when at most this many are unhandled.
+    /// While the machine withholds events: it continues when at most this many are unhandled.
     private var resumesAt: UInt64?
 
     init(deliver: @escaping @Sendable (ClientEvent) -> Void) { self.deliver = deliver }

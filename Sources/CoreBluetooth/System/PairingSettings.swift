@@ -2,7 +2,7 @@ import BLE
 
 /// The pairing settings of this app.
 struct PairingSettings: Hashable, Sendable {
-    /// `nil`: there is nobody to ask.
+    /// `nil`: there is no person to ask.
     var capability: CBPairingCapability?
     var asksConsent = false
     var requiresAuthentication = false

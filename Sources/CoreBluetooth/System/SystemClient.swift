@@ -116,7 +116,7 @@ final class SystemClient: Sendable {
         return returned.flatMap { $0.events > 0 ? $0 : nil }
     }
 
-    /// The machine holds events back.
+    /// The machine withholds events.
     /// - Returns: whether the manager has handled all others already.
     func holdBack(_ manager: ManagerID) -> Bool { state.with { $0.managers[manager]?.holdBack() ?? false } }
 

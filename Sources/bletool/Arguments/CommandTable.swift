@@ -12,7 +12,7 @@ enum CommandTable {
 
     /// Parses what `ArgumentOrder` arranged.
     ///
-    /// - Throws: the parser's error, which tells of help and of mistakes in the words of the whole tool.
+    /// - Throws: the parser's error: help, or a mistake, in the words of the whole tool.
     static func parse(_ words: [String]) throws -> any ParsableCommand {
         if let (type, arguments) = command(at: words), let parsed = try? type.parseAsRoot(Array(arguments)),
             parsed is any ToolCommand

@@ -50,7 +50,7 @@ struct GlobalOptions: ParsableArguments {
             valueName: "kind"))
     var ownAddress: OwnAddressKind?
 
-    /// An adapter may be called as `hciconfig` does, or by its number alone.
+    /// An adapter may be called as `hciconfig` does, or only by its number.
     private static func transport(_ text: String) throws -> TransportAddress {
         let number = text.hasPrefix("hci") ? text.dropFirst(3) : text[...]
         let isNumber = !number.isEmpty && number.utf8.allSatisfy { (0x30...0x39).contains($0) }

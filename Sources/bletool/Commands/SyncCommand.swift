@@ -113,7 +113,7 @@ struct SyncCommand: ToolCommand {
         }
     }
 
-    /// Connects to the device that transfers a train, or is told of one.
+    /// Connects to the device that transfers a train, or receives one.
     private func connect(
         to peer: PeerArgument, through adapter: Adapter, _ session: Session
     ) async throws -> Peripheral {
@@ -198,7 +198,7 @@ struct SyncCommand: ToolCommand {
 
     /// Prints what a train brings.
     /// - Parameters:
-    ///   - receiver: who is told how to follow it.
+    ///   - receiver: the device to which it is transferred.
     ///   - waiting: ends when it is found.
     /// - Returns: whether it was found.
     private func follow(

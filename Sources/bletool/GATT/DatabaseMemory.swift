@@ -182,7 +182,7 @@ extension DatabaseMemory {
 }
 
 extension Session {
-    /// Where the attributes of a device are kept; `nil` without a bond, which alone proves that it is the same device.
+    /// Where the attributes of a device are kept; `nil` without a bond: only a bond proves that it is the same device.
     func databaseMemory(of peripheral: Peripheral, through adapter: Adapter) async -> DatabaseMemory? {
         guard rawAdapter == nil else { return nil }
         let identity = await peripheral.security?.identity ?? peripheral.address

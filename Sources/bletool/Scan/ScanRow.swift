@@ -11,7 +11,7 @@ struct ScanRow {
     private(set) var details: [String] = []
     private(set) var isConnectable = false
     private(set) var reports = 0
-    /// The last measurement, in dBm; `nil` where none was told.
+    /// The last measurement, in dBm; `nil` where none was reported.
     private(set) var rssi: Int8?
     /// Seconds on the scan's clock.
     private(set) var lastSeen = 0.0

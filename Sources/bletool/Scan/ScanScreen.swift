@@ -47,7 +47,7 @@ final class ScanScreen: Sendable {
             defer { group.cancelAll() }
             group.addTask {
                 try await scan()
-                // A scan ends by itself only when it is told to.
+                // A scan ends only on request.
             }
             group.addTask { [self] in
                 for await key in keyboard.keys {
@@ -69,7 +69,7 @@ final class ScanScreen: Sendable {
         }
     }
 
-    /// Takes what an adapter hears, for as long as it hears.
+    /// Shows the discoveries of an adapter until its scan ends.
     func listen(_ adapter: Adapter) async throws {
         for try await discovery in adapter.scan(request) {
             if let name, !name.isSameName(as: discovery.advertisingData.localNameWithoutPadding ?? "") { continue }

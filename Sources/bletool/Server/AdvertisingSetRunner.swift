@@ -6,7 +6,7 @@ struct AdvertisingSetRunner: Sendable {
     let adapter: Adapter
     let console: Console
     let requests: [AdvertisingSetRequest]
-    /// Whether each device that connects is told how to follow the trains of the sets.
+    /// Whether the trains of the sets are transferred to each device that connects.
     var transfersTrains = false
 
     /// Runs until all sets have ended or the task is cancelled.
@@ -47,7 +47,7 @@ struct AdvertisingSetRunner: Sendable {
         tell(number, "ended", [], "has ended")
     }
 
-    /// Tells each device that connects from now on how to follow the train of a set.
+    /// Transfers the train of a set to each device that connects from now on.
     private func transfer(_ set: AdvertisingSet, _ number: Int) async -> Task<Void, any Error> {
         let events = await adapter.serverEvents()
         return Task {

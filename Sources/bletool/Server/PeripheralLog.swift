@@ -1,7 +1,7 @@
 import BLE
 import BLEJSON
 
-/// Prints the events of the peripheral role: one object per line for programs, or a line for people.
+/// Prints the events of the peripheral role: one object per line with `--json`, otherwise a line of text.
 struct PeripheralLog {
     let console: Console
     let target: AdvertisingTarget?

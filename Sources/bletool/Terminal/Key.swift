@@ -23,7 +23,7 @@ struct KeyParser {
         return keys
     }
 
-    /// Nothing more came for a moment: an escape that stands alone is that key.
+    /// Nothing more came for a moment: a single escape is that key.
     mutating func settle() -> [Key] {
         defer { pending = [] }
         return pending.first == 0x1B ? [.escape] : []

@@ -1,7 +1,7 @@
 import BLE
 import BLEJSON
 
-/// Prints what a train brings, tells another device how to follow it, and responds in it.
+/// Prints the data of a train, transfers it to another device, and responds in it.
 struct TrainFollower {
     /// Another device that is to follow the train as well.
     struct Receiver: Sendable {
@@ -34,7 +34,7 @@ struct TrainFollower {
     private static let noteLimit = 64
 
     /// - Parameters:
-    ///   - receiver: told each time a train is found.
+    ///   - receiver: called each time a train is found.
     ///   - responder: `nil` for no responses.
     init(_ console: Console, printsOnlyChanges: Bool, receiver: Receiver? = nil, responder: Responder? = nil) {
         self.console = console
@@ -61,7 +61,7 @@ struct TrainFollower {
         case .report(let report):
             // At once: the slots follow the packet closely.
             await respond(to: report)
-            // Without the numbers of its data, the controller cannot tell what is new.
+            // Without the numbers of its data, the controller cannot recognise what is new.
             guard isNew(report) else { return }
             tell(report)
             printedCount += 1
@@ -94,7 +94,7 @@ struct TrainFollower {
         do { try await receiver.transfer() } catch {
             // ^C, or the end of the time: the loop over the train ends with it.
             if Task.isCancelled { return }
-            // Once it was told, it follows by itself; it may have left long ago.
+            // After the first transfer it follows by itself; it may have left long ago.
             guard hasTransferred else { throw error }
             noteOnce("\(receiver.name) was not told again: \((error as? BLEError)?.cause ?? "\(error)")")
             return

@@ -4,7 +4,7 @@ import Glibc
 import Logging
 import Synchronization
 
-/// Prints documents to standard output, one per line, on a thread of its own: a reader that does not read must not stop
+/// Prints documents to standard output, one per line, on a separate thread: a reader that does not read must not stop
 /// the gateway.
 final class DocumentPrinter: Sendable {
     private struct State {

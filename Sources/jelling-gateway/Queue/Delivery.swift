@@ -49,7 +49,7 @@ final class Delivery: Sendable {
         var unqueued = WaitingMessages(countLimit: 1000, sizeLimit: 4 << 20)
         /// Messages with quality of service 0 that libmosquitto has not written yet, by its identifiers.
         var unwritten: [Int32: QueuedMessage] = [:]
-        /// Whether messages were dropped because the broker does not read: to be told, or told in this session.
+        /// Whether messages were dropped because the broker does not read: to be reported, or reported in this session.
         var loss = Loss.none
         var client: MQTTClient?
         var isConnected = false
@@ -63,7 +63,7 @@ final class Delivery: Sendable {
         var lastBrokerProblem: String?
         var retryIsScheduled = false
         var suspicion = Suspicion()
-        /// Problems with messages that have been told.
+        /// Problems with messages that have been reported.
         var toldProblems: Set<String> = []
         /// When reasons of refusals were reported.
         var toldReasons: [UInt8: Instant] = [:]

@@ -6,7 +6,7 @@ import Foundation
 
 /// A system that writes down what managers ask for and tells them what a test wants, with no engine behind it.
 final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
-    // @unchecked Sendable holds because everything that changes is under a lock.
+    // @unchecked Sendable is safe because everything that changes is under a lock.
     private struct State {
         var requests: [ClientRequest] = []
         var deliver: [@Sendable (ClientEvent) -> Void] = []

@@ -16,9 +16,9 @@ struct CaptureReading: ~Copyable {
 
     var format: CaptureFormat { reader.format }
     var recordCount: UInt64 { reader.recordCount }
-    /// Whether the file holds records of the Linux monitor.
+    /// Whether the file contains records of the Linux monitor.
     var holdsMonitorRecords: Bool { reader.holdsMonitorRecords }
-    /// Records of a pcapng file that hold no HCI packet.
+    /// Records of a pcapng file that contain no HCI packet.
     var foreignRecordCount: UInt64 { reader.foreignRecordCount }
 
     /// - Parameter path: `-` is standard input.

@@ -45,7 +45,7 @@ struct MonitorCommand: ToolCommand {
         let tap = try session.capturePath.map { try CaptureTap(path: $0) }
         var decoder = CaptureDecoder(
             style: console.isJSON ? .json : .text(isColoured: console.showsColours), filter: selection.filter)
-        // No task waits for the time: reading holds a thread of the pool, which may be the only one.
+        // No task waits for the time: reading blocks a thread of the pool, which may be the only one.
         let end = duration.map { ContinuousClock.now + $0.duration }
         let isOver: @Sendable () -> Bool = { Task.isCancelled || end.map { ContinuousClock.now >= $0 } ?? false }
         let outcome = Result {
