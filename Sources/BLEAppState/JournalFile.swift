@@ -77,7 +77,7 @@ public final class JournalFile: @unchecked Sendable {
             }
         }
         isTorn = data.last.map { $0 != UInt8(ascii: "\n") } ?? false
-        if lost > 0 { keepDamaged(data, lost, of: lines.count) }
+        if lost > 0 { saveDamaged(data, lost, of: lines.count) }
         state = state.renamed(rename)
         rewrite()
         return state
@@ -132,7 +132,7 @@ public final class JournalFile: @unchecked Sendable {
     }
 
     /// Keeps the damaged file under another name; the new one takes its place.
-    private func keepDamaged(_ data: [UInt8], _ lost: Int, of count: Int) {
+    private func saveDamaged(_ data: [UInt8], _ lost: Int, of count: Int) {
         let aside = path + ".damaged"
         let isKept: Bool
         do throws(StateFileError) {

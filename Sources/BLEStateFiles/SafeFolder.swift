@@ -232,7 +232,7 @@ public struct SafeFolder: ~Copyable {
     /// is not changed.
     /// - Returns: the path of the copy.
     /// - Throws: `StateFileError`; `EEXIST` if there are a thousand already.
-    public func keep(_ bytes: [UInt8], of name: String, _ suffix: String) throws(StateFileError) -> String {
+    public func preserve(_ bytes: [UInt8], of name: String, _ suffix: String) throws(StateFileError) -> String {
         for number in 1...1000 {
             let other = "\(name).\(suffix)-\(number)"
             // Earlier copies are kept.

@@ -57,17 +57,17 @@ struct PlayedCapture {
                 let packet = record.bytes.extracting(droppingFirst: 1)
                 let time = record.timestampMicroseconds
                 switch record.packetType {
-                case .acl: collector.take(data: packet, from: direction, at: time)
+                case .acl: collector.handle(data: packet, from: direction, at: time)
                 case .event where direction == .controllerToHost:
                     guard let event = Self.event(packet) else { continue }
                     switch event {
                     case .leAdvertisingReport(let event):
-                        for report in event.reports { note(Self.extended(report), at: time, &first) }
+                        for report in event.reports { add(Self.extended(report), at: time, &first) }
                     case .leExtendedAdvertisingReport(let event):
                         isExtended = true
-                        for report in event.reports { note(report, at: time, &first) }
-                    case .commandComplete(let answer): take(answer, &features)
-                    default: collector.take(event)
+                        for report in event.reports { add(report, at: time, &first) }
+                    case .commandComplete(let answer): read(answer, &features)
+                    default: collector.handle(event)
                     }
                 default: break
                 }
@@ -94,7 +94,7 @@ struct PlayedCapture {
         do throws(DecodingError) { return try HCIEventPacket(decoding: packet) } catch { return nil }
     }
 
-    private mutating func note(
+    private mutating func add(
         _ report: LEExtendedAdvertisingReport.Report, at time: Int64, _ first: inout Int64?
     ) {
         let start = first ?? time
@@ -119,7 +119,7 @@ struct PlayedCapture {
 
     // MARK: What the controller said of itself
 
-    private mutating func take(_ answer: CommandComplete, _ features: inout LEFeatures?) {
+    private mutating func read(_ answer: CommandComplete, _ features: inout LEFeatures?) {
         do throws(DecodingError) {
             switch answer.opcode {
             case ReadBDADDR.opcode:

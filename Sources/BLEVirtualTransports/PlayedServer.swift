@@ -73,7 +73,7 @@ final class PlayedServer {
             case .failure(let refusal): return [[0x01, opcode] + refusal.handle.octets + [refusal.error.rawValue]]
             }
         case .command:
-            if let handle = pdu.word(1) { _ = take(pdu, handle, Array(pdu.dropFirst(3))) }
+            if let handle = pdu.word(1) { _ = acceptWrite(pdu, handle, Array(pdu.dropFirst(3))) }
             return []
         case .unknown:
             return ATTOpcode(rawValue: opcode).isCommand
@@ -106,7 +106,7 @@ final class PlayedServer {
                 return .success([0x0D] + value.dropFirst(Int(offset)).prefix(mtu - 1))
             }
         case 0x0E, 0x20: return readMultiple(Array(pdu.dropFirst()), areCounted: opcode == 0x20)
-        case 0x12: return take(pdu, first, Array(pdu.dropFirst(3)))
+        case 0x12: return acceptWrite(pdu, first, Array(pdu.dropFirst(3)))
         case 0x16:
             guard let offset = pdu.word(3) else { return .failure(Refusal(error: .invalidPDU)) }
             guard database.attributes[first] != nil else {
@@ -233,7 +233,7 @@ final class PlayedServer {
     }
 
     /// A write: a subscription, one that was recorded, or another.
-    private func take(_ pdu: [UInt8], _ handle: UInt16, _ value: [UInt8]) -> Result<[UInt8], Refusal> {
+    private func acceptWrite(_ pdu: [UInt8], _ handle: UInt16, _ value: [UInt8]) -> Result<[UInt8], Refusal> {
         guard let attribute = database.attributes[handle] else {
             return .failure(Refusal(error: .invalidHandle, handle: handle))
         }

@@ -53,7 +53,7 @@ struct SessionCollector {
     /// Devices beyond the limit.
     private(set) var omitted = 0
 
-    mutating func take(_ event: HCIEventPacket) {
+    mutating func handle(_ event: HCIEventPacket) {
         switch event {
         case .leConnectionComplete(let event) where event.status.isSuccess && event.role == .central:
             begin(event.connectionHandle, event.peerAddress)
@@ -107,7 +107,7 @@ struct SessionCollector {
         return sessions
     }
 
-    mutating func take(data packet: RawSpan, from direction: CaptureDirection, at time: Int64) {
+    mutating func handle(data packet: RawSpan, from direction: CaptureDirection, at time: Int64) {
         do throws(DecodingError) {
             let data = try ACLDataPacket(decoding: packet)
             let handle = data.connectionHandle.rawValue
@@ -124,7 +124,7 @@ struct SessionCollector {
                 session.begunBefore = true
                 begin(handle, session)
             }
-            open[handle]?.take(data, isFromHost: direction == .hostToController, at: time)
+            open[handle]?.handle(data, isFromHost: direction == .hostToController, at: time)
         } catch {}
     }
 
@@ -134,19 +134,19 @@ struct SessionCollector {
 }
 
 extension SessionCollector.Open {
-    fileprivate mutating func take(_ data: ACLDataPacket, isFromHost: Bool, at time: Int64) {
+    fileprivate mutating func handle(_ data: ACLDataPacket, isFromHost: Bool, at time: Int64) {
         var frame: [UInt8] = []
         // Taken out, so that it is not copied for each fragment.
         if isFromHost { swap(&frame, &fromHost) } else { swap(&frame, &fromPeer) }
         if data.boundary.isFirst { frame = [] }
         frame += data.data.copied()
         let isWhole = frame.count >= 4 && frame.count >= 4 + Int(frame[0]) + Int(frame[1]) << 8
-        if isWhole, frame[2] == 4, frame[3] == 0 { take(Array(frame[4...]), isFromHost: isFromHost, at: time) }
+        if isWhole, frame[2] == 4, frame[3] == 0 { handle(Array(frame[4...]), isFromHost: isFromHost, at: time) }
         if isWhole || frame.count > 0xFFFF + 4 { frame = [] }
         if isFromHost { fromHost = frame } else { fromPeer = frame }
     }
 
-    private mutating func take(_ pdu: [UInt8], isFromHost: Bool, at time: Int64) {
+    private mutating func handle(_ pdu: [UInt8], isFromHost: Bool, at time: Int64) {
         guard let octet = pdu.first else { return }
         let kind = ATTOpcode(rawValue: octet).kind
         switch kind {

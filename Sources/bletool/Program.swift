@@ -9,7 +9,7 @@ enum Program {
     static func main() {
         // What the loader and the language's start have used is not needed again; below, what the parser has used.
         clinux_release_code()
-        holdStandardDescriptors()
+        openStandardDescriptors()
         let interruption = Interruption()
         interruption.prepare()
         let given = CommandLine.arguments
@@ -21,7 +21,7 @@ enum Program {
 
     /// The number of a closed descriptor would go to the next opened file, and output would be written into that file.
     /// The placeholder accepts nothing, so that a loss is reported.
-    private static func holdStandardDescriptors() {
+    private static func openStandardDescriptors() {
         for (number, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(number, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", mode)

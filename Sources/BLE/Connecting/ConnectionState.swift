@@ -41,14 +41,14 @@ extension Adapter {
     ) -> AsyncStream<ConnectionState> {
         let (states, continuation) = AsyncStream<ConnectionState>.makeStream()
         let work = Task {
-            await self.keepConnected(to: peer, pause: pause) { continuation.yield($0) }
+            await self.stayConnected(to: peer, pause: pause) { continuation.yield($0) }
             continuation.finish()
         }
         continuation.onTermination = { _ in work.cancel() }
         return states
     }
 
-    nonisolated private func keepConnected(
+    nonisolated private func stayConnected(
         to peer: DeviceAddress, pause: ClosedRange<Duration>, _ tell: @escaping @Sendable (ConnectionState) -> Void
     ) async {
         var attempt = 0

@@ -128,18 +128,18 @@ final class BondKeeper {
         while !isAtWork {
             if let held {
                 storeError = nil
-                keep(held, in: store)
+                save(held, in: store)
             } else if !unkept.isEmpty {
                 let bond = unkept.removeFirst()
                 underWay = bond
-                keep(.bondChanged(bond), in: store)
+                save(.bondChanged(bond), in: store)
             } else {
                 return
             }
         }
     }
 
-    private func keep(_ event: HostEvent, in store: any BondStore) {
+    private func save(_ event: HostEvent, in store: any BondStore) {
         let loop = loop
         // The other thread only passes it back to its own thread.
         nonisolated(unsafe) let keeper = self
@@ -147,12 +147,12 @@ final class BondKeeper {
             let writer = try startedWriter()
             isAtWork = true
             writer.run {
-                let error = event.keep(in: store)
+                let error = event.save(in: store)
                 loop.run { unsafe keeper.ended(error) }
             }
         } catch {
             // Out of threads or descriptors: blocking packets is better than losing a bond.
-            finish(event.keep(in: store))
+            finish(event.save(in: store))
         }
     }
 
@@ -195,7 +195,7 @@ extension HostEvent {
     }
 
     /// Saves the change that the event reports.
-    fileprivate func keep(in store: any BondStore) -> BondStoreError? {
+    fileprivate func save(in store: any BondStore) -> BondStoreError? {
         do throws(BondStoreError) {
             switch self {
             case .bondChanged(let bond): try store.save(bond)

@@ -82,7 +82,7 @@ public struct ServerEvents: AsyncSequence, Sendable {
         let continuation: AsyncThrowingStream<Void, any Error>.Continuation
         let dropped: DropCounter
 
-        func tell(_ event: ServerEvent) -> Bool {
+        func deliver(_ event: ServerEvent) -> Bool {
             let (isTaken, lost) = buffer.append(event)
             if lost > 0 { dropped.increment(by: lost) }
             continuation.yield()

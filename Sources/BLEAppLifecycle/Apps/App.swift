@@ -117,7 +117,7 @@ struct App {
     func hasMode(_ role: ManagerRole) -> Bool { manifest.backgroundModes.contains(BackgroundModes(role)) }
 
     /// Whether the app can receive events for this role now.
-    func hears(_ role: ManagerRole) -> Bool { isInForeground || runs && hasMode(role) }
+    func receives(_ role: ManagerRole) -> Bool { isInForeground || runs && hasMode(role) }
 
     // MARK: The process
 
@@ -161,15 +161,15 @@ struct App {
     }
 
     /// What a woken app has not finished, apart from tasks.
-    mutating func note(hasCalls: Bool, at now: Instant) {
+    mutating func setWork(hasCalls: Bool, at now: Instant) {
         let work: Wake.Work = hasCalls ? .calls : tasks > 0 ? .tasks : .none
-        changeWake { $0.note(work, at: now) }
+        changeWake { $0.setWork(work, at: now) }
     }
 
     /// The app has begun or ended tasks.
     mutating func setTasks(_ count: Int) {
         tasks = count
-        changeWake { $0.noteTasks() }
+        changeWake { $0.markTasks() }
     }
 
     /// A woken app has said that it is done.

@@ -58,14 +58,14 @@ struct Wake: Equatable {
     }
 
     /// What the app has not finished now.
-    mutating func note(_ work: Work, at now: Instant) {
+    mutating func setWork(_ work: Work, at now: Instant) {
         self.work = work
         if work == .tasks { hadTasks = true }
         if work != .none { idleSince = nil } else if idleSince == nil { idleSince = now }
     }
 
     /// The app has begun or ended a task: when it is idle, it is done.
-    mutating func noteTasks() { hadTasks = true }
+    mutating func markTasks() { hadTasks = true }
 
     /// The app has said that it is done.
     mutating func finish() { isFinished = true }

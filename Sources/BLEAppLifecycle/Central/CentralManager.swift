@@ -209,7 +209,7 @@ struct CentralManager {
 
     /// Notes that the scan has found a device while the app is in the background.
     /// - Returns: whether it is new to this scan, or has been connected since.
-    mutating func noteFound(_ identifier: PeerIdentifier) -> Bool {
+    mutating func recordFound(_ identifier: PeerIdentifier) -> Bool {
         if found.count >= Self.foundLimit, !found.contains(identifier) { found = [] }
         return found.insert(identifier).inserted
     }
@@ -221,11 +221,11 @@ struct CentralManager {
         into effects: inout ManagerEffects
     ) {
         guard let peer else {
-            return effects.tell(.connectionFailed(identifier, .coreBluetooth(.unknownDevice)), to: client)
+            return effects.deliver(.connectionFailed(identifier, .coreBluetooth(.unknownDevice)), to: client)
         }
         if let session = peripherals[identifier] {
             peripherals[identifier]?.options = options
-            if session.link != nil { tellConnected(identifier, name: peer.name, into: &effects) }
+            if session.link != nil { deliverConnected(identifier, name: peer.name, into: &effects) }
             return
         }
         let delay = Microseconds.microseconds(max(0, min(options.startDelayMilliseconds, .max / 1000)) * 1000)
@@ -235,9 +235,9 @@ struct CentralManager {
         converge(standing, into: &effects)
     }
 
-    private func tellConnected(_ identifier: PeerIdentifier, name: String?, into effects: inout ManagerEffects) {
+    private func deliverConnected(_ identifier: PeerIdentifier, name: String?, into effects: inout ManagerEffects) {
         guard let session = peripherals[identifier] else { return }
-        effects.tell(
+        effects.deliver(
             .connected(describe(identifier, name: name), maximumWriteLength: session.writeLimits), to: client)
     }
 
@@ -255,7 +255,7 @@ struct CentralManager {
         let isQuiet = standing.isPreserved && peripherals[identifier]?.resumes == true
         peripherals[identifier]?.connected(information.id, attMTU: information.attMTU, into: &effects)
         if !standing.isPreserved { effects.alert(.connection, at: address) }
-        if !isQuiet { tellConnected(identifier, name: name, into: &effects) }
+        if !isQuiet { deliverConnected(identifier, name: name, into: &effects) }
     }
 
     /// The app connects to a device by its second identifier for it, while this manager is already connected to the
@@ -269,7 +269,7 @@ struct CentralManager {
             shared.address == session.address
         else { return }
         peripherals[identifier]?.connected(link, attMTU: shared.attMTU, into: &effects)
-        tellConnected(identifier, name: name, into: &effects)
+        deliverConnected(identifier, name: name, into: &effects)
     }
 
     mutating func connectionFailed(
@@ -288,7 +288,7 @@ struct CentralManager {
         case .connectionFailed, .controller, .commandTimeout, .linkLost, .notConnected, .gatt, .security, .channel,
             .publishing, .invalidRequest, .procedureTimeout, .rejectedByPeer, .limitReached:
             peripherals[identifier] = nil
-            effects.tell(.connectionFailed(identifier, failure.connectionError), to: client)
+            effects.deliver(.connectionFailed(identifier, failure.connectionError), to: client)
         }
     }
 
@@ -297,7 +297,7 @@ struct CentralManager {
         _ identifier: PeerIdentifier, into effects: inout ManagerEffects
     ) {
         guard leave(identifier, into: &effects) else { return }
-        effects.tell(
+        effects.deliver(
             .disconnected(identifier, nil, microseconds: effects.now.microseconds, isReconnecting: false), to: client)
     }
 
@@ -340,7 +340,7 @@ struct CentralManager {
         } else {
             peripherals[identifier] = nil
         }
-        effects.tell(
+        effects.deliver(
             .disconnected(
                 identifier, reason.clientError, microseconds: effects.now.microseconds, isReconnecting: isReconnecting),
             to: client)

@@ -13,7 +13,7 @@ struct LatestReport {
     private(set) var localName: String?
 
     /// - Returns: whether the report is another one than the one before.
-    mutating func take(_ discovery: Discovery) -> Bool {
+    mutating func update(_ discovery: Discovery) -> Bool {
         if let report, report.time == discovery.time, report.address == discovery.address,
             report.isConnectable == discovery.isConnectable, report.txPower == discovery.txPower,
             report.advertisement == discovery.advertisement, report.scanResponse == discovery.scanResponse

@@ -75,13 +75,13 @@ extension PeripheralSession {
     ) {
         guard database.characteristic(id)?.isNotifying == true else { return }
         database.changeCharacteristic(id) { $0.isNotifying = false }
-        tell(.notificationStateUpdated(characteristic: id, isNotifying: false, error), &effects)
+        deliver(.notificationStateUpdated(characteristic: id, isNotifying: false, error), &effects)
     }
 
     mutating func invalidate(_ services: [RemoteService], _ effects: inout ManagerEffects) {
         var gone: [RemoteAttributeID] = []
         for service in services { gone += database.invalidate(from: service.id.rawValue, to: service.endHandle) }
         guard !gone.isEmpty else { return }
-        tell(.servicesModified(invalidated: gone), &effects)
+        deliver(.servicesModified(invalidated: gone), &effects)
     }
 }

@@ -127,18 +127,18 @@ struct PeripheralSession {
         order = RequestOrder()
     }
 
-    func nameChanged(_ name: String, into effects: inout ManagerEffects) { tell(.nameUpdated(name), &effects) }
+    func nameChanged(_ name: String, into effects: inout ManagerEffects) { deliver(.nameUpdated(name), &effects) }
 
     mutating func mtuChanged(_ mtu: Int, into effects: inout ManagerEffects) {
         attMTU = mtu
-        tell(.writeLimitsChanged(writeLimits), &effects)
+        deliver(.writeLimitsChanged(writeLimits), &effects)
     }
 
     /// The peer's services have changed (SPEC 2.3 didModifyServices).
     mutating func servicesChanged(from first: UInt16, to last: UInt16, into effects: inout ManagerEffects) {
         let gone = database.invalidate(from: first, to: last)
         changing.removeAll { first <= $0.rawValue && $0.rawValue <= last }
-        tell(.servicesModified(invalidated: gone), &effects)
+        deliver(.servicesModified(invalidated: gone), &effects)
     }
 
     // MARK: Requests
@@ -147,9 +147,9 @@ struct PeripheralSession {
     mutating func perform(_ request: PeripheralRequest, on link: LinkID, into effects: inout ManagerEffects) {
         guard order.hasRoom(for: request) else { return refuse(request, into: &effects) }
         guard order.mustWait(request) || isHeldUp(request) else { return begin(request, on: link, into: &effects) }
-        switch order.hold(request) {
-        case .held: break
-        case .lastHeld: tell(.writeWithoutResponseAvailable(false), &effects)
+        switch order.enqueue(request) {
+        case .queued: break
+        case .lastQueued: deliver(.writeWithoutResponseAvailable(false), &effects)
         case .refused: refuse(request, into: &effects)
         }
     }
@@ -170,7 +170,7 @@ struct PeripheralSession {
         while let first = order.first, !isHeldUp(first), let request = order.next() {
             begin(request, on: link, into: &effects)
         }
-        if order.takeRoom() { tell(.writeWithoutResponseAvailable(true), &effects) }
+        if order.reportsRoom() { deliver(.writeWithoutResponseAvailable(true), &effects) }
     }
 
     /// The task with which a request is answered that never began.
@@ -238,8 +238,8 @@ struct PeripheralSession {
         }
     }
 
-    func tell(_ event: PeripheralEvent, _ effects: inout ManagerEffects) {
-        effects.tell(.peripheral(identifier, event), to: client)
+    func deliver(_ event: PeripheralEvent, _ effects: inout ManagerEffects) {
+        effects.deliver(.peripheral(identifier, event), to: client)
     }
 
     mutating func ask(
@@ -280,7 +280,7 @@ struct PeripheralSession {
             return failed(.subscribe(characteristic: id), .att(.requestNotSupported), &effects)
         }
         guard isOn != characteristic.isNotifying else {
-            return tell(.notificationStateUpdated(characteristic: id, isNotifying: isOn, nil), &effects)
+            return deliver(.notificationStateUpdated(characteristic: id, isNotifying: isOn, nil), &effects)
         }
         changing.append(id)
         if isOn { return subscribe(to: characteristic, link, &effects) }
@@ -310,7 +310,7 @@ struct PeripheralSession {
         _ isNotifying: Bool, _ id: RemoteAttributeID, _ effects: inout ManagerEffects
     ) {
         database.changeCharacteristic(id) { $0.isNotifying = isNotifying }
-        tell(.notificationStateUpdated(characteristic: id, isNotifying: isNotifying, nil), &effects)
+        deliver(.notificationStateUpdated(characteristic: id, isNotifying: isNotifying, nil), &effects)
         changed(id)
     }
 
@@ -318,13 +318,13 @@ struct PeripheralSession {
     func received(_ value: [UInt8], of handle: AttributeHandle, isPreserved: Bool, into effects: inout ManagerEffects) {
         guard let characteristic = database.characteristic(where: { $0.valueHandle == handle.rawValue }) else { return }
         if !isPreserved { effects.alert(.notification, at: address) }
-        tell(.valueUpdated(characteristic: characteristic.id, value, nil), &effects)
+        deliver(.valueUpdated(characteristic: characteristic.id, value, nil), &effects)
     }
 
     func setTakesWriteCommands(_ isReady: Bool, into effects: inout ManagerEffects) {
         // Requests that wait here leave no room either; the app gets an event when they have been submitted.
         if isReady, order.isFull { return }
-        tell(.writeWithoutResponseAvailable(isReady), &effects)
+        deliver(.writeWithoutResponseAvailable(isReady), &effects)
     }
 
     // MARK: Answers
@@ -358,32 +358,32 @@ struct PeripheralSession {
         case .discoverServices:
             HostAnswer.services.pass(result) { found in
                 let services = database.merge(found.filter { !hiddenServices.contains($0.uuid) })
-                tell(.servicesDiscovered(services, nil), &effects)
+                deliver(.servicesDiscovered(services, nil), &effects)
             }
         case .discoverIncludedServices(let uuids, let id):
             HostAnswer.includedServices.pass(result) { found in
                 let visible = found.filter { !hiddenServices.contains($0.uuid) }
                 let wanted = uuids.isEmpty ? visible : visible.filter { uuids.contains($0.uuid) }
                 let services = database.merge(wanted, into: id)
-                tell(.includedServicesDiscovered(service: id, services, nil), &effects)
+                deliver(.includedServicesDiscovered(service: id, services, nil), &effects)
             }
         case .discoverCharacteristics(let id):
             HostAnswer.characteristics.pass(result) {
-                tell(.characteristicsDiscovered(service: id, database.merge($0, into: id), nil), &effects)
+                deliver(.characteristicsDiscovered(service: id, database.merge($0, into: id), nil), &effects)
             }
         case .discoverDescriptors(let id):
             HostAnswer.descriptors.pass(result) {
-                tell(.descriptorsDiscovered(characteristic: id, database.merge($0, into: id), nil), &effects)
+                deliver(.descriptorsDiscovered(characteristic: id, database.merge($0, into: id), nil), &effects)
             }
         case .findConfiguration(let id):
             HostAnswer.descriptors.pass(result) { foundConfiguration(among: $0, of: id, link, &effects) }
         case .read(let id):
-            HostAnswer.value.pass(result) { tell(.valueUpdated(characteristic: id, $0, nil), &effects) }
+            HostAnswer.value.pass(result) { deliver(.valueUpdated(characteristic: id, $0, nil), &effects) }
         case .readDescriptor(let id):
-            HostAnswer.value.pass(result) { tell(.descriptorValueUpdated(id, $0, nil), &effects) }
-        case .readRSSI: HostAnswer.rssi.pass(result) { tell(.rssiRead(rssi: $0, nil), &effects) }
-        case .write(let id): tell(.valueWritten(characteristic: id, nil), &effects)
-        case .writeDescriptor(let id): tell(.descriptorWritten(id, nil), &effects)
+            HostAnswer.value.pass(result) { deliver(.descriptorValueUpdated(id, $0, nil), &effects) }
+        case .readRSSI: HostAnswer.rssi.pass(result) { deliver(.rssiRead(rssi: $0, nil), &effects) }
+        case .write(let id): deliver(.valueWritten(characteristic: id, nil), &effects)
+        case .writeDescriptor(let id): deliver(.descriptorWritten(id, nil), &effects)
         case .subscribe(let id): setNotifying(true, id, &effects)
         case .unsubscribe(let id): setNotifying(false, id, &effects)
         case .confirmServices: HostAnswer.services.pass(result) { confirm($0, on: link, &effects) }
@@ -412,23 +412,23 @@ struct PeripheralSession {
 
     private mutating func failed(_ task: PeripheralTask, _ error: ClientError, _ effects: inout ManagerEffects) {
         switch task {
-        case .discoverServices: tell(.servicesDiscovered(database.services ?? [], error), &effects)
+        case .discoverServices: deliver(.servicesDiscovered(database.services ?? [], error), &effects)
         case .discoverIncludedServices(_, let id):
-            tell(.includedServicesDiscovered(service: id, [], error), &effects)
+            deliver(.includedServicesDiscovered(service: id, [], error), &effects)
         case .discoverCharacteristics(let id):
             let known = database.service(id)?.characteristics ?? []
-            tell(.characteristicsDiscovered(service: id, known, error), &effects)
-        case .discoverDescriptors(let id): tell(.descriptorsDiscovered(characteristic: id, [], error), &effects)
-        case .read(let id): tell(.valueUpdated(characteristic: id, nil, error), &effects)
-        case .readDescriptor(let id): tell(.descriptorValueUpdated(id, nil, error), &effects)
-        case .write(let id): tell(.valueWritten(characteristic: id, error), &effects)
+            deliver(.characteristicsDiscovered(service: id, known, error), &effects)
+        case .discoverDescriptors(let id): deliver(.descriptorsDiscovered(characteristic: id, [], error), &effects)
+        case .read(let id): deliver(.valueUpdated(characteristic: id, nil, error), &effects)
+        case .readDescriptor(let id): deliver(.descriptorValueUpdated(id, nil, error), &effects)
+        case .write(let id): deliver(.valueWritten(characteristic: id, error), &effects)
         case .writeWithoutResponse: break
-        case .writeDescriptor(let id): tell(.descriptorWritten(id, error), &effects)
+        case .writeDescriptor(let id): deliver(.descriptorWritten(id, error), &effects)
         case .findConfiguration(let id), .subscribe(let id), .unsubscribe(let id):
             let isNotifying = database.characteristic(id)?.isNotifying ?? false
-            tell(.notificationStateUpdated(characteristic: id, isNotifying: isNotifying, error), &effects)
-        case .readRSSI: tell(.rssiRead(rssi: 127, error), &effects)
-        case .openChannel(let psm): tell(.channelOpened(nil, psm: psm, error), &effects)
+            deliver(.notificationStateUpdated(characteristic: id, isNotifying: isNotifying, error), &effects)
+        case .readRSSI: deliver(.rssiRead(rssi: 127, error), &effects)
+        case .openChannel(let psm): deliver(.channelOpened(nil, psm: psm, error), &effects)
         case .confirmServices: invalidate(database.services ?? [], &effects)
         case .confirmCharacteristics(let id): invalidate(database.service(id).map { [$0] } ?? [], &effects)
         case .confirmConfiguration(let id), .subscribeAgain(let id): lostSubscription(to: id, error, &effects)

@@ -109,7 +109,7 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
     public mutating func step(at now: Instant) -> Bool {
         carryOut(at: now)
         guard let event = host.nextEvent() else { return false }
-        keep(event)
+        enqueue(event)
         // Apps receive the loss before the events of what it ends.
         if !host.hasTransport { apps.transportClosed(at: now) }
         apps.receive(event, at: now)
@@ -139,7 +139,7 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
     /// changes of bonds, and completions of the owner's own commands.
     public mutating func nextHostEvent() -> HostEvent? { hostEvents.popFirst() }
 
-    private mutating func keep(_ event: HostEvent) {
+    private mutating func enqueue(_ event: HostEvent) {
         switch event.audience {
         case .owner, .everyone, .pairing: hostEvents.append(event)
         case .operation(let operation): if !apps.knows(operation) { hostEvents.append(event) }

@@ -93,7 +93,7 @@ extension AppLifecycle {
         guard let app = runtime.apps.index(of: app) else { return false }
         return runtime.managers.keys.contains { client in
             runtime.managers.withValue(of: client) {
-                $0.app == app && $0.id != nil && !$0.queue.isEmpty && runtime.apps[app].hears($0.kind)
+                $0.app == app && $0.id != nil && !$0.queue.isEmpty && runtime.apps[app].receives($0.kind)
             } ?? false
         }
     }

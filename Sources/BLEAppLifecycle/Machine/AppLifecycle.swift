@@ -12,8 +12,8 @@ import BLEPackets
 ///
 /// This type only routes. `AppRuntime` has the processes (`AppTable`) and the managers (`ManagerTable`), and delivers
 /// events; `Peers` has the devices around and the links to them. `CentralManager` and `PeripheralManager` are the
-/// machines of managers. None of them accesses another: the inputs of such a machine are arguments (`Standing` says what
-/// it may do), its outputs are effects.
+/// machines of managers. None of them accesses another: the inputs of such a machine are arguments (`Standing` says
+/// what it may do), its outputs are effects.
 ///
 /// Each manager is a client of the engine. Its standing (foreground, background, preserved) determines what the
 /// engine's arbiter scans and advertises for it; only the arbiter decides that.
@@ -87,7 +87,7 @@ public struct AppLifecycle: ~Copyable {
         case .connected(let information, let client): peers.connected(information, client, &runtime)
         case .disconnected(let link, let client, let reason): peers.disconnected(link, client, reason, &runtime)
         case .gatt(let link, let event): peers.received(event, on: link, &runtime)
-        case .centralConnected(let information): peers.note(information, &runtime)
+        case .centralConnected(let information): peers.record(information, &runtime)
         case .centralDisconnected(let link, _): peers.centralGone(link, &runtime)
         case .server(let event): peers.served(event, &runtime)
         case .channel(let event): peers.received(event, &runtime)

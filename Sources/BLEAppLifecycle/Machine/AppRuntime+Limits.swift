@@ -28,7 +28,7 @@ extension AppRuntime {
             }
         default: return false
         }
-        tellNoRoom(for: request, client)
+        reportNoRoom(for: request, client)
         return true
     }
 
@@ -48,7 +48,7 @@ extension AppRuntime {
             log(.appLimitReached("channels", limit: settings.channelsOfApp), app)
         default: return false
         }
-        tellNoRoom(for: request, client)
+        reportNoRoom(for: request, client)
         return true
     }
 
@@ -80,8 +80,8 @@ extension AppRuntime {
         guard let client = managers.client(of: manager, app) else { return log(.wrongManager, app) }
         log(.sharedLimitReached(request.wanted), app)
         switch request {
-        case .central(let request): tellNoRoom(for: request, client)
-        case .peripheral(let request): tellNoRoom(for: request, client)
+        case .central(let request): reportNoRoom(for: request, client)
+        case .peripheral(let request): reportNoRoom(for: request, client)
         case .channel(let channel, .send): withChannels(client) { $0.refuse(channel, into: &$1) }
         case .createCentral, .createPeripheral, .release, .channel: break
         }
@@ -116,7 +116,7 @@ extension AppRuntime {
     // MARK: Answers
 
     /// A scan and a registration for connection events have no answer: the line in the log is all.
-    private mutating func tellNoRoom(for request: CentralManagerRequest, _ client: ClientID) {
+    private mutating func reportNoRoom(for request: CentralManagerRequest, _ client: ClientID) {
         switch request {
         case .peripheral(let peer, .openChannel(let psm)):
             deliver(.peripheral(peer, .channelOpened(nil, psm: psm, .coreBluetooth(.outOfSpace))), to: client)
@@ -126,7 +126,7 @@ extension AppRuntime {
         }
     }
 
-    private mutating func tellNoRoom(for request: PeripheralManagerRequest, _ client: ClientID) {
+    private mutating func reportNoRoom(for request: PeripheralManagerRequest, _ client: ClientID) {
         if case .addService(let service) = request {
             deliver(.serviceAdded(service.id, .coreBluetooth(.outOfSpace)), to: client)
         }
@@ -137,7 +137,7 @@ extension AppRuntime {
 }
 
 extension ClientRequest {
-    /// What a request that is refused asks for, as the log says it.
+    /// What the refused request asked for, for the log.
     fileprivate var wanted: String {
         switch self {
         case .createCentral, .createPeripheral: "managers"

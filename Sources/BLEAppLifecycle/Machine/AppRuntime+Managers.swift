@@ -20,7 +20,7 @@ extension AppRuntime {
         if kept != nil {
             if options.continues { continueProcess(client, app) } else { announceRestoration(client, app, &directory) }
         }
-        tellState(client)
+        deliverState(client)
         if options.showsPowerAlert, managers[client]?.toldState == .poweredOff { raise(.powerOff, app) }
         converge(client)
         flush(app)
@@ -86,7 +86,7 @@ extension AppRuntime {
 
     /// The first event of a restored manager, before everything that has happened since (SPEC SPR-10).
     private mutating func announceRestoration(_ client: ClientID, _ app: Int, _ directory: inout PeerDirectory) {
-        guard let restoration = managers[client]?.takeRestoration(name: { directory.name(of: $0) }) else { return }
+        guard let restoration = managers[client]?.restorationEvent(name: { directory.name(of: $0) }) else { return }
         let first = [restoration] + firstState(of: client, app)
         managers[client]?.queue.prepend(first)
     }

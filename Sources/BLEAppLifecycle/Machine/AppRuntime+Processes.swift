@@ -113,15 +113,15 @@ extension AppRuntime {
     /// Suspends woken apps that have nothing more to do.
     mutating func endWakes(_ directory: inout PeerDirectory) {
         for app in apps.indices where apps[app].mayEndEarly {
-            noteWork(of: app)
+            setWork(of: app)
             if apps[app].isDone(at: now, settings) { freeze(app, &directory) }
         }
     }
 
     /// Notes what a woken app has not finished, as far as its owner reports it.
-    private mutating func noteWork(of app: Int) {
+    private mutating func setWork(of app: Int) {
         guard apps[app].isWoken else { return }
-        let (hearsCentral, hearsPeripheral) = (apps[app].hears(.central), apps[app].hears(.peripheral))
+        let (hearsCentral, hearsPeripheral) = (apps[app].receives(.central), apps[app].receives(.peripheral))
         var hasCalls = false
         managers.forEachInPlace { _, manager in
             guard manager.app == app, manager.id != nil else { return }
@@ -131,7 +131,7 @@ extension AppRuntime {
                 hasCalls = true
             }
         }
-        apps[app].note(hasCalls: hasCalls, at: now)
+        apps[app].setWork(hasCalls: hasCalls, at: now)
     }
 
     /// An event waits for an app that does not run.
@@ -162,7 +162,7 @@ extension AppRuntime {
 
     mutating func advance(_ directory: inout PeerDirectory) {
         for app in apps.indices {
-            noteWork(of: app)
+            setWork(of: app)
             let isFreezeDue = apps[app].isFreezeDue(at: now, settings)
             apps[app].checkRelaunch(at: now, settings)
             if isFreezeDue { act(on: apps[app].checkTasks(at: now, settings), app, isWarned: true, &directory) }

@@ -22,7 +22,7 @@ extension AppRuntime {
         }
     }
 
-    mutating func tellState(_ client: ClientID) {
+    mutating func deliverState(_ client: ClientID) {
         guard let manager = managers[client], manager.id != nil else { return }
         let state = state(manager.app)
         // The first state that is reported is never unknown.
@@ -49,8 +49,8 @@ extension AppRuntime {
             }
             settle()
             converge(client)
-            tellState(client)
-            for link in lost { tell(link, to: client) }
+            deliverState(client)
+            for link in lost { deliver(link, to: client) }
         }
     }
 
@@ -64,7 +64,7 @@ extension AppRuntime {
 
     /// A reset has ended a link: the app gets the event once it knows of the reset (SPEC 2.3
     /// didDisconnectPeripheral).
-    private mutating func tell(_ lost: CentralManager.LostLink, to client: ClientID) {
+    private mutating func deliver(_ lost: CentralManager.LostLink, to client: ClientID) {
         deliver(
             .disconnected(
                 lost.peripheral, DisconnectionReason.controllerLost.clientError, microseconds: now.microseconds,

@@ -105,7 +105,7 @@ struct AppRuntime {
     mutating func settle() {
         while let effect = effects.next() {
             switch effect {
-            case .tell(let event, let client): deliver(event, to: client)
+            case .deliver(let event, let client): deliver(event, to: client)
             case .log(let message, let app): effects.emit(.log(message, app))
             }
         }
@@ -131,12 +131,13 @@ struct AppRuntime {
     mutating func holdIndications(of client: ClientID) {
         let mayHold = managers.withValue(of: client) { $0.mayHoldIndications ? $0.app : nil }
         guard case let app?? = mayHold else { return }
-        managers[client]?.holdIndications(isHeard: apps[app].hears(.central), settings, into: &effects)
+        managers[client]?.holdIndications(isHeard: apps[app].receives(.central), settings, into: &effects)
     }
 
     // MARK: Delivery
 
-    /// Delivers an event: at once, by waking the app, later, or by launching it (SPEC FGO-4, FGO-5, BGC-2, BGP-1, SPR-5).
+    /// Delivers an event: at once, by waking the app, later, or by launching it (SPEC FGO-4, FGO-5, BGC-2, BGP-1,
+    /// SPR-5).
     /// - Parameter wakes: whether the app may be woken for the event.
     mutating func deliver(_ event: ClientEvent, to client: ClientID, wakes: Bool = true) {
         let found = managers.withValue(of: client) { manager in
@@ -149,7 +150,7 @@ struct AppRuntime {
             if apps[app].state == .notRunning { relaunch(app) }
             return
         }
-        let hears = apps[app].hears(kind)
+        let hears = apps[app].receives(kind)
         if event.isAnswer { return effects.emit(.event(event, to: id, of: apps[app].id)) }
         if hears, hasRoom, isNext { return hand(event, to: id, client, app) }
         enqueue(event, for: client, app)
@@ -165,12 +166,12 @@ struct AppRuntime {
         let sequence = nextSequence()
         let endsRequest = endsRequest
         managers.change(client) { $0.queue.append(event, sequence: sequence, endsRequest: endsRequest) }
-        keepQueuesShort(app)
+        trimQueues(app)
     }
 
-    /// Drops what waits for the managers of an app, or of other apps of its user, beyond what may wait for them together
-    /// (SPEC 5.5 rule 2). The longest queue loses, so that no app of a user takes the room of another.
-    private mutating func keepQueuesShort(_ app: Int) {
+    /// Drops what waits for the managers of an app, or of other apps of its user, beyond what may wait for them
+    /// together (SPEC 5.5 rule 2). The longest queue loses, so that no app of a user takes the room of another.
+    private mutating func trimQueues(_ app: Int) {
         while true {
             let (own, all) = managers.waitingOctets(for: app, apps)
             let isOver = own > settings.queuedOctetLimit
@@ -190,7 +191,7 @@ struct AppRuntime {
 
     /// Delivers the waiting events of all managers of an app, in their order.
     mutating func flush(_ app: Int) {
-        let (hearsCentral, hearsPeripheral) = (apps[app].hears(.central), apps[app].hears(.peripheral))
+        let (hearsCentral, hearsPeripheral) = (apps[app].receives(.central), apps[app].receives(.peripheral))
         while true {
             var next: (client: ClientID, id: ManagerID, sequence: UInt64)?
             managers.forEachInPlace { client, manager in
@@ -206,7 +207,7 @@ struct AppRuntime {
     }
 
     private mutating func hand(_ event: ClientEvent, to id: ManagerID, _ client: ClientID, _ app: Int) {
-        managers.change(client) { $0.take(event) }
+        managers.change(client) { $0.countDelivered(event) }
         apps[app].took(at: now, settings)
         if case .eventsLost(let count) = event { log(.eventsLost(count: count), app) }
         effects.emit(.event(event, to: id, of: apps[app].id))

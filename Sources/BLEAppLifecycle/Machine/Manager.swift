@@ -131,10 +131,10 @@ struct Manager {
     var hasUnhandled: Bool { room.events < wholeRoom.events }
 
     /// Counts an event for the app.
-    mutating func take(_ event: ClientEvent) { take(octets: event.approximateOctets) }
+    mutating func countDelivered(_ event: ClientEvent) { countDelivered(octets: event.approximateOctets) }
 
     /// Counts an event with this many octets for the app.
-    mutating func take(octets: Int) {
+    mutating func countDelivered(octets: Int) {
         room.events -= 1
         room.octets -= octets
     }
@@ -261,7 +261,7 @@ struct Manager {
     }
 
     /// The first event for the new process (SPEC SPR-10).
-    mutating func takeRestoration(name: (DeviceAddress) -> String?) -> ClientEvent? {
+    mutating func restorationEvent(name: (DeviceAddress) -> String?) -> ClientEvent? {
         guard let kept = snapshot.take() else { return nil }
         if let central { return .willRestoreCentral(central.state.restored(kept, name: name)) }
         return .willRestorePeripheral(

@@ -23,7 +23,7 @@ extension Peers {
                 let central = describe(request.link, app: manager.app, &runtime)
             else { return refuse(request.id, of: request.owner, &runtime) }
             if runtime.isCrowded(manager) {
-                if !request.needsAnswer { runtime.managers[request.owner]?.queue.noteLost() }
+                if !request.needsAnswer { runtime.managers[request.owner]?.queue.countLost() }
                 return refuse(request.id, .insufficientResources, &runtime)
             }
             runtime.withPeripheral(request.owner) { $0.written(request, by: central, into: &$2) }

@@ -27,16 +27,16 @@ extension Peers {
     }
 
     /// A link is usable, or another manager uses it, too.
-    mutating func note(_ information: LinkInformation, _ runtime: inout AppRuntime) {
+    mutating func record(_ information: LinkInformation, _ runtime: inout AppRuntime) {
         guard links[information.id] == nil else { return }
         let learns = runtime.settings.learnsPeers && information.role == .central
         let watched = learns ? runtime.managers.watchedServices : nil
-        links.note(information, watched: watched, into: &runtime.effects)
+        links.record(information, watched: watched, into: &runtime.effects)
     }
 
     mutating func connected(_ information: LinkInformation, _ client: ClientID, _ runtime: inout AppRuntime) {
         guard !runtime.isForeign(client) else { return }
-        note(information, &runtime)
+        record(information, &runtime)
         let name = directory.name(of: information.peer)
         let isKnown = runtime.withCentral(client) { $0.connected(information, name: name, $1, into: &$2) } != nil
         if !isKnown { runtime.submit(.link(information.id, .disconnect), from: client) }
@@ -107,7 +107,7 @@ extension Peers {
             guard let manager = runtime.managers[client], manager.central?.state.connectionEvents != nil else {
                 continue
             }
-            tellConnection(gone, isConnected: false, manager, &runtime)
+            deliverConnection(gone, isConnected: false, manager, &runtime)
         }
     }
 
@@ -145,13 +145,13 @@ extension Peers {
     ) {
         let link = runtime.managers[client]?.central?.state.link(of: peer)
         if case .discoverServices = task, case .success(.gatt(.services(let found))) = result, let link {
-            noteServices(found.map(\.uuid), on: link, &runtime)
+            recordServices(found.map(\.uuid), on: link, &runtime)
         }
         runtime.endsRequest = true
         runtime.withCentral(client) { $0.ended(task, of: peer, result, into: &$2) }
         runtime.endsRequest = false
-        // A device refuses only one of its client's requests because its services have changed (Core 5.4, Vol 3, Part G,
-        // 2.5.2.1), and all apps are the same client.
+        // A device refuses only one of its client's requests because its services have changed (Core 5.4, Vol 3, Part
+        // G, 2.5.2.1), and all apps are the same client.
         if case .failure(.gatt(.att(.databaseOutOfSync, _))) = result, let link {
             servicesChanged(.all, on: link, &runtime)
         }
@@ -165,13 +165,13 @@ extension Peers {
         case .name(let name):
             guard let address = links[link]?.address, directory.setDeviceName(name, of: address) else { return }
             runtime.forEachSession(on: link) { $0.nameChanged(name, into: &$1) }
-        case .services(let uuids): noteServices(uuids, on: link, &runtime)
+        case .services(let uuids): recordServices(uuids, on: link, &runtime)
         case nil: break
         }
     }
 
-    private mutating func noteServices(_ uuids: [BluetoothUUID], on link: LinkID, _ runtime: inout AppRuntime) {
-        links.noteServices(uuids, on: link)
+    private mutating func recordServices(_ uuids: [BluetoothUUID], on link: LinkID, _ runtime: inout AppRuntime) {
+        links.recordServices(uuids, on: link)
         announceConnection(link, &runtime)
     }
 
@@ -186,11 +186,11 @@ extension Peers {
             let isNamed = identifier.map { watch.peripherals.contains($0) } ?? false
             guard isNamed || watch.services.contains(where: { shared.services.contains($0) }) else { continue }
             links.addObserver(client, of: link)
-            tellConnection(shared, isConnected: true, manager, &runtime)
+            deliverConnection(shared, isConnected: true, manager, &runtime)
         }
     }
 
-    private mutating func tellConnection(
+    private mutating func deliverConnection(
         _ link: SharedLink, isConnected: Bool, _ manager: Manager, _ runtime: inout AppRuntime
     ) {
         let identifier = identify(link.address, app: manager.app, &runtime)

@@ -90,7 +90,7 @@ struct PeripheralManager {
     ) {
         guard standing.isOn || standing.state == .poweredOff && request.changesDatabase else {
             if case .updateValue(let query, _, _, _) = request {
-                effects.tell(.updateQueued(query, false), to: client)
+                effects.deliver(.updateQueued(query, false), to: client)
             }
             return effects.log(.notPoweredOn(.peripheral), of: app)
         }
@@ -133,7 +133,7 @@ struct PeripheralManager {
     private mutating func add(_ service: LocalService, _ standing: Standing, _ effects: inout ManagerEffects) {
         let isComplete = service.includedServices.allSatisfy { services[$0] != nil }
         guard isComplete, services[service.id] == nil || unclaimedServices.contains(service.id) else {
-            return effects.tell(.serviceAdded(service.id, .coreBluetooth(.invalidParameters)), to: client)
+            return effects.deliver(.serviceAdded(service.id, .coreBluetooth(.invalidParameters)), to: client)
         }
         let same = services.first {
             unclaimedServices.contains($0.definition.id) && $0.definition.hasContent(of: service) && $0.token == nil
@@ -159,13 +159,13 @@ struct PeripheralManager {
         claimed.definition = service
         claimed.isTold = kept.published != nil
         services[service.id] = claimed
-        if claimed.isTold { effects.tell(.serviceAdded(service.id, nil), to: client) }
+        if claimed.isTold { effects.deliver(.serviceAdded(service.id, nil), to: client) }
         let ids = zip(kept.definition.characteristics.map(\.id), service.characteristics.map(\.id))
         for (before, now) in ids {
             for place in subscriptions.indices where subscriptions[place].characteristic == before {
                 subscriptions[place].characteristic = now
                 let subscription = subscriptions[place]
-                effects.tell(
+                effects.deliver(
                     .subscribed(subscription.description(of: subscription.central), characteristic: now), to: client)
             }
         }
@@ -204,10 +204,10 @@ struct PeripheralManager {
         case .success(let service):
             services[id]?.published = service
             services[id]?.isTold = true
-            if !isTold { effects.tell(.serviceAdded(id, nil), to: client) }
+            if !isTold { effects.deliver(.serviceAdded(id, nil), to: client) }
         case .failure(let failure):
             services[id] = nil
-            if !isTold { effects.tell(.serviceAdded(id, failure.clientError), to: client) }
+            if !isTold { effects.deliver(.serviceAdded(id, failure.clientError), to: client) }
         }
         converge(standing, into: &effects)
     }
@@ -261,7 +261,7 @@ struct PeripheralManager {
     ) {
         if let key = advertisement.unsupportedKeys.first {
             effects.log(.advertisementKeyNotAllowed(key), of: app)
-            return effects.tell(.advertisingStarted(.coreBluetooth(.invalidParameters)), to: client)
+            return effects.deliver(.advertisingStarted(.coreBluetooth(.invalidParameters)), to: client)
         }
         if isAdvertisementUnclaimed { self.advertisement = nil }
         isAdvertisementUnclaimed = false
@@ -281,7 +281,7 @@ struct PeripheralManager {
     mutating func advertisingStarted(into effects: inout ManagerEffects) {
         guard owesStart else { return }
         owesStart = false
-        effects.tell(.advertisingStarted(nil), to: client)
+        effects.deliver(.advertisingStarted(nil), to: client)
         refuseStarts(&effects)
     }
 
@@ -290,7 +290,7 @@ struct PeripheralManager {
         guard !owesStart else { return }
         while refusedStarts > 0 {
             refusedStarts -= 1
-            effects.tell(.advertisingStarted(.coreBluetooth(.alreadyAdvertising)), to: client)
+            effects.deliver(.advertisingStarted(.coreBluetooth(.alreadyAdvertising)), to: client)
         }
     }
 
@@ -304,7 +304,7 @@ struct PeripheralManager {
             advertisement = nil
             guard owesStart else { return }
             owesStart = false
-            effects.tell(.advertisingStarted(failure.clientError), to: client)
+            effects.deliver(.advertisingStarted(failure.clientError), to: client)
             refuseStarts(&effects)
         }
     }

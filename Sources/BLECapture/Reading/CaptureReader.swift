@@ -214,7 +214,7 @@ extension CaptureReader {
 
     /// Skips a record in the buffer and returns its packet, with the H4 type octet at `position`.
     @inline(__always)
-    mutating func take(
+    mutating func readRecord(
         _ content: CaptureRecord.Content, at position: Int, count: Int, originalByteCount: Int,
         timestampMicroseconds: Int64, adapter: UInt16 = 0, recordByteCount: Int
     ) -> FoundRecord {
@@ -253,18 +253,18 @@ extension CaptureReader {
 
     /// A packet or note of the Linux monitor whose payload follows `position`; the type octet is written there.
     @inline(__always)
-    mutating func takeMonitor(
+    mutating func readMonitor(
         opcode: UInt16, adapter: UInt16, at position: Int, count: Int, originalByteCount: Int,
         timestampMicroseconds: Int64, recordByteCount: Int
     ) -> FoundRecord {
         let opcode = MonitorOpcode(rawValue: opcode)
         guard let (type, direction) = opcode.packet else {
-            return take(
+            return readRecord(
                 .note(.monitor(opcode)), at: position + 1, count: count, originalByteCount: originalByteCount,
                 timestampMicroseconds: timestampMicroseconds, adapter: adapter, recordByteCount: recordByteCount)
         }
         buffer.overwrite(type.rawValue, at: position)
-        return take(
+        return readRecord(
             .packet(direction), at: position, count: count + 1, originalByteCount: originalByteCount &+ 1,
             timestampMicroseconds: timestampMicroseconds, adapter: adapter, recordByteCount: recordByteCount)
     }

@@ -64,11 +64,11 @@ extension CaptureReader {
         let time = Int64(seconds) * 1_000_000 + Int64(microseconds)
         let count = recordByteCount - header
         guard let opcode = PacketLogger.opcode(of: type) else {
-            return take(
+            return readRecord(
                 .note(.packetLogger(type)), at: header, count: count, originalByteCount: count,
                 timestampMicroseconds: time, recordByteCount: recordByteCount)
         }
-        return takeMonitor(
+        return readMonitor(
             opcode: opcode.rawValue, adapter: 0, at: header - 1, count: count, originalByteCount: count,
             timestampMicroseconds: time, recordByteCount: recordByteCount)
     }

@@ -82,7 +82,7 @@ struct Link {
     }
 
     /// Returns the stored octets of an SDU, and forgets them.
-    mutating func takeUnit(on channel: Int, way: Int) -> [UInt8] {
+    mutating func removeUnit(on channel: Int, way: Int) -> [UInt8] {
         let key = key(channel, way)
         defer { forgetUnit(key) }
         return units[key] ?? []

@@ -49,10 +49,10 @@ struct AdvertiserTable {
             rssi = fields.byteCount > place ? Int8(bitPattern: fields.octet(place)) : 127
         }
         if rssi != 127, details[index].rssi == 127 || rssi > details[index].rssi { details[index].rssi = rssi }
-        if !details[index].isNamed, details[index].reports <= Self.namedReports { noteName(report, index) }
+        if !details[index].isNamed, details[index].reports <= Self.namedReports { recordName(report, index) }
     }
 
-    private mutating func noteName(_ report: borrowing AdvertisingReportFields, _ index: Int) {
+    private mutating func recordName(_ report: borrowing AdvertisingReportFields, _ index: Int) {
         let data = report.data
         var position = 0
         while position + 1 < data.byteCount, data.octet(position) > 0 {
@@ -139,7 +139,7 @@ extension CaptureSummary {
     public struct Advertiser: Equatable, Sendable {
         /// 48 bits.
         public var address: UInt64
-        /// As the last report has it: 0 public, 1 random, 2 and 3 the same of a resolved identity, 0xFF anonymous.
+        /// From the last report: 0 public, 1 random, 2 and 3 the same of a resolved identity, 0xFF anonymous.
         public var addressType: UInt8
         /// Advertising reports and scan responses.
         public var reports: Int

@@ -17,7 +17,7 @@ struct ProtectedDevice {
         "iBeacon", "Apple", "Microsoft", "Eddystone UID", "Eddystone URL", "Eddystone EID",
     ]
 
-    mutating func noteDecrypted(_ report: SensorReport) {
+    mutating func recordDecrypted(_ report: SensorReport) {
         for field in report.fields { decryptedNames.insert(field.name) }
     }
 

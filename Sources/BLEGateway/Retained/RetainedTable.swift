@@ -150,7 +150,7 @@ struct RetainedTable: Sendable {
     }
 
     /// Notes that a device was received, if something of it is retained.
-    mutating func heard(_ owner: String, at now: Instant) {
+    mutating func received(_ owner: String, at now: Instant) {
         guard let known = owners[owner], known.lastHeard < now else { return }
         owners[owner]?.lastHeard = now
         guard known.written.advanced(by: Self.grain) <= now else { return }
@@ -268,7 +268,7 @@ struct RetainedTable: Sendable {
 
     /// What has changed since the last call.
     /// - Parameter toUnix: the seconds since 1970 of a moment.
-    mutating func takeChanges(toUnix: (Instant) -> Int64) -> RetainedRecord {
+    mutating func drainChanges(toUnix: (Instant) -> Int64) -> RetainedRecord {
         guard let changes, !(changes.topics.isEmpty && changes.owners.isEmpty) else { return RetainedRecord() }
         self.changes = ([], [])
         return record(topics: changes.topics.sorted(), owners: changes.owners.sorted(), toUnix: toUnix)

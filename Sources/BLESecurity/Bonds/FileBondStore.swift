@@ -113,7 +113,7 @@ public final class FileBondStore: BondStore {
         _ body: (inout BondFile) throws(BondStoreError) -> Void
     ) throws(BondStoreError) {
         let folder = try folder(isMade: true)
-        let held = try lock.take(in: folder)
+        let held = try lock.acquire(in: folder)
         defer { close(held) }
         let (before, isDamaged) = try read(in: folder)
         var contents = before
@@ -149,7 +149,7 @@ public final class FileBondStore: BondStore {
             case .whole(let contents): return (contents, false)
             case .unknownVersion: break
             case .damaged(let contents):
-                let place = try folder.keep(bytes, of: Self.name, "damaged")
+                let place = try folder.preserve(bytes, of: Self.name, "damaged")
                 onDamage(DamagedBonds(path: file, setAsideAs: place, keptBonds: contents.bonds.all.count))
                 return (contents, true)
             }

@@ -23,7 +23,7 @@ final class FileLock: Sendable {
     /// Waits for the lock until the timeout.
     /// - Returns: a descriptor that has the lock until it is closed.
     /// - Throws: `BondStoreError.busy` when another process has it, `system` when locking is not possible.
-    func take(in folder: borrowing SafeFolder) throws(BondStoreError) -> Int32 {
+    func acquire(in folder: borrowing SafeFolder) throws(BondStoreError) -> Int32 {
         let path = folder.place(name)
         let descriptor: Int32
         do throws(StateFileError) { descriptor = try folder.openOrMake(name, .locking) } catch {

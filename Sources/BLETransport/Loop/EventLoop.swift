@@ -202,7 +202,7 @@ extension EventLoop {
         // A deadline that a handler sets again waits for the next round, so that one in the past cannot block the loop.
         let due = confined.deadlines.filter { $0.isDue(at: now) }
         for deadline in due.sorted(by: { ($0.microseconds ?? 0) < ($1.microseconds ?? 0) }) {
-            if deadline.takeIfDue(at: now) { deadline.handler() }
+            if deadline.clearIfDue(at: now) { deadline.handler() }
         }
     }
 

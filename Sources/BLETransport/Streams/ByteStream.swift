@@ -34,7 +34,7 @@ public final class ByteStream {
         ByteStream(descriptor: try StreamSockets.connect(unixPath: path))
     }
 
-    /// Who is at the other end of a Unix socket: for one that connected, who listens.
+    /// The process at the other end of a Unix socket: for a stream that connected, the one that listens.
     public var peer: PeerCredentials? { PeerCredentials(of: port.descriptor) }
 
     /// Begins to read.

@@ -25,7 +25,7 @@ extension AppEnvironment {
                 throw Mistake(description: "it cannot be read")
             }
             var changed = self
-            try changed.take(manifest: data)
+            try changed.apply(manifest: data)
             self = changed
         } catch {
             authorization = .denied
@@ -35,7 +35,7 @@ extension AppEnvironment {
     }
 
     /// Missing keys keep their defaults.
-    mutating func take(manifest data: Data) throws(Mistake) {
+    mutating func apply(manifest data: Data) throws(Mistake) {
         let manifest = try Object(data)
         try manifest.check(Self.keys)
         identifier = try manifest.text("BundleIdentifier") ?? identifier

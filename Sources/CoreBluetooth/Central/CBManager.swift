@@ -13,7 +13,7 @@ open class CBManager: NSObject {
         var state = CBManagerState.unknown
         var authorization: CBManagerAuthorization
         /// Whether a delegate has received the state.
-        var hasTold = false
+        var hasDelivered = false
         var lostEvents = 0
         var observers: [Int: AsyncStream<CBManagerState>.Continuation] = [:]
         var lastObserver = 0
@@ -83,16 +83,16 @@ open class CBManager: NSObject {
                 for (_, observer) in $0.observers { observer.yield(state) }
             }
             lost(in: state)
-            tell(state)
+            deliver(state)
         case .statePassed(let state): lost(in: CBManagerState(rawValue: state.rawValue) ?? .unknown)
         case .eventsLost(let count):
-            noteLost(count)
+            countLost(count)
         // The managers of the two roles handle the others, or the caller that asked has received them already.
         default: break
         }
     }
 
-    func noteLost(_ count: Int) { standing.with { $0.lostEvents += count } }
+    func countLost(_ count: Int) { standing.with { $0.lostEvents += count } }
 
     private func lost(in state: CBManagerState) {
         if state != .poweredOn { L2CAPChannelTable.shared.endAll(of: channel) }
@@ -106,13 +106,13 @@ open class CBManager: NSObject {
     /// - Returns: whether there is one.
     func stateChanged(to state: CBManagerState) -> Bool { false }
 
-    private func tell(_ state: CBManagerState) {
+    private func deliver(_ state: CBManagerState) {
         // Before the call: the delegate may set a delegate in it.
-        let told = standing.with { standing in
-            defer { standing.hasTold = true }
-            return standing.hasTold
+        let hadDelivered = standing.with { standing in
+            defer { standing.hasDelivered = true }
+            return standing.hasDelivered
         }
-        if !stateChanged(to: state), !told { standing.with { $0.hasTold = false } }
+        if !stateChanged(to: state), !hadDelivered { standing.with { $0.hasDelivered = false } }
     }
 
     /// Whether commands are accepted. The system checks again: it may have newer information than the queue.
@@ -121,15 +121,15 @@ open class CBManager: NSObject {
     /// Calls the first delegate with the current state, on its queue. A delegate that replaces another, or is set
     /// again, receives only changes, as on Apple's system.
     func announceState() {
-        guard isUntold else { return }
+        guard isUndelivered else { return }
         let box = WeakManager(manager: self)
         channel.queue.async {
-            guard let manager = box.manager, manager.isUntold else { return }
-            manager.tell(manager.state)
+            guard let manager = box.manager, manager.isUndelivered else { return }
+            manager.deliver(manager.state)
         }
     }
 
-    private var isUntold: Bool { standing.with { !$0.hasTold && $0.state != .unknown } }
+    private var isUndelivered: Bool { standing.with { !$0.hasDelivered && $0.state != .unknown } }
 
     /// A property by its name, for the keys of Apple's classes that libraries use: `state` and `authorization`.
     open func value(forKey key: String) -> Any? {

@@ -344,6 +344,6 @@ extension CBPeripheral {
             $0.takesWritesWithoutResponse = state == .connected
             $0.isRestored = state == .connecting && restored.services != nil
         }
-        if let services = restored.services { take(services) }
+        if let services = restored.services { adopt(services) }
     }
 }

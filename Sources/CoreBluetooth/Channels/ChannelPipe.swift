@@ -29,21 +29,21 @@ final class ChannelPipe: Sendable {
                 state.received += octets
                 return state.input
             }
-            input?.tell()
+            input?.update()
         case .canSend(let count):
             let output = state.with { state in
                 state.room += count
                 return state.output
             }
-            output?.tell()
+            output?.update()
         case .closed(let error):
             let (input, output) = state.with { state in
                 state.isEnded = true
                 state.error = error?.publicError
                 return (state.input, state.output)
             }
-            input?.tell()
-            output?.tell()
+            input?.update()
+            output?.update()
         }
     }
 
@@ -71,7 +71,7 @@ final class ChannelPipe: Sendable {
     }
 
     /// Removes received octets; the peer may send that many more.
-    func take(upTo count: Int) -> [UInt8] {
+    func read(upTo count: Int) -> [UInt8] {
         let (taken, isEnded) = state.with { state in
             let taken = Array(state.received.prefix(max(0, count)))
             state.received.removeFirst(taken.count)

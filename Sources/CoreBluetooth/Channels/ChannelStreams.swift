@@ -38,7 +38,7 @@ final class StreamSchedule: @unchecked Sendable {
         get { state.with { $0.delegate } }
         set {
             state.with { $0.delegate = newValue }
-            tell()
+            update()
             wake()
         }
     }
@@ -53,7 +53,7 @@ final class StreamSchedule: @unchecked Sendable {
             return true
         }
         guard isFirst else { return }
-        tell()
+        update()
         wake()
     }
 
@@ -74,7 +74,7 @@ final class StreamSchedule: @unchecked Sendable {
         let timer = Timer(fire: .distantFuture, interval: 1e9, repeats: true) { [weak self] _ in self?.deliver() }
         state.with { $0.places.append(Place(loop: loop, mode: mode, timer: timer)) }
         loop.add(timer, forMode: mode)
-        tell()
+        update()
         wake()
     }
 
@@ -88,7 +88,7 @@ final class StreamSchedule: @unchecked Sendable {
     }
 
     /// Makes the events due that are true now.
-    func tell() {
+    func update() {
         let events = holding()
         let isNew = state.with { state in
             guard state.status == .open else { return false }
@@ -170,14 +170,14 @@ final class ChannelInputStream: InputStream {
     /// - Returns: the number of octets read; 0 if there are none now.
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
         guard schedule.status == .open else { return -1 }
-        let octets = pipe.take(upTo: len)
+        let octets = pipe.read(upTo: len)
         for (index, octet) in octets.enumerated() { unsafe buffer[index] = octet }
-        schedule.tell()
+        schedule.update()
         return octets.count
     }
 
     /// Handles a change in the pipe.
-    func tell() { schedule.tell() }
+    func update() { schedule.update() }
 }
 
 /// Sends octets to the other end of a channel.
@@ -224,10 +224,10 @@ final class ChannelOutputStream: OutputStream {
     override func write(_ buffer: UnsafePointer<UInt8>, maxLength len: Int) -> Int {
         guard schedule.status == .open else { return -1 }
         let count = unsafe pipe.put(UnsafeBufferPointer(start: buffer, count: len))
-        if count > 0 { schedule.tell() }
+        if count > 0 { schedule.update() }
         return count
     }
 
     /// Handles a change in the pipe.
-    func tell() { schedule.tell() }
+    func update() { schedule.update() }
 }

@@ -35,7 +35,7 @@ public protocol CBCentralManagerDelegateAdditions: CBCentralManagerDelegate {
         _ central: CBCentralManager, didUpdateANCSAuthorizationFor peripheral: CBPeripheral)
 }
 
-/// As `CBCentralManagerDelegateAdditions`, for the methods of `CBPeripheralDelegate`.
+/// The same as `CBCentralManagerDelegateAdditions`, for the methods of `CBPeripheralDelegate`.
 public protocol CBPeripheralDelegateAdditions: CBPeripheralDelegate {
     @_nonoverride func peripheralDidUpdateName(_ peripheral: CBPeripheral)
     @_nonoverride func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService])
@@ -63,7 +63,7 @@ public protocol CBPeripheralDelegateAdditions: CBPeripheralDelegate {
     @_nonoverride func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?)
 }
 
-/// As `CBCentralManagerDelegateAdditions`, for the methods of `CBPeripheralManagerDelegate`.
+/// The same as `CBCentralManagerDelegateAdditions`, for the methods of `CBPeripheralManagerDelegate`.
 public protocol CBPeripheralManagerDelegateAdditions: CBPeripheralManagerDelegate {
     @_nonoverride func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any])
     @_nonoverride func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?)

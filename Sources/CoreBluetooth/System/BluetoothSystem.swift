@@ -112,7 +112,7 @@ final class ManagerChannel: @unchecked Sendable {
             return true
         }
         guard hasRoom else {
-            manager.noteLost(1)
+            manager.countLost(1)
             return system.handled(event, by: id)
         }
         queue.async { [weak self] in

@@ -27,7 +27,7 @@ struct ConnectionBook {
 
     /// Notes a request of the app.
     /// - Parameter isAway: whether there is no daemon.
-    mutating func note(_ request: CentralManagerRequest, isAway: Bool) {
+    mutating func record(_ request: CentralManagerRequest, isAway: Bool) {
         switch request {
         case .connect(let peripheral, let options):
             released.removeAll { $0 == peripheral }
@@ -51,7 +51,7 @@ struct ConnectionBook {
 
     /// Notes an event of the daemon.
     /// - Returns: whether the app receives the event.
-    mutating func note(_ event: ClientEvent) -> Bool {
+    mutating func record(_ event: ClientEvent) -> Bool {
         switch event {
         case .willRestoreCentral(let restored):
             for peripheral in restored.peripherals where peripheral.description.state != .disconnected {

@@ -72,7 +72,7 @@ actor LocalSystem: ServedSystem {
     nonisolated func giveBack(of manager: ManagerID) {
         onLoop { system in
             guard !system.isClosed else { return }
-            system.takeReturned(of: manager)
+            system.reportHandled(of: manager)
             system.pump()
         }
     }
@@ -308,15 +308,15 @@ actor LocalSystem: ServedSystem {
     private func deliver(_ event: ClientEvent, to manager: ManagerID) {
         client.receiver(of: manager)?(event)
         guard engine.apps.isHeldBack(manager, of: app) else { return }
-        takeReturned(of: manager)
+        reportHandled(of: manager)
         guard engine.apps.isHeldBack(manager, of: app) else { return }
         // The app handles events on another thread: it may have handled them by now.
-        if client.holdBack(manager) { takeReturned(of: manager) }
+        if client.withhold(manager) { reportHandled(of: manager) }
     }
 
     /// Reports handled events to the machine, which releases more; the caller must carry out its outputs afterwards.
-    private func takeReturned(of manager: ManagerID) {
-        guard let returned = client.takeReturned(of: manager) else { return }
+    private func reportHandled(of manager: ManagerID) {
+        guard let returned = client.drainHandled(of: manager) else { return }
         let (now, app) = (now, app)
         engine.withAppsWithinStep(at: now) {
             $0.returned(events: returned.events, octets: returned.octets, by: manager, of: app, at: now)
@@ -331,9 +331,9 @@ actor LocalSystem: ServedSystem {
         guard left != nil || isLimited else { return }
         isLimited = left != nil
         let end = left.map { UInt64(max(0, now.advanced(by: $0).microseconds)) }
-        let idle = client.noteTime(until: end, isWoken: engine.apps.isWoken(app))
+        let idle = client.setTime(until: end, isWoken: engine.apps.isWoken(app))
         guard !idle.isEmpty else { return }
-        for manager in idle { takeReturned(of: manager) }
+        for manager in idle { reportHandled(of: manager) }
         carryOut()
     }
 }

@@ -40,7 +40,7 @@ struct ManagerSink {
     /// Whether so many are handled, or all, that it is worth a message.
     func isWorthReporting(_ group: Int) -> Bool { handled >= delivered || returned.events >= group }
 
-    mutating func takeReturned() -> (events: Int, octets: Int) {
+    mutating func drainHandled() -> (events: Int, octets: Int) {
         defer { returned = (0, 0) }
         return returned
     }
@@ -52,7 +52,7 @@ struct ManagerSink {
     }
 
     /// - Returns: whether everything has been handled already, so that no later call would continue the machine.
-    mutating func holdBack() -> Bool {
+    mutating func withhold() -> Bool {
         resumesAt = delivered > handled ? (delivered - handled) / 2 : nil
         return resumesAt == nil
     }

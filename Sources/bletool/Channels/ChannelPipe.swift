@@ -36,7 +36,7 @@ struct ChannelPipe: Sendable {
     private final class LastArrival: Sendable {
         private let moment = Mutex(ContinuousClock.now)
         var value: ContinuousClock.Instant { moment.withLock { $0 } }
-        func note() { moment.withLock { $0 = .now } }
+        func mark() { moment.withLock { $0 = .now } }
     }
 
     /// Returns when all channels have closed, or the input has ended and the peer sends no more.
@@ -60,9 +60,9 @@ struct ChannelPipe: Sendable {
             case .opened(let channel):
                 count += 1
                 open.append(channel, number: count)
-                tell(channel, number: count)
+                report(channel, number: count)
                 tasks.append(receiver(of: channel, number: count, queue, arrival))
-                tasks.append(teller(of: channel, number: count))
+                tasks.append(reports(of: channel, number: count))
                 fresh.append(channel)
                 if let reconfiguration, fresh.count == reconfiguration.count {
                     tasks.append(changing(fresh, reconfiguration, queue))
@@ -90,7 +90,7 @@ struct ChannelPipe: Sendable {
         }
     }
 
-    private func tell(_ channel: Channel, number: Int) {
+    private func report(_ channel: Channel, number: Int) {
         let information = channel.information
         console.report(
             [
@@ -102,7 +102,7 @@ struct ChannelPipe: Sendable {
     }
 
     /// Reports when either side accepts longer messages.
-    private func teller(of channel: Channel, number: Int) -> Task<Void, Never> {
+    private func reports(of channel: Channel, number: Int) -> Task<Void, Never> {
         Task {
             for await information in channel.changes {
                 console.report(
@@ -141,7 +141,7 @@ struct ChannelPipe: Sendable {
             var sieve = OctetSieve()
             do {
                 for try await message in channel {
-                    arrival.note()
+                    arrival.mark()
                     if console.isJSON {
                         console.print(
                             [

@@ -147,7 +147,7 @@ struct LinkCommand: ToolCommand {
                 throw end
             }
             group.addTask {
-                for try await event in events { Self.tell(event, of: link, console) }
+                for try await event in events { Self.show(event, of: link, console) }
             }
             _ = try await group.next()
         }
@@ -170,9 +170,9 @@ struct LinkCommand: ToolCommand {
         return BLEError.linkLost(reason)
     }
 
-    private static func tell(_ event: AdapterEvent, of link: LinkID, _ console: Console) {
+    private static func show(_ event: AdapterEvent, of link: LinkID, _ console: Console) {
         switch event {
-        case .linkReport(link, let report): tell(report, console)
+        case .linkReport(link, let report): show(report, console)
         case .connectionParametersChanged(link, let parameters):
             console.print(
                 [
@@ -197,7 +197,7 @@ struct LinkCommand: ToolCommand {
         }
     }
 
-    private static func tell(_ report: LinkReport, _ console: Console) {
+    private static func show(_ report: LinkReport, _ console: Console) {
         switch report {
         case .transmitPower(let power, let isPeers):
             console.print(

@@ -216,7 +216,7 @@ struct SyncCommand: ToolCommand {
             })
         for try await event in train {
             if case .synchronized = event { waiting?.end() }
-            try await follower.take(event)
+            try await follower.handle(event)
             if follower.printedCount == count?.value { return true }
         }
         if train.droppedCount > 0 {

@@ -32,7 +32,7 @@ struct DatabaseMemory: Sendable {
 
     /// Keeps what was discovered, as far as there is room.
     /// - Throws: `StateFileError` when it cannot be kept.
-    func keep(_ database: KnownDatabase) throws(StateFileError) {
+    func save(_ database: KnownDatabase) throws(StateFileError) {
         var entries = entries().filter { $0.identity != identity }
         if database.hash != nil { entries.insert(Entry(identity: identity, database: database), at: 0) }
         try write(entries)

@@ -139,7 +139,7 @@ actor PeerDatabase {
         // Without encryption it may be another device, with the hash of this one and another database.
         if found != last, await peripheral.security?.isEncrypted == true {
             // What cannot be kept is discovered again.
-            try? memory.keep(found)
+            try? memory.save(found)
         }
         know(found)
         return found.contents

@@ -40,7 +40,7 @@ struct ScanRow {
     /// The strength that is shown and sorted by: short variations are taken out.
     var strength: Int? { rssi == nil ? nil : Int(fast.rounded()) }
 
-    mutating func hear(_ discovery: Discovery, at seconds: Double, describe: (Discovery) -> DiscoveryOutput) {
+    mutating func update(_ discovery: Discovery, at seconds: Double, describe: (Discovery) -> DiscoveryOutput) {
         reports += 1
         lastSeen = seconds
         isConnectable = discovery.isConnectable

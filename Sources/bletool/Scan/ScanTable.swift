@@ -46,14 +46,14 @@ struct ScanTable {
     private var frozen: [ScanRow] = []
 
     /// - Parameter describe: makes a discovery readable; asked for when its data changes.
-    mutating func hear(_ discovery: Discovery, at seconds: Double, describe: (Discovery) -> DiscoveryOutput) {
+    mutating func add(_ discovery: Discovery, at seconds: Double, describe: (Discovery) -> DiscoveryOutput) {
         reports += 1
         guard let address = discovery.address else { return }
         if rows[address] == nil, rows.count >= Self.capacity {
             guard let oldest = rows.values.min(by: { $0.lastSeen < $1.lastSeen }) else { return }
             rows[oldest.address] = nil
         }
-        rows[address, default: ScanRow(address)].hear(discovery, at: seconds, describe: describe)
+        rows[address, default: ScanRow(address)].update(discovery, at: seconds, describe: describe)
     }
 
     /// The rows that are shown, in their order.

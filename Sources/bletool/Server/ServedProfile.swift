@@ -53,7 +53,7 @@ struct ServedProfile: Equatable, Sendable {
             for uuid in uuids { waiting[uuid, default: []].append(index) }
         }
         var services: [Service] = []
-        while let index = ready.takeLeast() {
+        while let index = ready.removeLeast() {
             let service = entries[index].service
             services.append(service)
             for other in waiting.removeValue(forKey: service.uuid) ?? [] {

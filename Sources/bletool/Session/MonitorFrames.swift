@@ -5,7 +5,7 @@ import Synchronization
 
 /// The frames of the kernel's monitor channel as a capture that never ends: btsnoop of the Linux monitor, from a pipe.
 final class MonitorFrames: Sendable {
-    /// How long the thread goes on unaware of its end, in milliseconds.
+    /// How often the thread checks whether it should stop, in milliseconds.
     private static let slice: Int32 = 100
 
     /// Where the capture is read. The reader closes it.

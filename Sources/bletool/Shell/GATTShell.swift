@@ -129,7 +129,7 @@ actor GATTShell {
         console.setInput(editor.shown(prompt: prompt, columns: TerminalMode.size.columns))
     }
 
-    /// The line stays where it was typed, and what follows stands below.
+    /// Leaves the typed line on the screen and continues below it.
     private func leaveLine(_ text: String) {
         console.setInput(nil)
         console.explain(prompt + text)

@@ -13,7 +13,7 @@ struct KeyParser {
 
     /// Takes octets as they come.
     /// - Returns: the keys that are whole.
-    mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] {
+    mutating func parse(_ bytes: some Sequence<UInt8>) -> [Key] {
         pending += bytes
         var keys: [Key] = []
         while let (key, count) = next() {

@@ -44,11 +44,11 @@ struct TrainFollower {
     }
 
     /// - Throws: the error of the first transfer.
-    mutating func take(_ event: TrainEvent) async throws {
+    mutating func handle(_ event: TrainEvent) async throws {
         switch event {
         case .synchronized(let information):
             wasHeard = true
-            tell(information)
+            print(information)
             checkResponses(to: information)
             try await transfer(information)
         case .lost(let address, let identifier):
@@ -63,7 +63,7 @@ struct TrainFollower {
             await respond(to: report)
             // Without the numbers of its data, the controller cannot recognise what is new.
             guard isNew(report) else { return }
-            tell(report)
+            print(report)
             printedCount += 1
         }
     }
@@ -83,7 +83,7 @@ struct TrainFollower {
             silentTrains.remove(train)
         } else {
             silentTrains.insert(train)
-            noteOnce(
+            printOnce(
                 "the train of \(train.address.addressText) SID \(train.identifier) takes no responses: --respond has no "
                     + "effect on it")
         }
@@ -96,7 +96,7 @@ struct TrainFollower {
             if Task.isCancelled { return }
             // After the first transfer it follows by itself; it may have left long ago.
             guard hasTransferred else { throw error }
-            noteOnce("\(receiver.name) was not told again: \((error as? BLEError)?.cause ?? "\(error)")")
+            printOnce("\(receiver.name) was not told again: \((error as? BLEError)?.cause ?? "\(error)")")
             return
         }
         hasTransferred = true
@@ -117,17 +117,17 @@ struct TrainFollower {
                 TrainResponse(toEvent: event, subevent: subevent, slot: slot.slot, data: slot.data))
         } catch {
             if Task.isCancelled { return }
-            noteOnce("a response was not sent: \(error)")
+            printOnce("a response was not sent: \(error)")
         }
     }
 
     /// A train may last for weeks: what is said of each packet would bury the rest.
-    private mutating func noteOnce(_ text: String) {
+    private mutating func printOnce(_ text: String) {
         guard notes.count < Self.noteLimit, notes.insert(text).inserted else { return }
         console.note(text)
     }
 
-    private func tell(_ information: TrainInformation) {
+    private func print(_ information: TrainInformation) {
         let interval = information.interval.milliseconds
         console.print(
             Self.object(
@@ -142,7 +142,7 @@ struct TrainFollower {
                 + (information.subevents.map { ", \($0.count) subevents" } ?? ""))
     }
 
-    private func tell(_ report: TrainReport) {
+    private func print(_ report: TrainReport) {
         let data = Hexadecimal.text(report.data)
         console.print(
             Self.object(

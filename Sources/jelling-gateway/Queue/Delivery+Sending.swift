@@ -5,7 +5,7 @@ import Dispatch
 /// What the worker does with the broker.
 extension Delivery {
     func send(_ own: inout Worker) {
-        takeRefused(&own)
+        putBackRefused(&own)
         while let room = room(), room > 0 {
             if own.window.isEmpty { readWindow(&own) }
             // What is in memory is newer than what a damaged file still has.
@@ -39,7 +39,7 @@ extension Delivery {
     }
 
     /// Puts messages back that the broker refused for the moment, each before the later ones of its topic.
-    private func takeRefused(_ own: inout Worker) {
+    private func putBackRefused(_ own: inout Worker) {
         let refused = state.withLock { state in
             defer { state.refusedAgain = [] }
             state.incoming.putBack(state.refusedAgain.filter { $0.id == nil })

@@ -40,7 +40,7 @@ struct Alone {
         }
         while let effect = effects.next() {
             switch effect {
-            case .tell(let event, _): result.events.append(event)
+            case .deliver(let event, _): result.events.append(event)
             case .log(let message, _): result.logs.append(message)
             }
         }

@@ -37,7 +37,7 @@ final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
     var logs: [String] { state.with { $0.logs } }
 
     /// Tells the manager that was made last.
-    func tell(_ event: ClientEvent) { state.with { $0.deliver.last }?(event) }
+    func deliver(_ event: ClientEvent) { state.with { $0.deliver.last }?(event) }
 
     func answer(_ answer: @escaping @Sendable (ClientRequest) -> ClientEvent?) { state.with { $0.answer = answer } }
 

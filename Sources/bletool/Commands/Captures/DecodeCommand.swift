@@ -78,7 +78,7 @@ struct DecodeCommand: ToolCommand {
                     if console.outputHasEnded { throw OutputEnded() }
                 }
             } catch is OutputEnded {
-                // Who reads, such as `head`, has seen enough.
+                // The reader, such as `head`, has seen enough.
                 return
             } catch {
                 // Interrupted: what has been decoded so far is shown.
