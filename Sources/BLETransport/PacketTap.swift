@@ -1,5 +1,3 @@
-import BLEPackets
-
 /// The direction of a packet.
 public enum PacketDirection: Sendable { case hostToController, controllerToHost }
 

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 import BLETransport
 
 /// Observes what an adapter does: `BLELogging` and `BLEMetrics` are made of it.

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// The sequences in which apps get what running operations report, each by its operation.
 struct AdapterSequences {

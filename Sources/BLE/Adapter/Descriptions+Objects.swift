@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 import BLETransport
 
 // How values of the library look when they are printed or logged.

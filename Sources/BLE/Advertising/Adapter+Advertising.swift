@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// Advertising sets and periodic advertising.
 extension Adapter {

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// An advertising set that this app has started, and what happens to it, as a sequence.
 ///

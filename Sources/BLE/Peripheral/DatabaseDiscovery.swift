@@ -1,4 +1,3 @@
-import BLEHost
 import BLEPackets
 
 /// Discovers a peer's whole database with few requests.

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// An event of the peripheral role (SPEC 1.3).
 public enum ServerEvent: Equatable, Sendable {

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// One app and the state of its process (SPEC 5.4).
 ///

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// An L2CAP channel of a manager.
 struct OpenChannel: Equatable {

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// Processes of apps: launch, foreground, background, suspension, end (SPEC 5.4, BGX-2 to BGX-5).
 extension AppLifecycle {

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// What apps may have (`LifecycleSettings`), and what becomes of a request for more.
 extension AppRuntime {

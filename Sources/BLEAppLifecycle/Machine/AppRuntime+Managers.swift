@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// Managers: creation, preservation, restoration, and their end (SPEC CEN-1 to CEN-3, PER-1, SPR-1 to SPR-15, SPR-36).
 extension AppRuntime {

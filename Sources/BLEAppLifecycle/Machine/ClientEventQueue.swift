@@ -1,5 +1,3 @@
-import BLEHost
-
 /// The events that wait for one manager while its app does not run: in order, bounded, and without repetitions (SPEC
 /// 5.5 rule 2, FGO-5).
 ///

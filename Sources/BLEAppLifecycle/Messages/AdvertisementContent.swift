@@ -1,4 +1,3 @@
-import BLEHost
 import BLEPackets
 
 /// The content of a discovery's dictionary (SPEC 2.2); `nil` and empty mean that the key is absent.

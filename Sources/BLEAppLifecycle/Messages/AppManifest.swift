@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// What an app declares before it runs (SPEC 5.3, BGX-1).
 public struct AppManifest: Hashable, Sendable {

@@ -1,4 +1,3 @@
-import BLEHost
 import BLEPackets
 
 /// The state of one manager, preserved for the next launch of its app (SPEC SPR-4, SPR-11).

@@ -1,5 +1,3 @@
-import BLECapture
-
 /// Parts that ATT PDUs share: handles, types and values.
 extension CaptureDecoder {
     mutating func writeMTU(_ pdu: RawSpan) {

@@ -1,5 +1,4 @@
 public import BLECapture
-import BLEPackets
 
 /// Turns the records of a capture into lines of text or JSON, packet by packet.
 ///

@@ -1,5 +1,3 @@
-import BLECapture
-
 /// The dynamic channels of a link, from its signalling (Core 5.4, Vol 3, Part A, 4), in bounded memory.
 struct ChannelTable {
     /// An open channel. Arrays are indexed by the raw value of `CaptureDirection`.

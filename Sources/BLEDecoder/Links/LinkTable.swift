@@ -1,5 +1,3 @@
-import BLECapture
-
 /// A connection in a capture.
 struct Link {
     /// An ATT request that waits for its response.

@@ -1,5 +1,3 @@
-import BLEPackets
-
 /// What was heard of each advertiser: a hash table of bounded size.
 struct AdvertiserTable {
     /// The most addresses that are counted separately: 16 MB.

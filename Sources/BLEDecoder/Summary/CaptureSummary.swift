@@ -1,5 +1,4 @@
 public import BLECapture
-import BLEPackets
 
 /// Counts the packets of a capture by type, without allocations.
 ///

@@ -1,5 +1,3 @@
-import BLEPackets
-
 /// Follows the connections of a capture for their summaries, in bounded memory.
 struct LinkSummaries {
     /// The most connections that are kept; later ones are only counted.

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// The configuration of a gateway: what it reports, about which devices, how often and under which topics. Durations
 /// are in microseconds of the engine's clock.

@@ -1,4 +1,3 @@
-import BLEHost
 import BLESensors
 
 /// The counter of the last packet of a device that encrypts: what must outlive the program, so that packets that were

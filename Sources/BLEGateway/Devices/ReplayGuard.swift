@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 import BLESensors
 
 /// The packets of a device that encrypts, to recognise those that somebody has recorded and sends again.

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// The signal of one device at one adapter.
 struct SignalTrack {

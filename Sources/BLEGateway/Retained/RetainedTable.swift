@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// What is retained at the broker: by topic, with the device that it belongs to.
 ///

@@ -1,6 +1,5 @@
 import BLE
 import BLESimulator
-import BLETransport
 
 /// The air of a radio and the transports on it; used on the radio's thread only.
 final class RadioState: @unchecked Sendable {

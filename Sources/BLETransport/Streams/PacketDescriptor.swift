@@ -1,5 +1,4 @@
 import BLELinux
-import BLEPackets
 import Glibc
 
 /// A descriptor on the loop that sends packets: one write each, queued while the kernel accepts no more, ended once.

@@ -1,4 +1,3 @@
-import BLEAppLifecycle
 import Foundation
 
 /// An optional method of a delegate's protocol, for which the protocol's default searches subclasses.

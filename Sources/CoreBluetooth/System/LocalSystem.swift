@@ -2,7 +2,6 @@
 import BLEAppLifecycle
 import BLEAppState
 import BLEMessages
-import BLEText
 import Foundation
 
 /// The system in this process: the engine on an adapter, and the life cycle of the one app that runs here.

@@ -1,6 +1,5 @@
 import BLE
 import BLEAppLifecycle
-import BLETransport
 import Foundation
 
 /// What a system knows for the managers of this process, wherever it is: in this process or in a daemon.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import BLE
-import BLESecurity
 
 /// Advertising options of `serve` and `advertise`.
 struct AdvertisingOptions: ParsableArguments {

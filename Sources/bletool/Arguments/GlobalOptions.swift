@@ -1,7 +1,6 @@
 import ArgumentParser
 import BLE
 import BLECapture
-import BLETransport
 
 /// The options of every command; allowed before and after its name.
 struct GlobalOptions: ParsableArguments {

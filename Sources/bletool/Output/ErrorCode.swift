@@ -1,7 +1,4 @@
 import BLE
-import BLECapture
-import BLERecording
-import BLESecurity
 
 /// The kind of failure in an error event: a word that stays the same when the text of the message changes.
 enum ErrorCode: String, CaseIterable {

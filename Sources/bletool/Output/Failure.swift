@@ -2,7 +2,6 @@ import BLE
 import BLECapture
 import BLEJSON
 import BLERecording
-import BLESecurity
 
 /// Why a command failed, and the exit status of the program.
 struct Failure: Error, Equatable {

@@ -1,6 +1,3 @@
-import BLE
-import BLEText
-
 extension ScanTable {
     /// How the table is drawn.
     struct Canvas {

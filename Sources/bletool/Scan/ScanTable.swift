@@ -1,5 +1,4 @@
 import BLE
-import BLEText
 
 /// The table of a live scan: what was heard, how it is sorted and filtered, and what the keys do.
 struct ScanTable {

@@ -1,5 +1,4 @@
 import BLE
-import BLEJSON
 
 /// The services of `serve`, from the profile file:
 /// `{"services":[{"uuid":"180D","characteristics":[{"uuid":"2A37","properties":["notify"],"value":"0040"}]}]}`.

@@ -1,4 +1,3 @@
-import BLECapture
 import BLETransport
 import Glibc
 import Synchronization

@@ -1,8 +1,6 @@
 import ArgumentParser
-import BLECapture
 import BLEDecoder
 import BLEJSON
-import BLEPackets
 import BLEStateFiles
 import Glibc
 

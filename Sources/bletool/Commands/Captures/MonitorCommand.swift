@@ -2,7 +2,6 @@ import ArgumentParser
 import BLE
 import BLECapture
 import BLEDecoder
-import BLETransport
 import Glibc
 
 struct MonitorCommand: ToolCommand {

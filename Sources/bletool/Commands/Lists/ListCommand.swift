@@ -1,6 +1,5 @@
 import ArgumentParser
 import BLE
-import BLEJSON
 
 /// One HCI command on a list of the controller, without arguments.
 protocol ListCommandKind: Sendable {
