@@ -114,9 +114,6 @@ extension AppLifecycle {
         runtime.apps.index(of: id).map { runtime.apps[$0].place } ?? .notRunning
     }
 
-    /// Whether any app's process runs only because it was woken.
-    public var hasWoken: Bool { runtime.apps.indices.contains { runtime.apps[$0].isWoken } }
-
     /// Whether the process of an app runs only because it was woken for an event (SPEC BGX-4).
     public func isWoken(_ id: AppID) -> Bool {
         runtime.apps.index(of: id).map { runtime.apps[$0].isWoken } ?? false

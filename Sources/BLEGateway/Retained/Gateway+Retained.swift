@@ -75,7 +75,7 @@ extension Gateway {
         }
     }
 
-    /// Whether `takeStatements` may have something.
+    /// Whether `nextStatements` may have something.
     public var hasStatements: Bool { retained.hasPending }
     /// The number of topics for which the broker retains something.
     public var retainedCount: Int { retained.count }
@@ -87,7 +87,7 @@ extension Gateway {
         retained.settled(topic, payload, outcome, at: latest)
     }
 
-    /// Whether changes are collected for `takeRetainedChanges`.
+    /// Whether changes are collected for `drainRetainedChanges`.
     public mutating func collectsRetainedChanges(_ isCollecting: Bool) { retained.collectsChanges(isCollecting) }
 
     /// What has changed since the last call, for the disk.

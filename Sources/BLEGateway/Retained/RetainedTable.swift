@@ -38,7 +38,7 @@ struct RetainedTable: Sendable {
     private var pending: [String] = []
     private var number: UInt64 = 0
     private(set) var size = 0
-    /// What has changed since `takeChanges`; `nil`: changes are not collected.
+    /// What has changed since `drainChanges`; `nil`: changes are not collected.
     private var changes: (topics: Set<String>, owners: Set<String>)?
 
     let countLimit: Int
@@ -262,7 +262,7 @@ struct RetainedTable: Sendable {
         for owner in owners.keys where owners[owner]?.topics.isEmpty == true { owners[owner] = nil }
     }
 
-    /// Whether changes are collected for `takeChanges`.
+    /// Whether changes are collected for `drainChanges`.
     mutating func collectsChanges(_ isCollecting: Bool) { changes = isCollecting ? (changes ?? ([], [])) : nil }
 
     /// What has changed since the last call.

@@ -8,8 +8,8 @@ final class ChannelPipe: Sendable {
         var room = 0
         var isEnded = false
         var error: (any Error)?
-        weak var input: ChannelInputStream?
-        weak var output: ChannelOutputStream?
+        weak var input: StreamSchedule?
+        weak var output: StreamSchedule?
     }
 
     private let state = Locked(State())
@@ -17,8 +17,8 @@ final class ChannelPipe: Sendable {
 
     init(send: @escaping @Sendable (ChannelRequest) -> Void) { self.send = send }
 
-    func attach(input: ChannelInputStream) { state.with { $0.input = input } }
-    func attach(output: ChannelOutputStream) { state.with { $0.output = output } }
+    func attach(input: StreamSchedule) { state.with { $0.input = input } }
+    func attach(output: StreamSchedule) { state.with { $0.output = output } }
 
     // MARK: From the system
 
@@ -49,9 +49,6 @@ final class ChannelPipe: Sendable {
 
     // MARK: From the streams
 
-    var hasBytes: Bool { state.with { !$0.received.isEmpty } }
-    var hasRoom: Bool { state.with { $0.room > 0 && !$0.isEnded } }
-    var isEnded: Bool { state.with { $0.isEnded } }
     var error: (any Error)? { state.with { $0.error } }
 
     /// The events for the input stream's delegate: the end follows the last octet.
