@@ -4,7 +4,7 @@ import BLESensors
 
 /// Turns packets from the radio into messages for the broker: a machine without I/O, clock and threads.
 ///
-///     heard ──content changed──▶ decode ──news──▶ wait for the interval ──▶ document
+///     received ──content changed──▶ decode ──news──▶ wait for the interval ──▶ document
 ///       │                                                                     ▲
 ///       └──same content──▶ signal, presence ──refresh, strength moved─────────┘
 ///

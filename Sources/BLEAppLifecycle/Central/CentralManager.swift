@@ -115,7 +115,7 @@ struct CentralManager {
 
     /// - Parameter peer: the device in the request, if the app knows it.
     mutating func perform(
-        _ request: CentralManagerRequest, of peer: KnownPeer?, _ standing: Standing,
+        _ request: CentralManagerRequest, of peer: KnownPeer?, _ permissions: ManagerPermissions,
         into effects: inout ManagerEffects
     ) {
         // A connection attempt continues while Bluetooth is off (SPEC 5.5 rule 6), so the app must be able to end it
@@ -124,25 +124,25 @@ struct CentralManager {
         // An app that connects, as it does when a link has ended or Bluetooth is on again, may not know yet
         // that Bluetooth is off or being reset. Like an attempt that was pending, its attempt begins afterwards.
         if case .connect(let identifier, let options) = request,
-            standing.state == .resetting || standing.state == .poweredOff
+            permissions.state == .resetting || permissions.state == .poweredOff
         {
-            return connect(identifier, peer, options, standing, into: &effects)
+            return connect(identifier, peer, options, permissions, into: &effects)
         }
-        guard standing.isOn else { return effects.log(.notPoweredOn(.central), of: app) }
+        guard permissions.isOn else { return effects.log(.notPoweredOn(.central), of: app) }
         switch request {
         case .scan(let options):
             // A new scan starts from the beginning: it reports devices again that the previous one reported.
             if let running = runningScan.take() { effects.cancel(running.token) }
             scan = options
-            if options.services.isEmpty, standing.isInBackground {
+            if options.services.isEmpty, permissions.isInBackground {
                 effects.log(.backgroundScanWithoutServices, of: app)
             }
-            converge(standing, into: &effects)
+            converge(permissions, into: &effects)
         case .stopScan:
             scan = nil
-            converge(standing, into: &effects)
+            converge(permissions, into: &effects)
         case .connect(let identifier, let options):
-            connect(identifier, peer, options, standing, into: &effects)
+            connect(identifier, peer, options, permissions, into: &effects)
         case .cancelConnection(let identifier): cancelConnection(identifier, into: &effects)
         case .registerForConnectionEvents(let filter): connectionEvents = filter.map { ConnectionWatch($0) }
         case .peripheral(let identifier, let request):
@@ -158,16 +158,16 @@ struct CentralManager {
 
     // MARK: What the engine is to do
 
-    /// All activities start here, so that none is forgotten when the standing changes.
-    mutating func converge(_ standing: Standing, into effects: inout ManagerEffects) {
-        convergeScan(standing, into: &effects)
+    /// All activities start here, so that none is forgotten when the permissions change.
+    mutating func converge(_ permissions: ManagerPermissions, into effects: inout ManagerEffects) {
+        convergeScan(permissions, into: &effects)
         for identifier in peripherals.keys {
-            peripherals[identifier]?.converge(isOn: standing.isOn, into: &effects)
+            peripherals[identifier]?.converge(isOn: permissions.isOn, into: &effects)
         }
     }
 
-    mutating func convergeScan(_ standing: Standing, into effects: inout ManagerEffects) {
-        switch (runningScan, wantedScan(standing)) {
+    mutating func convergeScan(_ permissions: ManagerPermissions, into effects: inout ManagerEffects) {
+        switch (runningScan, wantedScan(permissions)) {
         case (nil, let wanted?):
             runningScan = RunningScan(
                 token: effects.submit(.radio(.scan(wanted)), from: client, for: .scan(client)), request: wanted)
@@ -183,11 +183,11 @@ struct CentralManager {
         }
     }
 
-    private func wantedScan(_ standing: Standing) -> ScanRequest? {
-        guard let scan, standing.isOn else { return nil }
+    private func wantedScan(_ permissions: ManagerPermissions) -> ScanRequest? {
+        guard let scan, permissions.isOn else { return nil }
         // A background scan must name services (SPEC BGC-5), and reports each device once (SPEC BGC-3).
-        let isInBackground = standing.isInBackground
-        guard standing.isActive, !isInBackground || !scan.services.isEmpty else { return nil }
+        let isInBackground = permissions.isInBackground
+        guard permissions.isActive, !isInBackground || !scan.services.isEmpty else { return nil }
         var request = ScanRequest(
             allowsDuplicates: scan.allowsDuplicates && !isInBackground, serviceUUIDs: scan.services,
             isInBackground: isInBackground)
@@ -217,7 +217,7 @@ struct CentralManager {
     // MARK: Connections
 
     private mutating func connect(
-        _ identifier: PeerIdentifier, _ peer: KnownPeer?, _ options: ConnectOptions, _ standing: Standing,
+        _ identifier: PeerIdentifier, _ peer: KnownPeer?, _ options: ConnectOptions, _ permissions: ManagerPermissions,
         into effects: inout ManagerEffects
     ) {
         guard let peer else {
@@ -232,7 +232,7 @@ struct CentralManager {
         peripherals[identifier] = PeripheralSession(
             identifier, at: peer.address, client: client, app: app, options: options,
             notBefore: delay > .zero ? effects.now.advanced(by: delay) : nil, hiddenServices: hiddenServices)
-        converge(standing, into: &effects)
+        converge(permissions, into: &effects)
     }
 
     private func deliverConnected(_ identifier: PeerIdentifier, name: String?, into effects: inout ManagerEffects) {
@@ -243,7 +243,8 @@ struct CentralManager {
 
     /// The engine has established a link for this manager.
     mutating func connected(
-        _ information: LinkInformation, name: String?, _ standing: Standing, into effects: inout ManagerEffects
+        _ information: LinkInformation, name: String?, _ permissions: ManagerPermissions,
+        into effects: inout ManagerEffects
     ) {
         let address = information.peer.withoutIdentityMark
         guard let identifier = peripherals.first(where: { $0.address == address })?.identifier else {
@@ -252,9 +253,9 @@ struct CentralManager {
             return
         }
         // The next process of the app finds this link in the place of the one that it had.
-        let isQuiet = standing.isPreserved && peripherals[identifier]?.resumes == true
+        let isQuiet = permissions.isPreserved && peripherals[identifier]?.resumes == true
         peripherals[identifier]?.connected(information.id, attMTU: information.attMTU, into: &effects)
-        if !standing.isPreserved { effects.alert(.connection, at: address) }
+        if !permissions.isPreserved { effects.alert(.connection, at: address) }
         if !isQuiet { deliverConnected(identifier, name: name, into: &effects) }
     }
 
@@ -320,16 +321,16 @@ struct CentralManager {
 
     /// A link has ended: removes the oldest session on it.
     mutating func lost(
-        _ link: LinkID, _ reason: DisconnectionReason, _ standing: Standing,
+        _ link: LinkID, _ reason: DisconnectionReason, _ permissions: ManagerPermissions,
         into effects: inout ManagerEffects
     ) {
         guard let session = session(on: link) else { return }
         let identifier = session.identifier
         found.remove(identifier)
         effects.commands.forget(client, on: identifier)
-        if reason == .controllerLost, standing.isPreserved {
+        if reason == .controllerLost, permissions.isPreserved {
             peripherals[identifier]?.resume()
-            return converge(standing, into: &effects)
+            return converge(permissions, into: &effects)
         }
         // Without the keys, the next link would end in the same way.
         let hasKeys = reason != .controller(.pinOrKeyMissing)
@@ -344,7 +345,7 @@ struct CentralManager {
             .disconnected(
                 identifier, reason.clientError, microseconds: effects.now.microseconds, isReconnecting: isReconnecting),
             to: client)
-        converge(standing, into: &effects)
+        converge(permissions, into: &effects)
     }
 
     /// A link that ended because the controller is being reset.
@@ -431,10 +432,11 @@ struct CentralManager {
 
     /// The peripheral sent a notification or an indication.
     func notified(
-        _ notification: GATTNotification, on link: LinkID, _ standing: Standing, into effects: inout ManagerEffects
+        _ notification: GATTNotification, on link: LinkID, _ permissions: ManagerPermissions,
+        into effects: inout ManagerEffects
     ) {
         session(on: link)?.received(
-            notification.value, of: notification.handle, isPreserved: standing.isPreserved, into: &effects)
+            notification.value, of: notification.handle, isPreserved: permissions.isPreserved, into: &effects)
     }
 
     /// Changes every session on a link.

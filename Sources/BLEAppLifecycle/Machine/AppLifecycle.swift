@@ -12,10 +12,10 @@ import BLEPackets
 ///
 /// This type only routes. `AppRuntime` has the processes (`AppTable`) and the managers (`ManagerTable`), and delivers
 /// events; `Peers` has the devices around and the links to them. `CentralManager` and `PeripheralManager` are the
-/// machines of managers. None of them accesses another: the inputs of such a machine are arguments (`Standing` says
-/// what it may do), its outputs are effects.
+/// machines of managers. None of them accesses another: the inputs of such a machine are arguments
+/// (`ManagerPermissions` says what it may do), its outputs are effects.
 ///
-/// Each manager is a client of the engine. Its standing (foreground, background, preserved) determines what the
+/// Each manager is a client of the engine. Its permissions (foreground, background, preserved) determine what the
 /// engine's arbiter scans and advertises for it; only the arbiter decides that.
 public struct AppLifecycle: ~Copyable {
     var runtime: AppRuntime
@@ -55,9 +55,9 @@ public struct AppLifecycle: ~Copyable {
         if isCancelled { runtime.submit(.cancel(operation), from: .system) }
         // Changes since the command was submitted could not be passed to the engine before.
         if case .scan(let client) = purpose {
-            runtime.withCentral(client) { manager, standing, effects in
+            runtime.withCentral(client) { manager, permissions, effects in
                 manager.scanSubmitted(token, as: operation)
-                manager.convergeScan(standing, into: &effects)
+                manager.convergeScan(permissions, into: &effects)
             }
         }
         if case .advertise(let client) = purpose {

@@ -8,16 +8,16 @@ extension AppRuntime {
     }
 
     /// What a manager may do now.
-    func standing(of client: ClientID) -> Standing? {
+    func permissions(of client: ClientID) -> ManagerPermissions? {
         managers.withValue(of: client) { manager in
             let app = manager.app
-            let place: Standing.Place =
+            let place: ManagerPermissions.Place =
                 manager.id == nil
                 ? .preserved
                 : apps[app].isInForeground ? .foreground : .background(hasMode: apps[app].hasMode(manager.kind))
             let overflow = OverflowSetting.emission(
                 system: settings.overflow, manifest: apps[app].manifest.overflow, app: manager.options.overflow ?? .on)
-            return Standing(
+            return ManagerPermissions(
                 state: state(app), place: place, isAdvertising: bluetooth.isAdvertising, overflow: overflow)
         }
     }

@@ -4,7 +4,7 @@ import BLEPackets
 /// The processes of apps and their managers: what runs, what each manager may do, and what its app receives.
 ///
 /// It calls the machines of the managers, carries out their effects, and adapts what they have the engine do to their
-/// standing (foreground, background, preserved). The devices around are in `Peers`.
+/// permissions (foreground, background, preserved). The devices around are in `Peers`.
 struct AppRuntime {
     var settings: LifecycleSettings
     var bluetooth = BluetoothState()
@@ -50,23 +50,23 @@ struct AppRuntime {
     /// Calls the machine of a central manager; does nothing if there is none.
     @discardableResult
     mutating func withCentral<Value>(
-        _ client: ClientID, _ body: (inout CentralManager, Standing, inout ManagerEffects) -> Value
+        _ client: ClientID, _ body: (inout CentralManager, ManagerPermissions, inout ManagerEffects) -> Value
     ) -> Value? {
-        guard let standing = standing(of: client), case .central(let machine)? = managers.role(of: client)
+        guard let permissions = permissions(of: client), case .central(let machine)? = managers.role(of: client)
         else { return nil }
         defer { settle() }
-        return body(&machine.state, standing, &effects)
+        return body(&machine.state, permissions, &effects)
     }
 
     /// Calls the machine of a peripheral manager; does nothing if there is none.
     @discardableResult
     mutating func withPeripheral<Value>(
-        _ client: ClientID, _ body: (inout PeripheralManager, Standing, inout ManagerEffects) -> Value
+        _ client: ClientID, _ body: (inout PeripheralManager, ManagerPermissions, inout ManagerEffects) -> Value
     ) -> Value? {
-        guard let standing = standing(of: client), case .peripheral(let machine)? = managers.role(of: client)
+        guard let permissions = permissions(of: client), case .peripheral(let machine)? = managers.role(of: client)
         else { return nil }
         defer { settle() }
-        return body(&machine.state, standing, &effects)
+        return body(&machine.state, permissions, &effects)
     }
 
     /// Calls the channels of a manager.
@@ -75,7 +75,8 @@ struct AppRuntime {
         settle()
     }
 
-    mutating func forEachPeripheral(_ body: (inout PeripheralManager, Standing, inout ManagerEffects) -> Void) {
+    mutating func forEachPeripheral(_ body: (inout PeripheralManager, ManagerPermissions, inout ManagerEffects) -> Void)
+    {
         for client in managers.keys { withPeripheral(client, body) }
     }
 
@@ -90,10 +91,10 @@ struct AppRuntime {
     /// Submits a command for a client.
     mutating func submit(_ command: HostCommand, from client: ClientID) { effects.submit(command, from: client) }
 
-    /// Adapts the engine's work for a manager to its current standing.
+    /// Adapts the engine's work for a manager to its current permissions.
     mutating func converge(_ client: ClientID) {
-        guard let standing = standing(of: client) else { return }
-        managers[client]?.converge(standing, into: &effects)
+        guard let permissions = permissions(of: client) else { return }
+        managers[client]?.converge(permissions, into: &effects)
         settle()
     }
 

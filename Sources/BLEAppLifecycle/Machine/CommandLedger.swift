@@ -2,7 +2,7 @@ import BLEHost
 
 /// The pending commands of the engine, and the purpose of each.
 ///
-///     added ──named by the engine──▶ running ──ended──▶ taken
+///     added ──named by the engine──▶ running ──ended──▶ removed
 ///       └──cancelled──▶ cancelled as soon as the engine has named it
 struct CommandLedger {
     private struct Command {

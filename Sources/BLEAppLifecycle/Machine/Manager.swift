@@ -112,9 +112,9 @@ struct Manager {
         }
     }
 
-    func converge(_ standing: Standing, into effects: inout ManagerEffects) {
-        central?.state.converge(standing, into: &effects)
-        peripheral?.state.converge(standing, into: &effects)
+    func converge(_ permissions: ManagerPermissions, into effects: inout ManagerEffects) {
+        central?.state.converge(permissions, into: &effects)
+        peripheral?.state.converge(permissions, into: &effects)
     }
 
     /// Whether the manager waits for its app to create it again under this identifier.

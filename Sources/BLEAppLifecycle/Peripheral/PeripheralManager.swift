@@ -9,7 +9,7 @@ import BLEPackets
 ///     added ──converge──▶ being published ──published──▶ reported ──removed──▶ gone
 ///                              │ refused: reported with the error, gone
 ///
-/// The advertising follows the app's request and the current standing:
+/// The advertising follows the app's request and the current permissions:
 ///
 ///     nothing runs ──wanted, and allowed──▶ runs ──other content or place──▶ changed
 ///         ▲                                  │ not wanted, not allowed: cancelled
@@ -85,26 +85,26 @@ struct PeripheralManager {
 
     /// - Parameter links: the links of the centrals in a request; `nil` if it names none.
     mutating func perform(
-        _ request: PeripheralManagerRequest, to links: [LinkID]?, _ standing: Standing,
+        _ request: PeripheralManagerRequest, to links: [LinkID]?, _ permissions: ManagerPermissions,
         into effects: inout ManagerEffects
     ) {
-        guard standing.isOn || standing.state == .poweredOff && request.changesDatabase else {
+        guard permissions.isOn || permissions.state == .poweredOff && request.changesDatabase else {
             if case .updateValue(let query, _, _, _) = request {
                 effects.deliver(.updateQueued(query, false), to: client)
             }
             return effects.log(.notPoweredOn(.peripheral), of: app)
         }
         switch request {
-        case .addService(let service): add(service, standing, &effects)
+        case .addService(let service): add(service, permissions, &effects)
         case .removeService(let id): remove(id, &effects)
         case .removeAllServices:
             withdrawServices(into: &effects)
-        case .startAdvertising(let advertisement): startAdvertising(advertisement, standing, &effects)
+        case .startAdvertising(let advertisement): startAdvertising(advertisement, permissions, &effects)
         case .stopAdvertising:
             advertisement = nil
             owesStart = false
             refusedStarts = 0
-            converge(standing, into: &effects)
+            converge(permissions, into: &effects)
         case .respond(let id, let code, let value): respond(id, code, value, &effects)
         case .updateValue(let query, let characteristic, let value, _):
             update(characteristic, value, links, query, &effects)
@@ -118,19 +118,21 @@ struct PeripheralManager {
 
     // MARK: What the engine is to do
 
-    /// All activities start here, so that none is forgotten when the standing changes.
-    mutating func converge(_ standing: Standing, into effects: inout ManagerEffects) {
-        convergeAdvertising(standing, into: &effects)
-        if standing.state >= .poweredOff { publishNext(into: &effects) }
-        if standing.isActive == isDisabled {
-            isDisabled = !standing.isActive
+    /// All activities start here, so that none is forgotten when the permissions change.
+    mutating func converge(_ permissions: ManagerPermissions, into effects: inout ManagerEffects) {
+        convergeAdvertising(permissions, into: &effects)
+        if permissions.state >= .poweredOff { publishNext(into: &effects) }
+        if permissions.isActive == isDisabled {
+            isDisabled = !permissions.isActive
             effects.submit(.server(.disableServices(isDisabled ? disabledServiceError : nil)), from: client)
         }
     }
 
     // MARK: Services
 
-    private mutating func add(_ service: LocalService, _ standing: Standing, _ effects: inout ManagerEffects) {
+    private mutating func add(
+        _ service: LocalService, _ permissions: ManagerPermissions, _ effects: inout ManagerEffects
+    ) {
         let isComplete = service.includedServices.allSatisfy { services[$0] != nil }
         guard isComplete, services[service.id] == nil || unclaimedServices.contains(service.id) else {
             return effects.deliver(.serviceAdded(service.id, .coreBluetooth(.invalidParameters)), to: client)
@@ -138,9 +140,9 @@ struct PeripheralManager {
         let same = services.first {
             unclaimedServices.contains($0.definition.id) && $0.definition.hasContent(of: service) && $0.token == nil
         }
-        if let same { return claim(same, as: service, standing, &effects) }
+        if let same { return claim(same, as: service, permissions, &effects) }
         services[service.id] = Service(definition: service)
-        converge(standing, into: &effects)
+        converge(permissions, into: &effects)
     }
 
     /// The process of an earlier connection continues: it adds its services and advertises again.
@@ -151,7 +153,7 @@ struct PeripheralManager {
 
     /// A service that the app adds again keeps its handles, and so its subscribers.
     private mutating func claim(
-        _ kept: Service, as service: LocalService, _ standing: Standing, _ effects: inout ManagerEffects
+        _ kept: Service, as service: LocalService, _ permissions: ManagerPermissions, _ effects: inout ManagerEffects
     ) {
         unclaimedServices.remove(kept.definition.id)
         services[kept.definition.id] = nil
@@ -169,7 +171,7 @@ struct PeripheralManager {
                     .subscribed(subscription.description(of: subscription.central), characteristic: now), to: client)
             }
         }
-        converge(standing, into: &effects)
+        converge(permissions, into: &effects)
     }
 
     /// Publishes the next service; included services come first, because they were added first.
@@ -189,7 +191,7 @@ struct PeripheralManager {
 
     /// The engine has published or rejected a service.
     mutating func published(
-        _ id: LocalAttributeID, _ result: Result<GATTPublishedService, HostFailure>, _ standing: Standing,
+        _ id: LocalAttributeID, _ result: Result<GATTPublishedService, HostFailure>, _ permissions: ManagerPermissions,
         into effects: inout ManagerEffects
     ) {
         guard let isTold = services[id]?.isTold else {
@@ -209,7 +211,7 @@ struct PeripheralManager {
             services[id] = nil
             if !isTold { effects.deliver(.serviceAdded(id, failure.clientError), to: client) }
         }
-        converge(standing, into: &effects)
+        converge(permissions, into: &effects)
     }
 
     private mutating func remove(_ id: LocalAttributeID, _ effects: inout ManagerEffects) {
@@ -257,7 +259,7 @@ struct PeripheralManager {
     // MARK: Advertising
 
     private mutating func startAdvertising(
-        _ advertisement: AdvertisementRequest, _ standing: Standing, _ effects: inout ManagerEffects
+        _ advertisement: AdvertisementRequest, _ permissions: ManagerPermissions, _ effects: inout ManagerEffects
     ) {
         if let key = advertisement.unsupportedKeys.first {
             effects.log(.advertisementKeyNotAllowed(key), of: app)
@@ -271,10 +273,10 @@ struct PeripheralManager {
         }
         self.advertisement = advertisement
         owesStart = true
-        converge(standing, into: &effects)
+        converge(permissions, into: &effects)
         // Advertising is already on the air, or the app is in the background and will advertise when it returns to the
         // foreground.
-        if standing.isAdvertising || runningAdvertisement == nil { advertisingStarted(into: &effects) }
+        if permissions.isAdvertising || runningAdvertisement == nil { advertisingStarted(into: &effects) }
     }
 
     /// The controller is advertising.
@@ -309,8 +311,8 @@ struct PeripheralManager {
         }
     }
 
-    mutating func convergeAdvertising(_ standing: Standing, into effects: inout ManagerEffects) {
-        switch (runningAdvertisement, wantedAdvertisement(standing)) {
+    mutating func convergeAdvertising(_ permissions: ManagerPermissions, into effects: inout ManagerEffects) {
+        switch (runningAdvertisement, wantedAdvertisement(permissions)) {
         case (nil, let wanted?):
             runningAdvertisement = RunningAdvertisement(
                 token: effects.submit(.radio(.advertise(wanted)), from: client, for: .advertise(client)),
@@ -327,11 +329,11 @@ struct PeripheralManager {
         }
     }
 
-    private func wantedAdvertisement(_ standing: Standing) -> AdvertiseRequest? {
-        guard let advertisement, standing.isOn, standing.isActive else { return nil }
+    private func wantedAdvertisement(_ permissions: ManagerPermissions) -> AdvertiseRequest? {
+        guard let advertisement, permissions.isOn, permissions.isActive else { return nil }
         return AdvertiseRequest(
             .packed(localName: advertisement.localName, serviceUUIDs: advertisement.serviceUUIDs),
-            isInBackground: standing.isInBackground, overflow: standing.overflow)
+            isInBackground: permissions.isInBackground, overflow: permissions.overflow)
     }
 
     // MARK: Ending

@@ -1,4 +1,4 @@
-/// What was heard of each advertiser: a hash table of bounded size.
+/// What each advertiser has sent: a hash table of bounded size.
 struct AdvertiserTable {
     /// The most addresses that are counted separately: 16 MB.
     static let maximumCount = 700_000

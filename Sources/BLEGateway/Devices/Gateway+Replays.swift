@@ -76,7 +76,7 @@ extension Gateway {
     }
 
     /// Removes events that were in a packet before: together with a scan response, or in turn with other packets, the
-    /// same octets are heard again.
+    /// same octets are received again.
     mutating func dropRepeatedEvents(_ reports: inout [SensorReport], _ slot: Int) {
         let before = devices[slot].eventReports
         guard !before.isEmpty || reports.contains(where: \.saysEvent) else { return }

@@ -1,6 +1,6 @@
 import BLE
 
-/// The table of a live scan: what was heard, how it is sorted and filtered, and what the keys do.
+/// The table of a live scan: what was discovered, how it is sorted and filtered, and what the keys do.
 struct ScanTable {
     enum Order: CaseIterable {
         case name, address, rssi, seen, interval
@@ -27,7 +27,7 @@ struct ScanTable {
         }
     }
 
-    /// Devices that are kept; those that were heard longest ago make room.
+    /// Devices that are kept; those that were discovered longest ago make room.
     static let capacity = 4096
 
     private(set) var rows: [DeviceAddress: ScanRow] = [:]

@@ -13,7 +13,7 @@ struct PeerResolver: Sendable {
     /// The bonds of the state folder, with the names of their devices.
     let bonds: [Bond]
     var search = PeerSearch()
-    /// What was heard while the device was looked for.
+    /// What was found while the device was looked for.
     var heard = HeardDevices()
 
     /// How long to search for other devices with the same name: a little more than the longest advertising interval of
@@ -115,7 +115,7 @@ struct PeerResolver: Sendable {
     }
 }
 
-/// What was heard of devices that were looked for.
+/// The devices that were found while one was looked for.
 final class HeardDevices: Sendable {
     private struct State {
         var exact: [DeviceAddress] = []
@@ -126,11 +126,11 @@ final class HeardDevices: Sendable {
 
     private let state = Mutex(State())
 
-    /// Devices that accept connections, in the order in which they were heard; those whose name differs in case only
+    /// Devices that accept connections, in the order of discovery; those whose name differs in case only
     /// count where no other has the name.
     var all: [DeviceAddress] { state.withLock { $0.exact.isEmpty ? $0.similar : $0.exact } }
 
-    /// A device that was heard and accepts no connections.
+    /// A device that advertises and accepts no connections.
     var unconnectable: Discovery? { state.withLock { $0.unconnectable } }
 
     /// Whether the device has answered requests to connect, but no link was established.
@@ -235,11 +235,11 @@ extension Session {
         }
     }
 
-    /// Why the device was not reached, as far as it can be heard.
+    /// Why the device was not reached, as far as its advertising shows it.
     private func notReached(_ peer: PeerArgument, _ resolver: PeerResolver) async -> Failure {
         if resolver.heard.unconnectable == nil, let value = peer.addressValue {
             let adapter = resolver.adapter
-            // A device that has just been asked in vain may still be heard.
+            // A device that has just been asked in vain may still advertise.
             try? await withDeadline(after: Self.lastLook) {
                 for try await discovery in adapter.scan(ScanRequest(isActive: false, allowsDuplicates: true))
                 where discovery.address?.value == value {

@@ -9,9 +9,9 @@ struct CentralManagerTests {
     private var alone = Alone()
     private var manager = CentralManager(client: Alone.client, app: Alone.app)
 
-    private mutating func ask(_ request: CentralManagerRequest, _ standing: Standing = Alone.foreground) {
+    private mutating func ask(_ request: CentralManagerRequest, _ permissions: ManagerPermissions = Alone.foreground) {
         manager.perform(
-            request, of: CentralManager.KnownPeer(address: Alone.address, name: "Belt"), standing,
+            request, of: CentralManager.KnownPeer(address: Alone.address, name: "Belt"), permissions,
             into: &alone.effects)
     }
 
@@ -111,7 +111,7 @@ struct CentralManagerTests {
         #expect(wanted.commands == [.radio(.connect(ConnectRequest(peer: Alone.address)))])
         manager.connected(Alone.link(), name: nil, Alone.foreground, into: &alone.effects)
         _ = alone.wanted()
-        let preserved = Standing(state: .resetting, place: .preserved)
+        let preserved = ManagerPermissions(state: .resetting, place: .preserved)
         manager.lost(Alone.link, .controllerLost, preserved, into: &alone.effects)
         #expect(alone.wanted().events.isEmpty)
         #expect(manager.peripherals[Alone.peer]?.state == .connecting(nil, notBefore: nil))
