@@ -154,9 +154,9 @@ struct PlayedCapture {
     // MARK: Playing
 
     /// An air that plays it, so many times faster than it was recorded.
-    /// - Parameter tell: gets what the capture lacks, in words.
+    /// - Parameter report: gets what the capture lacks, in words.
     func makeAir(
-        rate: Double = 1, tell: @escaping @Sendable (String) -> Void = { _ in }
+        rate: Double = 1, report: @escaping @Sendable (String) -> Void = { _ in }
     ) -> (air: SimulatedAir, controller: SimulatedControllerID) {
         let air = SimulatedAir()
         let controller = air.addController(configuration)
@@ -165,22 +165,22 @@ struct PlayedCapture {
         let pace = PlayedPace(rate: rate)
         for session in sessions {
             if session.begunBefore {
-                tell(
+                report(
                     "a link stood before the capture began: its device is played as \(session.peer), and what was "
                         + "discovered before is missing")
             }
-            session.join(air, pace, tell: tell)
+            session.join(air, pace, report: report)
         }
-        if let omission { tell("of the capture, \(omission)") }
+        if let omission { report("of the capture, \(omission)") }
         if omitted > 0 {
-            tell(
+            report(
                 "of the devices with GATT sessions, the first \(sessions.count) are played: \(omitted) links are left "
                     + "out")
         }
         if sessions.isEmpty, !reports.isEmpty {
-            tell("the capture has no GATT session of a device: there are only its advertisements")
+            report("the capture has no GATT session of a device: there are only its advertisements")
         } else if sessions.isEmpty {
-            tell("the capture has neither advertisements nor a GATT session of a device")
+            report("the capture has neither advertisements nor a GATT session of a device")
         }
         if !reports.isEmpty { ReportPlayer(reports: reports, pace: pace, controller: controller).wait(on: air) }
         return (air, controller)

@@ -19,11 +19,11 @@ struct PlayedSession {
     var begunBefore = false
 
     /// Puts the device on the air, where it can be connected to.
-    /// - Parameter tell: gets what the capture lacks, in words.
-    func join(_ air: SimulatedAir, _ pace: PlayedPace, tell: @escaping @Sendable (String) -> Void) {
+    /// - Parameter report: gets what the capture lacks, in words.
+    func join(_ air: SimulatedAir, _ pace: PlayedPace, report: @escaping @Sendable (String) -> Void) {
         let database = PlayedDatabase(exchanges)
-        for gap in database.gaps { tell("\(peer): \(gap)") }
-        let server = PlayedServer(self, database, on: air, pace, tell: tell)
+        for gap in database.gaps { report("\(peer): \(gap)") }
+        let server = PlayedServer(self, database, on: air, pace, report: report)
         var scripted = SimulatedScriptedPeer(name: "", address: peer) { server.answer($0) }
         scripted.linkEnded = { server.linkEnded() }
         server.device = air.addScriptedPeer(scripted)

@@ -64,10 +64,10 @@ final class BondKeeper {
     /// - Parameter next: takes the engine's oldest event.
     func nextEvent(_ next: () -> HostEvent?) -> HostEvent? {
         guard held == nil else { return nil }
-        if let event = kept.take() { return told(event) }
+        if let event = kept.take() { return delivered(event) }
         guard let event = behind.popFirst() ?? next() else { return nil }
         guard let identity = event.changedBond else { return event }
-        guard store != nil else { return told(event) }
+        guard store != nil else { return delivered(event) }
         // The changes that wait for the store are older than this one.
         unkept.removeAll { $0.identity == identity }
         guard case .bondChanged(let bond) = event, bringsNoKeys(bond) else {
@@ -78,11 +78,11 @@ final class BondKeeper {
                 held = .bondChanged(highest(of: bond, next))
             }
             work()
-            return kept.take().map(told)
+            return kept.take().map(delivered)
         }
         unkept.append(bond)
         work()
-        return told(event)
+        return delivered(event)
     }
 
     private func bringsNoKeys(_ bond: Bond) -> Bool {
@@ -113,7 +113,7 @@ final class BondKeeper {
         return highest
     }
 
-    private func told(_ event: HostEvent) -> HostEvent {
+    private func delivered(_ event: HostEvent) -> HostEvent {
         switch event {
         case .bondChanged(let bond): bonds.set(bond)
         case .bondRemoved(let identity): bonds.remove(identity)

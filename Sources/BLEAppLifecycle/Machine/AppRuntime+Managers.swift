@@ -20,7 +20,7 @@ extension AppRuntime {
             if options.continues { continueProcess(client, app) } else { announceRestoration(client, app, &directory) }
         }
         deliverState(client)
-        if options.showsPowerAlert, managers[client]?.toldState == .poweredOff { raise(.powerOff, app) }
+        if options.showsPowerAlert, managers[client]?.reportedState == .poweredOff { raise(.powerOff, app) }
         converge(client)
         flush(app)
         // An app that counts as suspended but runs has created this manager to receive its waiting events.
@@ -102,7 +102,7 @@ extension AppRuntime {
     private mutating func firstState(of client: ClientID, _ app: Int) -> [ClientEvent] {
         let state = state(app)
         guard state != .unknown else { return [] }
-        managers[client]?.toldState = state
+        managers[client]?.reportedState = state
         return [.stateChanged(state, apps[app].manifest.authorization)]
     }
 

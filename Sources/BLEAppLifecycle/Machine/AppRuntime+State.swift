@@ -26,8 +26,8 @@ extension AppRuntime {
         guard let manager = managers[client], manager.id != nil else { return }
         let state = state(manager.app)
         // The first state that is reported is never unknown.
-        guard state != manager.toldState, state != .unknown || manager.toldState != nil else { return }
-        managers[client]?.toldState = state
+        guard state != manager.reportedState, state != .unknown || manager.reportedState != nil else { return }
+        managers[client]?.reportedState = state
         deliver(.stateChanged(state, apps[manager.app].manifest.authorization), to: client)
     }
 

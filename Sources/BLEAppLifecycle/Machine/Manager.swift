@@ -35,7 +35,7 @@ struct Manager {
     let restoreIdentifier: String?
     var options = ManagerOptions() { didSet { ownRevision += 1 } }
     /// The latest state in events for the app, delivered or waiting.
-    var toldState: ManagerState?
+    var reportedState: ManagerState?
     var queue: ClientEventQueue
     /// How many events and octets the app may still receive before it has handled others.
     private var room: Room
@@ -236,7 +236,7 @@ struct Manager {
         channels.closeAll(into: &effects)
         id = nil
         room = wholeRoom
-        toldState = nil
+        reportedState = nil
         snapshot = kept
         central?.state.processEnded()
         // Responses to requests of the ended process mean nothing to the next one; the services contain what they say

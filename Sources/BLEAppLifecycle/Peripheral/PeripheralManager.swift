@@ -21,7 +21,7 @@ struct PeripheralManager {
         var token: CommandToken?
         var published: GATTPublishedService?
         /// Whether the app knows its result.
-        var isTold = false
+        var isReported = false
     }
 
     struct RunningAdvertisement: Equatable {
@@ -77,7 +77,7 @@ struct PeripheralManager {
 
     /// Restores the state of an earlier process.
     mutating func restore(_ kept: PreservedManager) {
-        for service in kept.services { services[service.id] = Service(definition: service, isTold: true) }
+        for service in kept.services { services[service.id] = Service(definition: service, isReported: true) }
         advertisement = kept.advertisement
     }
 
@@ -159,9 +159,9 @@ struct PeripheralManager {
         services[kept.definition.id] = nil
         var claimed = kept
         claimed.definition = service
-        claimed.isTold = kept.published != nil
+        claimed.isReported = kept.published != nil
         services[service.id] = claimed
-        if claimed.isTold { effects.deliver(.serviceAdded(service.id, nil), to: client) }
+        if claimed.isReported { effects.deliver(.serviceAdded(service.id, nil), to: client) }
         let ids = zip(kept.definition.characteristics.map(\.id), service.characteristics.map(\.id))
         for (before, now) in ids {
             for place in subscriptions.indices where subscriptions[place].characteristic == before {
@@ -194,7 +194,7 @@ struct PeripheralManager {
         _ id: LocalAttributeID, _ result: Result<GATTPublishedService, HostFailure>, _ permissions: ManagerPermissions,
         into effects: inout ManagerEffects
     ) {
-        guard let isTold = services[id]?.isTold else {
+        guard let isReported = services[id]?.isReported else {
             // The service was removed while it was being published.
             if case .success(let service) = result {
                 effects.submit(.server(.removeService(service.range.first)), from: client)
@@ -205,11 +205,11 @@ struct PeripheralManager {
         switch result {
         case .success(let service):
             services[id]?.published = service
-            services[id]?.isTold = true
-            if !isTold { effects.deliver(.serviceAdded(id, nil), to: client) }
+            services[id]?.isReported = true
+            if !isReported { effects.deliver(.serviceAdded(id, nil), to: client) }
         case .failure(let failure):
             services[id] = nil
-            if !isTold { effects.deliver(.serviceAdded(id, failure.clientError), to: client) }
+            if !isReported { effects.deliver(.serviceAdded(id, failure.clientError), to: client) }
         }
         converge(permissions, into: &effects)
     }

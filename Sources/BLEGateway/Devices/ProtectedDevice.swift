@@ -8,7 +8,7 @@ struct ProtectedDevice {
     /// Its encrypted packets.
     var heard = HeardPackets()
     private var decryptedNames: Set<String> = []
-    private var toldNext = Instant.zero
+    private var nextReport = Instant.zero
 
     /// The shortest time between two notices about a device.
     private static let pause = Microseconds.seconds(600)
@@ -35,8 +35,8 @@ struct ProtectedDevice {
     /// ends what was reported before, and takes several packets that were never received before.
     mutating func mayTell(_ kind: GatewayNotice.Kind, at now: Instant) -> Bool {
         if case .restarted = kind { return true }
-        guard now >= toldNext else { return false }
-        toldNext = now.advanced(by: Self.pause)
+        guard now >= nextReport else { return false }
+        nextReport = now.advanced(by: Self.pause)
         return true
     }
 }

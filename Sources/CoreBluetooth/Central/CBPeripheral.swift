@@ -240,8 +240,8 @@ open class CBPeripheral: CBPeer {
         if let id = remoteID(of: attribute) { return ask(make(id)) }
         channel.log(.unknownAttribute)
         guard attribute.remoteID != nil, attribute.isOwned(by: self), state == .connected else { return }
-        let refusal = Refusal(peripheral: self, tell: refused)
-        channel.queue.async { refusal.tell(refusal.peripheral, CBError(.invalidHandle)) }
+        let refusal = Refusal(peripheral: self, call: refused)
+        channel.queue.async { refusal.call(refusal.peripheral, CBError(.invalidHandle)) }
     }
 
     /// `nil` if the attribute does not belong to this peripheral, or no longer does.
@@ -254,7 +254,7 @@ open class CBPeripheral: CBPeer {
     private struct Refusal: @unchecked Sendable {
         // @unchecked Sendable is safe because the closure is called once, on the queue, and only calls the delegate.
         let peripheral: CBPeripheral
-        let tell: (CBPeripheral, any Error) -> Void
+        let call: (CBPeripheral, any Error) -> Void
     }
 }
 

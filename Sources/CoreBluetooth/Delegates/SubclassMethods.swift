@@ -36,7 +36,7 @@ enum SubclassMethods {
         /// The symbols of classes; `nil` if a class has none.
         var classes: [ObjectIdentifier: ClassSymbols?] = [:]
         /// Classes that the log has already named because their methods cannot be seen.
-        var told: Set<ObjectIdentifier> = []
+        var reported: Set<ObjectIdentifier> = []
         /// Classes of delegates that were checked, with the protocol.
         var checked: Set<Key> = []
     }
@@ -101,7 +101,7 @@ enum SubclassMethods {
             type = base
         }
         guard let blind else { return .absent }
-        if state.with({ $0.told.insert(ObjectIdentifier(blind)).inserted }) {
+        if state.with({ $0.reported.insert(ObjectIdentifier(blind)).inserted }) {
             log(.delegateMethodsUnseen(class: name(of: blind), superclass: name(of: type), method: method.text))
         }
         return .unreachable

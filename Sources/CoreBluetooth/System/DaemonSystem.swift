@@ -256,9 +256,9 @@ final class DaemonSystem: ServedSystem, @unchecked Sendable {
         if let returned = client.drainHandled(of: manager) { send(returned: returned.events, by: manager) }
     }
 
-    func pair(_ event: PairingEvent, with told: CBPairingPeer, _ peer: PairingPeer) {
+    func pair(_ event: PairingEvent, with shown: CBPairingPeer, _ peer: PairingPeer) {
         let refused = pairingState.handle(
-            event, with: peer, agent: pairingAgent.map { AgentOfApp(agent: $0, told: told, address: peer.address) }
+            event, with: peer, agent: pairingAgent.map { AgentOfApp(agent: $0, shown: shown, address: peer.address) }
         ) { question, reply in self.client.loop.run { self.send(reply, to: question) } }
         if let refused { send(.cancel, to: refused) }
     }

@@ -27,11 +27,11 @@ struct LEDisconnectCommand: ToolCommand {
         let handle = ConnectionHandle(rawValue: handle.value)
         let reason = self.reason.map { HCIStatus(rawValue: UInt8($0.value)) } ?? .remoteUserTerminatedConnection
         let events = EventWatch()
-        let told = try await session.withAdapter(observer: events) { adapter in
+        let reported = try await session.withAdapter(observer: events) { adapter in
             try await ControllerCommands(adapter: adapter, events: events).disconnect(handle, reason: reason)
         }
         session.console.print(
-            ["event": "disconnected", "handle": JSONValue(handle.rawValue), "reason": JSONValue(told.rawValue)],
-            text: "Disconnected: \(told.text)")
+            ["event": "disconnected", "handle": JSONValue(handle.rawValue), "reason": JSONValue(reported.rawValue)],
+            text: "Disconnected: \(reported.text)")
     }
 }

@@ -124,7 +124,7 @@ final class Console: Sendable {
     /// Reports why the work failed: as text on standard error, and as an event with `--json`.
     func report(_ failure: Failure) {
         writeError("bletool: error: \(failure.message.printable)\n")
-        if isJSON, !failure.isToldInOutput { line(stamped(failure.event).text) }
+        if isJSON, !failure.isInOutput { line(stamped(failure.event).text) }
     }
 
     /// Shows the progress of long work, on a terminal only; an empty text removes it.

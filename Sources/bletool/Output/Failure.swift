@@ -21,7 +21,7 @@ struct Failure: Error, Equatable {
     /// The line of the script that failed, from 1.
     var line: Int?
     /// Whether the output contains the failure already, so that no object is printed for it.
-    var isToldInOutput = false
+    var isInOutput = false
 
     init(_ message: String, status: Status = .operationFailed, code: ErrorCode? = nil) {
         self.message = message

@@ -110,7 +110,7 @@ actor GATTShell {
         if Task.isCancelled { return }
         if hasFailed {
             var failure = Failure("at least one command failed")
-            failure.isToldInOutput = true
+            failure.isInOutput = true
             throw failure
         }
     }

@@ -10,7 +10,7 @@ final class DocumentPrinter: Sendable {
     private struct State {
         var accepted = 0
         var waiting = 0
-        var hasToldLoss = false
+        var hasReportedLoss = false
     }
 
     private let state = Mutex(State())
@@ -34,8 +34,8 @@ final class DocumentPrinter: Sendable {
         let (isPrinted, isLast, isFirstLoss) = state.withLock { state in
             if let limit, state.accepted >= limit { return (false, false, false) }
             if state.waiting >= Self.waitingLimit {
-                defer { state.hasToldLoss = true }
-                return (false, false, !state.hasToldLoss)
+                defer { state.hasReportedLoss = true }
+                return (false, false, !state.hasReportedLoss)
             }
             state.accepted += 1
             state.waiting += 1

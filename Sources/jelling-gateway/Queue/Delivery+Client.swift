@@ -148,8 +148,8 @@ extension Delivery.State {
     /// Whether a refusal is news: some brokers end the session with each.
     fileprivate mutating func reports(_ reason: BrokerReason) -> Bool {
         let now = Delivery.now
-        if let told = toldReasons[reason.code], now < told.advanced(by: .seconds(600)) { return false }
-        toldReasons[reason.code] = now
+        if let last = reportedReasons[reason.code], now < last.advanced(by: .seconds(600)) { return false }
+        reportedReasons[reason.code] = now
         return true
     }
 

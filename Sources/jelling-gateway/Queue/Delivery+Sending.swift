@@ -111,8 +111,8 @@ extension Delivery {
     /// time.
     private func sendUnqueued() {
         let (messages, isNews) = state.withLock { state -> ([QueuedMessage], Bool) in
-            let isNews = state.loss == .untold
-            if isNews { state.loss = .told }
+            let isNews = state.loss == .unreported
+            if isNews { state.loss = .reported }
             guard let client = state.client else { return ([], isNews) }
             return (state.unqueued.take(max(0, client.settings.inFlightLimit - state.unwritten.count)), isNews)
         }
@@ -184,7 +184,7 @@ extension Delivery {
         case .some(.none): return false
         case .some(.some(let problem)):
             // The message would always fail, and must not block those after it.
-            if state.withLock({ $0.toldProblems.count < 100 && $0.toldProblems.insert("\(problem)").inserted }) {
+            if state.withLock({ $0.reportedProblems.count < 100 && $0.toldProblems.insert("\(problem)").inserted }) {
                 logger.error(
                     """
                     message of \(message.payload.count) octets for \(message.topic): \(problem); it was dropped; the next \

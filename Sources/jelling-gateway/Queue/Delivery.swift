@@ -64,15 +64,15 @@ final class Delivery: Sendable {
         var retryIsScheduled = false
         var suspicion = Suspicion()
         /// Problems with messages that have been reported.
-        var toldProblems: Set<String> = []
+        var reportedProblems: Set<String> = []
         /// When reasons of refusals were reported.
-        var toldReasons: [UInt8: Instant] = [:]
+        var reportedReasons: [UInt8: Instant] = [:]
         /// What the broker does not allow, as reported.
         var limitNotices: [String] = []
         weak var retained: (any RetainedSource)?
     }
 
-    enum Loss { case none, untold, told }
+    enum Loss { case none, unreported, reported }
 
     let state = Mutex(State())
     let worker = DispatchQueue(label: "delivery")
@@ -155,7 +155,7 @@ final class Delivery: Sendable {
             }
             let excess = state.unqueued.add(unqueued)
             state.counters.unsent += UInt64(excess)
-            if excess > 0, state.loss == .none { state.loss = .untold }
+            if excess > 0, state.loss == .none { state.loss = .unreported }
         }
         schedule()
     }

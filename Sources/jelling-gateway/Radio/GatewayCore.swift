@@ -11,7 +11,7 @@ final class GatewayCore: Sendable {
         var gateway: Gateway
         var armed: Instant?
         var adapters: [String] = []
-        var hasToldLimit = false
+        var hasReportedLimit = false
         /// The quality of service of documents.
         var quality: @Sendable () -> Int = { 1 }
         /// Called when `statements` may have something.
@@ -81,7 +81,7 @@ final class GatewayCore: Sendable {
     var deviceCount: Int { state.withLock { $0.gateway.deviceCount } }
 
     private func reportLimit(_ state: inout State) {
-        state.hasToldLimit = true
+        state.hasReportedLimit = true
         let limit = state.gateway.configuration.homeAssistant?.deviceLimit ?? 0
         logger.warning(
             """
@@ -93,7 +93,7 @@ final class GatewayCore: Sendable {
     func change(_ body: (inout Gateway) -> Void) {
         let deadline = state.withLock { state -> Instant? in
             body(&state.gateway)
-            if !state.hasToldLimit, state.gateway.counters.unannouncedDocuments > 0 { reportLimit(&state) }
+            if !state.hasReportedLimit, state.gateway.counters.unannouncedDocuments > 0 { reportLimit(&state) }
             for notice in state.gateway.drainNotices() { logger.warning("\(notice)") }
             let messages = state.gateway.drainMessages()
             if !messages.isEmpty { deliver(messages) }

@@ -58,7 +58,7 @@ struct DecodeCommand: ToolCommand {
             }
             if let damage, console.isJSON {
                 var failure = Failure(damage, code: .fileDamaged)
-                failure.isToldInOutput = true
+                failure.isInOutput = true
                 throw failure
             }
         } else if let html {
