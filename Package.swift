@@ -173,7 +173,7 @@ let package = Package(
             "bletool", "BLE", "BLEAssignedNumbers", "BLECapture", "BLEDaemonClient", "BLEDecoder", "BLEJSON",
             "BLELinux", "BLERecording", "BLESecurity", "BLESensors", "BLEStateFiles", "BLEText",
             "BLEVirtualTransports", argumentParser),
-        program("simulated-controllers", "BLESimulator", "BLETransport", "BLEPackets"),
+        program("simulated-controllers", "BLESimulator", "BLETransport", "BLEPackets", "BLEVirtualTransports"),
 
         // MARK: What tests use
         sample("heart-rate-central"),
