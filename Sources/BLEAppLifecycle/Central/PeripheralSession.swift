@@ -173,7 +173,7 @@ struct PeripheralSession {
         if order.reportsRoom() { deliver(.writeWithoutResponseAvailable(true), &effects) }
     }
 
-    /// The task with which a request is answered that never began.
+    /// The task of a request; `nil` for a write without response, which has no answer.
     private func task(of request: PeripheralRequest) -> PeripheralTask? {
         switch request {
         case .discoverServices: .discoverServices
@@ -193,48 +193,39 @@ struct PeripheralSession {
 
     private mutating func begin(_ request: PeripheralRequest, on link: LinkID, into effects: inout ManagerEffects) {
         switch request {
-        case .discoverServices(let uuids):
-            ask(.discoverServices(uuids: uuids), link, .discoverServices, &effects)
-        case .discoverIncludedServices(let uuids, let id):
-            let task = PeripheralTask.discoverIncludedServices(uuids, service: id)
-            guard let service = database.service(id) else { return refuse(task, &effects) }
-            ask(.discoverIncludedServices(service.range), link, task, &effects)
-        case .discoverCharacteristics(let uuids, let id):
-            let task = PeripheralTask.discoverCharacteristics(service: id)
-            guard let service = database.service(id) else { return refuse(task, &effects) }
-            ask(.discoverCharacteristics(service.range, uuids: uuids), link, task, &effects)
-        case .discoverDescriptors(let id):
-            let task = PeripheralTask.discoverDescriptors(characteristic: id)
-            guard let characteristic = database.characteristic(id) else { return refuse(task, &effects) }
-            ask(.discoverDescriptors(characteristic.descriptorRange), link, task, &effects)
-        case .readValue(let id):
-            let task = PeripheralTask.read(characteristic: id)
-            guard let characteristic = database.characteristic(id) else { return refuse(task, &effects) }
-            ask(.read(AttributeHandle(rawValue: characteristic.valueHandle)), link, task, &effects)
-        case .readDescriptor(let id):
-            let task = PeripheralTask.readDescriptor(id)
-            guard database.descriptor(id) != nil else { return refuse(task, &effects) }
-            ask(.read(id.handle), link, task, &effects)
-        case .writeValue(let value, let id):
-            let task = PeripheralTask.write(characteristic: id)
-            guard let characteristic = database.characteristic(id) else { return refuse(task, &effects) }
-            ask(.write(AttributeHandle(rawValue: characteristic.valueHandle), value: value), link, task, &effects)
-        case .writeWithoutResponse(let value, let id):
-            // The result is not reported (SPEC CEN-20).
-            guard let characteristic = database.characteristic(id) else { return }
-            let handle = AttributeHandle(rawValue: characteristic.valueHandle)
-            ask(.writeCommand(handle, value: value), link, .writeWithoutResponse, &effects)
         case .writeDescriptor(let value, let id): writeDescriptor(value, id, link, &effects)
         case .setNotify(let isOn, let id): setNotify(isOn, id, link, &effects)
-        case .readRSSI:
-            order.began(.readRSSI)
-            effects.submit(
-                .link(link, .procedure(.readRSSI)), from: client, for: .peripheral(client, identifier, .readRSSI))
+        case .readRSSI: submit(.link(link, .procedure(.readRSSI)), .readRSSI, &effects)
         case .openChannel(let psm):
-            order.began(.openChannel(psm: psm))
-            effects.submit(
-                .channel(.open(link, spsm: psm, ChannelSettings())), from: client,
-                for: .peripheral(client, identifier, .openChannel(psm: psm)))
+            submit(.channel(.open(link, spsm: psm, ChannelSettings())), .openChannel(psm: psm), &effects)
+        case .discoverServices, .discoverIncludedServices, .discoverCharacteristics, .discoverDescriptors, .readValue,
+            .readDescriptor, .writeValue, .writeWithoutResponse:
+            let task = task(of: request)
+            if let operation = operation(of: request) {
+                ask(operation, link, task ?? .writeWithoutResponse, &effects)
+            } else if let task {
+                refuse(task, &effects)
+            }
+        }
+    }
+
+    /// The operation of a request that is only this one; `nil` if its attribute does not exist.
+    private func operation(of request: PeripheralRequest) -> GATTOperation? {
+        func value(_ id: RemoteAttributeID) -> AttributeHandle? {
+            database.characteristic(id).map { AttributeHandle(rawValue: $0.valueHandle) }
+        }
+        return switch request {
+        case .discoverServices(let uuids): .discoverServices(uuids: uuids)
+        case .discoverIncludedServices(_, let id): database.service(id).map { .discoverIncludedServices($0.range) }
+        case .discoverCharacteristics(let uuids, let id):
+            database.service(id).map { .discoverCharacteristics($0.range, uuids: uuids) }
+        case .discoverDescriptors(let id):
+            database.characteristic(id).map { .discoverDescriptors($0.descriptorRange) }
+        case .readValue(let id): value(id).map { .read($0) }
+        case .readDescriptor(let id): database.descriptor(id).map { _ in .read(id.handle) }
+        case .writeValue(let octets, let id): value(id).map { .write($0, value: octets) }
+        case .writeWithoutResponse(let octets, let id): value(id).map { .writeCommand($0, value: octets) }
+        case .writeDescriptor, .setNotify, .readRSSI, .openChannel: nil
         }
     }
 
@@ -245,8 +236,12 @@ struct PeripheralSession {
     mutating func ask(
         _ operation: GATTOperation, _ link: LinkID, _ task: PeripheralTask, _ effects: inout ManagerEffects
     ) {
+        submit(.link(link, .gatt(operation)), task, &effects)
+    }
+
+    private mutating func submit(_ command: HostCommand, _ task: PeripheralTask, _ effects: inout ManagerEffects) {
         order.began(task)
-        effects.submit(.link(link, .gatt(operation)), from: client, for: .peripheral(client, identifier, task))
+        effects.submit(command, from: client, for: .peripheral(client, identifier, task))
     }
 
     /// Rejects a request for an attribute that does not exist, or no longer exists.
