@@ -17,6 +17,36 @@ let withPublishers: TargetDependencyCondition? = hasServices ? nil : .when(trait
 let forPublishers =
     strict + [hasServices ? .define("PUBLISHERS") : .define("PUBLISHERS", .when(traits: ["Publishers"]))]
 
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
+/// A module with its folder in Sources; what it depends on follows its name.
+func module(
+    _ name: String, _ dependencies: Target.Dependency..., path: String? = nil, settings: [SwiftSetting] = strict,
+    plugins: [Target.PluginUsage]? = nil, linkerSettings: [LinkerSetting]? = nil
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: path, swiftSettings: settings, linkerSettings: linkerSettings,
+        plugins: plugins)
+}
+
+/// A program with its folder in Sources.
+func program(
+    _ name: String, _ dependencies: Target.Dependency..., path: String? = nil, settings: [SwiftSetting] = strict
+) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+}
+
+/// A sample of Tools/Examples/core-bluetooth, which the tests run.
+func sample(_ name: String, settings: [SwiftSetting] = [.strictMemorySafety()]) -> Target {
+    program(name, "CoreBluetooth", path: "Tools/Examples/core-bluetooth/Sources/\(name)", settings: settings)
+}
+
+/// The tests of a module, in Tests.
+func tests(_ module: String, _ dependencies: Target.Dependency..., plugins: [Target.PluginUsage]? = nil) -> Target {
+    .testTarget(name: module + "Tests", dependencies: dependencies, swiftSettings: strict, plugins: plugins)
+}
+
 let package = Package(
     name: "jelling",
     products: [
@@ -62,268 +92,158 @@ let package = Package(
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
+        // MARK: C
         // The kernel's Bluetooth sockets. Without pkg-config, which would link the library: only its headers are used.
         .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),
         .target(name: "CLinux", dependencies: ["CBluetooth"]),
-        // Declares what CLinux has without importing it, so that no module above asks its clients for C.
-        .target(
-            name: "BLELinux", dependencies: ["CLinux"],
-            swiftSettings: strict + [.enableExperimentalFeature("Extern")]),
-        .target(name: "BLEPackets", swiftSettings: strict),
-        // Pure, and imports nothing: how texts of others stand before people.
-        .target(name: "BLEText", swiftSettings: strict),
-        // Pure: the files that people write for the simulator and for bletool.
-        .target(name: "BLEJSON", dependencies: ["BLEText"], swiftSettings: strict),
-        // Opens every file of state, and those that users name for output; imports nothing of ours.
-        .target(name: "BLEStateFiles", swiftSettings: strict),
-        .target(name: "BLEServiceManager", swiftSettings: strict),
-        .target(name: "BLECapture", dependencies: ["BLEPackets", "BLEStateFiles"], swiftSettings: strict),
-        // Names of numbers, apart from BLEPackets so that firmware need not carry them.
-        .target(name: "BLEAssignedNumbers", swiftSettings: strict),
-        // Pure: what the octets of sensors and of assigned characteristics mean, apart from what firmware carries.
-        .target(name: "BLESensors", dependencies: ["BLEPackets", "BLEAssignedNumbers"], swiftSettings: strict),
-        // Pure: imports nothing but the modules below it and the standard library.
-        .target(
-            name: "BLEDecoder",
-            dependencies: ["BLEPackets", "BLECapture", "BLEAssignedNumbers", "BLESensors", "BLEText"],
-            swiftSettings: strict),
-        .target(name: "BLETransport", dependencies: ["BLELinux", "BLEPackets"], swiftSettings: strict),
-        // Rounds numbers and imports no C library: a program of nothing but this module would lack libm.
-        .target(
-            name: "BLESimulator", dependencies: ["BLEPackets", "BLEJSON"], swiftSettings: strict,
-            linkerSettings: [.linkedLibrary("m")]),
-        .target(name: "BLEHost", dependencies: ["BLEPackets"], swiftSettings: strict),
-        // Pure: one description for each message, and its forms: Protocol Buffers, JSON, the schema.
-        .target(
-            name: "BLEMessages", dependencies: ["BLEAppLifecycle", "BLEHost", "BLEJSON", "BLEPackets"],
-            swiftSettings: strict),
-        .target(
-            name: "BLESecurity",
-            dependencies: [
-                "BLEHost", "BLELinux", "BLEStateFiles",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-            ],
-            swiftSettings: strict),
-        .target(
-            name: "BLE", dependencies: ["BLEHost", "BLETransport"], swiftSettings: strict),
-        .target(name: "BLEPresentation", dependencies: ["BLE"], swiftSettings: strict),
-        .target(
-            name: "BLELogging",
-            dependencies: ["BLE", .product(name: "Logging", package: "swift-log", condition: withServices)],
-            swiftSettings: forServices),
-        .target(
-            name: "BLEMetrics",
-            dependencies: ["BLE", .product(name: "Metrics", package: "swift-metrics", condition: withServices)],
-            swiftSettings: forServices),
-        .target(
-            name: "BLEServiceLifecycle",
-            dependencies: [
-                "BLE", .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: withServices),
-            ],
-            swiftSettings: forServices),
-        // Typed values of characteristics, apart from BLE so that firmware need not carry their formats.
-        .target(name: "BLEValues", dependencies: ["BLE", "BLESensors"], swiftSettings: strict),
-        .target(
-            name: "BLEVirtualTransports", dependencies: ["BLESimulator", "BLETransport", "BLECapture"],
-            swiftSettings: strict),
-        // Pure: from what the radio hears to what the broker is told.
-        .target(
-            name: "BLEGateway",
-            dependencies: ["BLEHost", "BLEPackets", "BLESensors", "BLEAssignedNumbers", "BLEJSON"],
-            swiftSettings: strict),
-        .target(name: "BLEAppLifecycle", dependencies: ["BLEPackets", "BLEHost"], swiftSettings: strict),
-        // What outlives apps, on disk.
-        .target(
-            name: "BLEAppState", dependencies: ["BLE", "BLEAppLifecycle", "BLEStateFiles"], swiftSettings: strict),
         // Only a module map: the submodules of Apple's framework.
         .target(name: "CoreBluetoothSubmodules"),
-        .target(
-            name: "CoreBluetooth",
-            dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEAssignedNumbers", "BLEDaemonClient", "BLEMessages",
-                "BLESecurity", "BLEText", "BLEVirtualTransports", "CoreBluetoothSubmodules",
-            ],
-            swiftSettings: strict),
+        // Declares what CLinux has without importing it, so that no module above asks its clients for C.
+        module("BLELinux", "CLinux", settings: strict + [.enableExperimentalFeature("Extern")]),
+
+        // MARK: Modules
+        module("BLEPackets"),
+        // Pure, and imports nothing: how texts of others are shown safely.
+        module("BLEText"),
+        // Pure: the files that people write for the simulator and for bletool.
+        module("BLEJSON", "BLEText"),
+        // Opens every file of state, and those that users name for output; imports nothing of ours.
+        module("BLEStateFiles"),
+        module("BLEServiceManager"),
+        module("BLECapture", "BLEPackets", "BLEStateFiles"),
+        // Names of numbers, separate from BLEPackets so that firmware need not carry them.
+        module("BLEAssignedNumbers"),
+        // Pure: what the octets of sensors and of assigned characteristics mean, separate from what firmware carries.
+        module("BLESensors", "BLEPackets", "BLEAssignedNumbers"),
+        // Pure: imports only the modules below it and the standard library.
+        module("BLEDecoder", "BLEPackets", "BLECapture", "BLEAssignedNumbers", "BLESensors", "BLEText"),
+        module("BLETransport", "BLELinux", "BLEPackets"),
+        // Rounds numbers and imports no C library: a program with only this module would lack libm.
+        module("BLESimulator", "BLEPackets", "BLEJSON", linkerSettings: [.linkedLibrary("m")]),
+        module("BLEHost", "BLEPackets"),
+        // Pure: one description for each message, and its forms: Protocol Buffers, JSON, the schema.
+        module("BLEMessages", "BLEAppLifecycle", "BLEHost", "BLEJSON", "BLEPackets"),
+        module(
+            "BLESecurity", "BLEHost", "BLELinux", "BLEStateFiles", .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "CryptoExtras", package: "swift-crypto")),
+        module("BLE", "BLEHost", "BLETransport"),
+        module("BLEPresentation", "BLE"),
+        module(
+            "BLELogging", "BLE", .product(name: "Logging", package: "swift-log", condition: withServices),
+            settings: forServices),
+        module(
+            "BLEMetrics", "BLE", .product(name: "Metrics", package: "swift-metrics", condition: withServices),
+            settings: forServices),
+        module(
+            "BLEServiceLifecycle", "BLE",
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: withServices),
+            settings: forServices),
+        // Typed values of characteristics, separate from BLE so that firmware need not carry their formats.
+        module("BLEValues", "BLE", "BLESensors"),
+        module("BLEVirtualTransports", "BLESimulator", "BLETransport", "BLECapture"),
+        // Pure: from the radio's reports to the broker's messages.
+        module("BLEGateway", "BLEHost", "BLEPackets", "BLESensors", "BLEAssignedNumbers", "BLEJSON"),
+        module("BLEAppLifecycle", "BLEPackets", "BLEHost"),
+        // What outlives apps, on disk.
+        module("BLEAppState", "BLE", "BLEAppLifecycle", "BLEStateFiles"),
+        module(
+            "CoreBluetooth", "BLE", "BLEAppLifecycle", "BLEAppState", "BLEAssignedNumbers", "BLEDaemonClient",
+            "BLEMessages", "BLESecurity", "BLEText", "BLEVirtualTransports", "CoreBluetoothSubmodules"),
         // Keeps an optimizer from removing the delegate methods that an app's subclasses add.
-        .target(name: "DelegateScanner", swiftSettings: strict),
-        .executableTarget(name: "delegate-methods", dependencies: ["DelegateScanner"], swiftSettings: strict),
+        module("DelegateScanner"),
+        program("delegate-methods", "DelegateScanner"),
         .plugin(name: "DelegateMethods", capability: .buildTool(), dependencies: ["delegate-methods"]),
         // Simulated devices, faults and a clock for the tests of apps: on BLE, and on Core Bluetooth.
-        .target(
-            name: "BLETestKit", dependencies: ["BLE", "BLESimulator", "BLETransport"], swiftSettings: strict),
-        .target(
-            name: "CoreBluetoothPublishers",
-            dependencies: [
-                "CoreBluetooth", .product(name: "OpenCombine", package: "OpenCombine", condition: withPublishers),
-            ],
-            swiftSettings: forPublishers),
-        .target(
-            name: "CoreBluetoothTestKit", dependencies: ["BLE", "BLETestKit", "CoreBluetooth"], swiftSettings: strict),
-        .target(
-            name: "BLERecording",
-            dependencies: ["BLECapture", "BLEHost", "BLEJSON", "BLEMessages", "BLEPackets", "BLEStateFiles"],
-            swiftSettings: strict),
-        .target(
-            name: "BLEDaemon",
-            dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEAppState", "BLECapture", "BLEHost", "BLEJSON", "BLELinux", "BLEMessages",
-                "BLEPackets", "BLEStateFiles", "BLETransport",
-            ],
-            swiftSettings: strict),
-        .target(
-            name: "BLEDaemonClient",
-            dependencies: ["BLE", "BLEAppLifecycle", "BLEHost", "BLEMessages", "BLEPackets", "BLETransport"],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "bled",
-            dependencies: [
-                "BLE", "BLEAppState", "BLEDaemon", "BLEDaemonClient", "BLEJSON", "BLEPackets", "BLESecurity",
-                "BLEServiceManager", "BLEText", "BLETransport", "BLEVirtualTransports",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "bletool",
-            dependencies: [
-                "BLE", "BLEAssignedNumbers", "BLECapture", "BLEDaemonClient", "BLEDecoder", "BLEJSON", "BLELinux",
-                "BLERecording", "BLESecurity", "BLESensors", "BLEStateFiles", "BLEText", "BLEVirtualTransports",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "simulated-controllers", dependencies: ["BLESimulator", "BLETransport", "BLEPackets"],
-            swiftSettings: strict),
-        // The samples of Tools/Examples/core-bluetooth, which the tests run.
-        .executableTarget(
-            name: "heart-rate-central", dependencies: ["CoreBluetooth"],
-            path: "Tools/Examples/core-bluetooth/Sources/heart-rate-central", swiftSettings: [.strictMemorySafety()]),
-        .executableTarget(
-            name: "transfer-peripheral", dependencies: ["CoreBluetooth"],
-            path: "Tools/Examples/core-bluetooth/Sources/transfer-peripheral",
-            swiftSettings: [.swiftLanguageMode(.v5), .strictMemorySafety()]),
-        .executableTarget(
-            name: "transfer-central", dependencies: ["CoreBluetooth"],
-            path: "Tools/Examples/core-bluetooth/Sources/transfer-central",
-            swiftSettings: [.swiftLanguageMode(.v5), .strictMemorySafety()]),
-        .executableTarget(
-            name: "heart-rate-relay", dependencies: ["CoreBluetooth"],
-            path: "Tools/Examples/core-bluetooth/Sources/heart-rate-relay", swiftSettings: [.strictMemorySafety()]),
-        .executableTarget(
-            name: "protected-reader", dependencies: ["CoreBluetooth"],
-            path: "Tools/Examples/core-bluetooth/Sources/protected-reader", swiftSettings: [.strictMemorySafety()]),
-        // Killed by the tests while it writes.
-        .executableTarget(
-            name: "journal-writer", dependencies: ["CoreBluetooth"], path: "Tests/JournalWriter",
-            swiftSettings: strict),
+        module("BLETestKit", "BLE", "BLESimulator", "BLETransport"),
+        module("CoreBluetoothTestKit", "BLE", "BLETestKit", "CoreBluetooth"),
+        module(
+            "CoreBluetoothPublishers", "CoreBluetooth",
+            .product(name: "OpenCombine", package: "OpenCombine", condition: withPublishers), settings: forPublishers),
+        module("BLERecording", "BLECapture", "BLEHost", "BLEJSON", "BLEMessages", "BLEPackets", "BLEStateFiles"),
+        module(
+            "BLEDaemon", "BLE", "BLEAppLifecycle", "BLEAppState", "BLECapture", "BLEHost", "BLEJSON", "BLELinux",
+            "BLEMessages", "BLEPackets", "BLEStateFiles", "BLETransport"),
+        module("BLEDaemonClient", "BLE", "BLEAppLifecycle", "BLEHost", "BLEMessages", "BLEPackets", "BLETransport"),
+
+        // MARK: Programs
+        program(
+            "bled", "BLE", "BLEAppState", "BLEDaemon", "BLEDaemonClient", "BLEJSON", "BLEPackets", "BLESecurity",
+            "BLEServiceManager", "BLEText", "BLETransport", "BLEVirtualTransports", argumentParser, logging),
+        program(
+            "bletool", "BLE", "BLEAssignedNumbers", "BLECapture", "BLEDaemonClient", "BLEDecoder", "BLEJSON",
+            "BLELinux", "BLERecording", "BLESecurity", "BLESensors", "BLEStateFiles", "BLEText",
+            "BLEVirtualTransports", argumentParser),
+        program("simulated-controllers", "BLESimulator", "BLETransport", "BLEPackets", "BLEVirtualTransports"),
+
+        // MARK: What tests use
+        sample("heart-rate-central"),
+        sample("transfer-peripheral", settings: [.swiftLanguageMode(.v5), .strictMemorySafety()]),
+        sample("transfer-central", settings: [.swiftLanguageMode(.v5), .strictMemorySafety()]),
+        sample("heart-rate-relay"),
+        sample("protected-reader"),
         // Offers services from the background, and finds them.
-        .executableTarget(
-            name: "hidden-service", dependencies: ["CoreBluetooth"],
-            path: "Tools/Examples/core-bluetooth/Sources/hidden-service",
-            swiftSettings: strict),
-        // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
-        .target(
-            name: "FuzzBodies",
-            dependencies: ["BLEAppLifecycle", "BLECapture", "BLEDaemon", "BLEHost", "BLEMessages", "BLEPackets"],
-            path: "Tools/Fuzz/Sources/FuzzBodies", swiftSettings: strict),
-        // Engines on one virtual air, for every test that needs more than one machine.
-        .target(
-            name: "TestSupport", dependencies: ["BLEHost", "BLEPackets", "BLESecurity", "BLESimulator"],
-            path: "Tests/TestSupport", swiftSettings: strict),
-        .testTarget(name: "FuzzTests", dependencies: ["FuzzBodies"], swiftSettings: strict),
-        .testTarget(name: "BLETextTests", dependencies: ["BLEText", "BLEJSON"], swiftSettings: strict),
-        .testTarget(name: "BLEStateFilesTests", dependencies: ["BLEStateFiles"], swiftSettings: strict),
-        .testTarget(name: "BLEPacketsTests", dependencies: ["BLEPackets"], swiftSettings: strict),
-        .testTarget(name: "BLECaptureTests", dependencies: ["BLECapture"], swiftSettings: strict),
-        .testTarget(
-            name: "BLEDecoderTests", dependencies: ["BLEDecoder", "BLEAssignedNumbers", "BLECapture"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "BLEGatewayTests", dependencies: ["BLEGateway", "BLEHost", "BLESecurity", "BLESensors"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "BLESensorsTests", dependencies: ["BLESensors", "BLEHost", "BLESecurity"], swiftSettings: strict),
-        .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: strict),
-        .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: strict),
-        .testTarget(
-            name: "BLEHostTests",
-            dependencies: ["BLEHost", "BLEJSON", "BLEMessages", "BLESimulator", "BLESecurity", "TestSupport"],
-            swiftSettings: strict),
+        sample("hidden-service", settings: strict),
+        // Killed by the tests while it writes.
+        program("journal-writer", "CoreBluetooth", path: "Tests/JournalWriter"),
+        program("bond-store-writer", "BLESecurity", path: "Tests/BondStoreWriter"),
         // For Tools/Checks/messages.
-        .executableTarget(
-            name: "message-echo", dependencies: ["BLEMessages"], path: "Tests/MessageEcho", swiftSettings: strict),
-        .executableTarget(
-            name: "bond-store-writer", dependencies: ["BLESecurity"], path: "Tests/BondStoreWriter",
-            swiftSettings: strict),
-        .testTarget(
-            name: "BLESecurityTests", dependencies: ["BLESecurity", "BLEHost", "bond-store-writer"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "BLEAppLifecycleTests",
-            dependencies: [
-                "BLEAppLifecycle", "BLEHost", "BLEJSON", "BLEMessages", "BLESecurity", "BLESimulator", "TestSupport",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "BLETests", dependencies: ["BLE", "BLEPresentation", "BLEVirtualTransports", "BLESimulator"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "BLEValuesTests", dependencies: ["BLE", "BLEValues", "BLEVirtualTransports", "BLESimulator"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "BLETestKitTests",
-            dependencies: [
-                "BLE", "BLETestKit", "BLEPresentation", "BLEValues", "CoreBluetooth", "CoreBluetoothTestKit",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "BLEVirtualTransportsTests",
-            dependencies: ["BLEVirtualTransports", "BLESimulator", "BLECapture", "BLE"], swiftSettings: strict),
+        program("message-echo", "BLEMessages", path: "Tests/MessageEcho"),
+        // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
+        module(
+            "FuzzBodies", "BLEAppLifecycle", "BLECapture", "BLEDaemon", "BLEHost", "BLEMessages", "BLEPackets",
+            path: "Tools/Fuzz/Sources/FuzzBodies"),
+        // Engines on one virtual air, for every test that needs more than one machine.
+        module("TestSupport", "BLEHost", "BLEPackets", "BLESecurity", "BLESimulator", path: "Tests/TestSupport"),
         // A library's delegates and their subclasses, as the tests of delegates meet them.
-        .target(
-            name: "ForeignDelegates", dependencies: ["CoreBluetooth"], path: "Tests/ForeignDelegates",
-            swiftSettings: [.swiftLanguageMode(.v5)], plugins: ["DelegateMethods"]),
+        module(
+            "ForeignDelegates", "CoreBluetooth", path: "Tests/ForeignDelegates", settings: [.swiftLanguageMode(.v5)],
+            plugins: ["DelegateMethods"]),
         // The same, as an optimizer leaves them: without the plugin, and with it.
-        .target(
-            name: "OptimizedDelegates", dependencies: ["ForeignDelegates"], path: "Tests/OptimizedDelegates",
-            swiftSettings: [.unsafeFlags(["-O"])]),
-        .target(
-            name: "ScannedDelegates", dependencies: ["ForeignDelegates"], path: "Tests/ScannedDelegates",
-            swiftSettings: strict + [.unsafeFlags(["-O"])], plugins: ["DelegateMethods"]),
-        .testTarget(name: "DelegateScannerTests", dependencies: ["DelegateScanner"], swiftSettings: strict),
-        .testTarget(
-            name: "CoreBluetoothTests",
-            dependencies: [
-                "CoreBluetooth", "ForeignDelegates", "OptimizedDelegates", "ScannedDelegates", "BLE", "BLEAppLifecycle",
-                "BLEAppState", "BLEDaemon", "BLEMessages", "BLESecurity", "BLESimulator", "BLEVirtualTransports",
-            ],
-            swiftSettings: strict, plugins: ["DelegateMethods"]),
-        .testTarget(
-            name: "BLERecordingTests",
-            dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLEMessages", "BLESimulator", "TestSupport"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "BLEMessagesTests", dependencies: ["BLEAppLifecycle", "BLEHost", "BLEMessages"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "BLEDaemonTests",
-            dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEDaemon", "BLEDaemonClient", "BLEMessages", "BLETransport",
-                "BLEVirtualTransports",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "bletoolTests",
-            dependencies: [
-                "bletool", "BLE", "BLEDaemon", "BLEHost", "BLEJSON", "BLESecurity", "BLETransport",
-                "BLEVirtualTransports",
-            ], swiftSettings: strict),
+        module(
+            "OptimizedDelegates", "ForeignDelegates", path: "Tests/OptimizedDelegates",
+            settings: [.unsafeFlags(["-O"])]),
+        module(
+            "ScannedDelegates", "ForeignDelegates", path: "Tests/ScannedDelegates",
+            settings: strict + [.unsafeFlags(["-O"])], plugins: ["DelegateMethods"]),
+
+        // MARK: Tests
+        tests("Fuzz", "FuzzBodies"),
+        tests("BLEText", "BLEText", "BLEJSON"),
+        tests("BLEStateFiles", "BLEStateFiles"),
+        tests("BLEPackets", "BLEPackets"),
+        tests("BLECapture", "BLECapture"),
+        tests("BLEDecoder", "BLEDecoder", "BLEAssignedNumbers", "BLECapture"),
+        tests("BLEGateway", "BLEGateway", "BLEHost", "BLESecurity", "BLESensors"),
+        tests("BLESensors", "BLESensors", "BLEHost", "BLESecurity"),
+        tests("BLETransport", "BLETransport"),
+        tests("BLESimulator", "BLESimulator"),
+        tests("BLEHost", "BLEHost", "BLEJSON", "BLEMessages", "BLESimulator", "BLESecurity", "TestSupport"),
+        tests("BLESecurity", "BLESecurity", "BLEHost", "bond-store-writer"),
+        tests(
+            "BLEAppLifecycle", "BLEAppLifecycle", "BLEHost", "BLEJSON", "BLEMessages", "BLESecurity", "BLESimulator",
+            "TestSupport"),
+        tests("BLE", "BLE", "BLEPresentation", "BLEVirtualTransports", "BLESimulator"),
+        tests("BLEValues", "BLE", "BLEValues", "BLEVirtualTransports", "BLESimulator"),
+        tests(
+            "BLETestKit", "BLE", "BLETestKit", "BLEPresentation", "BLEValues", "CoreBluetooth", "CoreBluetoothTestKit"),
+        tests("BLEVirtualTransports", "BLEVirtualTransports", "BLESimulator", "BLECapture", "BLE"),
+        tests("DelegateScanner", "DelegateScanner"),
+        tests(
+            "CoreBluetooth", "CoreBluetooth", "ForeignDelegates", "OptimizedDelegates", "ScannedDelegates", "BLE",
+            "BLEAppLifecycle", "BLEAppState", "BLEDaemon", "BLEMessages", "BLESecurity", "BLESimulator",
+            "BLEVirtualTransports", plugins: ["DelegateMethods"]),
+        tests("BLERecording", "BLERecording", "BLEHost", "BLECapture", "BLEMessages", "BLESimulator", "TestSupport"),
+        tests("BLEMessages", "BLEAppLifecycle", "BLEHost", "BLEMessages"),
+        tests(
+            "BLEDaemon", "BLE", "BLEAppLifecycle", "BLEDaemon", "BLEDaemonClient", "BLEMessages", "BLETransport",
+            "BLEVirtualTransports"),
+        tests(
+            "bletool", "bletool", "BLE", "BLEDaemon", "BLEHost", "BLEJSON", "BLESecurity", "BLETransport",
+            "BLEVirtualTransports"),
     ]
 )
 
-// The gateway needs libraries that nobody else should have to fetch or install: JELLING_GATEWAY=1 adds it to the
-// package.
+// The gateway needs libraries that other clients should not have to fetch or install: JELLING_GATEWAY=1 adds it.
 if Context.environment["JELLING_GATEWAY"] == "1" {
     package.products.append(.executable(name: "jelling-gateway", targets: ["jelling-gateway"]))
     package.dependencies += [
@@ -332,35 +252,23 @@ if Context.environment["JELLING_GATEWAY"] == "1" {
     ]
     package.targets += [
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
-        .executableTarget(
-            name: "jelling-gateway",
-            dependencies: [
-                "BLE", "BLEDaemonClient", "BLEGateway", "BLEJSON", "BLESecurity", "BLEServiceManager", "BLEStateFiles",
-                "BLEText", "BLEVirtualTransports", "CMosquitto",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Yams", package: "Yams"),
-            ],
-            swiftSettings: strict),
+        program(
+            "jelling-gateway", "BLE", "BLEDaemonClient", "BLEGateway", "BLEJSON", "BLESecurity", "BLEServiceManager",
+            "BLEStateFiles", "BLEText", "BLEVirtualTransports", "CMosquitto", argumentParser,
+            .product(name: "GRDB", package: "GRDB.swift"), logging,
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            .product(name: "Yams", package: "Yams")),
     ]
 }
 
 if hasServices {
-    package.targets += [
-        .testTarget(
-            name: "BLEServicesTests",
-            dependencies: [
-                "BLE", "BLELogging", "BLEMetrics", "BLEServiceLifecycle", "BLETestKit", "CoreBluetooth",
-                "CoreBluetoothPublishers", "CoreBluetoothTestKit",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "MetricsTestKit", package: "swift-metrics"),
-                .product(name: "OpenCombine", package: "OpenCombine"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: strict)
-    ]
+    package.targets.append(
+        tests(
+            "BLEServices", "BLE", "BLELogging", "BLEMetrics", "BLEServiceLifecycle", "BLETestKit", "CoreBluetooth",
+            "CoreBluetoothPublishers", "CoreBluetoothTestKit", logging,
+            .product(name: "MetricsTestKit", package: "swift-metrics"),
+            .product(name: "OpenCombine", package: "OpenCombine"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")))
 }
 
 // Tests reach what is internal also where the optimizer has been: `Tools/release --tests` sets JELLING_TESTABLE. The tests

@@ -45,7 +45,7 @@ public final class JournalFile: @unchecked Sendable {
     /// - Parameters:
     ///   - slack: octets that may be appended before the file is compacted again, in addition to its size after
     ///     compaction.
-    ///   - log: gets lines for people.
+    ///   - log: gets lines for a log.
     public init(path: String, slack: Int = 1 << 20, log: @escaping @Sendable (String) -> Void) {
         self.path = path
         self.slack = slack
@@ -77,7 +77,7 @@ public final class JournalFile: @unchecked Sendable {
             }
         }
         isTorn = data.last.map { $0 != UInt8(ascii: "\n") } ?? false
-        if lost > 0 { keepDamaged(data, lost, of: lines.count) }
+        if lost > 0 { saveDamaged(data, lost, of: lines.count) }
         state = state.renamed(rename)
         rewrite()
         return state
@@ -132,7 +132,7 @@ public final class JournalFile: @unchecked Sendable {
     }
 
     /// Keeps the damaged file under another name; the new one takes its place.
-    private func keepDamaged(_ data: [UInt8], _ lost: Int, of count: Int) {
+    private func saveDamaged(_ data: [UInt8], _ lost: Int, of count: Int) {
         let aside = path + ".damaged"
         let isKept: Bool
         do throws(StateFileError) {

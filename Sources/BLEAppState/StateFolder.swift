@@ -1,5 +1,4 @@
 import BLE
-import BLEAppLifecycle
 import BLEStateFiles
 
 /// The folder where a process keeps the state that must outlive it (SPEC 5.5 rule 7; DESIGN section 3:

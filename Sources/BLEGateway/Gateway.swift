@@ -4,7 +4,7 @@ import BLESensors
 
 /// Turns packets from the radio into messages for the broker: a machine without I/O, clock and threads.
 ///
-///     heard ──content changed──▶ decode ──news──▶ wait for the interval ──▶ document
+///     received ──content changed──▶ decode ──news──▶ wait for the interval ──▶ document
 ///       │                                                                     ▲
 ///       └──same content──▶ signal, presence ──refresh, strength moved─────────┘
 ///
@@ -144,13 +144,13 @@ public struct Gateway: Sendable {
     }
 
     /// The messages since the last call, in order.
-    public mutating func takeMessages() -> [GatewayMessage] {
+    public mutating func drainMessages() -> [GatewayMessage] {
         defer { messages.removeAll(keepingCapacity: true) }
         return messages
     }
 
     /// The notices since the last call, in order.
-    public mutating func takeNotices() -> [GatewayNotice] {
+    public mutating func drainNotices() -> [GatewayNotice] {
         guard !notices.isEmpty else { return [] }
         defer { notices.removeAll() }
         return notices
@@ -212,7 +212,7 @@ public struct Gateway: Sendable {
     /// - Parameters:
     ///   - now: the time on the engine's clock.
     ///   - unix: the same time in microseconds since 1970.
-    public mutating func hear(_ sighting: Sighting, at now: Instant, unix: Int64) {
+    public mutating func receive(_ sighting: Sighting, at now: Instant, unix: Int64) {
         counters.reports += 1
         latest = max(latest, now)
         unixOffset = unix - now.microseconds
@@ -253,7 +253,7 @@ public struct Gateway: Sendable {
         guard sighting.rssi != 127 else { return }
         let constant = configuration.smoothing.timeConstant
         for index in devices[slot].signals.indices where devices[slot].signals[index].adapter == sighting.adapter {
-            return devices[slot].signals[index].hear(sighting.rssi, timeConstant: constant, at: now)
+            return devices[slot].signals[index].receive(sighting.rssi, timeConstant: constant, at: now)
         }
         devices[slot].signals.append(SignalTrack(adapter: sighting.adapter, rssi: sighting.rssi, at: now))
     }

@@ -2,11 +2,11 @@
 public struct GatewayNotice: Equatable, Sendable {
     /// What the device, or somebody with its address, did.
     public enum Kind: Equatable, Sendable {
-        /// It sent a packet that was received before, or whose counter does not continue those of its packets. The values
-        /// of the latter are used if the format is MiBeacon. `last` is the counter of its last packet; `nil`: that is not
-        /// known.
+        /// It sent a packet that was received before, or whose counter does not continue those of its packets. The
+        /// values of the latter are used if the format is MiBeacon. `last` is the counter of its last packet; `nil`:
+        /// that is not known.
         case replayed(counter: UInt32, last: UInt32?, isUsed: Bool)
-        /// It counts anew: several packets that were never received before prove it.
+        /// Its counter restarted: several packets that were never received before prove it.
         case restarted(counter: UInt32, last: UInt32)
         /// It sent values in clear, which are not used, though the settings have its key.
         case unprotected

@@ -2,7 +2,7 @@
 public struct JSONProblem: Error, Equatable, Sendable {
     /// The line, counted from 1.
     public var line: Int
-    /// The cause, for people.
+    /// The cause, as text.
     public var message: String
 
     public init(line: Int, message: String) {
@@ -64,14 +64,14 @@ public struct JSONReader {
         while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
     }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    private mutating func consume(_ byte: UInt8) -> Bool {
         skipSpace()
         guard next == byte else { return false }
         position += 1
         return true
     }
 
-    private mutating func take(word: StaticString) -> Bool {
+    private mutating func consume(word: StaticString) -> Bool {
         let word = Array(word.description.utf8)
         guard bytes[position...].starts(with: word) else { return false }
         position += word.count
@@ -91,9 +91,9 @@ public struct JSONReader {
             return try number()
         case nil: throw failure("a value is missing")
         default:
-            if take(word: "true") { return true }
-            if take(word: "false") { return false }
-            if take(word: "null") { return .null }
+            if consume(word: "true") { return true }
+            if consume(word: "false") { return false }
+            if consume(word: "null") { return .null }
             throw failure("not a JSON value")
         }
     }
@@ -102,25 +102,25 @@ public struct JSONReader {
         var members: [JSONValue.Member] = []
         var keys = KeySet()
         position += 1
-        if take(UInt8(ascii: "}")) { return .object([]) }
+        if consume(UInt8(ascii: "}")) { return .object([]) }
         repeat {
             skipSpace()
             guard next == UInt8(ascii: "\"") else { throw failure("expected a key in quotes") }
             let key = try string()
             guard keys.insert(key, beside: members) else { throw failure("‘\(Self.short(key))’ appears twice") }
-            guard take(UInt8(ascii: ":")) else { throw failure("‘:’ is missing after ‘\(Self.short(key))’") }
+            guard consume(UInt8(ascii: ":")) else { throw failure("‘:’ is missing after ‘\(Self.short(key))’") }
             members.append(JSONValue.Member(key: key, value: try value(depth: depth + 1)))
-        } while take(UInt8(ascii: ","))
-        guard take(UInt8(ascii: "}")) else { throw failure("expected ‘,’ or ‘}’") }
+        } while consume(UInt8(ascii: ","))
+        guard consume(UInt8(ascii: "}")) else { throw failure("expected ‘,’ or ‘}’") }
         return .object(members)
     }
 
     private mutating func array(depth: Int) throws(JSONProblem) -> JSONValue {
         var values: [JSONValue] = []
         position += 1
-        if take(UInt8(ascii: "]")) { return [] }
-        repeat { values.append(try value(depth: depth + 1)) } while take(UInt8(ascii: ","))
-        guard take(UInt8(ascii: "]")) else { throw failure("expected ‘,’ or ‘]’") }
+        if consume(UInt8(ascii: "]")) { return [] }
+        repeat { values.append(try value(depth: depth + 1)) } while consume(UInt8(ascii: ","))
+        guard consume(UInt8(ascii: "]")) else { throw failure("expected ‘,’ or ‘]’") }
         return .array(values)
     }
 
@@ -177,7 +177,7 @@ public struct JSONReader {
         case UInt8(ascii: "t"): return "\t"
         case UInt8(ascii: "u"):
             let high = try codeUnit()
-            guard 0xD800..<0xDC00 ~= high, take(word: "\\u") else { return Unicode.Scalar(high) ?? "\u{FFFD}" }
+            guard 0xD800..<0xDC00 ~= high, consume(word: "\\u") else { return Unicode.Scalar(high) ?? "\u{FFFD}" }
             let low = try codeUnit()
             guard 0xDC00..<0xE000 ~= low else { throw failure("unpaired surrogate") }
             return Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)) ?? "\u{FFFD}"

@@ -8,7 +8,7 @@ public enum JSONValue: Equatable, Sendable {
     case null
     /// `true` or `false`.
     case boolean(Bool)
-    /// A number without fraction and exponent that `Int` can hold.
+    /// A number without fraction and exponent that fits into `Int`.
     case integer(Int)
     /// A finite number with a fraction.
     case number(Double)

@@ -10,18 +10,6 @@ extension Notifications: CustomStringConvertible {
     public var description: String { "a subscription" + (droppedCount == 0 ? "" : ", \(droppedCount) values dropped") }
 }
 
-extension CharacteristicProperties: CustomStringConvertible {
-    /// Such as `read, notify`.
-    public var description: String {
-        let names: [(CharacteristicProperties, String)] = [
-            (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "write without response"),
-            (.write, "write"), (.notify, "notify"), (.indicate, "indicate"),
-            (.authenticatedSignedWrites, "signed write"),
-        ]
-        return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
-    }
-}
-
 extension IncludedService: CustomStringConvertible {
     public var description: String { "included \(service)" }
 }
@@ -117,7 +105,4 @@ extension ServerEvent: CustomStringConvertible {
 }
 
 /// `0x` and four digits.
-private func handle(_ handle: AttributeHandle) -> String {
-    let text = String(handle.rawValue, radix: 16, uppercase: true)
-    return "0x" + String(repeating: "0", count: max(0, 4 - text.count)) + text
-}
+private func handle(_ handle: AttributeHandle) -> String { hexadecimal(handle.rawValue, digits: 4) }

@@ -6,8 +6,8 @@ import Glibc
 /// are refused: a file must be a regular file of this user or root with one name, which no one else may write. Symbolic
 /// links are errors. Opening never waits for the other end of a pipe.
 ///
-/// The user chooses the path of the outermost folder, so it may contain links. Each component of it, a link or a folder,
-/// belongs to this user or to root, and no one else may be able to replace it in the folder that it is in.
+/// The user chooses the path of the outermost folder, so it may contain links. Each component of it, a link or a
+/// folder, belongs to this user or to root, and no one else may be able to replace it in the folder that it is in.
 public struct SafeFolder: ~Copyable {
     /// The path as it was given.
     public let path: String
@@ -16,7 +16,8 @@ public struct SafeFolder: ~Copyable {
     /// Opens a folder by its path.
     /// - Parameters:
     ///   - isMade: whether missing folders of the path are created with mode 0700.
-    ///   - isPrivate: whether it holds only state: then others may not read it either; their permissions are removed.
+    ///   - isPrivate: whether it contains only state: then others may not read it either; their permissions are
+    ///     removed.
     /// - Throws: `StateFileError`.
     public init(path: String, isMade: Bool, isPrivate: Bool = false) throws(StateFileError) {
         let opened = try SafePath.open(path, isMade: isMade)
@@ -231,7 +232,7 @@ public struct SafeFolder: ~Copyable {
     /// is not changed.
     /// - Returns: the path of the copy.
     /// - Throws: `StateFileError`; `EEXIST` if there are a thousand already.
-    public func keep(_ bytes: [UInt8], of name: String, _ suffix: String) throws(StateFileError) -> String {
+    public func preserve(_ bytes: [UInt8], of name: String, _ suffix: String) throws(StateFileError) -> String {
         for number in 1...1000 {
             let other = "\(name).\(suffix)-\(number)"
             // Earlier copies are kept.

@@ -2,8 +2,8 @@ import Glibc
 
 /// Opens a folder by its path, one component after the other, so that no other user decides where the path leads.
 ///
-/// Each component belongs to this user or to root, whether it is a folder or a symbolic link. In a folder in which others
-/// may write, they could replace it, so such a folder must be sticky, as `/tmp` is.
+/// Each component belongs to this user or to root, whether it is a folder or a symbolic link. In a folder in which
+/// others may write, they could replace it, so such a folder must be sticky, as `/tmp` is.
 enum SafePath {
     private static let linkLimit = 40
     /// `O_PATH` (open(2)), which Glibc's module lacks: a folder that is only passed need not be readable.
@@ -22,7 +22,7 @@ enum SafePath {
         while let name = rest.popLast() {
             try checkFolder(folder, shown.isEmpty ? "/" : shown)
             let place = shown + "/" + name
-            let information = try look(name, in: folder, place, path, isMade: isMade)
+            let information = try inspect(name, in: folder, place, path, isMade: isMade)
             guard name == ".." || SafeFolder.isOurs(information) else {
                 throw .foreign(path: place, owner: information.st_uid)
             }
@@ -71,7 +71,7 @@ enum SafePath {
         guard mode & 0o002 == 0 || mode & S_ISVTX != 0 else { throw .writableByOthers(path: place, mode: mode) }
     }
 
-    private static func look(
+    private static func inspect(
         _ name: String, in folder: Int32, _ place: String, _ path: String, isMade: Bool
     ) throws(StateFileError) -> stat {
         var information = stat()

@@ -12,7 +12,7 @@ public struct OctetSieve: Sendable {
     /// The text of the next octets, without a character that is not complete yet.
     public mutating func text(of octets: [UInt8]) -> String { text(of: rest + octets, isLast: false) }
 
-    /// What was held back, when nothing follows.
+    /// The text of an incomplete character, when nothing follows.
     public mutating func end() -> String { text(of: rest, isLast: true) }
 
     private mutating func text(of octets: [UInt8], isLast: Bool) -> String {

@@ -1,5 +1,3 @@
-import BLEPackets
-
 /// A connection to one controller that carries whole H4 packets.
 ///
 /// `Transports.open` creates it; from `start` on it is used on the loop's thread only. The loop calls `receive` and

@@ -17,7 +17,7 @@ public enum TransportError: Error, Equatable, Sendable {
     case permissionDenied(TransportAddress, capability: Capability, program: String)
     /// The user channel requires an adapter that is down. `daemon` is BlueZ's daemon, if it runs.
     case adapterUp(index: UInt16, daemon: HoldingProcess?)
-    /// Another process holds the adapter's user channel. `holders` are all processes with HCI sockets, because the
+    /// Another process has opened the adapter's user channel. `holders` are all processes with HCI sockets, because the
     /// kernel does not say which one it is; empty if this process may not inspect others.
     case adapterBusy(index: UInt16, holders: [HoldingProcess])
     /// The kernel is still setting the adapter up.
@@ -199,7 +199,7 @@ extension TransportError.Capability {
     var setcapName: String { self == .netAdmin ? "cap_net_admin" : "cap_net_raw" }
 }
 
-/// A process that holds the adapter or the device.
+/// A process that uses the adapter or the device.
 public struct HoldingProcess: Hashable, Sendable, CustomStringConvertible {
     /// The process identifier.
     public let identifier: Int32

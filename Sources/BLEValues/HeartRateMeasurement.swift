@@ -5,7 +5,7 @@ import BLESensors
 public struct HeartRateMeasurement: Hashable, Sendable {
     /// Beats per minute.
     public var beatsPerMinute: Int
-    /// Whether the sensor touches the skin; `nil` if it cannot tell.
+    /// Whether the sensor touches the skin; `nil` if it cannot detect that.
     public var hasContact: Bool?
     /// Energy since the counter was reset, in kilojoules.
     public var energyExpended: Int?

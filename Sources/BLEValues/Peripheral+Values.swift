@@ -1,5 +1,4 @@
 @_exported import BLE
-import BLESensors
 
 extension Peripheral {
     /// Finds a characteristic and reads its value with its meaning.

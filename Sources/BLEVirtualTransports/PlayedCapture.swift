@@ -10,7 +10,8 @@ import Glibc
 /// controller. While the host scans, the recorded advertising reports come at their recorded distances, in the form of
 /// its scan; while it does not, the capture waits. A device whose GATT session is in the capture can be connected to:
 /// it has the recorded database, the values that were read, and sends by itself what it sent then, at the recorded
-/// distances, to clients that have subscribed. What the capture lacks is told. Other recorded events are not played.
+/// distances, to clients that have subscribed. What the capture lacks is reported. Other recorded events are not
+/// played.
 struct PlayedCapture {
     var configuration = SimulatedControllerConfiguration()
     /// In their order; the time counts from the first of them.
@@ -56,17 +57,17 @@ struct PlayedCapture {
                 let packet = record.bytes.extracting(droppingFirst: 1)
                 let time = record.timestampMicroseconds
                 switch record.packetType {
-                case .acl: collector.take(data: packet, from: direction, at: time)
+                case .acl: collector.handle(data: packet, from: direction, at: time)
                 case .event where direction == .controllerToHost:
                     guard let event = Self.event(packet) else { continue }
                     switch event {
                     case .leAdvertisingReport(let event):
-                        for report in event.reports { note(Self.extended(report), at: time, &first) }
+                        for report in event.reports { add(Self.extended(report), at: time, &first) }
                     case .leExtendedAdvertisingReport(let event):
                         isExtended = true
-                        for report in event.reports { note(report, at: time, &first) }
-                    case .commandComplete(let answer): take(answer, &features)
-                    default: collector.take(event)
+                        for report in event.reports { add(report, at: time, &first) }
+                    case .commandComplete(let answer): read(answer, &features)
+                    default: collector.handle(event)
                     }
                 default: break
                 }
@@ -93,7 +94,7 @@ struct PlayedCapture {
         do throws(DecodingError) { return try HCIEventPacket(decoding: packet) } catch { return nil }
     }
 
-    private mutating func note(
+    private mutating func add(
         _ report: LEExtendedAdvertisingReport.Report, at time: Int64, _ first: inout Int64?
     ) {
         let start = first ?? time
@@ -118,7 +119,7 @@ struct PlayedCapture {
 
     // MARK: What the controller said of itself
 
-    private mutating func take(_ answer: CommandComplete, _ features: inout LEFeatures?) {
+    private mutating func read(_ answer: CommandComplete, _ features: inout LEFeatures?) {
         do throws(DecodingError) {
             switch answer.opcode {
             case ReadBDADDR.opcode:
@@ -153,9 +154,9 @@ struct PlayedCapture {
     // MARK: Playing
 
     /// An air that plays it, so many times faster than it was recorded.
-    /// - Parameter tell: gets what the capture lacks, in words.
+    /// - Parameter report: gets what the capture lacks, in words.
     func makeAir(
-        rate: Double = 1, tell: @escaping @Sendable (String) -> Void = { _ in }
+        rate: Double = 1, report: @escaping @Sendable (String) -> Void = { _ in }
     ) -> (air: SimulatedAir, controller: SimulatedControllerID) {
         let air = SimulatedAir()
         let controller = air.addController(configuration)
@@ -164,22 +165,22 @@ struct PlayedCapture {
         let pace = PlayedPace(rate: rate)
         for session in sessions {
             if session.begunBefore {
-                tell(
+                report(
                     "a link stood before the capture began: its device is played as \(session.peer), and what was "
                         + "discovered before is missing")
             }
-            session.join(air, pace, tell: tell)
+            session.join(air, pace, report: report)
         }
-        if let omission { tell("of the capture, \(omission)") }
+        if let omission { report("of the capture, \(omission)") }
         if omitted > 0 {
-            tell(
+            report(
                 "of the devices with GATT sessions, the first \(sessions.count) are played: \(omitted) links are left "
                     + "out")
         }
         if sessions.isEmpty, !reports.isEmpty {
-            tell("the capture has no GATT session of a device: there are only its advertisements")
+            report("the capture has no GATT session of a device: there are only its advertisements")
         } else if sessions.isEmpty {
-            tell("the capture has neither advertisements nor a GATT session of a device")
+            report("the capture has neither advertisements nor a GATT session of a device")
         }
         if !reports.isEmpty { ReportPlayer(reports: reports, pace: pace, controller: controller).wait(on: air) }
         return (air, controller)

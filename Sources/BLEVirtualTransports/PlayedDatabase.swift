@@ -1,14 +1,14 @@
 import BLEPackets
 import BLESimulator
 
-/// The attributes of a recorded device, as far as its requests and answers tell of them.
+/// The attributes of a recorded device, as far as its requests and answers show them.
 ///
 /// What was used and not discovered in the capture gets a place too, with a UUID that says only its handle, so that it
 /// can be read, written and subscribed to; `gaps` says so.
 struct PlayedDatabase {
     struct Attribute {
         var type: BluetoothUUID
-        /// What a declaration holds, or what was read, in order; the last stands for later reads.
+        /// The content of a declaration, or what was read, in order; the last stands for later reads.
         var values: [[UInt8]] = []
         /// Of a service: the last handle that belongs to it.
         var groupEnd: UInt16?

@@ -10,8 +10,8 @@ final class PlayedServer {
     private let database: PlayedDatabase
     private let exchanges: [PlayedSession.Exchange]
     private let pace: PlayedPace
-    /// Told what the capture lacks, when it is asked for.
-    private let tell: @Sendable (String) -> Void
+    /// Reports what the capture lacks, when it is asked for.
+    private let report: @Sendable (String) -> Void
     private let peer: DeviceAddress
 
     /// What the device sent by itself, by recorded time.
@@ -38,14 +38,14 @@ final class PlayedServer {
 
     init(
         _ session: PlayedSession, _ database: PlayedDatabase, on air: SimulatedAir, _ pace: PlayedPace,
-        tell: @escaping @Sendable (String) -> Void
+        report: @escaping @Sendable (String) -> Void
     ) {
         self.database = database
         exchanges = session.exchanges
         peer = session.peer
         self.air = air
         self.pace = pace
-        self.tell = tell
+        self.report = report
         timeline = session.exchanges.flatMap { exchange in
             exchange.later.map { (exchange.time &+ $0.microseconds, $0.pdu) }
         }
@@ -73,7 +73,7 @@ final class PlayedServer {
             case .failure(let refusal): return [[0x01, opcode] + refusal.handle.octets + [refusal.error.rawValue]]
             }
         case .command:
-            if let handle = pdu.word(1) { _ = take(pdu, handle, Array(pdu.dropFirst(3))) }
+            if let handle = pdu.word(1) { _ = acceptWrite(pdu, handle, Array(pdu.dropFirst(3))) }
             return []
         case .unknown:
             return ATTOpcode(rawValue: opcode).isCommand
@@ -106,7 +106,7 @@ final class PlayedServer {
                 return .success([0x0D] + value.dropFirst(Int(offset)).prefix(mtu - 1))
             }
         case 0x0E, 0x20: return readMultiple(Array(pdu.dropFirst()), areCounted: opcode == 0x20)
-        case 0x12: return take(pdu, first, Array(pdu.dropFirst(3)))
+        case 0x12: return acceptWrite(pdu, first, Array(pdu.dropFirst(3)))
         case 0x16:
             guard let offset = pdu.word(3) else { return .failure(Refusal(error: .invalidPDU)) }
             guard database.attributes[first] != nil else {
@@ -159,7 +159,7 @@ final class PlayedServer {
         }
         guard let length else {
             if opcode == 0x08, let service = database.emptyService(in: first...last), missing.insert(service).inserted {
-                tell(
+                report(
                     "the capture has no discovery of the service at 0x"
                         + "\(String(0x10000 + Int(service), radix: 16).dropFirst()) of \(peer)")
             }
@@ -190,12 +190,12 @@ final class PlayedServer {
         }
         if let error = attribute.readError { return .failure(Refusal(error: error, handle: handle)) }
         if attribute.type == PlayedDatabase.configuration { return .success([subscriptions[handle] ?? 0, 0]) }
-        // What it sent by itself is a value of its own.
+        // What it sent by itself is a separate value.
         if let sent = timeline.first(where: { $0.pdu.word(1) == handle }) {
             return .success(Array(sent.pdu.dropFirst(3)))
         }
         if missing.insert(handle).inserted {
-            tell("the capture has no value of 0x\(String(0x10000 + Int(handle), radix: 16).dropFirst()) of \(peer)")
+            report("the capture has no value of 0x\(String(0x10000 + Int(handle), radix: 16).dropFirst()) of \(peer)")
         }
         let isReadable = attribute.properties.isEmpty || attribute.properties.contains(.read)
         return .failure(Refusal(error: isReadable ? .unlikelyError : .readNotPermitted, handle: handle))
@@ -233,7 +233,7 @@ final class PlayedServer {
     }
 
     /// A write: a subscription, one that was recorded, or another.
-    private func take(_ pdu: [UInt8], _ handle: UInt16, _ value: [UInt8]) -> Result<[UInt8], Refusal> {
+    private func acceptWrite(_ pdu: [UInt8], _ handle: UInt16, _ value: [UInt8]) -> Result<[UInt8], Refusal> {
         guard let attribute = database.attributes[handle] else {
             return .failure(Refusal(error: .invalidHandle, handle: handle))
         }
@@ -272,7 +272,7 @@ final class PlayedServer {
         }
         guard let first = timeline.first(where: { $0.pdu.word(1) == value }) else {
             if missing.insert(configuration).inserted {
-                tell(
+                report(
                     "the capture has no notification of 0x\(String(0x10000 + Int(value ?? 0), radix: 16).dropFirst()) of \(peer)"
                 )
             }
@@ -305,7 +305,7 @@ final class PlayedServer {
             place += 1
             if isWanted(pdu), let device { air.sendAttributePDU(Array(pdu.prefix(mtu)), from: device) }
             // Nothing ends by itself: who waits for more has to know.
-            if place == timeline.count { tell("the capture ends: it has no more notifications of \(peer)") }
+            if place == timeline.count { report("the capture ends: it has no more notifications of \(peer)") }
             planNext()
         }
     }

@@ -15,15 +15,15 @@ struct PlayedSession {
     var peer: DeviceAddress
     var exchanges: [Exchange] = []
 
-    /// What of the session the capture holds nothing of.
+    /// Whether the session began before the capture.
     var begunBefore = false
 
     /// Puts the device on the air, where it can be connected to.
-    /// - Parameter tell: gets what the capture lacks, in words.
-    func join(_ air: SimulatedAir, _ pace: PlayedPace, tell: @escaping @Sendable (String) -> Void) {
+    /// - Parameter report: gets what the capture lacks, in words.
+    func join(_ air: SimulatedAir, _ pace: PlayedPace, report: @escaping @Sendable (String) -> Void) {
         let database = PlayedDatabase(exchanges)
-        for gap in database.gaps { tell("\(peer): \(gap)") }
-        let server = PlayedServer(self, database, on: air, pace, tell: tell)
+        for gap in database.gaps { report("\(peer): \(gap)") }
+        let server = PlayedServer(self, database, on: air, pace, report: report)
         var scripted = SimulatedScriptedPeer(name: "", address: peer) { server.answer($0) }
         scripted.linkEnded = { server.linkEnded() }
         server.device = air.addScriptedPeer(scripted)
@@ -53,7 +53,7 @@ struct SessionCollector {
     /// Devices beyond the limit.
     private(set) var omitted = 0
 
-    mutating func take(_ event: HCIEventPacket) {
+    mutating func handle(_ event: HCIEventPacket) {
         switch event {
         case .leConnectionComplete(let event) where event.status.isSuccess && event.role == .central:
             begin(event.connectionHandle, event.peerAddress)
@@ -107,7 +107,7 @@ struct SessionCollector {
         return sessions
     }
 
-    mutating func take(data packet: RawSpan, from direction: CaptureDirection, at time: Int64) {
+    mutating func handle(data packet: RawSpan, from direction: CaptureDirection, at time: Int64) {
         do throws(DecodingError) {
             let data = try ACLDataPacket(decoding: packet)
             let handle = data.connectionHandle.rawValue
@@ -115,7 +115,7 @@ struct SessionCollector {
                 // What controllers send of themselves is no link's.
                 let field = UInt16(packet.byte(at: 0) ?? 0) | UInt16(packet.byte(at: 1) ?? 0) << 8
                 guard ControllerTrace(handleField: field, direction: direction) == nil else { return }
-                // A link that stood before the capture began: nobody knows with whom.
+                // A link that was established before the capture began: its peer is unknown.
                 guard data.boundary.isFirst, isAttributeFrame(data.data), open.count < Self.unknownLinkLimit,
                     !endedUnknown.contains(handle)
                 else { return }
@@ -124,7 +124,7 @@ struct SessionCollector {
                 session.begunBefore = true
                 begin(handle, session)
             }
-            open[handle]?.take(data, isFromHost: direction == .hostToController, at: time)
+            open[handle]?.handle(data, isFromHost: direction == .hostToController, at: time)
         } catch {}
     }
 
@@ -134,19 +134,19 @@ struct SessionCollector {
 }
 
 extension SessionCollector.Open {
-    fileprivate mutating func take(_ data: ACLDataPacket, isFromHost: Bool, at time: Int64) {
+    fileprivate mutating func handle(_ data: ACLDataPacket, isFromHost: Bool, at time: Int64) {
         var frame: [UInt8] = []
         // Taken out, so that it is not copied for each fragment.
         if isFromHost { swap(&frame, &fromHost) } else { swap(&frame, &fromPeer) }
         if data.boundary.isFirst { frame = [] }
         frame += data.data.copied()
         let isWhole = frame.count >= 4 && frame.count >= 4 + Int(frame[0]) + Int(frame[1]) << 8
-        if isWhole, frame[2] == 4, frame[3] == 0 { take(Array(frame[4...]), isFromHost: isFromHost, at: time) }
+        if isWhole, frame[2] == 4, frame[3] == 0 { handle(Array(frame[4...]), isFromHost: isFromHost, at: time) }
         if isWhole || frame.count > 0xFFFF + 4 { frame = [] }
         if isFromHost { fromHost = frame } else { fromPeer = frame }
     }
 
-    private mutating func take(_ pdu: [UInt8], isFromHost: Bool, at time: Int64) {
+    private mutating func handle(_ pdu: [UInt8], isFromHost: Bool, at time: Int64) {
         guard let octet = pdu.first else { return }
         let kind = ATTOpcode(rawValue: octet).kind
         switch kind {

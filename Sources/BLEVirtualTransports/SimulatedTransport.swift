@@ -1,4 +1,3 @@
-import BLEPackets
 import BLESimulator
 import BLETransport
 

@@ -21,7 +21,7 @@ public enum VirtualTransports {
 
     /// The air of a virtual transport, and the controller on it that is ours.
     static func makeAir(
-        _ address: TransportAddress, tell: @escaping @Sendable (String) -> Void = { _ in }
+        _ address: TransportAddress, report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(TransportError) -> sending (air: SimulatedAir, controller: SimulatedControllerID) {
         switch address {
         case .simulator(nil):
@@ -34,7 +34,7 @@ public enum VirtualTransports {
             do throws(CaptureError) { capture = try PlayedCapture(path: path) } catch {
                 throw .unusableFile(path, reason: "\(error)")
             }
-            return capture.makeAir(rate: rate, tell: tell)
+            return capture.makeAir(rate: rate, report: report)
         default:
             throw .notOffered(address)
         }

@@ -8,7 +8,7 @@ import Synchronization
 /// One transport at a time: the one before must have ended.
 package final class VirtualWorlds: Sendable {
     private struct World: @unchecked Sendable {
-        // @unchecked Sendable holds because only the open transport uses the air, and only one is open at a time.
+        // @unchecked Sendable is safe because only the open transport uses the air, and only one is open at a time.
         var address: TransportAddress
         var air: SimulatedAir
         var controller: SimulatedControllerID
@@ -16,10 +16,10 @@ package final class VirtualWorlds: Sendable {
 
     private let world = Mutex<World?>(nil)
 
-    /// Told what a capture that is played lacks.
-    private let tell: @Sendable (String) -> Void
+    /// Reports what a capture that is played lacks.
+    private let report: @Sendable (String) -> Void
 
-    package init(tell: @escaping @Sendable (String) -> Void = { _ in }) { self.tell = tell }
+    package init(report: @escaping @Sendable (String) -> Void = { _ in }) { self.report = report }
 
     /// - Throws: the errors of `VirtualTransports.open`.
     @Sendable
@@ -28,7 +28,7 @@ package final class VirtualWorlds: Sendable {
             kept.air.reopenTransport(of: kept.controller)
             return Self.transport(kept)
         }
-        let (air, controller) = try VirtualTransports.makeAir(address, tell: tell)
+        let (air, controller) = try VirtualTransports.makeAir(address, report: report)
         let made = World(address: address, air: air, controller: controller)
         world.withLock { $0 = made }
         return Self.transport(made)

@@ -6,7 +6,7 @@
 struct StatePublisher<Output: Sendable>: Publisher {
     typealias Failure = Never
 
-    /// Makes a sequence of its own for each subscriber; it begins with the current state.
+    /// Makes a separate sequence for each subscriber; it begins with the current state.
     let makeStates: () -> AsyncStream<Output>
 
     init(_ makeStates: @escaping () -> AsyncStream<Output>) { self.makeStates = makeStates }

@@ -3,7 +3,7 @@ import BLE
 @_spi(TestKit) import CoreBluetooth
 import Foundation
 
-/// An app that uses Core Bluetooth, on a test radio: its managers get a controller of their own there.
+/// An app that uses Core Bluetooth, on a test radio: its managers share a controller there.
 ///
 ///     let radio = try TestRadio { TestDevice("Belt") { TestService(.heartRate) } }
 ///     let app = TestApp(on: radio)
@@ -86,7 +86,7 @@ extension TestApp: CustomStringConvertible {
     public var description: String { "test app \(identifier)" }
 }
 
-/// A file in a folder of its own, removed with its last user.
+/// A file in a temporary folder, removed with its last user.
 private final class StateFile: Sendable {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("ble-test-app-\(UUID())")
     var path: String { folder.appendingPathComponent("state").path }

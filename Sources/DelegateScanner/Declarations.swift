@@ -30,7 +30,7 @@ struct DeclaredFunction {
     var base: String
     var labels: [String]
     var types: [[Token]]
-    /// Whether a `where` clause, of its own or of its extension, limits the method.
+    /// Whether a `where` clause of the method or of its extension limits it.
     var isConstrained: Bool
     var isOverride: Bool
 }

@@ -19,12 +19,13 @@ struct KnownMethod {
         return "\(base)(\(list.joined(separator: ", "))) -> ()"
     }
 
-    /// The methods with these labels; two differ in a type alone.
+    /// The methods with these labels; two differ only in a type.
     static func named(_ base: String, labels: [String]) -> [KnownMethod] {
         all.filter { $0.base == base && $0.parameters.map(\.label) == labels }
     }
 
-    /// A type as generated sources have it: with the names of modules, because the target may have types of these names.
+    /// A type as generated sources have it: with the names of modules, because the target may have types of these
+    /// names.
     static func source(of type: String) -> String {
         switch type {
         case "Error?": "(any Swift.Error)?"

@@ -19,7 +19,7 @@ struct Lexer {
         place + offset < source.count ? source[place + offset] : nil
     }
 
-    private func looksAt(_ text: String) -> Bool { source[place...].starts(with: text.utf8) }
+    private func isAt(_ text: String) -> Bool { source[place...].starts(with: text.utf8) }
 
     private mutating func append(_ kind: Token.Kind, _ text: String) {
         tokens.append(Token(kind: kind, text: text, isApart: isApart, startsLine: startsLine))
@@ -36,7 +36,7 @@ struct Lexer {
         case UInt8(ascii: " "), UInt8(ascii: "\t"), 0, 0x0B, 0x0C:
             place += 1
             isApart = true
-        case UInt8(ascii: "/") where looksAt("//"), UInt8(ascii: "/") where looksAt("/*"): skipComment()
+        case UInt8(ascii: "/") where isAt("//"), UInt8(ascii: "/") where isAt("/*"): skipComment()
         case UInt8(ascii: "/") where mayBeginExpression && skipRegularExpression(hashes: 0): append(.literal, "")
         case UInt8(ascii: "\""):
             skipString(hashes: 0, depth: 0)
@@ -52,7 +52,7 @@ struct Lexer {
             let start = place
             while self.octet()?.isWord == true { place += 1 }
             append(.word, text(from: start))
-        case UInt8(ascii: "-") where looksAt("->"):
+        case UInt8(ascii: "-") where isAt("->"):
             place += 2
             append(.symbol, "->")
         default:
@@ -81,16 +81,16 @@ struct Lexer {
 
     private mutating func skipComment() {
         isApart = true
-        if looksAt("//") {
+        if isAt("//") {
             while let octet = octet(), octet != UInt8(ascii: "\n"), octet != UInt8(ascii: "\r") { place += 1 }
             return
         }
         var depth = 0
         repeat {
-            if looksAt("/*") {
+            if isAt("/*") {
                 depth += 1
                 place += 2
-            } else if looksAt("*/") {
+            } else if isAt("*/") {
                 depth -= 1
                 place += 2
             } else {
@@ -128,7 +128,7 @@ struct Lexer {
         var condition: [UInt8] = []
         var depth = 0
         while let octet = octet() {
-            if looksAt("//") || looksAt("/*") {
+            if isAt("//") || isAt("/*") {
                 skipComment()
                 continue
             }
@@ -148,7 +148,7 @@ struct Lexer {
 
     /// Skips a string from its quotation mark on.
     private mutating func skipString(hashes: Int, depth: Int) {
-        let isLong = looksAt("\"\"\"")
+        let isLong = isAt("\"\"\"")
         place += isLong ? 3 : 1
         while let octet = octet() {
             if octet == UInt8(ascii: "\\"), follow(hashes, from: 1) {
@@ -158,7 +158,7 @@ struct Lexer {
                 } else {
                     place += 1
                 }
-            } else if octet == UInt8(ascii: "\""), isLong ? looksAt("\"\"\"") : true,
+            } else if octet == UInt8(ascii: "\""), isLong ? isAt("\"\"\"") : true,
                 follow(hashes, from: isLong ? 3 : 1)
             {
                 place += (isLong ? 3 : 1) + hashes
@@ -196,7 +196,7 @@ struct Lexer {
                 place += hashes
                 if self.octet() == UInt8(ascii: "\"") { skipString(hashes: hashes, depth: depth + 1) }
                 continue
-            case UInt8(ascii: "/") where looksAt("/*"):
+            case UInt8(ascii: "/") where isAt("/*"):
                 skipComment()
                 continue
             default: break

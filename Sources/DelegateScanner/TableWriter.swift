@@ -1,6 +1,6 @@
 /// Writes the source of a `CBDelegateMethodTable`.
 ///
-/// Each method gets a protocol of its own that only its class conforms to. So it works for generic classes as well, and
+/// Each method gets a protocol to which only its class conforms. So it works for generic classes as well, and
 /// says nothing that could contradict what the target declares. `@MainActor` lets a method be isolated to it or not;
 /// `nonisolated` keeps a target's default isolation away.
 enum TableWriter {

@@ -32,7 +32,7 @@ struct WrittenType {
 
     private var next: Token? { place < tokens.count ? tokens[place] : nil }
 
-    private mutating func take(_ symbol: String) -> Bool {
+    private mutating func consume(_ symbol: String) -> Bool {
         guard next?.isSymbol(symbol) == true else { return false }
         place += 1
         return true
@@ -42,23 +42,23 @@ struct WrittenType {
         guard depth < Self.depthLimit else { return nil }
         if next?.isWord("any") == true { place += 1 }
         var text: String
-        if take("(") {
-            guard let inner = read(depth: depth + 1), take(")") else { return nil }
+        if consume("(") {
+            guard let inner = read(depth: depth + 1), consume(")") else { return nil }
             text = inner
-        } else if take("[") {
+        } else if consume("[") {
             guard let first = read(depth: depth + 1) else { return nil }
-            if take(":") {
+            if consume(":") {
                 guard let second = read(depth: depth + 1) else { return nil }
                 text = "[\(first):\(second)]"
             } else {
                 text = "[\(first)]"
             }
-            guard take("]") else { return nil }
+            guard consume("]") else { return nil }
         } else {
             guard let named = readName(depth: depth) else { return nil }
             text = named
         }
-        while take("?") { text += "?" }
+        while consume("?") { text += "?" }
         return text
     }
 
@@ -67,19 +67,19 @@ struct WrittenType {
         place += 1
         var name = first.name
         var isQualified = false
-        while take(".") {
+        while consume(".") {
             guard Self.modules.contains(name), let part = next, part.kind == .word else { return nil }
             place += 1
             name = part.name
             isQualified = true
         }
-        if take("<") {
+        if consume("<") {
             var arguments: [String] = []
             repeat {
                 guard let argument = read(depth: depth + 1) else { return nil }
                 arguments.append(argument)
-            } while take(",")
-            guard take(">") else { return nil }
+            } while consume(",")
+            guard consume(">") else { return nil }
             switch (name, arguments.count) {
             case ("Optional", 1): return arguments[0] + "?"
             case ("Array", 1): return "[\(arguments[0])]"

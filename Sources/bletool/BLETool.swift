@@ -42,10 +42,13 @@ struct BLETool: CommandGroupHelp {
             CommandGroup(
                 name: "The controller's lists",
                 subcommands: [
-                    AcceptListAddCommand.self, AcceptListRemoveCommand.self, AcceptListClearCommand.self,
-                    AcceptListSizeCommand.self, ResolvingListAddCommand.self, ResolvingListRemoveCommand.self,
-                    ResolvingListClearCommand.self, ResolvingListSizeCommand.self, ResolvingOnCommand.self,
-                    ResolvingOffCommand.self,
+                    DeviceListCommand<AcceptListAdd>.self, DeviceListCommand<AcceptListRemove>.self,
+                    ListCommand<AcceptListClear>.self,
+                    ListCommand<AcceptListSize>.self, ResolvingListAddCommand.self,
+                    DeviceListCommand<ResolvingListRemove>.self,
+                    ListCommand<ResolvingListClear>.self, ListCommand<ResolvingListSize>.self,
+                    ListCommand<ResolvingOn>.self,
+                    ListCommand<ResolvingOff>.self,
                 ]),
             CommandGroup(
                 name: "Data",

@@ -9,7 +9,7 @@ enum Program {
     static func main() {
         // What the loader and the language's start have used is not needed again; below, what the parser has used.
         clinux_release_code()
-        holdStandardDescriptors()
+        openStandardDescriptors()
         let interruption = Interruption()
         interruption.prepare()
         let given = CommandLine.arguments
@@ -21,7 +21,7 @@ enum Program {
 
     /// The number of a closed descriptor would go to the next opened file, and output would be written into that file.
     /// The placeholder accepts nothing, so that a loss is reported.
-    private static func holdStandardDescriptors() {
+    private static func openStandardDescriptors() {
         for (number, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(number, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", mode)
@@ -64,7 +64,7 @@ enum Program {
         case .success: return 0
         case .failure(let error):
             let failure = Failure(error)
-            // The reader wanted no more: nothing has failed, and nobody has interrupted anything.
+            // The reader wanted no more: nothing has failed or was interrupted.
             if console.outputHasEnded, failure.code == .interrupted { return 0 }
             return end(with: failure, on: console)
         }

@@ -23,16 +23,16 @@ struct Bench {
 
     /// - Parameter data: advertising data in hexadecimal.
     @discardableResult
-    mutating func hear(
+    mutating func receive(
         _ address: String, _ data: String, rssi: Int8 = -60, adapter: Int = 0
     ) throws -> [GatewayMessage] {
         let address = try #require(DeviceAddress(address))
-        gateway.hear(
+        gateway.receive(
             Sighting(
                 adapter: adapter, address: address, rssi: rssi, isConnectable: true,
                 advertisement: octets(data)),
             at: now, unix: Self.start + now.microseconds)
-        return gateway.takeMessages()
+        return gateway.drainMessages()
     }
 
     /// Lets time pass, and the gateway work whenever it asks for it.
@@ -43,7 +43,7 @@ struct Bench {
             gateway.advance(to: now)
         }
         now = end
-        return gateway.takeMessages()
+        return gateway.drainMessages()
     }
 
     func octets(_ text: String) -> [UInt8] {

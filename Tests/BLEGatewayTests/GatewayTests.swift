@@ -10,7 +10,7 @@ struct GatewayTests {
     @Test("a new device is reported at once, with decoded values, names and raw data")
     func document() throws {
         var bench = Bench()
-        let messages = try bench.hear(sensor, "0201060A16D2FC4002C40903BF13")
+        let messages = try bench.receive(sensor, "0201060A16D2FC4002C40903BF13")
         try #require(messages.count == 1)
         #expect(messages[0].topic == "jelling/g/devices/A4:C1:38:00:00:01")
         #expect(!messages[0].isRetained)
@@ -33,7 +33,7 @@ struct GatewayTests {
             structures += [0xFD, 0x03]
             for number: UInt8 in 0..<126 { structures += [number, 0x18 + group] }
         }
-        let document = try #require(bench.hear(sensor, Bench.hex(structures)).last)
+        let document = try #require(bench.receive(sensor, Bench.hex(structures)).last)
         #expect(document.text.split(separator: #"{"uuid":"#).count == 65)
         #expect(document.payload.count < 10_000)
     }
@@ -41,22 +41,22 @@ struct GatewayTests {
     @Test("a repeated packet is not reported until the refresh time has passed")
     func refresh() throws {
         var bench = Bench()
-        #expect(try bench.hear(sensor, Bench.temperature(2000)).count == 1)
+        #expect(try bench.receive(sensor, Bench.temperature(2000)).count == 1)
         for _ in 0..<59 {
             #expect(bench.wait(1).isEmpty)
-            #expect(try bench.hear(sensor, Bench.temperature(2000)).isEmpty)
+            #expect(try bench.receive(sensor, Bench.temperature(2000)).isEmpty)
         }
         #expect(bench.wait(1).isEmpty)
-        #expect(try bench.hear(sensor, Bench.temperature(2000)).count == 1)
+        #expect(try bench.receive(sensor, Bench.temperature(2000)).count == 1)
     }
 
     @Test("changes within the interval go into one document with the last values")
     func interval() throws {
         var bench = Bench()
-        try bench.hear(sensor, Bench.temperature(2000))
+        try bench.receive(sensor, Bench.temperature(2000))
         for step: Int16 in 1...9 {
             #expect(bench.wait(0.1).isEmpty)
-            #expect(try bench.hear(sensor, Bench.temperature(2000 + step)).isEmpty)
+            #expect(try bench.receive(sensor, Bench.temperature(2000 + step)).isEmpty)
         }
         let messages = bench.wait(0.2)
         try #require(messages.count == 1)
@@ -69,12 +69,12 @@ struct GatewayTests {
         var configuration = GatewayConfiguration(name: "g")
         configuration.pace.thresholds = ["temperature": 0.5]
         var bench = Bench(configuration)
-        try bench.hear(sensor, Bench.temperature(2000))
+        try bench.receive(sensor, Bench.temperature(2000))
         for hundredths: Int16 in [2020, 2049, 1951] {
             _ = bench.wait(2)
-            #expect(try bench.hear(sensor, Bench.temperature(hundredths)).isEmpty)
+            #expect(try bench.receive(sensor, Bench.temperature(hundredths)).isEmpty)
         }
-        #expect(try bench.hear(sensor, Bench.temperature(2050)).count == 1)
+        #expect(try bench.receive(sensor, Bench.temperature(2050)).count == 1)
     }
 
     @Test("thresholds of a device count before those of all")
@@ -85,34 +85,34 @@ struct GatewayTests {
         device.thresholds = ["temperature": 1]
         configuration.devices = [device]
         var bench = Bench(configuration)
-        for address in [sensor, "A4:C1:38:00:00:09"] { try bench.hear(address, Bench.temperature(2000)) }
+        for address in [sensor, "A4:C1:38:00:00:09"] { try bench.receive(address, Bench.temperature(2000)) }
         _ = bench.wait(2)
-        #expect(try bench.hear(sensor, Bench.temperature(2050)).isEmpty)
-        #expect(try bench.hear("A4:C1:38:00:00:09", Bench.temperature(2050)).count == 1)
-        #expect(try bench.hear(sensor, Bench.temperature(2110)).count == 1)
+        #expect(try bench.receive(sensor, Bench.temperature(2050)).isEmpty)
+        #expect(try bench.receive("A4:C1:38:00:00:09", Bench.temperature(2050)).count == 1)
+        #expect(try bench.receive(sensor, Bench.temperature(2110)).count == 1)
     }
 
     @Test("a changed packet counter is not reported")
     func counter() throws {
         var bench = Bench()
-        try bench.hear(sensor, Bench.temperature(2000, packet: 1))
+        try bench.receive(sensor, Bench.temperature(2000, packet: 1))
         _ = bench.wait(2)
-        #expect(try bench.hear(sensor, Bench.temperature(2000, packet: 2)).isEmpty)
+        #expect(try bench.receive(sensor, Bench.temperature(2000, packet: 2)).isEmpty)
     }
 
     @Test("a button press is reported at once, in one document")
     func button() throws {
         var bench = Bench()
         // Packet 1, button: press.
-        try bench.hear(sensor, Bench.temperature(2000, packet: 1))
-        let press = try bench.hear(sensor, "0816D2FC4400023A01")
+        try bench.receive(sensor, Bench.temperature(2000, packet: 1))
+        let press = try bench.receive(sensor, "0816D2FC4400023A01")
         try #require(press.count == 1)
         #expect(press[0].text.contains(#""button":"press""#))
         #expect(press[0].text.contains(#""temperature":20"#))
-        #expect(try bench.hear(sensor, "0816D2FC4400023A01").isEmpty)
-        #expect(try bench.hear(sensor, "0816D2FC4400033A01").count == 1)
+        #expect(try bench.receive(sensor, "0816D2FC4400023A01").isEmpty)
+        #expect(try bench.receive(sensor, "0816D2FC4400033A01").count == 1)
         _ = bench.wait(2)
-        let later = try bench.hear(sensor, Bench.temperature(2100, packet: 4))
+        let later = try bench.receive(sensor, Bench.temperature(2100, packet: 4))
         try #require(later.count == 1)
         #expect(!later[0].text.contains("button"))
     }
@@ -123,19 +123,19 @@ struct GatewayTests {
         var documents: [GatewayMessage] = []
         for step: UInt8 in 0..<100 {
             // A temperature that changes, and button: press.
-            documents += try bench.hear(sensor, "0916d2fc4002\(Bench.hex([step]))013a01")
+            documents += try bench.receive(sensor, "0916d2fc4002\(Bench.hex([step]))013a01")
             documents += bench.wait(0.01)
         }
         #expect((6...10).contains(documents.count))
         // Packets without an event do not make the gateway forget the one that waits.
-        #expect(try bench.hear(sensor, "0916d2fc400264013a01").isEmpty)
-        documents = try bench.hear(sensor, Bench.temperature(1900))
+        #expect(try bench.receive(sensor, "0916d2fc400264013a01").isEmpty)
+        documents = try bench.receive(sensor, Bench.temperature(1900))
         documents += bench.wait(2)
         #expect(documents.filter { $0.text.contains("press") }.count == 1)
         // Somebody who presses from time to time does not wait.
         for step: UInt8 in 0..<20 {
             _ = bench.wait(1)
-            #expect(try bench.hear(sensor, "0816d2fc4400\(Bench.hex([step]))3a01").count == 1)
+            #expect(try bench.receive(sensor, "0816d2fc4400\(Bench.hex([step]))3a01").count == 1)
         }
     }
 
@@ -148,7 +148,7 @@ struct GatewayTests {
             if denied { configuration.filter.deny = [rule] } else { configuration.filter.allow = [rule] }
             var bench = Bench(configuration)
             // BTHome and the name ATC_1.
-            return try bench.hear(sensor, "0609" + "4154435F31" + Bench.temperature(2000), rssi: rssi).count
+            return try bench.receive(sensor, "0609" + "4154435F31" + Bench.temperature(2000), rssi: rssi).count
         }
         #expect(try documents { $0.address = 0xA4C1_3800_0001 } == 1)
         #expect(try documents { $0.address = 0xA4C1_3800_0002 } == 0)
@@ -194,13 +194,13 @@ struct GatewayTests {
         configuration.devices = [device]
         configuration.filter.privateAddresses = .drop
         var bench = Bench(configuration)
-        let messages = try bench.hear("70:81:94:0D:FB:AA/random", "020106")
+        let messages = try bench.receive("70:81:94:0D:FB:AA/random", "020106")
         try #require(messages.count == 1)
         #expect(messages[0].topic == "jelling/g/devices/C0:00:00:00:00:01")
         #expect(messages[0].text.contains(#""identity":{"name":"phone","address":"C0:00:00:00:00:01"}"#))
         // The settings of the identity address.
         #expect(messages[0].text.contains(#""name":"Lena""#))
-        #expect(try bench.hear("70:81:94:0D:FB:AB/random", "020106").isEmpty)
+        #expect(try bench.receive("70:81:94:0D:FB:AB/random", "020106").isEmpty)
         #expect(bench.gateway.counters.ignoredReports == 1)
         #expect(bench.gateway.deviceCount == 1)
     }
@@ -216,14 +216,14 @@ struct GatewayTests {
         configuration.addIdentities(of: [phone, plain])
         var bench = Bench(configuration)
         for address in ["70:81:94:0D:FB:AA/random", "C0:00:00:00:00:01/random"] {
-            let messages = try bench.hear(address, "020106")
+            let messages = try bench.receive(address, "020106")
             try #require(messages.count == 1)
             #expect(messages[0].topic == "jelling/g/devices/C0:00:00:00:00:01")
             #expect(messages[0].text.contains(#""identity":{"name":"phone","address":"C0:00:00:00:00:01"}"#))
             _ = bench.wait(61)
         }
         #expect(bench.gateway.deviceCount == 1)
-        let messages = try bench.hear(sensor, "0201060409414243")
+        let messages = try bench.receive(sensor, "0201060409414243")
         #expect(messages.first?.text.contains(#""identity":{"address":"A4:C1:38:00:00:01"},"name":"ABC""#) == true)
 
         configuration.identities = []
@@ -231,7 +231,7 @@ struct GatewayTests {
         twin.identity = try #require(DeviceAddress("C0:00:00:00:00:02/random"))
         configuration.addIdentities(of: [phone, twin])
         bench = Bench(configuration)
-        #expect(try bench.hear("70:81:94:0D:FB:AA/random", "020106").isEmpty)
+        #expect(try bench.receive("70:81:94:0D:FB:AA/random", "020106").isEmpty)
 
         var given = KnownIdentity(name: "Anna", irk: bench.octets("ec0234a357c8ad05341010a60a397d9b"))
         given.address = 0xC000_0000_0001
@@ -244,10 +244,10 @@ struct GatewayTests {
     func resolved() throws {
         var bench = Bench()
         let address = DeviceAddress(value: 0xC000_0000_0001, kind: .randomIdentity)
-        bench.gateway.hear(
+        bench.gateway.receive(
             Sighting(adapter: 0, address: address, rssi: -60, isConnectable: true, advertisement: []), at: bench.now,
             unix: Bench.start)
-        let messages = bench.gateway.takeMessages()
+        let messages = bench.gateway.drainMessages()
         try #require(messages.count == 1)
         #expect(messages[0].topic == "jelling/g/devices/C0:00:00:00:00:01")
         #expect(messages[0].text.contains(#""addressType":"random","identity":{"address":"C0:00:00:00:00:01"}"#))
@@ -256,10 +256,10 @@ struct GatewayTests {
     @Test("a device is reported with the adapter that receives it best")
     func adapters() throws {
         var bench = Bench()
-        try bench.hear(sensor, Bench.temperature(2000), rssi: -80)
+        try bench.receive(sensor, Bench.temperature(2000), rssi: -80)
         _ = bench.wait(2)
-        try bench.hear(sensor, Bench.temperature(2000), rssi: -50, adapter: 1)
-        let messages = try bench.hear(sensor, Bench.temperature(2100), rssi: -81)
+        try bench.receive(sensor, Bench.temperature(2000), rssi: -50, adapter: 1)
+        let messages = try bench.receive(sensor, Bench.temperature(2100), rssi: -81)
         try #require(messages.count == 1)
         #expect(messages[0].text.contains(#""adapter":"hci1""#))
         #expect(messages[0].text.contains(#""adapters":{"hci0":-80."#))
@@ -270,10 +270,10 @@ struct GatewayTests {
         var configuration = GatewayConfiguration(name: "g")
         configuration.pace.rssiChange = 5
         var bench = Bench(configuration)
-        try bench.hear(sensor, Bench.temperature(2000), rssi: -60)
+        try bench.receive(sensor, Bench.temperature(2000), rssi: -60)
         _ = bench.wait(5)
         // Half of the way after one time constant.
-        let messages = try bench.hear(sensor, Bench.temperature(2000), rssi: -80)
+        let messages = try bench.receive(sensor, Bench.temperature(2000), rssi: -80)
         try #require(messages.count == 1)
         #expect(messages[0].text.contains(#""rssi":-80,"rssiSmoothed":-70.0"#))
     }
@@ -288,13 +288,13 @@ struct GatewayTests {
         func presence(_ messages: [GatewayMessage]) -> [String] {
             messages.filter { $0.kind == .presence }.map { "\($0.topic) \($0.text) \($0.isRetained)" }
         }
-        #expect(presence(try bench.hear(sensor, "020106", rssi: -80)) == [])
+        #expect(presence(try bench.receive(sensor, "020106", rssi: -80)) == [])
         _ = bench.wait(1000)
         #expect(
-            presence(try bench.hear(sensor, "020106", rssi: -50)) == [
+            presence(try bench.receive(sensor, "020106", rssi: -50)) == [
                 "jelling/g/presence/A4:C1:38:00:00:01 home true"
             ])
-        _ = try bench.hear("A4:C1:38:00:00:02", "020106")
+        _ = try bench.receive("A4:C1:38:00:00:02", "020106")
         #expect(presence(bench.wait(59)) == [])
         #expect(presence(bench.wait(3)) == ["jelling/g/presence/A4:C1:38:00:00:01 not_home true"])
         #expect(presence(bench.wait(1000)) == [])
@@ -306,17 +306,17 @@ struct GatewayTests {
         configuration.deviceLimit = 100
         configuration.devices = [KnownDevice(address: 0xA4C1_3800_0001)]
         var bench = Bench(configuration)
-        try bench.hear(sensor, "020106")
+        try bench.receive(sensor, "020106")
         for number in 0..<1000 {
             let digits = String(0xC0_0000 + number, radix: 16, uppercase: true)
             let pairs = stride(from: 0, to: 6, by: 2).map { String(digits.dropFirst($0).prefix(2)) }
-            try bench.hear("C0:00:00:" + pairs.joined(separator: ":") + "/random", "020106")
+            try bench.receive("C0:00:00:" + pairs.joined(separator: ":") + "/random", "020106")
             #expect(bench.gateway.deviceCount <= 100)
         }
         #expect(bench.gateway.counters.evictedDevices >= 900)
         // The one that was named stayed.
         _ = bench.wait(2)
-        #expect(try bench.hear(sensor, "020104").first?.text.contains(#""sequence":2"#) == true)
+        #expect(try bench.receive(sensor, "020104").first?.text.contains(#""sequence":2"#) == true)
         _ = bench.wait(3700)
         #expect(bench.gateway.deviceCount == 0)
         #expect(bench.gateway.nextDeadline == nil)
@@ -325,14 +325,14 @@ struct GatewayTests {
     @Test("new settings apply from the next packet on, and the sequence continues")
     func configure() throws {
         var bench = Bench()
-        try bench.hear(sensor, Bench.temperature(2000))
+        try bench.receive(sensor, Bench.temperature(2000))
         var configuration = bench.gateway.configuration
         configuration.topics.device = try TopicTemplate("sensors/{id}", for: .device)
         configuration.devices = [KnownDevice(address: 0xA4C1_3800_0001)]
         configuration.devices[0].name = "Cellar"
         bench.gateway.configure(configuration)
         _ = bench.wait(2)
-        let messages = try bench.hear(sensor, Bench.temperature(2000))
+        let messages = try bench.receive(sensor, Bench.temperature(2000))
         try #require(messages.count == 1)
         #expect(messages[0].topic == "sensors/a4c138000001")
         #expect(messages[0].text.contains(#""name":"Cellar""#))
@@ -356,7 +356,7 @@ struct GatewayTests {
         var configuration = GatewayConfiguration(name: "g")
         configuration.topics.device = try TopicTemplate("{id}/{name}", for: .device)
         var bench = Bench(configuration)
-        let messages = try bench.hear(sensor, "0609" + "612F2B2362")
+        let messages = try bench.receive(sensor, "0609" + "612F2B2362")
         #expect(messages.first?.topic == "a4c138000001/a___b")
     }
 
@@ -373,7 +373,7 @@ struct GatewayTests {
         configuration.topics.device = try TopicTemplate("{name}/{id}", for: .device)
         var bench = Bench(configuration)
         let octets = bench.octets(name)
-        let messages = try bench.hear(sensor, Bench.hex([UInt8(octets.count + 1), 0x09] + octets))
+        let messages = try bench.receive(sensor, Bench.hex([UInt8(octets.count + 1), 0x09] + octets))
         #expect(messages.first.map { Array($0.topic.utf8) } == Array("\(first)/a4c138000001".utf8))
         for wildcard in ["a/+\u{301}/{id}", "a/#\u{301}/{id}", "a\u{FFFE}/{id}"] {
             #expect(throws: TopicTemplate.Problem.wildcard) { try TopicTemplate(wildcard, for: .device) }
@@ -389,8 +389,8 @@ struct GatewayTests {
         var documents = 0
         for round in 0..<200 {
             let address = "A4:C1:38:00:00:\(Bench.hex([UInt8(round)]).uppercased())"
-            documents += try bench.hear(address, Bench.temperature(2000)).count
-            #expect(try bench.hear(address, Bench.temperature(2100)).isEmpty)
+            documents += try bench.receive(address, Bench.temperature(2000)).count
+            #expect(try bench.receive(address, Bench.temperature(2100)).isEmpty)
             documents += bench.wait(0.01).count
         }
         // The last ones still wait, each once.

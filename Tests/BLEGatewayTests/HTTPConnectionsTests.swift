@@ -21,9 +21,9 @@ import Testing
         let id = server.accept(Self.local, at: at(0))
         #expect(server.interest(of: id) == (true, false))
         server.received(Self.request.prefix(10), on: id, at: at(1))
-        #expect(server.takeActions().isEmpty)
+        #expect(server.drainActions().isEmpty)
         server.received(Self.request.dropFirst(10) + Self.request, on: id, at: at(2))
-        guard case .request(id, let request)? = server.takeActions().first else {
+        guard case .request(id, let request)? = server.drainActions().first else {
             Issue.record("no request")
             return
         }
@@ -38,12 +38,12 @@ import Testing
         server.wrote(5, on: id, at: at(3))
         #expect(Array(server.output(of: id)) == Array(output.dropFirst(5)))
         server.wrote(output.count - 5, on: id, at: at(3))
-        #expect(server.takeActions() == [.finishWriting(id)])
+        #expect(server.drainActions() == [.finishWriting(id)])
         // The second request is read and forgotten.
         server.received(Self.request, on: id, at: at(3))
-        #expect(server.takeActions().isEmpty)
+        #expect(server.drainActions().isEmpty)
         server.ended(id, at: at(3))
-        #expect(server.takeActions() == [.close(id, lastOctets: [])])
+        #expect(server.drainActions() == [.close(id, lastOctets: [])])
         #expect(server.open.isEmpty && server.nextDeadline == nil)
     }
 
@@ -61,10 +61,10 @@ import Testing
         let id = server.accept(Self.local, at: at(0))
         server.received(Self.request, on: id, at: at(0))
         server.ended(id, at: at(0))
-        _ = server.takeActions()
+        _ = server.drainActions()
         server.answer(HTTPAnswer(.ok), to: id, at: at(0))
         server.wrote(server.output(of: id).count, on: id, at: at(0))
-        #expect(server.takeActions() == [.close(id, lastOctets: [])])
+        #expect(server.drainActions() == [.close(id, lastOctets: [])])
         let half = server.accept(Self.local, at: at(0))
         server.received(Self.request.prefix(20), on: half, at: at(0))
         server.ended(half, at: at(0))
@@ -77,25 +77,25 @@ import Testing
         let slow = server.accept(Self.local, at: at(0))
         let unanswered = server.accept(Self.local, at: at(0))
         server.received(Self.request, on: unanswered, at: at(0))
-        _ = server.takeActions()
+        _ = server.drainActions()
         // An octet each second does not help.
         for second in 1...4 {
             server.received([UInt8(ascii: "G")], on: slow, at: at(Double(second)))
             server.advance(to: at(Double(second)))
         }
-        #expect(server.takeActions().isEmpty && server.nextDeadline == at(5))
+        #expect(server.drainActions().isEmpty && server.nextDeadline == at(5))
         server.advance(to: at(5))
-        #expect(server.takeActions() == [.close(silent, lastOctets: [])])
+        #expect(server.drainActions() == [.close(silent, lastOctets: [])])
         #expect(status(server.output(of: slow)) == "408")
         server.wrote(server.output(of: slow).count, on: slow, at: at(5))
-        #expect(server.takeActions() == [.finishWriting(slow)])
+        #expect(server.drainActions() == [.finishWriting(slow)])
         server.advance(to: at(7))
-        #expect(server.takeActions() == [.close(slow, lastOctets: [])])
+        #expect(server.drainActions() == [.close(slow, lastOctets: [])])
         server.advance(to: at(10))
         #expect(status(server.output(of: unanswered)) == "503")
         // It never reads.
         server.advance(to: at(20))
-        #expect(server.takeActions() == [.close(unanswered, lastOctets: [])] && server.nextDeadline == nil)
+        #expect(server.drainActions() == [.close(unanswered, lastOctets: [])] && server.nextDeadline == nil)
     }
 
     @Test func `what comes after an answer has a limit`() {
@@ -104,20 +104,20 @@ import Testing
         server.received([UInt8](repeating: 65, count: 10_000), on: id, at: at(0))
         #expect(status(server.output(of: id)) == "414")
         server.wrote(10_000, on: id, at: at(0))
-        _ = server.takeActions()
+        _ = server.drainActions()
         for _ in 0..<4 { server.received([UInt8](repeating: 65, count: 1 << 20), on: id, at: at(0)) }
-        #expect(server.takeActions().isEmpty)
+        #expect(server.drainActions().isEmpty)
         server.received([65], on: id, at: at(0))
-        #expect(server.takeActions() == [.close(id, lastOctets: [])])
+        #expect(server.drainActions() == [.close(id, lastOctets: [])])
     }
 
     @Test func `the oldest unfinished connection of an address makes room for a new one of it`() {
         var server = HTTPConnections()
         let other = server.accept(Peer(address: [10, 0, 0, 1]), at: at(0))
         let ids = (0..<limits.connectionsOfAddress).map { server.accept(Self.local, at: at(Double($0) / 100)) }
-        #expect(server.takeActions().isEmpty)
+        #expect(server.drainActions().isEmpty)
         let new = server.accept(Self.local, at: at(1))
-        guard case .close(ids[0], let octets)? = server.takeActions().first else {
+        guard case .close(ids[0], let octets)? = server.drainActions().first else {
             Issue.record("the oldest was not closed")
             return
         }
@@ -131,17 +131,17 @@ import Testing
             let id = server.accept(Self.local, at: at(0))
             server.received(Self.request, on: id, at: at(0))
         }
-        _ = server.takeActions()
+        _ = server.drainActions()
         let first = server.open[0]
         let new = server.accept(Self.local, at: at(1))
-        guard case .close(first, let octets)? = server.takeActions().first else {
+        guard case .close(first, let octets)? = server.drainActions().first else {
             Issue.record("the oldest was not closed")
             return
         }
         #expect(status(octets) == "503" && server.open.contains(new))
         // What has sent no request goes first.
         let next = server.accept(Self.local, at: at(1))
-        guard case .close(new, _)? = server.takeActions().first else {
+        guard case .close(new, _)? = server.drainActions().first else {
             Issue.record("another one was closed")
             return
         }
@@ -149,9 +149,9 @@ import Testing
         let old = server.open[3]
         server.answer(HTTPAnswer(.ok), to: old, at: at(1))
         server.wrote(1000, on: old, at: at(1))
-        _ = server.takeActions()
+        _ = server.drainActions()
         _ = server.accept(Self.local, at: at(1))
-        #expect(server.takeActions() == [.close(old, lastOctets: [])] && server.open.contains(next))
+        #expect(server.drainActions() == [.close(old, lastOctets: [])] && server.open.contains(next))
     }
 
     @Test func `in all, the address with the most connections makes room`() {
@@ -160,7 +160,7 @@ import Testing
         for number in 0..<(limits.connections - 1) {
             _ = server.accept(Peer(address: number < 31 ? [10, 0, 0, 2] : [10, 0, 0, 3]), at: at(0))
         }
-        #expect(server.open.count == limits.connections && server.takeActions().isEmpty)
+        #expect(server.open.count == limits.connections && server.drainActions().isEmpty)
         _ = server.accept(Peer(address: [10, 0, 0, 4]), at: at(1))
         #expect(server.open.count == limits.connections && server.open.contains(few))
     }
@@ -196,7 +196,7 @@ import Testing
                 case 6: if let id { server.wrote(min(90, server.output(of: id).count), on: id, at: at(now)) }
                 default: server.advance(to: at(now))
                 }
-                for case .close(let id, _) in server.takeActions() { #expect(open.remove(id) != nil) }
+                for case .close(let id, _) in server.drainActions() { #expect(open.remove(id) != nil) }
                 #expect(open == Set(server.open) && open.count <= limits.connections)
             }
             var rounds = 0

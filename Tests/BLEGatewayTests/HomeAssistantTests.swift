@@ -8,7 +8,7 @@ struct HomeAssistantTests {
         var configuration = GatewayConfiguration(name: "g")
         configuration.homeAssistant = HomeAssistantSettings()
         var bench = Bench(configuration)
-        let messages = try bench.hear("A4:C1:38:00:00:01", "0201060A16D2FC4002C40903BF13")
+        let messages = try bench.receive("A4:C1:38:00:00:01", "0201060A16D2FC4002C40903BF13")
         #expect(messages.map(\.kind) == [.discovery, .discovery, .document])
         #expect(messages[0].isRetained)
         #expect(messages[0].topic == "homeassistant/sensor/jelling_g_a4c138000001/temperature/config")
@@ -24,10 +24,10 @@ struct HomeAssistantTests {
                 + #""connections":[["bluetooth","A4:C1:38:00:00:01"]]},"#
                 + #""origin":{"name":"jelling-gateway","sw_version":"0.1.0"}}"#)
         _ = bench.wait(2)
-        #expect(try bench.hear("A4:C1:38:00:00:01", Bench.temperature(2000)).map(\.kind) == [.document])
+        #expect(try bench.receive("A4:C1:38:00:00:01", Bench.temperature(2000)).map(\.kind) == [.document])
         bench.gateway.announceAgain(at: .zero)
         #expect(
-            try bench.hear("A4:C1:38:00:00:01", Bench.temperature(2000)).map(\.kind)
+            try bench.receive("A4:C1:38:00:00:01", Bench.temperature(2000)).map(\.kind)
                 == [.discovery, .discovery, .document])
     }
 
@@ -38,7 +38,8 @@ struct HomeAssistantTests {
         var bench = Bench(configuration)
         func announcements() throws -> Int {
             bench.gateway.announceAgain(at: bench.now)
-            return try bench.hear("A4:C1:38:00:00:01", Bench.temperature(2000)).filter { $0.kind == .discovery }.count
+            return try bench.receive("A4:C1:38:00:00:01", Bench.temperature(2000)).filter { $0.kind == .discovery }
+                .count
         }
         #expect(try announcements() == 1)
         for _ in 0..<9 {
@@ -59,19 +60,19 @@ struct HomeAssistantTests {
         var kinds: [GatewayMessage.Kind] = []
         for number in 0..<100 {
             let address = "A4:C1:38:00:00:\(Bench.hex([UInt8(number)]).uppercased())"
-            kinds += try bench.hear(address, Bench.temperature(2000)).map(\.kind)
+            kinds += try bench.receive(address, Bench.temperature(2000)).map(\.kind)
         }
         #expect(kinds.filter { $0 == .discovery }.count == 10)
         #expect(kinds.filter { $0 == .document }.count == 100)
         #expect(bench.gateway.counters.unannouncedDocuments == 90)
         #expect(
-            try bench.hear("A4:C1:38:FF:00:01", Bench.temperature(2000)).map(\.kind) == [.discovery, .document])
+            try bench.receive("A4:C1:38:FF:00:01", Bench.temperature(2000)).map(\.kind) == [.discovery, .document])
         // Those that are known are announced again.
         _ = bench.wait(20)
         bench.gateway.announceAgain(at: bench.now)
         #expect(
-            try bench.hear("A4:C1:38:00:00:05", Bench.temperature(2000)).map(\.kind) == [.discovery, .document])
-        #expect(try bench.hear("A4:C1:38:00:00:50", Bench.temperature(2000)).map(\.kind) == [.document])
+            try bench.receive("A4:C1:38:00:00:05", Bench.temperature(2000)).map(\.kind) == [.discovery, .document])
+        #expect(try bench.receive("A4:C1:38:00:00:50", Bench.temperature(2000)).map(\.kind) == [.document])
     }
 
     @Test("a sender that numbers its values ever differently has at most 64 of them, also for Home Assistant")
@@ -87,7 +88,7 @@ struct HomeAssistantTests {
             // 13 objects of one octet: binary sensors have the numbers 0x0F to 0x2D.
             let objects = [UInt8](repeating: 0x0F + round % 31, count: 13).flatMap { [$0, round & 1] }
             let packet = Bench.hex([UInt8(objects.count + 4), 0x16, 0xD2, 0xFC, 0x40] + objects)
-            for message in try bench.hear("A4:C1:38:00:00:01", packet) {
+            for message in try bench.receive("A4:C1:38:00:00:01", packet) {
                 if message.kind == .discovery {
                     announced.insert(message.topic)
                     continue
@@ -108,7 +109,7 @@ struct HomeAssistantTests {
         var configuration = GatewayConfiguration(name: "g")
         configuration.homeAssistant = HomeAssistantSettings()
         var bench = Bench(configuration)
-        #expect(try bench.hear("41:C1:38:00:00:01/random", Bench.temperature(2000)).map(\.kind) == [.document])
+        #expect(try bench.receive("41:C1:38:00:00:01/random", Bench.temperature(2000)).map(\.kind) == [.document])
     }
 }
 
@@ -143,7 +144,7 @@ struct AnnouncedTopicsTests {
             for adapter in 0..<2 {
                 let value = Bench.temperature(Int16(2000 + 2 * number + adapter))
                 let packet = value + (number < 10 ? "" : name)
-                let messages = try bench.hear(
+                let messages = try bench.receive(
                     "A4:C1:38:00:00:01", packet, rssi: adapter == near ? -50 : -90, adapter: adapter)
                 for message in messages where message.kind != .presence {
                     if message.kind == .discovery { known = announced([message]) ?? known }
@@ -162,17 +163,17 @@ struct AnnouncedTopicsTests {
     func pause() throws {
         var bench = try bench(device: "{name}/{id}")
         func name(_ letter: UInt8) -> String { Bench.hex([0x02, 0x09, letter]) }
-        let first = try bench.hear("A4:C1:38:00:00:01", Bench.temperature(2000))
+        let first = try bench.receive("A4:C1:38:00:00:01", Bench.temperature(2000))
         #expect(announced(first) == "A4:C1:38:00:00:01/a4c138000001")
         _ = bench.wait(5)
-        let early = try bench.hear("A4:C1:38:00:00:01", Bench.temperature(2001) + name(0x61))
+        let early = try bench.receive("A4:C1:38:00:00:01", Bench.temperature(2001) + name(0x61))
         #expect(early.map(\.topic) == ["A4:C1:38:00:00:01/a4c138000001"])
         _ = bench.wait(6)
         // A press.
-        let press = try bench.hear("A4:C1:38:00:00:01", "0816d2fc4000013a01" + name(0x61))
+        let press = try bench.receive("A4:C1:38:00:00:01", "0816d2fc4000013a01" + name(0x61))
         #expect(press.last?.topic == "A4:C1:38:00:00:01/a4c138000001")
         _ = bench.wait(2)
-        let late = try bench.hear("A4:C1:38:00:00:01", Bench.temperature(2002) + name(0x61))
+        let late = try bench.receive("A4:C1:38:00:00:01", Bench.temperature(2002) + name(0x61))
         #expect(announced(late) == "a/a4c138000001")
         #expect(late.last?.topic == "a/a4c138000001")
     }

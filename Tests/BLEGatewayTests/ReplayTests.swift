@@ -33,21 +33,21 @@ struct ReplayTests {
     @Test("a counter that went back is told once, and its values are not used")
     func replayed() throws {
         var bench = try bench()
-        #expect(try temperature(bench.hear(sensor, Self.degrees20At1000)) == "20")
+        #expect(try temperature(bench.receive(sensor, Self.degrees20At1000)) == "20")
         _ = bench.wait(20)
-        #expect(try temperature(bench.hear(sensor, Self.degrees22At1002)) == "22")
+        #expect(try temperature(bench.receive(sensor, Self.degrees22At1002)) == "22")
         _ = bench.wait(20)
         for _ in 0..<3 {
-            #expect(try bench.hear(sensor, Self.degrees21At1001).isEmpty)
-            #expect(try bench.hear(sensor, Self.degrees20At1000).isEmpty)
+            #expect(try bench.receive(sensor, Self.degrees21At1001).isEmpty)
+            #expect(try bench.receive(sensor, Self.degrees20At1000).isEmpty)
         }
         #expect(bench.gateway.counters.replayedReports == 6)
         let notice = GatewayNotice(address: sensor, kind: .replayed(counter: 1001, last: 1002, isUsed: false))
-        #expect(bench.gateway.takeNotices() == [notice])
+        #expect(bench.gateway.drainNotices() == [notice])
         _ = bench.wait(600)
-        #expect(try bench.hear(sensor, Self.degrees21At1001).isEmpty)
-        #expect(bench.gateway.takeNotices() == [notice])
-        #expect(try temperature(bench.hear(sensor, Self.degrees23At1004)) == "23")
+        #expect(try bench.receive(sensor, Self.degrees21At1001).isEmpty)
+        #expect(bench.gateway.drainNotices() == [notice])
+        #expect(try temperature(bench.receive(sensor, Self.degrees23At1004)) == "23")
     }
 
     @Test("a device that goes on sending keeps no recorded packet from being told")
@@ -55,61 +55,61 @@ struct ReplayTests {
         var bench = try bench()
         for packet in [Self.degrees20At1000, Self.degrees21At1001, Self.degrees22At1002] {
             for _ in 0..<12 {
-                try bench.hear(sensor, packet)
+                try bench.receive(sensor, packet)
                 _ = bench.wait(1)
             }
         }
         // From before a change of the battery, and from half a minute ago; the device is not silent.
-        #expect(try bench.hear(sensor, Self.degrees23At5).isEmpty)
-        #expect(try bench.hear(sensor, Self.degrees20At1000).isEmpty)
+        #expect(try bench.receive(sensor, Self.degrees23At5).isEmpty)
+        #expect(try bench.receive(sensor, Self.degrees20At1000).isEmpty)
         #expect(bench.gateway.counters.replayedReports == 2)
     }
 
     @Test("a packet that another adapter hears a moment later is no news, and not told")
     func late() throws {
         var bench = try bench()
-        try bench.hear(sensor, Self.degrees20At1000)
+        try bench.receive(sensor, Self.degrees20At1000)
         _ = bench.wait(2)
-        try bench.hear(sensor, Self.degrees21At1001)
+        try bench.receive(sensor, Self.degrees21At1001)
         _ = bench.wait(2)
-        #expect(try bench.hear(sensor, Self.degrees20At1000, adapter: 1).isEmpty)
-        #expect(bench.gateway.takeNotices().isEmpty)
+        #expect(try bench.receive(sensor, Self.degrees20At1000, adapter: 1).isEmpty)
+        #expect(bench.gateway.drainNotices().isEmpty)
         #expect(bench.gateway.counters.replayedReports == 0)
     }
 
     @Test("a press that is sent again is no second press, whatever was heard in between")
     func press() throws {
         var bench = try bench()
-        try bench.hear(sensor, Self.degrees22At1002)
+        try bench.receive(sensor, Self.degrees22At1002)
         _ = bench.wait(2)
-        let press = try bench.hear(sensor, Self.pressAt1003)
+        let press = try bench.receive(sensor, Self.pressAt1003)
         #expect(try #require(press.last).text.contains(#""button":"press""#))
         _ = bench.wait(30)
         // In clear, with the address of the device: to have the press be new again.
-        #expect(try bench.hear(sensor, Self.degrees30InClear).isEmpty)
-        #expect(try bench.hear(sensor, "020106").allSatisfy { !$0.text.contains("press") })
-        #expect(try bench.hear(sensor, Self.pressAt1003).allSatisfy { !$0.text.contains("press") })
+        #expect(try bench.receive(sensor, Self.degrees30InClear).isEmpty)
+        #expect(try bench.receive(sensor, "020106").allSatisfy { !$0.text.contains("press") })
+        #expect(try bench.receive(sensor, Self.pressAt1003).allSatisfy { !$0.text.contains("press") })
         #expect(bench.wait(90).allSatisfy { !$0.text.contains("press") })
         #expect(bench.gateway.counters.unprotectedReports == 1)
-        #expect(bench.gateway.takeNotices().map(\.kind) == [.unprotected])
+        #expect(bench.gateway.drainNotices().map(\.kind) == [.unprotected])
     }
 
     @Test("one packet with a low counter is not yet a battery that was changed")
     func low() throws {
         var bench = try bench()
-        try bench.hear(sensor, Self.degrees22At1002)
+        try bench.receive(sensor, Self.degrees22At1002)
         _ = bench.wait(60)
-        #expect(try bench.hear(sensor, Self.degrees23At5).isEmpty)
+        #expect(try bench.receive(sensor, Self.degrees23At5).isEmpty)
         _ = bench.wait(5)
-        #expect(try bench.hear(sensor, Self.degrees24At6).isEmpty)
+        #expect(try bench.receive(sensor, Self.degrees24At6).isEmpty)
         #expect(
-            bench.gateway.takeNotices().map(\.kind) == [.replayed(counter: 5, last: 1002, isUsed: false)])
+            bench.gateway.drainNotices().map(\.kind) == [.replayed(counter: 5, last: 1002, isUsed: false)])
     }
 
     @Test("values in clear in another format do not replace those that were decrypted")
     func otherFormats() throws {
         var bench = try bench()
-        #expect(try temperature(bench.hear(sensor, Self.degrees21At1001)) == "21")
+        #expect(try temperature(bench.receive(sensor, Self.degrees21At1001)) == "21")
         // ATC: 80 °C, 50 %, 100 %, 3 V. Eddystone TLM: 80 °C. SwitchBot's thermometer: 22.5 °C.
         let packets = [
             "10161a185448e68f80a5032032640bb801", "1116aafe20000bb850000000000100000010",
@@ -117,38 +117,38 @@ struct ReplayTests {
         ]
         for (number, packet) in packets.enumerated() {
             _ = bench.wait(70)
-            #expect(try temperature(bench.hear(sensor, packet)) == "21")
+            #expect(try temperature(bench.receive(sensor, packet)) == "21")
             #expect(bench.gateway.counters.unprotectedReports == UInt64(number + 1))
         }
-        #expect(bench.gateway.takeNotices().map(\.kind) == [.unprotected])
+        #expect(bench.gateway.drainNotices().map(\.kind) == [.unprotected])
         _ = bench.wait(2)
-        #expect(try temperature(bench.hear(sensor, Self.degrees22At1002)) == "22")
+        #expect(try temperature(bench.receive(sensor, Self.degrees22At1002)) == "22")
     }
 
     @Test("values in clear are not used before the first encrypted packet either; beacons and other devices are")
     func clearFirst() throws {
         var bench = try bench()
-        #expect(try bench.hear(sensor, Self.degrees30InClear).isEmpty)
-        #expect(try temperature(bench.hear(sensor, "10161a185448e68f80a5032032640bb801")) == nil)
+        #expect(try bench.receive(sensor, Self.degrees30InClear).isEmpty)
+        #expect(try temperature(bench.receive(sensor, "10161a185448e68f80a5032032640bb801")) == nil)
         #expect(bench.gateway.counters.unprotectedReports == 2)
         _ = bench.wait(70)
         let beacon = "1aff4c0002150102030405060708090a0b0c0d0e0f1000010002c5"
-        #expect(try #require(bench.hear(sensor, beacon).last).text.contains(#""major":1"#))
-        #expect(try temperature(bench.hear("54:48:E6:8F:80:A6", Self.degrees30InClear)) == "30")
+        #expect(try #require(bench.receive(sensor, beacon).last).text.contains(#""major":1"#))
+        #expect(try temperature(bench.receive("54:48:E6:8F:80:A6", Self.degrees30InClear)) == "30")
         #expect(bench.gateway.counters.unprotectedReports == 2)
     }
 
     @Test("MiBeacon in clear has only values that the device does not encrypt")
     func mixedMiBeacon() throws {
         var bench = try bench()
-        let before = try bench.hear(sensor, "1a1695fe5858322803a5808fe648545daa430cb6010000e1134412")
+        let before = try bench.receive(sensor, "1a1695fe5858322803a5808fe648545daa430cb6010000e1134412")
         #expect(temperature(before) == "21")
         _ = bench.wait(2)
         // Version 5, in clear: temperature 80 °C, then battery 50 %.
-        let forged = try bench.hear(sensor, "131695fe505832280aa5808fe648540410022003")
+        let forged = try bench.receive(sensor, "131695fe505832280aa5808fe648540410022003")
         #expect(forged.allSatisfy { temperature([$0]) == "21" })
         _ = bench.wait(2)
-        let battery = try bench.hear(sensor, "121695fe505832280ba5808fe648540a100132")
+        let battery = try bench.receive(sensor, "121695fe505832280ba5808fe648540a100132")
         #expect(try #require(battery.last).text.contains(#""battery":50"#))
         #expect(temperature(battery) == "21")
         #expect(bench.gateway.counters.unprotectedReports == 1)
@@ -157,12 +157,12 @@ struct ReplayTests {
     @Test("a new key, or none, begins a new count")
     func otherKey() throws {
         var bench = try bench()
-        try bench.hear(sensor, Self.degrees22At1002)
+        try bench.receive(sensor, Self.degrees22At1002)
         var configuration = bench.gateway.configuration
         configuration.devices[0].key = nil
         bench.gateway.configure(configuration)
         _ = bench.wait(20)
-        #expect(try temperature(bench.hear(sensor, Self.degrees30InClear)) == "30")
+        #expect(try temperature(bench.receive(sensor, Self.degrees30InClear)) == "30")
     }
 
     /// A gateway that was started again, with what the text of the counters says.
@@ -179,20 +179,20 @@ struct ReplayTests {
     func restartedProgram() throws {
         var bench = try bench()
         #expect(bench.gateway.replayCounters.isEmpty)
-        try bench.hear(sensor, Self.pressAt1003)
+        try bench.receive(sensor, Self.pressAt1003)
         var next = try startedAgain(bench)
-        #expect(try next.hear(sensor, Self.degrees20At1000).isEmpty)
-        #expect(next.gateway.takeNotices().map(\.kind) == [.replayed(counter: 1000, last: 1003, isUsed: false)])
-        #expect(try next.hear(sensor, Self.pressAt1003).allSatisfy { !$0.text.contains("press") })
+        #expect(try next.receive(sensor, Self.degrees20At1000).isEmpty)
+        #expect(next.gateway.drainNotices().map(\.kind) == [.replayed(counter: 1000, last: 1003, isUsed: false)])
+        #expect(try next.receive(sensor, Self.pressAt1003).allSatisfy { !$0.text.contains("press") })
         _ = next.wait(2)
-        #expect(try temperature(next.hear(sensor, Self.degrees23At1004)) == "23")
+        #expect(try temperature(next.receive(sensor, Self.degrees23At1004)) == "23")
         #expect(next.gateway.replayCounters.map(\.seal.counter) == [1004])
     }
 
     @Test("a counter of another key, or of a device without one, is not that of the device")
     func counterOfOtherKey() throws {
         var bench = try bench()
-        try bench.hear(sensor, Self.degrees22At1002)
+        try bench.receive(sensor, Self.degrees22At1002)
         let text = ReplayCounter.text(of: bench.gateway.replayCounters)
         var other = try self.bench()
         var configuration = other.gateway.configuration
@@ -200,13 +200,13 @@ struct ReplayTests {
         other.gateway.configure(configuration)
         var next = try startedAgain(other, text)
         let packet = SealedPackets.temperature(21, counter: 3, key: [UInt8](repeating: 7, count: 16))
-        #expect(try temperature(next.hear(sensor, packet)) == "21")
+        #expect(try temperature(next.receive(sensor, packet)) == "21")
         // It is kept for the time when the key comes back.
         #expect(next.gateway.replayCounters.map(\.seal.counter) == [3, 1002])
         configuration.devices = []
         other.gateway.configure(configuration)
         next = try startedAgain(other, text)
-        #expect(try !next.hear(sensor, Self.degrees20At1000).isEmpty)
+        #expect(try !next.receive(sensor, Self.degrees20At1000).isEmpty)
         #expect(next.gateway.replayCounters.map(\.seal.counter) == [1002])
     }
 
@@ -235,18 +235,18 @@ struct ReplayTests {
     func frameCounter() throws {
         var bench = try bench()
         // Frame counter and the counter above it: 250 and 1, 3 and 1, 4 and 2, 240 and 1.
-        #expect(try bench.hear(sensor, "1a1695fe58583228faa5808fe648546f74e872fc0100005e53de57").count == 1)
+        #expect(try bench.receive(sensor, "1a1695fe58583228faa5808fe648546f74e872fc0100005e53de57").count == 1)
         _ = bench.wait(60)
         #expect(
-            try temperature(bench.hear(sensor, "1a1695fe5858322803a5808fe648545daa430cb6010000e1134412")) == "21")
+            try temperature(bench.receive(sensor, "1a1695fe5858322803a5808fe648545daa430cb6010000e1134412")) == "21")
         _ = bench.wait(60)
-        try bench.hear(sensor, "1a1695fe5858322804a5808fe64854268c422faf020000d5740f81")
-        #expect(bench.gateway.takeNotices().isEmpty)
+        try bench.receive(sensor, "1a1695fe5858322804a5808fe64854268c422faf020000d5740f81")
+        #expect(bench.gateway.drainNotices().isEmpty)
         _ = bench.wait(60)
-        let back = try bench.hear(sensor, "1a1695fe58583228f0a5808fe64854d5ef25a37e01000094a71ebf")
+        let back = try bench.receive(sensor, "1a1695fe58583228f0a5808fe64854d5ef25a37e01000094a71ebf")
         #expect(temperature(back) == "23")
         #expect(
-            bench.gateway.takeNotices().map(\.kind) == [.replayed(counter: 0x1F0, last: 0x204, isUsed: true)])
+            bench.gateway.drainNotices().map(\.kind) == [.replayed(counter: 0x1F0, last: 0x204, isUsed: true)])
     }
 
     @Test("a scan response after a press does not repeat it")
@@ -254,17 +254,17 @@ struct ReplayTests {
         var bench = Bench()
         let address = try #require(DeviceAddress(sensor))
         let press = bench.octets("0816D2FC4400023A01")
-        func hear(_ response: [UInt8]) -> [GatewayMessage] {
-            bench.gateway.hear(
+        func receive(_ response: [UInt8]) -> [GatewayMessage] {
+            bench.gateway.receive(
                 Sighting(
                     adapter: 0, address: address, rssi: -60, isConnectable: true, advertisement: press,
                     scanResponse: response),
                 at: bench.now, unix: Bench.start)
-            return bench.gateway.takeMessages()
+            return bench.gateway.drainMessages()
         }
-        #expect(hear([]).filter { $0.text.contains("press") }.count == 1)
-        #expect(hear(bench.octets("0609424C553131")).allSatisfy { !$0.text.contains("press") })
-        #expect(hear([]).allSatisfy { !$0.text.contains("press") })
+        #expect(receive([]).filter { $0.text.contains("press") }.count == 1)
+        #expect(receive(bench.octets("0609424C553131")).allSatisfy { !$0.text.contains("press") })
+        #expect(receive([]).allSatisfy { !$0.text.contains("press") })
         #expect(bench.wait(5).allSatisfy { !$0.text.contains("press") })
     }
 }

@@ -20,7 +20,7 @@ private struct Retainer {
     /// Everything that the gateway has to state.
     mutating func reconcile(_ bench: inout Bench) {
         while true {
-            let statements = bench.gateway.takeStatements(limit: 7) { _ in true }
+            let statements = bench.gateway.nextStatements(limit: 7) { _ in true }
             if statements.isEmpty { return }
             take(statements, &bench)
         }
@@ -86,7 +86,7 @@ struct RetainedTests {
     @Test("a time-out of three hours ends though the device is forgotten after one")
     func longTimeout() throws {
         var bench = Bench(configuration(presence: 3 * 3600))
-        #expect(try bench.hear(Self.phone, "020106").first?.text == "home")
+        #expect(try bench.receive(Self.phone, "020106").first?.text == "home")
         #expect(bench.wait(3 * 3600 - 5).filter { $0.kind == .presence }.isEmpty)
         #expect(bench.wait(10).map(\.text) == ["not_home"])
     }
@@ -95,7 +95,7 @@ struct RetainedTests {
     func restartedPresence() throws {
         var broker = Retainer()
         var bench = Bench(configuration())
-        broker.take(try bench.hear(Self.phone, "020106"), &bench)
+        broker.take(try bench.receive(Self.phone, "020106"), &bench)
         #expect(broker.topics["jelling/g/presence/\(Self.phone)"] == "home")
 
         var absent = restarted(bench)
@@ -106,7 +106,7 @@ struct RetainedTests {
         var present = restarted(bench)
         _ = present.wait(30)
         // It was home all the time.
-        #expect(try present.hear(Self.phone, "020106").filter { $0.kind == .presence }.isEmpty)
+        #expect(try present.receive(Self.phone, "020106").filter { $0.kind == .presence }.isEmpty)
         #expect(present.wait(58).isEmpty)
         #expect(present.wait(5).map(\.text) == ["not_home"])
     }
@@ -118,7 +118,7 @@ struct RetainedTests {
         settings.identities = [identity]
         var bench = Bench(settings)
         var broker = Retainer()
-        broker.take(try bench.hear(Self.phone, "020106"), &bench)
+        broker.take(try bench.receive(Self.phone, "020106"), &bench)
         broker.take(bench.wait(70), &bench)
         #expect(broker.topics.keys.sorted() == ["jelling/g/presence/\(Self.phone)", "jelling/g/presence/phone"])
         identity.name = "mobile"
@@ -136,7 +136,7 @@ struct RetainedTests {
     func identitiesChange() throws {
         var settings = configuration()
         var bench = Bench(settings)
-        #expect(try bench.hear(Self.phone, "020106").contains { $0.text == "home" })
+        #expect(try bench.receive(Self.phone, "020106").contains { $0.text == "home" })
         _ = bench.wait(50)
         settings.identities = [KnownIdentity(name: "x", irk: [UInt8](repeating: 2, count: 16))]
         bench.gateway.configure(settings)
@@ -151,42 +151,42 @@ struct RetainedTests {
         settings.retainsDocuments = true
         var bench = Bench(settings)
         var broker = Retainer()
-        broker.take(try bench.hear(Self.sensor, Bench.temperature(2000)), &bench)
-        broker.take(try bench.hear(Self.phone, Bench.temperature(2100)), &bench)
+        broker.take(try bench.receive(Self.sensor, Bench.temperature(2000)), &bench)
+        broker.take(try bench.receive(Self.phone, Bench.temperature(2100)), &bench)
         broker.reconcile(&bench)
         let before = broker.topics
         #expect(before.count == 6)
         broker.topics = [:]
-        #expect(bench.gateway.takeStatements(limit: 100) { _ in true }.isEmpty)
+        #expect(bench.gateway.nextStatements(limit: 100) { _ in true }.isEmpty)
         bench.gateway.sessionBegan(at: bench.now)
-        let statements = bench.gateway.takeStatements(limit: 100) { _ in true }
+        let statements = bench.gateway.nextStatements(limit: 100) { _ in true }
         #expect(statements.prefix(4).allSatisfy { $0.topic.contains("c00000000001") || $0.topic.contains(Self.phone) })
         broker.take(statements, &bench)
         #expect(broker.topics == before)
         // Once for each session.
-        #expect(bench.gateway.takeStatements(limit: 100) { _ in true }.isEmpty)
+        #expect(bench.gateway.nextStatements(limit: 100) { _ in true }.isEmpty)
     }
 
     @Test("a message that was lost or refused for the moment is stated again; one that is on its way is not")
     func confirmation() throws {
         var bench = Bench(configuration())
-        let home = try #require(try bench.hear(Self.phone, "020106").first { $0.kind == .presence })
-        #expect(bench.gateway.takeStatements(limit: 10) { $0 != home.topic }.isEmpty)
-        #expect(bench.gateway.takeStatements(limit: 10) { _ in true } == [home])
-        #expect(bench.gateway.takeStatements(limit: 10) { _ in true }.isEmpty)
+        let home = try #require(try bench.receive(Self.phone, "020106").first { $0.kind == .presence })
+        #expect(bench.gateway.nextStatements(limit: 10) { $0 != home.topic }.isEmpty)
+        #expect(bench.gateway.nextStatements(limit: 10) { _ in true } == [home])
+        #expect(bench.gateway.nextStatements(limit: 10) { _ in true }.isEmpty)
         bench.gateway.settled(topic: home.topic, payload: home.payload, .postponed)
-        #expect(bench.gateway.takeStatements(limit: 10) { _ in true } == [home])
+        #expect(bench.gateway.nextStatements(limit: 10) { _ in true } == [home])
         // An answer to an older message says nothing.
         bench.gateway.settled(topic: home.topic, payload: Array("not_home".utf8), .accepted)
         bench.gateway.settled(topic: home.topic, payload: home.payload, .refused)
-        #expect(bench.gateway.takeStatements(limit: 10) { _ in true }.isEmpty)
+        #expect(bench.gateway.nextStatements(limit: 10) { _ in true }.isEmpty)
         // Some brokers end the session with each refusal: not again for ten minutes, then twenty.
         for minutes in [10.0, 20, 40] {
             bench.gateway.sessionBegan(at: bench.now)
-            #expect(bench.gateway.takeStatements(limit: 10) { _ in true }.isEmpty)
+            #expect(bench.gateway.nextStatements(limit: 10) { _ in true }.isEmpty)
             bench.now = bench.now.advanced(by: .seconds(Int32(minutes) * 60))
             bench.gateway.sessionBegan(at: bench.now)
-            #expect(bench.gateway.takeStatements(limit: 10) { _ in true } == [home])
+            #expect(bench.gateway.nextStatements(limit: 10) { _ in true } == [home])
             bench.gateway.settled(topic: home.topic, payload: home.payload, .refused)
         }
     }
@@ -197,10 +197,10 @@ struct RetainedTests {
         settings.retainsDocuments = true
         var bench = Bench(settings)
         var broker = Retainer()
-        broker.take(try bench.hear(Self.sensor, "0516D2FC403A01".replacing("0516", with: "0616")), &bench)
+        broker.take(try bench.receive(Self.sensor, "0516D2FC403A01".replacing("0516", with: "0616")), &bench)
         #expect(broker.topics.count == 1)
         bench.gateway.sessionBegan(at: bench.now)
-        #expect(bench.gateway.takeStatements(limit: 10) { _ in true }.isEmpty)
+        #expect(bench.gateway.nextStatements(limit: 10) { _ in true }.isEmpty)
     }
 
     @Test("a document of a stranger goes when the device is forgotten, that of a device of the settings stays")
@@ -210,14 +210,14 @@ struct RetainedTests {
         settings.memory = .seconds(100)
         var bench = Bench(settings)
         var broker = Retainer()
-        broker.take(try bench.hear(Self.sensor, Bench.temperature(2000)), &bench)
-        broker.take(try bench.hear(Self.phone, Bench.temperature(2000)), &bench)
+        broker.take(try bench.receive(Self.sensor, Bench.temperature(2000)), &bench)
+        broker.take(try bench.receive(Self.phone, Bench.temperature(2000)), &bench)
         _ = bench.wait(300)
         broker.reconcile(&bench)
         #expect(broker.topics.keys.sorted() == ["jelling/g/devices/\(Self.phone)"])
         #expect(broker.removals == ["jelling/g/devices/\(Self.sensor)": 1])
         // It is back.
-        broker.take(try bench.hear(Self.sensor, Bench.temperature(2100)), &bench)
+        broker.take(try bench.receive(Self.sensor, Bench.temperature(2100)), &bench)
         #expect(broker.topics.count == 2)
         // The gateway ends before it forgets it: the next run does.
         var next = restarted(bench, after: 1000)
@@ -239,7 +239,7 @@ struct RetainedTests {
             bench.gateway.configure(settings)
             broker.reconcile(&bench)
             broker.take(bench.wait(2), &bench)
-            broker.take(try bench.hear(Self.sensor, Bench.temperature(2000)), &bench)
+            broker.take(try bench.receive(Self.sensor, Bench.temperature(2000)), &bench)
             broker.reconcile(&bench)
             return broker.topics.keys.sorted()
         }
@@ -273,7 +273,7 @@ struct RetainedTests {
         var settings = announcing()
         var bench = Bench(settings)
         var broker = Retainer()
-        broker.take(try bench.hear(Self.sensor, Bench.temperature(2000)), &bench)
+        broker.take(try bench.receive(Self.sensor, Bench.temperature(2000)), &bench)
         settings.homeAssistant?.prefix = "ha"
         var next = restarted(bench, settings)
         broker.reconcile(&next)
@@ -290,10 +290,10 @@ struct RetainedTests {
         var settings = announcing()
         var bench = Bench(settings)
         var broker = Retainer()
-        broker.take(try bench.hear(Self.sensor, Bench.temperature(2000)), &bench)
+        broker.take(try bench.receive(Self.sensor, Bench.temperature(2000)), &bench)
         settings.homeAssistant = nil
         bench.gateway.configure(settings)
-        #expect(bench.gateway.takeStatements(limit: 10) { _ in true }.count == 1)
+        #expect(bench.gateway.nextStatements(limit: 10) { _ in true }.count == 1)
         var next = restarted(bench)
         broker.reconcile(&next)
         #expect(broker.topics.isEmpty && next.gateway.withdrawnCount == 0)
@@ -305,16 +305,16 @@ struct RetainedTests {
         settings.homeAssistant?.deviceLimit = 16
         var bench = Bench(settings)
         var broker = Retainer()
-        for number in 0..<16 { broker.take(try bench.hear(address(number), Bench.temperature(2000)), &bench) }
+        for number in 0..<16 { broker.take(try bench.receive(address(number), Bench.temperature(2000)), &bench) }
         _ = bench.wait(10)
         bench = restarted(bench)
-        broker.take(try bench.hear(address(100), Bench.temperature(2000)), &bench)
+        broker.take(try bench.receive(address(100), Bench.temperature(2000)), &bench)
         #expect(broker.topics.count == 16)
         #expect(bench.gateway.counters.unannouncedDocuments == 1)
         for round in 0..<20 {
             _ = bench.wait(60)
             for number in 100..<104 {
-                broker.take(try bench.hear(address(number), Bench.temperature(Int16(round))), &bench)
+                broker.take(try bench.receive(address(number), Bench.temperature(Int16(round))), &bench)
             }
             broker.reconcile(&bench)
         }
@@ -331,14 +331,14 @@ struct RetainedTests {
         var bench = Bench(settings)
         var broker = Retainer()
         for _ in 0..<30 {
-            broker.take(try bench.hear(Self.sensor, Bench.temperature(2000)), &bench)
+            broker.take(try bench.receive(Self.sensor, Bench.temperature(2000)), &bench)
             broker.take(bench.wait(3600), &bench)
         }
         let before = broker.topics
         #expect(before.count == 1)
         for number in 0..<50 {
             _ = bench.wait(3600)
-            broker.take(try bench.hear(address(1000 + number), Bench.temperature(2000)), &bench)
+            broker.take(try bench.receive(address(1000 + number), Bench.temperature(2000)), &bench)
             broker.reconcile(&bench)
         }
         #expect(broker.topics.count == 2)
@@ -355,7 +355,7 @@ struct RetainedTests {
         settings.devices = [KnownDevice(address: 0xA4C1_3800_0001)]
         var bench = Bench(settings)
         var broker = Retainer()
-        for number in 0..<5 { broker.take(try bench.hear(address(number), Bench.temperature(2000)), &bench) }
+        for number in 0..<5 { broker.take(try bench.receive(address(number), Bench.temperature(2000)), &bench) }
         settings.homeAssistant?.deviceLimit = 1
         bench.gateway.configure(settings)
         broker.reconcile(&bench)
@@ -372,14 +372,14 @@ struct RetainedTests {
         settings.retainsDocuments = true
         var bench = Bench(settings)
         var broker = Retainer()
-        for number in 0..<2 { broker.take(try bench.hear(address(number), Bench.temperature(2000)), &bench) }
+        for number in 0..<2 { broker.take(try bench.receive(address(number), Bench.temperature(2000)), &bench) }
         #expect(broker.topics.count == 4)
         var rule = DeviceRule()
         rule.address = 0xA4C1_3800_0000
         settings.filter.deny = [rule]
         bench.gateway.configure(settings)
         _ = bench.wait(2)
-        for number in 0..<2 { broker.take(try bench.hear(address(number), Bench.temperature(2000)), &bench) }
+        for number in 0..<2 { broker.take(try bench.receive(address(number), Bench.temperature(2000)), &bench) }
         broker.reconcile(&bench)
         #expect(broker.topics.count == 2 && broker.topics.keys.allSatisfy { $0.uppercased().contains("01") })
     }
@@ -403,25 +403,25 @@ struct RetainedTests {
         }
         var broker = Retainer()
         for round in 0..<40 {
-            broker.take(try bench.hear(address(round % 7), Bench.temperature(Int16(round))), &bench)
+            broker.take(try bench.receive(address(round % 7), Bench.temperature(Int16(round))), &bench)
             broker.take(bench.wait(200), &bench)
             if round % 10 == 9 {
                 settings.homeAssistant?.prefix = "ha\(round)"
                 bench.gateway.configure(settings)
             }
             broker.reconcile(&bench)
-            write(bench.gateway.takeRetainedChanges())
+            write(bench.gateway.drainRetainedChanges())
         }
         let all = bench.gateway.retainedRecord
         #expect(statements == Dictionary(uniqueKeysWithValues: all.statements.map { ($0.topic, $0) }))
         #expect(owners.keys.sorted() == all.owners.map(\.name).sorted())
-        #expect(bench.gateway.takeRetainedChanges().isEmpty)
+        #expect(bench.gateway.drainRetainedChanges().isEmpty)
         // Documents change with each packet, and only their topics are kept.
-        broker.take(try bench.hear(address(3), Bench.temperature(7000)), &bench)
-        _ = bench.gateway.takeRetainedChanges()
+        broker.take(try bench.receive(address(3), Bench.temperature(7000)), &bench)
+        _ = bench.gateway.drainRetainedChanges()
         _ = bench.wait(2)
-        broker.take(try bench.hear(address(3), Bench.temperature(7777)), &bench)
-        #expect(bench.gateway.takeRetainedChanges().statements.isEmpty)
+        broker.take(try bench.receive(address(3), Bench.temperature(7777)), &bench)
+        #expect(bench.gateway.drainRetainedChanges().statements.isEmpty)
     }
 
     @Test("invented devices with retained documents need bounded memory; without room nothing is retained")
@@ -433,7 +433,7 @@ struct RetainedTests {
         var bench = Bench(settings)
         var retained = 0
         for number in 0..<30_000 {
-            let messages = try bench.hear(
+            let messages = try bench.receive(
                 "A4:C1:\(Bench.hex([UInt8(number >> 16), UInt8(number >> 8 & 255), UInt8(number & 255), 0]).uppercased().pairs)",
                 Bench.temperature(2000))
             retained += messages.filter(\.isRetained).count
@@ -441,7 +441,7 @@ struct RetainedTests {
         }
         #expect((1000...24_576).contains(retained))
         #expect(bench.gateway.retainedCount <= 32_768)
-        #expect(try bench.hear(Self.phone, Bench.temperature(2000)).allSatisfy(\.isRetained))
+        #expect(try bench.receive(Self.phone, Bench.temperature(2000)).allSatisfy(\.isRetained))
     }
 
     @Test("a record from the disk that says anything is taken as far as it is true")

@@ -184,8 +184,8 @@ struct StateFileTests {
     func keeping() throws {
         let state = try SafeFolder(path: folder.path, isMade: false)
         unsafe symlink(folder.place("missing"), folder.place("\(name).damaged-1"))
-        let first = try state.keep([1], of: name, "damaged")
-        let second = try state.keep([2], of: name, "damaged")
+        let first = try state.preserve([1], of: name, "damaged")
+        let second = try state.preserve([2], of: name, "damaged")
         #expect(first == folder.place("\(name).damaged-2"))
         #expect(second == folder.place("\(name).damaged-3"))
         #expect(folder.names.count == 3)

@@ -19,7 +19,7 @@ struct BondKeeperTests {
     func recordsHoldNothingUp() async throws {
         let feed = try Feed(Self.known)
         defer { feed.loop.stop() }
-        let told = await feed.tell([
+        let told = await feed.deliver([
             .bondChanged(Self.configured(1)), .bondChanged(Self.configured(2)), .bondChanged(Self.configured(3)),
             .stopped,
         ])
@@ -37,7 +37,7 @@ struct BondKeeperTests {
         defer { feed.loop.stop() }
         var renewed = Self.configured(3)
         renewed.localKey = LongTermKey(key: Key128(rawValue: 7))
-        let told = await feed.tell([
+        let told = await feed.deliver([
             .bondChanged(Self.configured(1)), .bondChanged(Self.configured(2)), .bondChanged(renewed), .stopped,
         ])
         #expect(told == ["record 1", "record 2"])
@@ -66,8 +66,8 @@ struct BondKeeperTests {
             writes.append(.recovering(.reset))
         }
         writes.append(.stopped)
-        #expect(await feed.tell(Array(writes[..<2])).isEmpty)
-        #expect(await feed.tell(Array(writes[2...])).isEmpty)
+        #expect(await feed.deliver(Array(writes[..<2])).isEmpty)
+        #expect(await feed.deliver(Array(writes[2...])).isEmpty)
         for _ in 0..<2 { feed.store.permission.signal() }
         while await feed.told.last != "stopped" { await feed.waitUntilKept() }
         // Two changes of the store for 300 writes, none of which was told before its number was kept.
@@ -88,7 +88,7 @@ struct BondKeeperTests {
         var later = renewed
         later.peerSigningKey?.counter = 3
         #expect(
-            await feed.tell([
+            await feed.deliver([
                 .bondChanged(Self.signed(1)), .bondChanged(Self.signed(2)), .bondChanged(renewed), .bondChanged(later),
             ]).isEmpty)
         for _ in 0..<4 { feed.store.permission.signal() }
@@ -103,7 +103,7 @@ struct BondKeeperTests {
     func failure() async throws {
         let feed = try Feed(Self.known, error: .busy(path: "lock"))
         defer { feed.loop.stop() }
-        #expect(await feed.tell([.bondChanged(Self.configured(1))]) == ["record 1"])
+        #expect(await feed.deliver([.bondChanged(Self.configured(1))]) == ["record 1"])
         feed.store.permission.signal()
         await feed.waitUntilKept()
         #expect(await feed.told == ["record 1", "record 1 (busy)"])
@@ -136,7 +136,7 @@ private final class Feed: Sendable {
     var told: [String] { get async { await onLoop { unsafe $0.heard } } }
     var isKeeping: Bool { get async { await onLoop { unsafe $0.keeper.isKeeping } } }
 
-    func tell(_ events: [HostEvent]) async -> [String] {
+    func deliver(_ events: [HostEvent]) async -> [String] {
         await onLoop {
             unsafe $0.untold += events
             $0.drain()

@@ -27,7 +27,7 @@ struct ServerEventTests {
     @Test("a peer that writes without end uses bounded memory of an app that reads nothing, and the rest is counted")
     func bounded() async {
         let (events, source) = ServerEvents.make()
-        for number in 0..<100_000 { _ = source.tell(written(number)) }
+        for number in 0..<100_000 { _ = source.deliver(written(number)) }
         source.end(with: .closed)
         #expect(events.droppedCount == 100_000 - ServerEvents.capacity)
         let expected = (100_000 - ServerEvents.capacity..<100_000).map { written($0) }
@@ -48,10 +48,10 @@ struct ServerEventTests {
                 default: nil
                 }
             if let needed {
-                _ = source.tell(needed)
+                _ = source.deliver(needed)
                 expected.append(needed)
             }
-            _ = source.tell(written(number))
+            _ = source.deliver(written(number))
             if number >= ServerEvents.capacity * 2 { expected.append(written(number)) }
         }
         source.end(with: .closed)
@@ -61,7 +61,7 @@ struct ServerEventTests {
     @Test("unread questions are refused beyond a limit, in number and in octets")
     func questions() async {
         let (events, source) = ServerEvents.make()
-        let taken = (0..<10_000).count { source.tell(written($0, needsAnswer: true)) }
+        let taken = (0..<10_000).count { source.deliver(written($0, needsAnswer: true)) }
         #expect(taken == ServerEvents.capacity / 4)
         #expect(events.droppedCount == 10_000 - taken)
         source.end(with: .closed)
@@ -70,7 +70,7 @@ struct ServerEventTests {
         var request = GATTWriteRequest(
             id: GATTRequestID(rawValue: 1), link: Self.link, writes: [], needsAnswer: true, owner: .local)
         request.writes = [GATTWrite(handle: 3, offset: 0, value: [UInt8](repeating: 0, count: 4096))]
-        #expect((0..<1000).count { _ in large.tell(.gatt(.write(request))) } < 64)
+        #expect((0..<1000).count { _ in large.deliver(.gatt(.write(request))) } < 64)
         _ = others
     }
 
@@ -87,13 +87,13 @@ struct ServerEventTests {
                     interval: .init(rawValue: 24), peripheralLatency: 0, supervisionTimeout: .init(rawValue: 100)),
                 attMTU: 23)
         }
-        _ = source.tell(.disconnected(link(0), .controllerLost))
+        _ = source.deliver(.disconnected(link(0), .controllerLost))
         for number in 1..<100_000 {
-            _ = source.tell(.connected(information(number)))
-            _ = source.tell(.gatt(.requestExpired(GATTRequestID(rawValue: UInt64(number)), link(number))))
-            _ = source.tell(.disconnected(link(number), .controllerLost))
+            _ = source.deliver(.connected(information(number)))
+            _ = source.deliver(.gatt(.requestExpired(GATTRequestID(rawValue: UInt64(number)), link(number))))
+            _ = source.deliver(.disconnected(link(number), .controllerLost))
         }
-        _ = source.tell(.connected(information(100_000)))
+        _ = source.deliver(.connected(information(100_000)))
         source.end(with: .closed)
         let left = await all(events)
         #expect(left.count <= ServerEvents.capacity)
@@ -127,7 +127,7 @@ struct ServerEventTests {
             }
         }
         for number in 0..<1000 {
-            _ = source.tell(written(number))
+            _ = source.deliver(written(number))
             if number % 10 == 0 { await Task.yield() }
         }
         source.end(with: .closed)
@@ -144,7 +144,7 @@ struct ServerEventTests {
             for try await _ in events { count += 1 }
             return count
         }
-        if waits { for number in 0..<100 { _ = source.tell(written(number)) } }
+        if waits { for number in 0..<100 { _ = source.deliver(written(number)) } }
         loop.cancel()
         #expect((try? await loop.value) != nil)
     }

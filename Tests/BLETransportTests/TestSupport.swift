@@ -163,13 +163,3 @@ enum Sample {
             + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: dataByteCount)
     }
 }
-
-/// What a tap has seen.
-final class Tapped: Sendable {
-    private let seen = Mutex<[(PacketDirection, [UInt8])]>([])
-
-    func add(_ direction: PacketDirection, _ packet: [UInt8]) { seen.withLock { $0.append((direction, packet)) } }
-
-    var packets: [[UInt8]] { seen.withLock { $0.map(\.1) } }
-    var directions: [PacketDirection] { seen.withLock { $0.map(\.0) } }
-}

@@ -22,10 +22,10 @@ struct HostileCaptureTests {
     func responses() {
         var collector = SessionCollector()
         let (command, response) = (data([0x52, 3, 0, 1]), data([0x0B, 1]))
-        collector.take(data: data([0x0A, 3, 0]).span.bytes, from: .hostToController, at: 0)
-        collector.take(data: response.span.bytes, from: .controllerToHost, at: 1)
-        for _ in 0..<Self.count { collector.take(data: command.span.bytes, from: .hostToController, at: 2) }
-        for _ in 0..<Self.count { collector.take(data: response.span.bytes, from: .controllerToHost, at: 3) }
+        collector.handle(data: data([0x0A, 3, 0]).span.bytes, from: .hostToController, at: 0)
+        collector.handle(data: response.span.bytes, from: .controllerToHost, at: 1)
+        for _ in 0..<Self.count { collector.handle(data: command.span.bytes, from: .hostToController, at: 2) }
+        for _ in 0..<Self.count { collector.handle(data: response.span.bytes, from: .controllerToHost, at: 3) }
         let sessions = collector.finish()
         #expect(sessions.count == 1)
         #expect(sessions.first?.exchanges.count == Self.count + 1)
@@ -37,14 +37,14 @@ struct HostileCaptureTests {
         var collector = SessionCollector()
         let request = data([0x0A, 3, 0])
         for number in 0..<Self.count {
-            collector.take(
+            collector.handle(
                 .leConnectionComplete(
                     .init(
                         status: .success, connectionHandle: ConnectionHandle(rawValue: 0x40), role: .central,
                         peerAddress: DeviceAddress(value: 0xC000_0000_0000 + UInt64(number), kind: .random),
                         interval: ConnectionInterval(rawValue: 24), latency: 0,
                         supervisionTimeout: SupervisionTimeout(rawValue: 100))))
-            collector.take(data: request.span.bytes, from: .hostToController, at: 0)
+            collector.handle(data: request.span.bytes, from: .hostToController, at: 0)
         }
         let sessions = collector.finish()
         #expect(sessions.count == SessionCollector.deviceLimit)
@@ -57,8 +57,8 @@ struct HostileCaptureTests {
         var collector = SessionCollector()
         let start: [UInt8] = [0x40, 0x20, 5, 0, 0xFF, 0xFF, 4, 0, 0x0A]
         let piece: [UInt8] = [0x40, 0x10, 1, 0, 7]
-        collector.take(data: start.span.bytes, from: .hostToController, at: 0)
-        for _ in 0..<0xFFFE { collector.take(data: piece.span.bytes, from: .hostToController, at: 0) }
+        collector.handle(data: start.span.bytes, from: .hostToController, at: 0)
+        for _ in 0..<0xFFFE { collector.handle(data: piece.span.bytes, from: .hostToController, at: 0) }
         #expect(collector.finish().first?.exchanges.first?.request.count == 0xFFFF)
     }
 
@@ -66,21 +66,21 @@ struct HostileCaptureTests {
     func logs() {
         let log = data([0x1B, 3, 0, 1], handle: 0x0EDC)
         var collector = SessionCollector()
-        collector.take(data: log.span.bytes, from: .controllerToHost, at: 0)
+        collector.handle(data: log.span.bytes, from: .controllerToHost, at: 0)
         #expect(collector.finish().isEmpty)
         // Sent by a host it is data.
         var sent = SessionCollector()
-        sent.take(data: data([0x0A, 3, 0], handle: 0x0EDC).span.bytes, from: .hostToController, at: 0)
+        sent.handle(data: data([0x0A, 3, 0], handle: 0x0EDC).span.bytes, from: .hostToController, at: 0)
         #expect(sent.finish().count == 1)
         var connected = SessionCollector()
-        connected.take(
+        connected.handle(
             .leConnectionComplete(
                 .init(
                     status: .success, connectionHandle: ConnectionHandle(rawValue: 0x0EDC), role: .central,
                     peerAddress: DeviceAddress(value: 0xC000_0000_0001, kind: .random),
                     interval: ConnectionInterval(rawValue: 24), latency: 0,
                     supervisionTimeout: SupervisionTimeout(rawValue: 100))))
-        connected.take(data: log.span.bytes, from: .controllerToHost, at: 0)
+        connected.handle(data: log.span.bytes, from: .controllerToHost, at: 0)
         #expect(connected.finish().count == 1)
     }
 

@@ -39,7 +39,7 @@ struct PlayedDeviceTests {
         configuration.makeVirtualTransport = { address in
             let air = SimulatedAir()
             let controller = air.addController()
-            session.join(air, PlayedPace(rate: rate), tell: tell)
+            session.join(air, PlayedPace(rate: rate), report: tell)
             return SimulatedTransport(air: air, controller: controller, address: address)
         }
         return try await Adapter.open("sim", configuration: configuration)

@@ -28,15 +28,15 @@ struct CentralRequestTests {
     /// A manager that is on and knows a connected peripheral, with nothing asked for yet.
     private func connected() -> (Listener, CBPeripheral) {
         let listener = make()
-        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        system.deliver(.stateChanged(.poweredOn, .allowedAlways))
         listener.settle()
         listener.manager.scanForPeripherals(withServices: nil)
-        system.tell(.discovered(PeripheralDescription(identifier: Self.peer, name: "Belt"), .init(), rssi: -40))
+        system.deliver(.discovered(PeripheralDescription(identifier: Self.peer, name: "Belt"), .init(), rssi: -40))
         listener.settle()
         listener.manager.stopScan()
         let peripheral = listener.peripherals[0]
         listener.manager.connect(peripheral)
-        system.tell(.connected(PeripheralDescription(identifier: Self.peer), maximumWriteLength: WriteLimits()))
+        system.deliver(.connected(PeripheralDescription(identifier: Self.peer), maximumWriteLength: WriteLimits()))
         listener.settle()
         _ = system.takeRequests()
         return (listener, peripheral)
@@ -60,7 +60,7 @@ struct CentralRequestTests {
     func mainQueue() async throws {
         let listener = PlainListener()
         let manager = CurrentSystem.$override.withValue(system) { CBCentralManager(delegate: listener, queue: nil) }
-        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        system.deliver(.stateChanged(.poweredOn, .allowedAlways))
         try await waitUntil("a state") { !listener.states.current.isEmpty }
         #expect(listener.states.current == [.poweredOn])
         #expect(listener.wasOnMain.current)
@@ -86,7 +86,7 @@ struct CentralRequestTests {
         let listener = make()
         #expect(listener.manager.state == .unknown)
         for state in [ManagerState.resetting, .unsupported, .unauthorized, .poweredOff, .poweredOn] {
-            system.tell(.stateChanged(state, .allowedAlways))
+            system.deliver(.stateChanged(state, .allowedAlways))
         }
         listener.settle()
         #expect(listener.states == [.resetting, .unsupported, .unauthorized, .poweredOff, .poweredOn])
@@ -136,7 +136,7 @@ struct CentralRequestTests {
         content.serviceData = [.init(uuid: Self.heart, data: [4])]
         content.txPower = -7
         content.isConnectable = true
-        system.tell(
+        system.deliver(
             .discovered(
                 PeripheralDescription(identifier: PeerIdentifier(high: 3, low: 4), name: "Scale"), content, rssi: -61))
         listener.settle()
@@ -191,13 +191,13 @@ struct CentralRequestTests {
         let newer = NewerListener()
         let queue = DispatchQueue(label: "newer")
         let manager = CurrentSystem.$override.withValue(system) { CBCentralManager(delegate: newer, queue: queue) }
-        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        system.deliver(.stateChanged(.poweredOn, .allowedAlways))
         manager.channel.queue.sync {}
         manager.scanForPeripherals(withServices: nil)
-        system.tell(.discovered(PeripheralDescription(identifier: Self.peer), .init(), rssi: -40))
-        system.tell(.connected(PeripheralDescription(identifier: Self.peer), maximumWriteLength: WriteLimits()))
+        system.deliver(.discovered(PeripheralDescription(identifier: Self.peer), .init(), rssi: -40))
+        system.deliver(.connected(PeripheralDescription(identifier: Self.peer), maximumWriteLength: WriteLimits()))
         let before = Date().timeIntervalSinceReferenceDate
-        system.tell(
+        system.deliver(
             .disconnected(Self.peer, .coreBluetooth(.connectionTimeout), microseconds: .max / 2, isReconnecting: true))
         manager.channel.queue.sync {}
         #expect(newer.calls.current == ["newer true CBErrorDomain 6"])
@@ -223,7 +223,7 @@ struct CentralRequestTests {
                 ]))
         listener.forget(keepingPeripherals: true)
         for isConnected in [true, false] {
-            system.tell(.connectionEvent(PeripheralDescription(identifier: Self.peer), isConnected: isConnected))
+            system.deliver(.connectionEvent(PeripheralDescription(identifier: Self.peer), isConnected: isConnected))
         }
         listener.settle()
         #expect(listener.calls == ["event 1", "event 0"])
@@ -237,10 +237,10 @@ struct CentralRequestTests {
         listener.forget()
         listener.manager.cancelPeripheralConnection(peripheral)
         #expect(system.takeRequests() == .central([.cancelConnection(Self.peer)]))
-        system.tell(.disconnected(Self.peer, nil, microseconds: 0, isReconnecting: false))
+        system.deliver(.disconnected(Self.peer, nil, microseconds: 0, isReconnecting: false))
         listener.manager.connect(peripheral)
-        system.tell(.connectionFailed(Self.peer, .coreBluetooth(.connectionFailed)))
-        system.tell(
+        system.deliver(.connectionFailed(Self.peer, .coreBluetooth(.connectionFailed)))
+        system.deliver(
             .disconnected(Self.peer, .coreBluetooth(.connectionTimeout), microseconds: 0, isReconnecting: false))
         listener.settle()
         #expect(listener.calls == ["disconnected nil", "failed CBErrorDomain 10", "disconnected CBErrorDomain 6"])
@@ -250,7 +250,7 @@ struct CentralRequestTests {
     @Test("requests to a peripheral are what its methods say (SPEC CEN-11 to CEN-13, CEN-15, CEN-19 to CEN-21)")
     func requests() throws {
         let (listener, peripheral) = connected()
-        system.tell(.peripheral(Self.peer, .servicesDiscovered([Self.service], nil)))
+        system.deliver(.peripheral(Self.peer, .servicesDiscovered([Self.service], nil)))
         listener.settle()
         let service = try #require(peripheral.services?.first)
         let value = try #require(service.characteristics?.last)
@@ -290,8 +290,8 @@ struct CentralRequestTests {
                 writeLimits: WriteLimits()),
         ]
         let scan = ScanOptions(services: [Self.battery], allowsDuplicates: true, solicitedServices: [Self.heart])
-        system.tell(.willRestoreCentral(RestoredCentral(peripherals: peripherals, scan: scan)))
-        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        system.deliver(.willRestoreCentral(RestoredCentral(peripherals: peripherals, scan: scan)))
+        system.deliver(.stateChanged(.poweredOn, .allowedAlways))
         listener.settle()
         #expect(listener.calls == ["willRestore"])
         let restored = try #require(listener.restored["kCBRestoredPeripherals"] as? [CBPeripheral])
@@ -322,7 +322,7 @@ struct CentralRequestTests {
     @Test("inactive parts are not in the restoration dictionary (SPEC SPR-12)")
     func restoresLess() {
         let listener = make([CBCentralManagerOptionRestoreIdentifierKey: "belt"])
-        system.tell(.willRestoreCentral(RestoredCentral(scan: ScanOptions(services: [Self.heart]))))
+        system.deliver(.willRestoreCentral(RestoredCentral(scan: ScanOptions(services: [Self.heart]))))
         listener.settle()
         #expect(listener.restored.keys.sorted() == ["kCBRestoredScanOptions", "kCBRestoredScanServices"])
         #expect((listener.restored["kCBRestoredScanOptions"] as? [String: Any])?.isEmpty == true)
@@ -338,8 +338,8 @@ struct CentralRequestTests {
             CBCentralManager(
                 delegate: listener, queue: queue, options: [CBCentralManagerOptionRestoreIdentifierKey: "belt"])
         }
-        system.tell(.willRestoreCentral(RestoredCentral()))
-        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        system.deliver(.willRestoreCentral(RestoredCentral()))
+        system.deliver(.stateChanged(.poweredOn, .allowedAlways))
         manager.channel.queue.sync {}
         #expect(listener.states.current == [.poweredOn])
         #expect(
@@ -371,7 +371,7 @@ struct CentralRequestTests {
 
     /// A delegate that keeps what it is told, on a queue of its own.
     private final class Listener: NSObject, @unchecked Sendable, CBCentralManagerDelegate {
-        // @unchecked Sendable holds because a test looks only after `settle`.
+        // @unchecked Sendable is safe because a test looks only after `settle`.
         let queue = DispatchQueue(label: "listener")
         var manager: CBCentralManager!
         private(set) var calls: [String] = []
@@ -432,7 +432,7 @@ struct CentralRequestTests {
 
     /// A delegate that has both methods of disconnection.
     private final class NewerListener: NSObject, @unchecked Sendable, CBCentralManagerDelegate {
-        // @unchecked Sendable holds because what it keeps is under a lock.
+        // @unchecked Sendable is safe because what it keeps is under a lock.
         let calls = Locked<[String]>([])
         let timestamps = Locked<[CFAbsoluteTime]>([])
         let peripheral = Locked<CBPeripheral?>(nil)
@@ -463,7 +463,7 @@ struct CentralRequestTests {
 
     /// A delegate with nothing but what every delegate must have.
     private final class PlainListener: NSObject, @unchecked Sendable, CBCentralManagerDelegate {
-        // @unchecked Sendable holds because what it keeps is under a lock.
+        // @unchecked Sendable is safe because what it keeps is under a lock.
         let states = Locked<[CBManagerState]>([])
         let wasOnMain = Locked(false)
 

@@ -16,7 +16,7 @@ struct ChannelEndTests {
 
     /// A delegate that keeps what it is told, on a queue of its own.
     private final class Listener: NSObject, @unchecked Sendable, CBCentralManagerDelegate, CBPeripheralDelegate {
-        // @unchecked Sendable holds because a test looks only after `settle`.
+        // @unchecked Sendable is safe because a test looks only after `settle`.
         let queue = DispatchQueue(label: "listener")
         var manager: CBCentralManager!
         var peripherals: [CBPeripheral] = []
@@ -41,7 +41,7 @@ struct ChannelEndTests {
     }
 
     private func connect() {
-        system.tell(.connected(PeripheralDescription(identifier: Self.peer), maximumWriteLength: WriteLimits()))
+        system.deliver(.connected(PeripheralDescription(identifier: Self.peer), maximumWriteLength: WriteLimits()))
     }
 
     private func connected() -> Listener {
@@ -49,18 +49,18 @@ struct ChannelEndTests {
         listener.manager = CurrentSystem.$override.withValue(system) {
             CBCentralManager(delegate: listener, queue: listener.queue)
         }
-        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        system.deliver(.stateChanged(.poweredOn, .allowedAlways))
         listener.settle()
         listener.manager.scanForPeripherals(withServices: nil)
-        system.tell(.discovered(PeripheralDescription(identifier: Self.peer, name: "Belt"), .init(), rssi: -40))
+        system.deliver(.discovered(PeripheralDescription(identifier: Self.peer, name: "Belt"), .init(), rssi: -40))
         connect()
         listener.settle()
         return listener
     }
 
     private func open(_ listener: Listener) throws -> CBL2CAPChannel {
-        system.tell(.peripheral(Self.peer, .channelOpened(Self.number, psm: 0x80, nil)))
-        system.tell(.channel(Self.number, .canSend(count: 100)))
+        system.deliver(.peripheral(Self.peer, .channelOpened(Self.number, psm: 0x80, nil)))
+        system.deliver(.channel(Self.number, .canSend(count: 100)))
         listener.settle()
         let channel = try #require(listener.channels.last)
         channel.inputStream.open()
@@ -72,10 +72,10 @@ struct ChannelEndTests {
     func sameNumber() throws {
         let listener = connected()
         let before = try open(listener)
-        system.tell(.channel(Self.number, .received([1, 2, 3])))
+        system.deliver(.channel(Self.number, .received([1, 2, 3])))
         // The daemon is gone, and nobody closes what was open.
-        system.tell(.stateChanged(.resetting, .allowedAlways))
-        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        system.deliver(.stateChanged(.resetting, .allowedAlways))
+        system.deliver(.stateChanged(.poweredOn, .allowedAlways))
         connect()
         let after = try open(listener)
         _ = system.takeRequests()
@@ -85,7 +85,7 @@ struct ChannelEndTests {
         #expect(!after.inputStream.hasBytesAvailable)
         #expect(unsafe after.outputStream.write(octet, maxLength: 1) == 1)
         #expect(system.takeRequests() == [.channel(Self.number, .send([9]))])
-        system.tell(.channel(Self.number, .received([4])))
+        system.deliver(.channel(Self.number, .received([4])))
         listener.settle()
         // What had come before can still be read.
         var octets = [UInt8](repeating: 0, count: 8)

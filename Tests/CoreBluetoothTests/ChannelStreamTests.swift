@@ -9,7 +9,7 @@ import Testing
 struct ChannelStreamTests {
     /// A delegate that reads as much as it may and closes at the end.
     final class Listener: NSObject, StreamDelegate, @unchecked Sendable {
-        // @unchecked Sendable holds because what it writes down is under a lock.
+        // @unchecked Sendable is safe because what it writes down is under a lock.
         struct Seen {
             var events: [String] = []
             var octets: [UInt8] = []
@@ -57,7 +57,7 @@ struct ChannelStreamTests {
 
     /// A thread that does nothing but run its loop, until nothing is scheduled there.
     final class LoopThread: @unchecked Sendable {
-        // @unchecked Sendable holds because what changes is under a lock.
+        // @unchecked Sendable is safe because what changes is under a lock.
         private let hasEnded = Locked(false)
 
         /// - Parameter prepare: schedules something, else the loop ends at once.

@@ -9,7 +9,7 @@ import Testing
 struct ChannelTests {
     /// Both ends of one channel.
     private final class Ends: @unchecked Sendable {
-        // @unchecked Sendable holds because the streams of a channel may be used from any thread.
+        // @unchecked Sendable is safe because the streams of a channel may be used from any thread.
         let central: CBL2CAPChannel
         let peripheral: CBL2CAPChannel
         let client: CentralProbe

@@ -16,7 +16,7 @@ struct ForeignSourceTests {
     private let system = ScriptedSystem()
 
     private final class Delegate: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-        // @unchecked Sendable holds because the list is touched on the manager's queue alone.
+        // @unchecked Sendable is safe because the list is touched on the manager's queue alone.
         var calls: [String] = []
         var onState: ((CBCentralManager) -> Void)?
         func centralManagerDidUpdateState(_ central: CBCentralManager) {
@@ -41,7 +41,7 @@ struct ForeignSourceTests {
         let delegate = Delegate()
         delegate.onState = { $0.delegate = delegate }
         let manager = manager(delegate)
-        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        system.deliver(.stateChanged(.poweredOn, .allowedAlways))
         settle(manager)
         manager.delegate = delegate
         let other = Delegate()
@@ -49,7 +49,7 @@ struct ForeignSourceTests {
         manager.delegate = delegate
         settle(manager)
         #expect(delegate.calls == ["poweredOn"] && other.calls.isEmpty)
-        system.tell(.stateChanged(.poweredOff, .allowedAlways))
+        system.deliver(.stateChanged(.poweredOff, .allowedAlways))
         settle(manager)
         #expect(delegate.calls == ["poweredOn", "poweredOff"])
     }
@@ -57,7 +57,7 @@ struct ForeignSourceTests {
     @Test("the first delegate gets the state, once, even if it is set after the first state")
     func lateDelegate() {
         let manager = manager(nil)
-        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        system.deliver(.stateChanged(.poweredOn, .allowedAlways))
         settle(manager)
         let delegate = Delegate()
         manager.delegate = delegate
@@ -135,7 +135,7 @@ struct ForeignSourceTests {
     func states() async throws {
         let delegate = Delegate()
         let manager = manager(delegate)
-        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        system.deliver(.stateChanged(.poweredOn, .allowedAlways))
         let description = PeripheralDescription(identifier: PeerIdentifier(high: 1, low: 2))
         var peripheral: CBPeripheral? = manager.known.object(of: description.identifier) {
             CBPeripheral(description, channel: manager.channel, table: manager.known)
@@ -144,12 +144,12 @@ struct ForeignSourceTests {
         let states = try #require(peripheral).states
         settle(manager)
         manager.connect(try #require(peripheral))
-        system.tell(.connected(description, maximumWriteLength: WriteLimits()))
-        system.tell(.peripheral(description.identifier, .rssiRead(rssi: -52, nil)))
+        system.deliver(.connected(description, maximumWriteLength: WriteLimits()))
+        system.deliver(.peripheral(description.identifier, .rssiRead(rssi: -52, nil)))
         settle(manager)
         #expect(peripheral?.value(forKey: "RSSI") as? NSNumber == -52)
         #expect(delegate.calls.last == "rssi")
-        system.tell(.disconnected(description.identifier, nil, microseconds: 0, isReconnecting: false))
+        system.deliver(.disconnected(description.identifier, nil, microseconds: 0, isReconnecting: false))
         settle(manager)
         peripheral = nil
         var seen: [CBPeripheralState] = []

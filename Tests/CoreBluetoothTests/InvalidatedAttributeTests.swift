@@ -28,10 +28,10 @@ struct InvalidatedAttributeTests {
         listener.manager = CurrentSystem.$override.withValue(system) {
             CBCentralManager(delegate: listener, queue: listener.queue)
         }
-        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        system.deliver(.stateChanged(.poweredOn, .allowedAlways))
         listener.settle()
         listener.manager.scanForPeripherals(withServices: nil)
-        system.tell(.discovered(PeripheralDescription(identifier: Self.peer, name: "Belt"), .init(), rssi: -40))
+        system.deliver(.discovered(PeripheralDescription(identifier: Self.peer, name: "Belt"), .init(), rssi: -40))
         listener.settle()
         let peripheral = try #require(listener.peripheral)
         peripheral.delegate = listener
@@ -40,12 +40,12 @@ struct InvalidatedAttributeTests {
     }
 
     private func connect() {
-        system.tell(.connected(PeripheralDescription(identifier: Self.peer), maximumWriteLength: WriteLimits()))
-        tell(.servicesDiscovered([Self.service], nil))
+        system.deliver(.connected(PeripheralDescription(identifier: Self.peer), maximumWriteLength: WriteLimits()))
+        deliver(.servicesDiscovered([Self.service], nil))
     }
 
-    private func tell(_ event: PeripheralEvent) {
-        system.tell(.peripheral(Self.peer, event))
+    private func deliver(_ event: PeripheralEvent) {
+        system.deliver(.peripheral(Self.peer, event))
         listener.settle()
     }
 
@@ -55,7 +55,7 @@ struct InvalidatedAttributeTests {
         let service = try #require(peripheral.services?.first)
         let characteristic = try #require(service.characteristics?.first)
         let descriptor = try #require(characteristic.descriptors?.first)
-        tell(.servicesModified(invalidated: [Self.service.id]))
+        deliver(.servicesModified(invalidated: [Self.service.id]))
         _ = system.takeRequests()
         listener.forget()
         peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse)
@@ -82,15 +82,15 @@ struct InvalidatedAttributeTests {
         let peripheral = try connected()
         let characteristic = try #require(peripheral.services?.first?.characteristics?.first)
         peripheral.writeValue(Data([1]), for: characteristic, type: .withResponse)
-        tell(.servicesModified(invalidated: [Self.service.id]))
-        tell(.valueWritten(characteristic: Self.characteristic.id, .att(.invalidHandle)))
+        deliver(.servicesModified(invalidated: [Self.service.id]))
+        deliver(.valueWritten(characteristic: Self.characteristic.id, .att(.invalidHandle)))
         #expect(listener.calls.last == "written 2A39 CBATTErrorDomain 1")
 
-        system.tell(
+        system.deliver(
             .disconnected(Self.peer, .coreBluetooth(.peripheralDisconnected), microseconds: 0, isReconnecting: false))
         connect()
         listener.forget()
-        tell(.valueWritten(characteristic: Self.characteristic.id, nil))
+        deliver(.valueWritten(characteristic: Self.characteristic.id, nil))
         #expect(listener.calls == ["written 2A39 nil"])
         #expect(listener.last !== characteristic)
         peripheral.writeValue(Data([1]), for: characteristic, type: .withResponse)
@@ -102,18 +102,19 @@ struct InvalidatedAttributeTests {
     func strangers() throws {
         let peripheral = try connected()
         let characteristic = try #require(peripheral.services?.first?.characteristics?.first)
-        system.tell(.discovered(PeripheralDescription(identifier: PeerIdentifier(high: 3, low: 4)), .init(), rssi: -40))
+        system.deliver(
+            .discovered(PeripheralDescription(identifier: PeerIdentifier(high: 3, low: 4)), .init(), rssi: -40))
         listener.settle()
         let other = try #require(listener.peripheral)
         other.delegate = listener
-        system.tell(
+        system.deliver(
             .connected(
                 PeripheralDescription(identifier: PeerIdentifier(high: 3, low: 4)), maximumWriteLength: WriteLimits()))
         listener.settle()
         listener.forget()
         other.readValue(for: characteristic)
-        tell(.servicesModified(invalidated: [Self.service.id]))
-        system.tell(.disconnected(Self.peer, nil, microseconds: 0, isReconnecting: false))
+        deliver(.servicesModified(invalidated: [Self.service.id]))
+        system.deliver(.disconnected(Self.peer, nil, microseconds: 0, isReconnecting: false))
         listener.settle()
         listener.forget()
         peripheral.readValue(for: characteristic)
@@ -124,7 +125,7 @@ struct InvalidatedAttributeTests {
 
     /// A delegate that keeps what it is told, on a queue of its own.
     private final class Listener: NSObject, @unchecked Sendable, CBCentralManagerDelegate, CBPeripheralDelegate {
-        // @unchecked Sendable holds because a test looks only after `settle`.
+        // @unchecked Sendable is safe because a test looks only after `settle`.
         let queue = DispatchQueue(label: "listener")
         var manager: CBCentralManager!
         private(set) var calls: [String] = []

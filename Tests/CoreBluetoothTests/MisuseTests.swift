@@ -231,7 +231,7 @@ struct MisuseTests {
     @Test("a delegate that does not restore is logged when there was something to restore (SPEC SPR-9)")
     func restorationNotImplemented() async throws {
         final class Deaf: NSObject, CBCentralManagerDelegate, CBPeripheralManagerDelegate, @unchecked Sendable {
-            // @unchecked Sendable holds because there is nothing in it.
+            // @unchecked Sendable is safe because there is nothing in it.
             func centralManagerDidUpdateState(_ central: CBCentralManager) {}
             func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {}
         }

@@ -29,7 +29,7 @@ struct PeripheralRequestTests {
     /// A manager that has been told that it is on.
     private func powered() -> Listener {
         let listener = make()
-        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        system.deliver(.stateChanged(.poweredOn, .allowedAlways))
         listener.settle()
         return listener
     }
@@ -45,7 +45,7 @@ struct PeripheralRequestTests {
         listener.manager.add(service)
         listener.settle()
         for case .peripheral(.addService(let service)) in system.takeRequests() {
-            system.tell(.serviceAdded(service.id, nil))
+            system.deliver(.serviceAdded(service.id, nil))
         }
         listener.settle()
         #expect(listener.calls == ["state poweredOn", "added 180D nil"])
@@ -68,13 +68,13 @@ struct PeripheralRequestTests {
                 .createPeripheral(ManagerOptions(restoreIdentifier: "door", showsPowerAlert: true))
             ])
         #expect(listener.manager.state == .unknown && listener.calls.isEmpty)
-        for state in [ManagerState.poweredOff, .poweredOn] { system.tell(.stateChanged(state, .allowedAlways)) }
+        for state in [ManagerState.poweredOff, .poweredOn] { system.deliver(.stateChanged(state, .allowedAlways)) }
         listener.settle()
         #expect(listener.calls == ["state poweredOff", "state poweredOn"])
 
         let onMain = Listener()
         onMain.manager = CurrentSystem.$override.withValue(system) { CBPeripheralManager(delegate: onMain, queue: nil) }
-        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        system.deliver(.stateChanged(.poweredOn, .allowedAlways))
         try await waitUntil("a call on the main queue") { onMain.wasOnMain.current }
     }
 
@@ -120,8 +120,8 @@ struct PeripheralRequestTests {
         #expect(characteristics.map(\.value) == [[1], nil])
         #expect(characteristics[1].descriptors.map(\.value) == [Array("Beats".utf8)])
 
-        system.tell(.serviceAdded(services[0].id, nil))
-        system.tell(.serviceAdded(services[1].id, .coreBluetooth(.uuidNotAllowed)))
+        system.deliver(.serviceAdded(services[0].id, nil))
+        system.deliver(.serviceAdded(services[1].id, .coreBluetooth(.uuidNotAllowed)))
         listener.settle()
         #expect(listener.calls == ["added 180F nil", "added 180D CBErrorDomain 8"])
     }
@@ -133,12 +133,12 @@ struct PeripheralRequestTests {
         _ = system.takeRequests()
         listener.manager.add(service)
         #expect(system.takeRequests().isEmpty && !service.isPublished)
-        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        system.deliver(.stateChanged(.poweredOn, .allowedAlways))
         listener.settle()
         listener.manager.add(service)
         #expect(system.takeRequests().count == 1 && service.isPublished)
-        system.tell(.advertisingStarted(nil))
-        system.tell(.stateChanged(.poweredOff, .allowedAlways))
+        system.deliver(.advertisingStarted(nil))
+        system.deliver(.stateChanged(.poweredOff, .allowedAlways))
         listener.settle()
         listener.manager.remove(service)
         listener.manager.removeAllServices()
@@ -156,7 +156,7 @@ struct PeripheralRequestTests {
         listener.manager.startAdvertising([
             CBAdvertisementDataLocalNameKey: "Heart", CBAdvertisementDataServiceUUIDsKey: [CBUUID(string: "180D")],
         ])
-        system.tell(.advertisingStarted(nil))
+        system.deliver(.advertisingStarted(nil))
         listener.settle()
         #expect(listener.manager.isAdvertising)
         listener.manager.stopAdvertising()
@@ -167,7 +167,7 @@ struct PeripheralRequestTests {
             CBAdvertisementDataSolicitedServiceUUIDsKey, CBAdvertisementDataTxPowerLevelKey, "mine",
         ]
         for key in keys { listener.manager.startAdvertising([CBAdvertisementDataLocalNameKey: "Heart", key: 1]) }
-        system.tell(.advertisingStarted(.coreBluetooth(.invalidParameters)))
+        system.deliver(.advertisingStarted(.coreBluetooth(.invalidParameters)))
         listener.settle()
         #expect(!listener.manager.isAdvertising)
         #expect(listener.calls == ["advertising nil", "advertising CBErrorDomain 1"])
@@ -187,7 +187,7 @@ struct PeripheralRequestTests {
     func reads() throws {
         let (listener, characteristic) = published()
         for number in 1...2 {
-            system.tell(
+            system.deliver(
                 .readRequest(
                     CentralReadRequest(
                         id: ATTRequestID(rawValue: UInt64(number)), central: Self.remote,
@@ -226,7 +226,7 @@ struct PeripheralRequestTests {
                         .init(characteristic: last, offset: 2, value: [3]),
                     ]))
         }
-        system.tell(group(1, id(characteristic)))
+        system.deliver(group(1, id(characteristic)))
         listener.settle()
         #expect(listener.calls == ["write 2"])
         #expect(listener.requests.map(\.offset) == [0, 2])
@@ -234,7 +234,7 @@ struct PeripheralRequestTests {
         listener.manager.respond(to: try #require(listener.requests.first), withResult: .insufficientResources)
         #expect(system.takeRequests() == .peripheral([.respond(ATTRequestID(rawValue: 1), code: 17, value: [])]))
         listener.forget()
-        system.tell(group(2, LocalAttributeID(rawValue: 99)))
+        system.deliver(group(2, LocalAttributeID(rawValue: 99)))
         listener.settle()
         #expect(listener.calls.isEmpty)
         #expect(system.takeRequests() == .peripheral([.respond(ATTRequestID(rawValue: 2), code: 14, value: [])]))
@@ -246,7 +246,7 @@ struct PeripheralRequestTests {
     func updates() {
         let (listener, characteristic) = published()
         for central in [Self.remote, Self.second] {
-            system.tell(.subscribed(central, characteristic: id(characteristic)))
+            system.deliver(.subscribed(central, characteristic: id(characteristic)))
         }
         listener.settle()
         #expect(listener.centrals.map(\.maximumUpdateValueLength) == [100, 20])
@@ -266,8 +266,8 @@ struct PeripheralRequestTests {
                     .updateValue(query, id(characteristic), value: [1], centrals: nil),
                     .updateValue(query, id(characteristic), value: [2], centrals: [Self.second.identifier]),
                 ]))
-        system.tell(.readyToUpdateSubscribers)
-        system.tell(.unsubscribed(Self.remote, characteristic: id(characteristic)))
+        system.deliver(.readyToUpdateSubscribers)
+        system.deliver(.unsubscribed(Self.remote, characteristic: id(characteristic)))
         listener.settle()
         #expect(listener.calls == ["subscribed 2A37", "subscribed 2A37", "ready", "unsubscribed 2A37"])
         #expect(characteristic.subscribedCentrals == [listener.centrals[1]])
@@ -295,7 +295,7 @@ struct PeripheralRequestTests {
                     id: LocalAttributeID(rawValue: 5), uuid: BluetoothUUID(UInt16(0x2A38)), properties: 0x02,
                     permissions: 0x01, value: [1]),
             ])
-        system.tell(
+        system.deliver(
             .willRestorePeripheral(
                 RestoredPeripheral(
                     services: [inner, outer],
@@ -324,7 +324,7 @@ struct PeripheralRequestTests {
         #expect(data[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] == [CBUUID(string: "180D")])
         #expect(listener.manager.isAdvertising)
         // What is restored is published: requests for it find it, and it is not added again.
-        system.tell(
+        system.deliver(
             .readRequest(
                 CentralReadRequest(
                     id: ATTRequestID(rawValue: 1), central: Self.remote, characteristic: measurement, offset: 0)))
@@ -337,7 +337,7 @@ struct PeripheralRequestTests {
 
     /// A delegate that keeps what it is told, on a queue of its own.
     private final class Listener: NSObject, @unchecked Sendable, CBPeripheralManagerDelegate {
-        // @unchecked Sendable holds because a test looks only after `settle`, but for what is under a lock.
+        // @unchecked Sendable is safe because a test looks only after `settle`, but for what is under a lock.
         let queue = DispatchQueue(label: "listener")
         let wasOnMain = Locked(false)
         var manager: CBPeripheralManager!

@@ -14,7 +14,7 @@ struct ReportedAdvertisementsTests {
     private static let device = PeerIdentifier(high: 3, low: 4)
 
     private final class Listener: NSObject, @unchecked Sendable, CBCentralManagerDelegate {
-        // @unchecked Sendable holds because a test looks only after `settle`.
+        // @unchecked Sendable is safe because a test looks only after `settle`.
         let queue = DispatchQueue(label: "listener")
         var manager: CBCentralManager!
         var signals: [Int] = []
@@ -33,7 +33,7 @@ struct ReportedAdvertisementsTests {
         listener.manager = CurrentSystem.$override.withValue(system) {
             CBCentralManager(delegate: listener, queue: listener.queue)
         }
-        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        system.deliver(.stateChanged(.poweredOn, .allowedAlways))
         listener.settle()
         return listener
     }
@@ -46,34 +46,34 @@ struct ReportedAdvertisementsTests {
         var content = AdvertisementContent()
         content.localName = "Scale"
         content.manufacturerData = [1]
-        func tell(_ rssi: Int8, _ change: (inout AdvertisementContent) -> Void = { _ in }) {
+        func deliver(_ rssi: Int8, _ change: (inout AdvertisementContent) -> Void = { _ in }) {
             content.microseconds += 1000
             change(&content)
             let description = PeripheralDescription(identifier: Self.device, name: "Scale")
-            system.tell(.discovered(description, content, rssi: rssi))
+            system.deliver(.discovered(description, content, rssi: rssi))
             listener.settle()
         }
         listener.manager.scanForPeripherals(withServices: nil)
-        tell(-60)
-        tell(-61)
-        tell(-62) { $0.manufacturerData = [2] }
-        tell(-63)
-        tell(-64) { $0.manufacturerData = [1] }
-        tell(-65) { $0.isConnectable = true }
-        tell(-66) { $0.serviceUUIDs = [BluetoothUUID(UInt16(0x180D))] }
-        tell(-67)
+        deliver(-60)
+        deliver(-61)
+        deliver(-62) { $0.manufacturerData = [2] }
+        deliver(-63)
+        deliver(-64) { $0.manufacturerData = [1] }
+        deliver(-65) { $0.isConnectable = true }
+        deliver(-66) { $0.serviceUUIDs = [BluetoothUUID(UInt16(0x180D))] }
+        deliver(-67)
         #expect(listener.signals == [-60, -62, -64, -65, -66])
         // Another scan reports it once more, and one with duplicates always.
         listener.signals = []
         listener.manager.scanForPeripherals(withServices: nil)
-        tell(-70)
-        tell(-71)
+        deliver(-70)
+        deliver(-71)
         #expect(listener.signals == [-70])
         listener.signals = []
         listener.manager.scanForPeripherals(
             withServices: nil, options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
-        tell(-80)
-        tell(-81)
+        deliver(-80)
+        deliver(-81)
         #expect(listener.signals == [-80, -81])
     }
 
@@ -84,7 +84,7 @@ struct ReportedAdvertisementsTests {
         // The second manager is the one that the system tells.
         for (low, rssi) in [(4, -1), (5, -2), (4, -3), (5, -4)] as [(UInt64, Int8)] {
             let description = PeripheralDescription(identifier: PeerIdentifier(high: 3, low: low))
-            system.tell(.discovered(description, AdvertisementContent(), rssi: rssi))
+            system.deliver(.discovered(description, AdvertisementContent(), rssi: rssi))
         }
         for listener in listeners { listener.settle() }
         #expect(listeners[0].signals == [] && listeners[1].signals == [-1, -2])

@@ -264,7 +264,7 @@ struct RestorationTests {
     func mistakes(manifest: String, words: String) throws {
         var environment = AppEnvironment([:])
         do {
-            try environment.take(manifest: Data(manifest.utf8))
+            try environment.apply(manifest: Data(manifest.utf8))
             Issue.record("it is accepted")
         } catch {
             #expect("\(error)".contains(words) && !"\(error)".contains("\n"), "\(error)")

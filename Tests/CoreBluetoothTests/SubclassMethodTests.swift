@@ -111,7 +111,7 @@ struct SubclassMethodTests {
         let delegate = ForeignDelegates.restorable(heard)
         let queue = DispatchQueue(label: "delegate")
         let manager = CurrentSystem.$override.withValue(system) { CBCentralManager(delegate: delegate, queue: queue) }
-        system.tell(.willRestoreCentral(RestoredCentral(scan: ScanOptions(services: []))))
+        system.deliver(.willRestoreCentral(RestoredCentral(scan: ScanOptions(services: []))))
         manager.channel.queue.sync {}
         #expect(heard.lines.count == 1)
         withExtendedLifetime(delegate) {}

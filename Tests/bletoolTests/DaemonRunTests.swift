@@ -53,7 +53,7 @@ struct DaemonRunTests {
 }
 
 private final class RunningDaemon: @unchecked Sendable {
-    // @unchecked Sendable holds because the daemon is touched on the loop's thread alone.
+    // @unchecked Sendable is safe because the daemon is touched only on the loop's thread.
     let path = "@jelling-\(UUID())"
     private let loop: EventLoop
     private let daemon: Daemon

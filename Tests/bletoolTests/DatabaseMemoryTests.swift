@@ -41,15 +41,15 @@ struct DatabaseMemoryTests {
         let folder = try TestFolder()
         let (first, second) = (memory(folder), memory(folder, DeviceAddress("00:AA:01:00:00:00")!))
         #expect(first.recall() == nil)
-        try first.keep(Self.database(1))
-        try second.keep(Self.database(2, characteristics: 5))
+        try first.save(Self.database(1))
+        try second.save(Self.database(2, characteristics: 5))
         #expect(first.recall() == Self.database(1))
-        try first.keep(Self.database(3))
+        try first.save(Self.database(3))
         #expect(first.recall() == Self.database(3))
         first.forget()
         #expect(first.recall() == nil)
         #expect(second.recall() == Self.database(2, characteristics: 5))
-        try second.keep(KnownDatabase(hash: nil, contents: Self.database(2).contents))
+        try second.save(KnownDatabase(hash: nil, contents: Self.database(2).contents))
         #expect(second.recall() == nil)
     }
 
@@ -60,11 +60,11 @@ struct DatabaseMemoryTests {
             let text = "C0:DE:00:00:01:\(Hexadecimal.text([UInt8(number)]))/random"
             return memory(folder, try #require(DeviceAddress(text)))
         }
-        for number in 0...DatabaseMemory.capacity { try device(number).keep(Self.database(UInt8(number))) }
+        for number in 0...DatabaseMemory.capacity { try device(number).save(Self.database(UInt8(number))) }
         #expect(try device(0).recall() == nil)
         #expect(try device(1).recall() == Self.database(1))
         #expect(try device(DatabaseMemory.capacity).recall() != nil)
-        try device(50).keep(Self.database(9, characteristics: 2000))
+        try device(50).save(Self.database(9, characteristics: 2000))
         #expect(try device(50).recall() == nil)
         #expect(try device(2).recall() == Self.database(2))
     }

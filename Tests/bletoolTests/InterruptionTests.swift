@@ -10,8 +10,8 @@ struct InterruptionTests {
         let count = Counter()
         interruption.onRequest { count.increment() }
         let first = ContinuousClock.now
-        #expect(!interruption.takeSignal(at: first))
-        #expect(!interruption.takeSignal(at: first + .milliseconds(milliseconds)))
+        #expect(!interruption.receiveSignal(at: first))
+        #expect(!interruption.receiveSignal(at: first + .milliseconds(milliseconds)))
         #expect(count.value == 1)
     }
 
@@ -19,15 +19,15 @@ struct InterruptionTests {
     func forced() {
         let interruption = Interruption()
         let first = ContinuousClock.now
-        #expect(!interruption.takeSignal(at: first))
-        #expect(interruption.takeSignal(at: first + .seconds(1)))
+        #expect(!interruption.receiveSignal(at: first))
+        #expect(interruption.receiveSignal(at: first + .seconds(1)))
     }
 
     @Test("a signal that comes before the work begins ends it when it begins")
     func early() {
         let interruption = Interruption()
         let count = Counter()
-        _ = interruption.takeSignal(at: .now)
+        _ = interruption.receiveSignal(at: .now)
         interruption.onRequest { count.increment() }
         #expect(count.value == 1)
     }

@@ -14,8 +14,8 @@ struct KeyParserTests {
         ]
         for place in 0...bytes.count {
             var parser = KeyParser()
-            let first = parser.take(bytes[..<place])
-            let second = parser.take(bytes[place...])
+            let first = parser.parse(bytes[..<place])
+            let second = parser.parse(bytes[place...])
             #expect(first + second == keys)
             #expect(!parser.isWaiting)
         }
@@ -24,18 +24,18 @@ struct KeyParserTests {
     @Test("an escape alone is a key after a moment; unknown sequences are ignored")
     func alone() {
         var parser = KeyParser()
-        var keys = parser.take([0x1B])
+        var keys = parser.parse([0x1B])
         #expect(keys == [] && parser.isWaiting)
         keys = parser.settle()
         #expect(keys == [.escape])
-        keys = parser.take([0x1B, 0x5B, 0x39, 0x39, 0x7E, 0x62])
+        keys = parser.parse([0x1B, 0x5B, 0x39, 0x39, 0x7E, 0x62])
         #expect(keys == [.character("b")])
-        keys = parser.take([0xFF, 0xC3])
+        keys = parser.parse([0xFF, 0xC3])
         #expect(keys == [])
         keys = parser.settle()
         #expect(keys == [])
-        _ = parser.take([0x1B, 0x5B] + [UInt8](repeating: 0x30, count: 4000))
-        keys = parser.take([0x41])
+        _ = parser.parse([0x1B, 0x5B] + [UInt8](repeating: 0x30, count: 4000))
+        keys = parser.parse([0x41])
         #expect(keys.count <= 4000)
     }
 }

@@ -25,7 +25,7 @@ struct ScanTableTests {
     private func table(_ discoveries: [Discovery]) -> ScanTable {
         var table = ScanTable()
         for discovery in discoveries {
-            table.hear(discovery, at: Double(discovery.time.microseconds) / 1_000_000) {
+            table.add(discovery, at: Double(discovery.time.microseconds) / 1_000_000) {
                 DiscoveryOutput($0, scanFor: [])
             }
         }
@@ -138,7 +138,7 @@ struct ScanTableTests {
     func pause() {
         var table = three
         _ = table.press(.character("p"), page: 5)
-        table.hear(Self.discovery(4, name: "new", rssi: -10), at: 2) { DiscoveryOutput($0, scanFor: []) }
+        table.add(Self.discovery(4, name: "new", rssi: -10), at: 2) { DiscoveryOutput($0, scanFor: []) }
         #expect(names(table) == [2, 3, 1])
         _ = table.press(.character("p"), page: 5)
         #expect(names(table) == [4, 2, 3, 1])
@@ -146,7 +146,7 @@ struct ScanTableTests {
         #expect(table.visibleRows.isEmpty)
         #expect(table.screen(Self.canvas).contains { $0.contains("no device heard yet") })
         for number in 0..<UInt64(ScanTable.capacity + 10) {
-            table.hear(Self.discovery(number, name: "x", rssi: -50, at: Double(number)), at: Double(number)) {
+            table.add(Self.discovery(number, name: "x", rssi: -50, at: Double(number)), at: Double(number)) {
                 DiscoveryOutput($0, scanFor: [])
             }
         }

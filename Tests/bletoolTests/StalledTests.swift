@@ -21,7 +21,7 @@ struct StalledTests {
     private func signalSoon(_ interruption: Interruption) {
         Thread.detachNewThread {
             usleep(300_000)
-            _ = interruption.takeSignal(at: .now)
+            _ = interruption.receiveSignal(at: .now)
         }
     }
 

@@ -28,12 +28,12 @@ struct TrainFollowerTests {
         let kept = try KeptConsole()
         var follower = TrainFollower(kept.console, printsOnlyChanges: true)
         for (data, subevent) in [(1, 0), (2, 1), (1, 0), (2, 1), (3, 1), (1, 0)] as [(UInt8, UInt8)] {
-            try await follower.take(report(data, subevent: subevent))
+            try await follower.handle(report(data, subevent: subevent))
         }
         #expect(follower.printedCount == 3)
-        try await follower.take(Self.lost)
+        try await follower.handle(Self.lost)
         for (data, subevent) in [(1, 0), (3, 1)] as [(UInt8, UInt8)] {
-            try await follower.take(report(data, subevent: subevent))
+            try await follower.handle(report(data, subevent: subevent))
         }
         #expect(follower.printedCount == 5)
         #expect(try kept.output.split(separator: "\n").count == 6)
@@ -47,13 +47,13 @@ struct TrainFollowerTests {
             guard isThere.withLock({ $0 }) else { throw BLEError.notConnected }
         }
         var follower = TrainFollower(kept.console, printsOnlyChanges: false, receiver: receiver)
-        try await follower.take(found())
+        try await follower.handle(found())
         isThere.withLock { $0 = false }
-        for event in [Self.lost, found(), report(1), Self.lost, found(), report(2)] { try await follower.take(event) }
+        for event in [Self.lost, found(), report(1), Self.lost, found(), report(2)] { try await follower.handle(event) }
         #expect(follower.printedCount == 2)
         #expect(try kept.errors == "bletool: C0:DE:00:00:00:72 was not told again: there is no link to the device\n")
         var other = TrainFollower(kept.console, printsOnlyChanges: false, receiver: receiver)
-        await #expect(throws: BLEError.notConnected) { try await other.take(found()) }
+        await #expect(throws: BLEError.notConnected) { try await other.handle(found()) }
         #expect(try kept.output.contains("told C0:DE:00:00:00:72 how to follow it"))
     }
 
@@ -71,12 +71,12 @@ struct TrainFollowerTests {
         // Without subevents, and with subevents that have no slots for responses.
         let withoutSlots = found(subevents: TrainSubevents(count: 2))
         for event in [found(), report(1), Self.lost, withoutSlots, report(1, subevent: 1), Self.lost] {
-            try await follower.take(event)
+            try await follower.handle(event)
         }
         #expect(sent.withLock { $0.isEmpty })
         let subevents = TrainSubevents(count: 2, responseSlotDelay: 2, responseSlotSpacing: 4)
-        try await follower.take(found(subevents: subevents))
-        for data: UInt8 in 0..<6 { try await follower.take(report(data, subevent: 1)) }
+        try await follower.handle(found(subevents: subevents))
+        for data: UInt8 in 0..<6 { try await follower.handle(report(data, subevent: 1)) }
         let responses = sent.withLock { $0 }
         #expect(responses.count == 6)
         #expect(responses.allSatisfy { $0.event == 9 && $0.subevent == 1 && $0.slot == 3 && $0.data == [0x0A] })

@@ -14,7 +14,7 @@ import Synchronization
 ///     for service in try await peripheral.discoverServices() { print(service.uuid) }
 ///     await adapter.close()
 ///
-/// The actor runs on a thread of its own, where packets arrive, so there is no thread switch between the socket and the
+/// The actor runs on a separate thread, where packets arrive, so there is no thread switch between the socket and the
 /// engine. Every operation ends exactly once: by its result, an error, the end of the link, or the cancellation of its
 /// task.
 public actor Adapter {
@@ -279,7 +279,7 @@ public actor Adapter {
 
     func removeObserver(_ token: UInt64) { observers.remove(token) }
 
-    private func tell(_ event: AdapterEvent) { _ = observers.tell(event) }
+    private func deliver(_ event: AdapterEvent) { _ = observers.deliver(event) }
 
     func addServerObserver(_ observer: ServerEvents.Source) -> UInt64 {
         let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
@@ -289,8 +289,8 @@ public actor Adapter {
 
     func removeServerObserver(_ token: UInt64) { serverObservers.remove(token) }
 
-    private func tell(_ event: ServerEvent) {
-        guard !serverObservers.tell(event), let question = event.question else { return }
+    private func deliver(_ event: ServerEvent) {
+        guard !serverObservers.deliver(event), let question = event.question else { return }
         // The app does not consume its events; answer now instead of after 30 s.
         _ = submit(.server(.respond(question, .failure(.insufficientResources))))
     }
@@ -329,14 +329,14 @@ public actor Adapter {
         case .ready(let information):
             isReady = true
             resumeStarters()
-            tell(.ready(information))
+            deliver(.ready(information))
         case .recovering(let step):
-            tell(.recovering(step))
+            deliver(.recovering(step))
         case .completed(let operation, let result):
             complete(operation, result)
         case .discovered(let discovery):
             sequences.scans[discovery.scan]?.yield(discovery)
-        case .advertisingRoom(_, _, let room): tell(.advertisingRoom(room))
+        case .advertisingRoom(_, _, let room): deliver(.advertisingRoom(room))
         case .advertisingSet(let operation, _, let event): handle(event, of: operation)
         case .train(let operation, _, let event): handle(event, of: operation)
         case .connected(let information, _):
@@ -349,43 +349,43 @@ public actor Adapter {
             securityState.disconnected(link)
         case .gatt(let link, let event):
             links[link]?.handle(event) { Instant(microseconds: Int64(loop.nowMicroseconds)) }
-            if case .mtuChanged(let mtu) = event { tell(.mtuChanged(link, mtu: Int(mtu))) }
+            if case .mtuChanged(let mtu) = event { deliver(.mtuChanged(link, mtu: Int(mtu))) }
         case .centralConnected(let information):
             securityState.connected(information)
-            tell(.connected(information))
+            deliver(.connected(information))
         case .centralDisconnected(let link, let reason):
             securityState.disconnected(link)
-            tell(.disconnected(link, reason))
+            deliver(.disconnected(link, reason))
         case .server(let event):
-            tell(.gatt(event))
+            deliver(.gatt(event))
         case .advertisingChanged(let isAdvertising):
-            tell(isAdvertising ? .advertisingStarted : .advertisingStopped)
+            deliver(isAdvertising ? .advertisingStarted : .advertisingStopped)
         case .connectionParametersChanged(let link, let parameters):
             links[link]?.information.parameters = parameters
-            tell(.connectionParametersChanged(link, parameters))
+            deliver(.connectionParametersChanged(link, parameters))
         case .phyChanged(let link, let transmit, let receive):
-            tell(.phyChanged(link, transmit: transmit, receive: receive))
-        case .subrateChanged(let link, let subrate): tell(.subrateChanged(link, subrate))
+            deliver(.phyChanged(link, transmit: transmit, receive: receive))
+        case .subrateChanged(let link, let subrate): deliver(.subrateChanged(link, subrate))
         case .linkReport(let link, let report):
             links[link]?.handle(report)
-            tell(.linkReport(link, report))
+            deliver(.linkReport(link, report))
         case .dataLengthChanged(let link, let length):
-            tell(.dataLengthChanged(link, length))
+            deliver(.dataLengthChanged(link, length))
         case .failed(let failure):
             fail(with: BLEError(failure))
         case .reopenTransport:
             runner.reopenTransport()
         case .pairing(let link, let event):
             handle(event, on: link)
-            tell(.pairing(link, event))
+            deliver(.pairing(link, event))
         case .encryptionChanged(let link, let security):
             securityState.changed(link, to: security)
-            tell(.securityChanged(link, security))
-        case .cleartextRefused(let link, let peer): tell(.cleartextRefused(link, peer))
+            deliver(.securityChanged(link, security))
+        case .cleartextRefused(let link, let peer): deliver(.cleartextRefused(link, peer))
         case .bondChanged, .bondRemoved:
             guard let error = runner.takeStoreError() else { break }
             storeError = error
-            tell(.bondNotKept(error))
+            deliver(.bondNotKept(error))
         case .channel(let event): channels.handle(event, of: self)
         default:
             break
@@ -406,8 +406,8 @@ public actor Adapter {
 
     // MARK: Pairing and bonds
 
-    /// The bonded devices, one entry for each identity. Through `bled` they are without keys, and those of the user's own
-    /// programs only, unless the user is an operator.
+    /// The bonded devices, one entry for each identity. Through `bled` they are without keys, and those of the user's
+    /// own programs only, unless the user is an operator.
     public var bonds: [Bond] { runner.bonds }
 
     /// The key with which bonded devices resolve this device's private addresses; `nil` without a bond store.

@@ -54,7 +54,7 @@ public struct AdapterEvents: AsyncSequence, Sendable {
     struct Source: Observer {
         let continuation: AsyncThrowingStream<AdapterEvent, any Error>.Continuation
 
-        func tell(_ event: AdapterEvent) -> Bool {
+        func deliver(_ event: AdapterEvent) -> Bool {
             continuation.yield(event)
             return true
         }

@@ -1,10 +1,9 @@
 import BLEHost
-import BLEPackets
 import BLETransport
 
 /// Observes what an adapter does: `BLELogging` and `BLEMetrics` are made of it.
 ///
-/// It is called on the adapter's thread, before the app hears of the same, and must not block.
+/// It is called on the adapter's thread, before the app receives the same event, and must not block.
 public protocol AdapterObserver: AnyObject, Sendable {
     /// - Parameter address: the transport of the adapter.
     func observe(_ activity: AdapterActivity, of address: TransportAddress)

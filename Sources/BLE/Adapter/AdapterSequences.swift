@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// The sequences in which apps get what running operations report, each by its operation.
 struct AdapterSequences {
@@ -30,7 +29,7 @@ struct AdapterSequences {
         self = AdapterSequences()
     }
 
-    /// Removes the sequence of an operation that nobody iterates any more.
+    /// Removes the sequence of an operation after its iteration has ended.
     /// - Returns: whether there was one.
     mutating func forget(_ operation: OperationID) -> Bool {
         scans.removeValue(forKey: operation) != nil || sets.removeValue(forKey: operation) != nil

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 import BLETransport
 
 // How values of the library look when they are printed or logged.
@@ -33,16 +32,23 @@ extension Service: CustomStringConvertible {
     public var description: String { "\(isPrimary ? "service" : "secondary service") \(uuid)" }
 }
 
-extension Characteristic: CustomStringConvertible {
-    /// The type and the properties, such as `characteristic 2A37 (notify)`.
+extension CharacteristicProperties: CustomStringConvertible {
+    /// Such as `read, notify`.
     public var description: String {
         let names: [(CharacteristicProperties, String)] = [
             (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "write without response"),
             (.write, "write"), (.notify, "notify"), (.indicate, "indicate"),
             (.authenticatedSignedWrites, "signed write"),
         ]
-        let allowed = names.filter { properties.contains($0.0) }.map(\.1)
-        return "characteristic \(uuid)" + (allowed.isEmpty ? "" : " (\(allowed.joined(separator: ", ")))")
+        return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
+    }
+}
+
+extension Characteristic: CustomStringConvertible {
+    /// The type and the properties, such as `characteristic 2A37 (notify)`.
+    public var description: String {
+        let allowed = properties.description
+        return "characteristic \(uuid)" + (allowed.isEmpty ? "" : " (\(allowed))")
     }
 }
 

@@ -3,7 +3,7 @@ protocol Observer<Event>: Sendable {
     associatedtype Event: Sendable
 
     /// - Returns: `false` if there is no room for the event.
-    func tell(_ event: Event) -> Bool
+    func deliver(_ event: Event) -> Bool
     /// No further event follows.
     func end(with error: BLEError)
 }
@@ -18,9 +18,9 @@ struct Observers<Member: Observer> {
     mutating func remove(_ token: UInt64) { members[token] = nil }
 
     /// - Returns: whether each of them accepted it.
-    func tell(_ event: Member.Event) -> Bool {
+    func deliver(_ event: Member.Event) -> Bool {
         var isTaken = true
-        for (_, member) in members where !member.tell(event) { isTaken = false }
+        for (_, member) in members where !member.deliver(event) { isTaken = false }
         return isTaken
     }
 

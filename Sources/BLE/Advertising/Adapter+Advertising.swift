@@ -1,9 +1,8 @@
 import BLEHost
-import BLEPackets
 
 /// Advertising sets and periodic advertising.
 extension Adapter {
-    /// Advertises a set of its own, beside `advertise(_:)` and other sets: as many as the controller has.
+    /// Advertises a separate set, beside `advertise(_:)` and other sets: as many as the controller has.
     ///
     /// On a controller without extended advertising, one set that legacy PDUs can express is advertised.
     /// - Returns: the set; the controller may still refuse it, which the sequence throws: `BLEError.limitReached` when

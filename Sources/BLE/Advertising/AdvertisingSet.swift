@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// An advertising set that this app has started, and what happens to it, as a sequence.
 ///
@@ -34,7 +33,8 @@ public struct AdvertisingSet: AsyncSequence, Sendable {
     /// Stops advertising; the sequence ends.
     public func stop() async { await adapter.endSequence(operation) }
 
-    /// Tells the peer of a link how to follow the periodic advertising of this set (Core 5.4, Vol 3, Part C, 9.5.5).
+    /// Transfers to the peer of a link how to follow the periodic advertising of this set (Core 5.4, Vol 3, Part C,
+    /// 9.5.5).
     /// - Parameter serviceData: a number for the peer's host.
     /// - Throws: `BLEError.notConnected`, or the controller's error.
     public func transferTrain(to link: LinkID, serviceData: UInt16 = 0) async throws {
@@ -105,7 +105,7 @@ public struct Train: AsyncSequence, Sendable {
     /// Stops following; the sequence ends.
     public func stop() async { await adapter.endSequence(operation) }
 
-    /// Tells the peer of a link how to follow this train, too (Core 5.4, Vol 3, Part C, 9.5.5).
+    /// Transfers to the peer of a link how to follow this train, too (Core 5.4, Vol 3, Part C, 9.5.5).
     /// - Parameter serviceData: a number for the peer's host.
     /// - Throws: `BLEError.notConnected`; `BLEError.invalidRequest` while the train is not found; the controller's
     ///   error.

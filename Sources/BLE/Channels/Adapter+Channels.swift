@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 extension Adapter {
     /// Accepts channels that peers open, until the loop over the sequence ends.

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// The open channels of an adapter, and the SPSMs on which it accepts some.
 struct AdapterChannels {

@@ -41,35 +41,35 @@ extension Adapter {
     ) -> AsyncStream<ConnectionState> {
         let (states, continuation) = AsyncStream<ConnectionState>.makeStream()
         let work = Task {
-            await self.keepConnected(to: peer, pause: pause) { continuation.yield($0) }
+            await self.stayConnected(to: peer, pause: pause) { continuation.yield($0) }
             continuation.finish()
         }
         continuation.onTermination = { _ in work.cancel() }
         return states
     }
 
-    nonisolated private func keepConnected(
-        to peer: DeviceAddress, pause: ClosedRange<Duration>, _ tell: @escaping @Sendable (ConnectionState) -> Void
+    nonisolated private func stayConnected(
+        to peer: DeviceAddress, pause: ClosedRange<Duration>, _ report: @escaping @Sendable (ConnectionState) -> Void
     ) async {
         var attempt = 0
         var wait = pause.lowerBound
         while !Task.isCancelled {
             attempt += 1
-            tell(.connecting(attempt: attempt))
+            report(.connecting(attempt: attempt))
             do {
                 let peripheral = try await connect(to: peer)
                 (attempt, wait) = (0, pause.lowerBound)
                 do {
                     // The receiver may end the link at once; the reason must not be missed.
-                    let reason = try await peripheral.waitForDisconnection { tell(.connected(peripheral)) }
-                    tell(.disconnected(reason))
+                    let reason = try await peripheral.waitForDisconnection { report(.connected(peripheral)) }
+                    report(.disconnected(reason))
                     if reason == .releasedByClient { return }
                 } catch {
                     // The caller has left the loop.
                     return await release(peripheral)
                 }
             } catch let error as BLEError {
-                tell(.failed(error))
+                report(.failed(error))
                 guard error.allowsRetry else { return }
                 do { try await sleep(for: wait) } catch { return }
                 wait = min(wait * 2, pause.upperBound)

@@ -1,6 +1,4 @@
-import BLEHost
 import BLEPackets
-import BLETransport
 
 extension BLEError: CustomStringConvertible {
     /// The cause, and after a semicolon the remedy, if one is known.

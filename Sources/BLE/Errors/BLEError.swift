@@ -37,8 +37,8 @@ public enum BLEError: Error, Equatable, Sendable {
     case timedOut(Duration)
     /// The request contradicts the specification or the engine's limits.
     case invalidRequest(HostFailure.InvalidRequest)
-    /// The parameters of a request are invalid: a list that is too short or too long, a range without a handle, channels
-    /// of several links.
+    /// The parameters of a request are invalid: a list that is too short or too long, a range without a handle,
+    /// channels of several links.
     case invalidParameters
     /// The value is longer than the limit, in octets: 512, or MTU − 3 for a write without a response.
     case valueTooLong(limit: Int)
@@ -134,7 +134,7 @@ extension BLEError {
             case .disconnected(let status): .linkLost(.controller(status))
             case .bearerClosed: .bearerClosed
             case .notConnected: .notConnected
-            // What else cancels is the end of the link by its owner: a cancelled task is told apart where it is known.
+            // Only the owner's end of the link cancels here: where a task was cancelled, that is recognised earlier.
             case .cancelled: .linkLost(.releasedByClient)
             case .valueTooLong(let limit): .valueTooLong(limit: limit)
             case .invalidParameters: .invalidParameters

@@ -109,7 +109,7 @@ extension DisconnectionReason: CustomStringConvertible {
 }
 
 /// `0x` and upper-case digits.
-func hexadecimal(_ value: some UnsignedInteger, digits: Int) -> String {
+package func hexadecimal(_ value: some UnsignedInteger, digits: Int) -> String {
     let text = String(value, radix: 16, uppercase: true)
     return "0x" + String(repeating: "0", count: max(0, digits - text.count)) + text
 }

@@ -1,4 +1,3 @@
-import BLEHost
 import BLEPackets
 
 /// Discovers a peer's whole database with few requests.
@@ -54,7 +53,7 @@ struct DatabaseDiscovery {
         services.sort { $0.range.first < $1.range.first }
         characteristics = Self.clipped(characteristics, to: services)
         var descriptors: [Descriptor] = []
-        // A Find Information Response has two octets of its own, and four for each 16-bit type.
+        // A Find Information Response has a header of two octets, and four for each 16-bit type.
         let length = (await peripheral.attMTU - 2) / 4
         let ranges = Self.searchRanges(
             for: characteristics, services: services, includes: includes, length: length)
@@ -101,9 +100,9 @@ struct DatabaseDiscovery {
             guard let home = homes.innermost(at: characteristic.handle) else { return characteristic }
             var end = min(characteristic.endHandle, home.range.last)
             if let next = homes.nextStart { end = min(end, AttributeHandle(rawValue: next.rawValue - 1)) }
-            return Characteristic(
-                uuid: characteristic.uuid, handle: characteristic.handle, valueHandle: characteristic.valueHandle,
-                endHandle: max(end, characteristic.valueHandle), properties: characteristic.properties)
+            var clipped = characteristic
+            clipped.endHandle = max(end, characteristic.valueHandle)
+            return clipped
         }
     }
 
@@ -158,7 +157,8 @@ struct DatabaseDiscovery {
     }
 
     /// The ranges that may have descriptors. Neighbours are joined if everything between them is known to have 16-bit
-    /// types: one response then has them all. Some servers never answer a request whose response has no room for the whole range.
+    /// types: one response then has them all. Some servers never answer a request whose response has no room for the
+    /// whole range.
     /// - Parameter length: how many handles a joined range may have.
     static func searchRanges(
         for characteristics: [Characteristic], services: [Service], includes: [IncludedService], length: Int

@@ -2,21 +2,13 @@ import BLEHost
 import BLEPackets
 
 /// A service of a peer (SPEC MOD-4).
-public struct Service: Hashable, Sendable {
-    /// The type of the service.
-    public let uuid: BluetoothUUID
-    /// From the declaration to the last attribute.
-    public let range: AttributeHandleRange
-    /// Whether the service is primary; a secondary one has a meaning only inside services that include it.
-    public let isPrimary: Bool
+public typealias Service = DiscoveredService
 
-    /// Makes one that an earlier connection discovered.
-    public init(uuid: BluetoothUUID, range: AttributeHandleRange, isPrimary: Bool) {
-        self.uuid = uuid
-        self.range = range
-        self.isPrimary = isPrimary
-    }
-}
+/// A characteristic of a peer's service (SPEC MOD-5).
+public typealias Characteristic = DiscoveredCharacteristic
+
+/// A descriptor of a peer's characteristic.
+public typealias Descriptor = DiscoveredDescriptor
 
 /// A service that another one includes.
 public struct IncludedService: Hashable, Sendable {
@@ -32,29 +24,14 @@ public struct IncludedService: Hashable, Sendable {
     }
 }
 
-/// A characteristic of a peer's service (SPEC MOD-5).
-public struct Characteristic: Hashable, Sendable {
-    /// The type of the characteristic.
-    public let uuid: BluetoothUUID
-    /// The handle of the declaration.
-    public let handle: AttributeHandle
-    /// The handle of the value, to read, write and subscribe to.
-    public let valueHandle: AttributeHandle
-    /// The last handle that a descriptor of this characteristic may have.
-    public let endHandle: AttributeHandle
-    /// What the declaration allows.
-    public let properties: CharacteristicProperties
-
+extension Characteristic {
     /// Makes one that an earlier connection discovered.
     public init(
         uuid: BluetoothUUID, handle: AttributeHandle, valueHandle: AttributeHandle, endHandle: AttributeHandle,
         properties: CharacteristicProperties
     ) {
-        self.uuid = uuid
-        self.handle = handle
-        self.valueHandle = valueHandle
-        self.endHandle = endHandle
-        self.properties = properties
+        self.init(
+            handle: handle, valueHandle: valueHandle, endHandle: endHandle, properties: properties, uuid: uuid)
     }
 
     /// The handles that descriptors may have.
@@ -64,18 +41,9 @@ public struct Characteristic: Hashable, Sendable {
     }
 }
 
-/// A descriptor of a peer's characteristic.
-public struct Descriptor: Hashable, Sendable {
-    /// The type of the descriptor.
-    public let uuid: BluetoothUUID
-    /// The handle to read and write.
-    public let handle: AttributeHandle
-
+extension Descriptor {
     /// Makes one that an earlier connection discovered.
-    public init(uuid: BluetoothUUID, handle: AttributeHandle) {
-        self.uuid = uuid
-        self.handle = handle
-    }
+    public init(uuid: BluetoothUUID, handle: AttributeHandle) { self.init(handle: handle, uuid: uuid) }
 }
 
 /// A service with all its contents.

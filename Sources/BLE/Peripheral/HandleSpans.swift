@@ -1,4 +1,3 @@
-import BLEHost
 import BLEPackets
 
 /// Occupied handles: ranges in ascending order that do not overlap.

@@ -31,9 +31,8 @@ extension KnownDatabase: Codable {
         guard hash.map({ $0.count == 16 }) ?? true else {
             throw Self.corrupted(container.codingPath, "a Database Hash has 16 octets")
         }
-        var room = Self.attributeLimit
-        let services = try Self.list(of: StoredService.self, in: container, .services, room: &room)
-        self.init(hash: hash, contents: services.map(\.contents))
+        let services = try container.decode(List<StoredService>.self, forKey: .services)
+        self.init(hash: hash, contents: try services.elements.map { try $0.contents(container.codingPath) })
         guard contents.reduce(0, { $0 + $1.attributeCount }) <= Self.attributeLimit else {
             throw Self.corrupted(container.codingPath, "too many attributes")
         }
@@ -46,22 +45,28 @@ extension KnownDatabase: Codable {
         try container.encode(contents.map(StoredService.init), forKey: .services)
     }
 
-    /// Reads a list that ends before it takes more memory than any database.
-    private static func list<Element: Decodable, Keys: CodingKey>(
-        of type: Element.Type, in container: KeyedDecodingContainer<Keys>, _ key: Keys, room: inout Int
-    ) throws -> [Element] {
-        var list = try container.nestedUnkeyedContainer(forKey: key)
-        var elements: [Element] = []
-        while !list.isAtEnd {
-            guard room > 0 else { throw corrupted(list.codingPath, "too many attributes") }
-            room -= 1
-            elements.append(try list.decode(Element.self))
-        }
-        return elements
+    fileprivate static func corrupted(_ path: [any CodingKey], _ text: String) -> any Error {
+        Swift.DecodingError.dataCorrupted(.init(codingPath: path, debugDescription: text))
     }
 
-    private static func corrupted(_ path: [any CodingKey], _ text: String) -> any Error {
-        Swift.DecodingError.dataCorrupted(.init(codingPath: path, debugDescription: text))
+    /// A list that is read only until it takes more memory than any database.
+    private struct List<Element: Codable>: Codable {
+        var elements: [Element]
+
+        init(_ elements: [Element]) { self.elements = elements }
+
+        init(from decoder: any Decoder) throws {
+            var list = try decoder.unkeyedContainer()
+            elements = []
+            while !list.isAtEnd {
+                guard elements.count < KnownDatabase.attributeLimit else {
+                    throw corrupted(list.codingPath, "too many attributes")
+                }
+                elements.append(try list.decode(Element.self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws { try elements.encode(to: encoder) }
     }
 
     /// A handle that an attribute can have.
@@ -76,135 +81,96 @@ extension KnownDatabase: Codable {
             value = AttributeHandle(rawValue: number)
         }
 
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            try container.encode(value.rawValue)
-        }
-    }
+        func encode(to encoder: any Encoder) throws { try value.rawValue.encode(to: encoder) }
 
-    private static func range(
-        _ first: Handle, _ last: Handle, _ path: [any CodingKey]
-    ) throws -> AttributeHandleRange {
-        guard first.value <= last.value else { throw corrupted(path, "a range of handles ends before it begins") }
-        return AttributeHandleRange(first.value, last.value)
+        /// The handles up to another one.
+        func range(to last: Handle, _ path: [any CodingKey]) throws -> AttributeHandleRange {
+            guard value <= last.value else { throw corrupted(path, "a range of handles ends before it begins") }
+            return AttributeHandleRange(value, last.value)
+        }
     }
 
     private struct StoredService: Codable {
-        enum Key: String, CodingKey { case uuid, handle, endHandle, primary, includes, characteristics }
+        var uuid: BluetoothUUID
+        var handle: Handle
+        var endHandle: Handle
+        var primary: Bool
+        var includes: List<StoredInclude>
+        var characteristics: List<StoredCharacteristic>
 
-        var contents: ServiceContents
-
-        init(_ contents: ServiceContents) { self.contents = contents }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: Key.self)
-            let range = try KnownDatabase.range(
-                container.decode(Handle.self, forKey: .handle), container.decode(Handle.self, forKey: .endHandle),
-                container.codingPath)
-            var room = KnownDatabase.attributeLimit
-            contents = ServiceContents(
-                service: Service(
-                    uuid: try container.decode(BluetoothUUID.self, forKey: .uuid), range: range,
-                    isPrimary: try container.decode(Bool.self, forKey: .primary)),
-                includedServices: try list(of: StoredInclude.self, in: container, .includes, room: &room)
-                    .map(\.service),
-                characteristics: try list(of: StoredCharacteristic.self, in: container, .characteristics, room: &room)
-                    .map(\.contents))
+        init(_ contents: ServiceContents) {
+            uuid = contents.service.uuid
+            handle = Handle(contents.service.range.first)
+            endHandle = Handle(contents.service.range.last)
+            primary = contents.service.isPrimary
+            includes = List(contents.includedServices.map(StoredInclude.init))
+            characteristics = List(contents.characteristics.map(StoredCharacteristic.init))
         }
 
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: Key.self)
-            try container.encode(contents.service.uuid, forKey: .uuid)
-            try container.encode(Handle(contents.service.range.first), forKey: .handle)
-            try container.encode(Handle(contents.service.range.last), forKey: .endHandle)
-            try container.encode(contents.service.isPrimary, forKey: .primary)
-            try container.encode(contents.includedServices.map(StoredInclude.init), forKey: .includes)
-            try container.encode(contents.characteristics.map(StoredCharacteristic.init), forKey: .characteristics)
+        func contents(_ path: [any CodingKey]) throws -> ServiceContents {
+            ServiceContents(
+                service: Service(uuid: uuid, range: try handle.range(to: endHandle, path), isPrimary: primary),
+                includedServices: try includes.elements.map { try $0.service(path) },
+                characteristics: try characteristics.elements.map { try $0.contents(path) })
         }
     }
 
     private struct StoredInclude: Codable {
-        enum Key: String, CodingKey { case handle, uuid, firstHandle, endHandle }
+        var handle: Handle
+        var uuid: BluetoothUUID
+        var firstHandle: Handle
+        var endHandle: Handle
 
-        var service: IncludedService
-
-        init(_ service: IncludedService) { self.service = service }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: Key.self)
-            let range = try KnownDatabase.range(
-                container.decode(Handle.self, forKey: .firstHandle), container.decode(Handle.self, forKey: .endHandle),
-                container.codingPath)
-            service = IncludedService(
-                handle: try container.decode(Handle.self, forKey: .handle).value,
-                service: Service(
-                    uuid: try container.decode(BluetoothUUID.self, forKey: .uuid), range: range, isPrimary: false))
+        init(_ include: IncludedService) {
+            handle = Handle(include.handle)
+            uuid = include.service.uuid
+            firstHandle = Handle(include.service.range.first)
+            endHandle = Handle(include.service.range.last)
         }
 
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: Key.self)
-            try container.encode(Handle(service.handle), forKey: .handle)
-            try container.encode(service.service.uuid, forKey: .uuid)
-            try container.encode(Handle(service.service.range.first), forKey: .firstHandle)
-            try container.encode(Handle(service.service.range.last), forKey: .endHandle)
+        func service(_ path: [any CodingKey]) throws -> IncludedService {
+            IncludedService(
+                handle: handle.value,
+                service: Service(uuid: uuid, range: try firstHandle.range(to: endHandle, path), isPrimary: false))
         }
     }
 
     private struct StoredCharacteristic: Codable {
-        enum Key: String, CodingKey { case handle, valueHandle, endHandle, properties, uuid, descriptors }
+        var handle: Handle
+        var valueHandle: Handle
+        var endHandle: Handle
+        var properties: UInt8
+        var uuid: BluetoothUUID
+        var descriptors: List<StoredDescriptor>
 
-        var contents: ServiceContents.CharacteristicContents
-
-        init(_ contents: ServiceContents.CharacteristicContents) { self.contents = contents }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: Key.self)
-            let found = Characteristic(
-                uuid: try container.decode(BluetoothUUID.self, forKey: .uuid),
-                handle: try container.decode(Handle.self, forKey: .handle).value,
-                valueHandle: try container.decode(Handle.self, forKey: .valueHandle).value,
-                endHandle: try container.decode(Handle.self, forKey: .endHandle).value,
-                properties: CharacteristicProperties(
-                    rawValue: try container.decode(UInt8.self, forKey: .properties)))
-            guard found.handle < found.valueHandle else {
-                throw corrupted(container.codingPath, "the value of a characteristic is behind its declaration")
-            }
-            var room = KnownDatabase.attributeLimit
-            contents = ServiceContents.CharacteristicContents(
-                characteristic: found,
-                descriptors: try list(of: StoredDescriptor.self, in: container, .descriptors, room: &room)
-                    .map(\.descriptor))
+        init(_ contents: ServiceContents.CharacteristicContents) {
+            handle = Handle(contents.characteristic.handle)
+            valueHandle = Handle(contents.characteristic.valueHandle)
+            endHandle = Handle(contents.characteristic.endHandle)
+            properties = contents.characteristic.properties.rawValue
+            uuid = contents.characteristic.uuid
+            descriptors = List(contents.descriptors.map(StoredDescriptor.init))
         }
 
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: Key.self)
-            try container.encode(Handle(contents.characteristic.handle), forKey: .handle)
-            try container.encode(Handle(contents.characteristic.valueHandle), forKey: .valueHandle)
-            try container.encode(Handle(contents.characteristic.endHandle), forKey: .endHandle)
-            try container.encode(contents.characteristic.properties.rawValue, forKey: .properties)
-            try container.encode(contents.characteristic.uuid, forKey: .uuid)
-            try container.encode(contents.descriptors.map(StoredDescriptor.init), forKey: .descriptors)
+        func contents(_ path: [any CodingKey]) throws -> ServiceContents.CharacteristicContents {
+            guard handle.value < valueHandle.value else {
+                throw corrupted(path, "the value of a characteristic is behind its declaration")
+            }
+            return ServiceContents.CharacteristicContents(
+                characteristic: Characteristic(
+                    handle: handle.value, valueHandle: valueHandle.value, endHandle: endHandle.value,
+                    properties: CharacteristicProperties(rawValue: properties), uuid: uuid),
+                descriptors: descriptors.elements.map { Descriptor(handle: $0.handle.value, uuid: $0.uuid) })
         }
     }
 
     private struct StoredDescriptor: Codable {
-        enum Key: String, CodingKey { case handle, uuid }
+        var handle: Handle
+        var uuid: BluetoothUUID
 
-        var descriptor: Descriptor
-
-        init(_ descriptor: Descriptor) { self.descriptor = descriptor }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: Key.self)
-            descriptor = Descriptor(
-                uuid: try container.decode(BluetoothUUID.self, forKey: .uuid),
-                handle: try container.decode(Handle.self, forKey: .handle).value)
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: Key.self)
-            try container.encode(Handle(descriptor.handle), forKey: .handle)
-            try container.encode(descriptor.uuid, forKey: .uuid)
+        init(_ descriptor: Descriptor) {
+            handle = Handle(descriptor.handle)
+            uuid = descriptor.uuid
         }
     }
 }

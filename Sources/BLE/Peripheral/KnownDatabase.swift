@@ -1,5 +1,3 @@
-import BLEHost
-
 /// The attributes of a device as one connection discovered them, and the hash by which a later one sees whether they
 /// have changed.
 public struct KnownDatabase: Equatable, Sendable {

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// What was measured on a link, or is missing on it, as a sequence: see `Peripheral.reports()`. A sequence can be
 /// iterated once.

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// The notifications and indications of a characteristic, as a sequence (SPEC CEN-17).
 ///

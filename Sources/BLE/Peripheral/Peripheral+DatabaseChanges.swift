@@ -1,4 +1,3 @@
-import BLEHost
 import BLEPackets
 
 /// Detecting changes of a peer's database (Core 5.4, Vol 3, Part G, 7.1 and 7.3).

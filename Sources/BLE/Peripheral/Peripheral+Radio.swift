@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// The radio of this link: power, path loss, and whether an encrypted link still lives. `Adapter` has the same for
 /// links in the other role.

@@ -127,8 +127,7 @@ public final class Peripheral: Sendable {
     /// Discovers services.
     /// - Parameter uuids: only these services; empty: all primary ones (SPEC CEN-11).
     public func discoverServices(_ uuids: [BluetoothUUID] = []) async throws -> [Service] {
-        let found = try await adapter.answer(to: .discoverServices(uuids, on: link))
-        return found.map { Service(uuid: $0.uuid, range: $0.range, isPrimary: $0.isPrimary) }
+        try await adapter.answer(to: .discoverServices(uuids, on: link))
     }
 
     /// Discovers the services that this one includes (SPEC MOD-4).
@@ -154,12 +153,7 @@ public final class Peripheral: Sendable {
     func discoverCharacteristics(
         _ uuids: [BluetoothUUID], in range: AttributeHandleRange
     ) async throws -> [Characteristic] {
-        let found = try await adapter.answer(to: .discoverCharacteristics(uuids, in: range, on: link))
-        return found.map {
-            Characteristic(
-                uuid: $0.uuid, handle: $0.handle, valueHandle: $0.valueHandle, endHandle: $0.endHandle,
-                properties: $0.properties)
-        }
+        try await adapter.answer(to: .discoverCharacteristics(uuids, in: range, on: link))
     }
 
     /// Discovers the descriptors of a characteristic; sends no request if no handle is left for one.
@@ -169,8 +163,7 @@ public final class Peripheral: Sendable {
     }
 
     func discoverDescriptors(in range: AttributeHandleRange) async throws -> [Descriptor] {
-        let found = try await adapter.answer(to: .discoverDescriptors(in: range, on: link))
-        return found.map { Descriptor(uuid: $0.uuid, handle: $0.handle) }
+        try await adapter.answer(to: .discoverDescriptors(in: range, on: link))
     }
 
     /// Discovers services with all their contents (SPEC MOD-6).

@@ -1,4 +1,3 @@
-import BLEHost
 import BLEPackets
 
 /// Finds the innermost service for handles that are asked for in ascending order. Services do not share attributes

@@ -4,10 +4,10 @@ import BLETransport
 
 /// The bonds of an adapter, in memory and in its store.
 ///
-/// A store can be slow: disks are slow, and another process may hold the file. So each change is saved on a separate
-/// thread while packets continue. Events of the engine wait meanwhile, in order, so that nobody gets a bond before it
-/// is saved. A change of what a bonded client has configured, without a new key, does not wait: it is reported at once
-/// and saved when the store is free.
+/// A store can be slow: disks are slow, and another process may have locked the file. So each change is saved on a
+/// separate thread while packets continue. Events of the engine wait meanwhile, in order, so that no program gets a
+/// bond before it is saved. A change of what a bonded client has configured, without a new key, does not wait: it is
+/// reported at once and saved when the store is free.
 ///
 /// A signed write is reported after its counter has been saved, so that it cannot be replayed. Counters arrive as fast
 /// as the peer writes: while the store saves one, the others collect, and the highest is saved for all of them.
@@ -64,10 +64,10 @@ final class BondKeeper {
     /// - Parameter next: takes the engine's oldest event.
     func nextEvent(_ next: () -> HostEvent?) -> HostEvent? {
         guard held == nil else { return nil }
-        if let event = kept.take() { return told(event) }
+        if let event = kept.take() { return delivered(event) }
         guard let event = behind.popFirst() ?? next() else { return nil }
         guard let identity = event.changedBond else { return event }
-        guard store != nil else { return told(event) }
+        guard store != nil else { return delivered(event) }
         // The changes that wait for the store are older than this one.
         unkept.removeAll { $0.identity == identity }
         guard case .bondChanged(let bond) = event, bringsNoKeys(bond) else {
@@ -78,11 +78,11 @@ final class BondKeeper {
                 held = .bondChanged(highest(of: bond, next))
             }
             work()
-            return kept.take().map(told)
+            return kept.take().map(delivered)
         }
         unkept.append(bond)
         work()
-        return told(event)
+        return delivered(event)
     }
 
     private func bringsNoKeys(_ bond: Bond) -> Bool {
@@ -113,7 +113,7 @@ final class BondKeeper {
         return highest
     }
 
-    private func told(_ event: HostEvent) -> HostEvent {
+    private func delivered(_ event: HostEvent) -> HostEvent {
         switch event {
         case .bondChanged(let bond): bonds.set(bond)
         case .bondRemoved(let identity): bonds.remove(identity)
@@ -128,18 +128,18 @@ final class BondKeeper {
         while !isAtWork {
             if let held {
                 storeError = nil
-                keep(held, in: store)
+                save(held, in: store)
             } else if !unkept.isEmpty {
                 let bond = unkept.removeFirst()
                 underWay = bond
-                keep(.bondChanged(bond), in: store)
+                save(.bondChanged(bond), in: store)
             } else {
                 return
             }
         }
     }
 
-    private func keep(_ event: HostEvent, in store: any BondStore) {
+    private func save(_ event: HostEvent, in store: any BondStore) {
         let loop = loop
         // The other thread only passes it back to its own thread.
         nonisolated(unsafe) let keeper = self
@@ -147,12 +147,12 @@ final class BondKeeper {
             let writer = try startedWriter()
             isAtWork = true
             writer.run {
-                let error = event.keep(in: store)
+                let error = event.save(in: store)
                 loop.run { unsafe keeper.ended(error) }
             }
         } catch {
             // Out of threads or descriptors: blocking packets is better than losing a bond.
-            finish(event.keep(in: store))
+            finish(event.save(in: store))
         }
     }
 
@@ -195,7 +195,7 @@ extension HostEvent {
     }
 
     /// Saves the change that the event reports.
-    fileprivate func keep(in store: any BondStore) -> BondStoreError? {
+    fileprivate func save(in store: any BondStore) -> BondStoreError? {
         do throws(BondStoreError) {
             switch self {
             case .bondChanged(let bond): try store.save(bond)

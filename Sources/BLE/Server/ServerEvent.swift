@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// An event of the peripheral role (SPEC 1.3).
 public enum ServerEvent: Equatable, Sendable {
@@ -82,7 +81,7 @@ public struct ServerEvents: AsyncSequence, Sendable {
         let continuation: AsyncThrowingStream<Void, any Error>.Continuation
         let dropped: DropCounter
 
-        func tell(_ event: ServerEvent) -> Bool {
+        func deliver(_ event: ServerEvent) -> Bool {
             let (isTaken, lost) = buffer.append(event)
             if lost > 0 { dropped.increment(by: lost) }
             continuation.yield()

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// One app and the state of its process (SPEC 5.4).
 ///
@@ -7,10 +6,10 @@ import BLEPackets
 ///         │                                                          end, from anywhere, to notRunning
 ///         └──event of a preserved manager──▶ relaunching ──launch──▶ woken
 ///
-/// A wake has a time budget (`Wake`). An app that is idle at its end is suspended. One that is at work gets a strike and a
-/// warning, and is suspended after a grace period. It is not woken again for 2ⁿ s, and is terminated after too many
-/// strikes (SPEC BGX-4, BGX-5). An app that only has tasks gets the warning first, and the strike if it does not end
-/// them in the grace period.
+/// A wake has a time budget (`Wake`). An app that is idle at its end is suspended. One that is at work gets a strike
+/// and a warning, and is suspended after a grace period. It is not woken again for 2ⁿ s, and is terminated after too
+/// many strikes (SPEC BGX-4, BGX-5). An app that only has tasks gets the warning first, and the strike if it does not
+/// end them in the grace period.
 struct App {
     enum State: Equatable {
         case notRunning
@@ -19,7 +18,7 @@ struct App {
         /// Continues to run for a while after it left the foreground.
         /// - Parameters:
         ///   - planned: the end without events that came meanwhile.
-        ///   - isExpiring: whether the time is over and tasks have been told so.
+        ///   - isExpiring: whether the time is over and tasks have been warned.
         case background(until: Instant, planned: Instant, isExpiring: Bool)
         /// Was woken for an event.
         case woken(Wake)
@@ -31,7 +30,7 @@ struct App {
         case none
         /// Its time is over, and it has nothing to do.
         case idle
-        /// Its time is over, and it must be told to end its tasks.
+        /// Its time is over, and it must be asked to end its tasks.
         case ending
         /// It has run too long and must be warned.
         case expiring(strikes: Int)
@@ -117,7 +116,7 @@ struct App {
     func hasMode(_ role: ManagerRole) -> Bool { manifest.backgroundModes.contains(BackgroundModes(role)) }
 
     /// Whether the app can receive events for this role now.
-    func hears(_ role: ManagerRole) -> Bool { isInForeground || runs && hasMode(role) }
+    func receives(_ role: ManagerRole) -> Bool { isInForeground || runs && hasMode(role) }
 
     // MARK: The process
 
@@ -161,15 +160,15 @@ struct App {
     }
 
     /// What a woken app has not finished, apart from tasks.
-    mutating func note(hasCalls: Bool, at now: Instant) {
+    mutating func setWork(hasCalls: Bool, at now: Instant) {
         let work: Wake.Work = hasCalls ? .calls : tasks > 0 ? .tasks : .none
-        changeWake { $0.note(work, at: now) }
+        changeWake { $0.setWork(work, at: now) }
     }
 
     /// The app has begun or ended tasks.
     mutating func setTasks(_ count: Int) {
         tasks = count
-        changeWake { $0.noteTasks() }
+        changeWake { $0.markTasks() }
     }
 
     /// A woken app has said that it is done.

@@ -1,5 +1,3 @@
-import BLEPackets
-
 /// The apps that are known, in the order in which they became known.
 struct AppTable {
     /// The index identifies an app while it is known. The place of one that is forgotten goes to another app, so that no

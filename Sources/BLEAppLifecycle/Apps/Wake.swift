@@ -5,8 +5,8 @@ import BLEHost
 ///     event ──▶ at work ◀──event, new budget──▶ idle ──done, or the budget is over──▶ suspended
 ///                  │ the budget is over: warned ──idle, or the grace period is over──▶ suspended
 ///
-/// An app that has handled its events may still be busy in ways that nobody sees, so an idle app keeps the rest of its
-/// budget, unless it says that it is done or its owner allows less.
+/// An app that has handled its events may still be busy in ways that are not visible here, so an idle app keeps the
+/// rest of its budget, unless it says that it is done or its owner allows less.
 struct Wake: Equatable {
     /// What an app has not finished.
     enum Work: Equatable {
@@ -25,7 +25,7 @@ struct Wake: Equatable {
     /// The owner of an app may not know what it handles: then it is at work until it is suspended.
     private(set) var work = Work.calls
     private var idleSince: Instant?
-    /// Whether it has been told that its budget is over.
+    /// Whether it has been warned that its budget is over.
     private(set) var isExpiring = false
     /// Whether the app has said that it is done.
     private var isFinished = false
@@ -38,15 +38,15 @@ struct Wake: Equatable {
         self.isLaunch = isLaunch
     }
 
-    /// When the app is suspended if it is idle: twice the budget is the most, so that a peer that sends all the time does
-    /// not keep an app running all the time.
+    /// When the app is suspended if it is idle: twice the budget is the most, so that a peer that sends all the time
+    /// does not keep an app running all the time.
     private func end(_ budget: Microseconds) -> Instant {
         min(since.advanced(by: budget), began.advanced(by: budget).advanced(by: budget))
     }
 
     // MARK: Inputs
 
-    /// The app gets an event. If it was idle, the event has the budget of a wake of its own.
+    /// The app gets an event. If it was idle, the event has the budget of a separate wake.
     mutating func took(at now: Instant) {
         if work == .none, !isExpiring {
             since = now
@@ -58,19 +58,19 @@ struct Wake: Equatable {
     }
 
     /// What the app has not finished now.
-    mutating func note(_ work: Work, at now: Instant) {
+    mutating func setWork(_ work: Work, at now: Instant) {
         self.work = work
         if work == .tasks { hadTasks = true }
         if work != .none { idleSince = nil } else if idleSince == nil { idleSince = now }
     }
 
     /// The app has begun or ended a task: when it is idle, it is done.
-    mutating func noteTasks() { hadTasks = true }
+    mutating func markTasks() { hadTasks = true }
 
     /// The app has said that it is done.
     mutating func finish() { isFinished = true }
 
-    /// The app has been told that its budget is over.
+    /// The app has been warned that its budget is over.
     mutating func expire() { isExpiring = true }
 
     // MARK: Time

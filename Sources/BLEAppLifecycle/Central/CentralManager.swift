@@ -41,7 +41,8 @@ struct CentralManager {
     /// The services of the scan.
     private(set) var scannedServices: ScannedServices?
     private(set) var runningScan: RunningScan?
-    /// The devices that the present scan has found while the app was in the background. Only for lookup, never iterated.
+    /// The devices that the present scan has found while the app was in the background. Only for lookup, never
+    /// iterated.
     private var found: Set<PeerIdentifier> = []
     /// How many of them are kept: beyond it, all are forgotten, so that a device may wake the app once more.
     private static let foundLimit = 1024
@@ -114,42 +115,42 @@ struct CentralManager {
 
     /// - Parameter peer: the device in the request, if the app knows it.
     mutating func perform(
-        _ request: CentralManagerRequest, of peer: KnownPeer?, _ standing: Standing, at now: Instant,
+        _ request: CentralManagerRequest, of peer: KnownPeer?, _ permissions: ManagerPermissions,
         into effects: inout ManagerEffects
     ) {
         // A connection attempt continues while Bluetooth is off (SPEC 5.5 rule 6), so the app must be able to end it
         // then.
-        if case .letGo(let identifier) = request { return cancelConnection(identifier, at: now, into: &effects) }
-        // An app that connects, as it does when a link has ended or Bluetooth is on again, may not have been told yet
+        if case .letGo(let identifier) = request { return cancelConnection(identifier, into: &effects) }
+        // An app that connects, as it does when a link has ended or Bluetooth is on again, may not know yet
         // that Bluetooth is off or being reset. Like an attempt that was pending, its attempt begins afterwards.
         if case .connect(let identifier, let options) = request,
-            standing.state == .resetting || standing.state == .poweredOff
+            permissions.state == .resetting || permissions.state == .poweredOff
         {
-            return connect(identifier, peer, options, standing, at: now, into: &effects)
+            return connect(identifier, peer, options, permissions, into: &effects)
         }
-        guard standing.isOn else { return effects.log(.notPoweredOn(.central), of: app) }
+        guard permissions.isOn else { return effects.log(.notPoweredOn(.central), of: app) }
         switch request {
         case .scan(let options):
             // A new scan starts from the beginning: it reports devices again that the previous one reported.
             if let running = runningScan.take() { effects.cancel(running.token) }
             scan = options
-            if options.services.isEmpty, standing.isInBackground {
+            if options.services.isEmpty, permissions.isInBackground {
                 effects.log(.backgroundScanWithoutServices, of: app)
             }
-            converge(standing, at: now, into: &effects)
+            converge(permissions, into: &effects)
         case .stopScan:
             scan = nil
-            converge(standing, at: now, into: &effects)
+            converge(permissions, into: &effects)
         case .connect(let identifier, let options):
-            connect(identifier, peer, options, standing, at: now, into: &effects)
-        case .cancelConnection(let identifier): cancelConnection(identifier, at: now, into: &effects)
+            connect(identifier, peer, options, permissions, into: &effects)
+        case .cancelConnection(let identifier): cancelConnection(identifier, into: &effects)
         case .registerForConnectionEvents(let filter): connectionEvents = filter.map { ConnectionWatch($0) }
         case .peripheral(let identifier, let request):
             guard let link = peripherals[identifier]?.link else {
                 return effects.log(.notConnected(identifier), of: app)
             }
             peripherals[identifier]?.perform(request, on: link, into: &effects)
-        case .letGo(let identifier): cancelConnection(identifier, at: now, into: &effects)
+        case .letGo(let identifier): cancelConnection(identifier, into: &effects)
         // The router answers these, which do not need Bluetooth.
         case .retrievePeripherals, .retrieveConnectedPeripherals: break
         }
@@ -157,16 +158,16 @@ struct CentralManager {
 
     // MARK: What the engine is to do
 
-    /// All activities start here, so that none is forgotten when the standing changes.
-    mutating func converge(_ standing: Standing, at now: Instant, into effects: inout ManagerEffects) {
-        convergeScan(standing, into: &effects)
+    /// All activities start here, so that none is forgotten when the permissions change.
+    mutating func converge(_ permissions: ManagerPermissions, into effects: inout ManagerEffects) {
+        convergeScan(permissions, into: &effects)
         for identifier in peripherals.keys {
-            peripherals[identifier]?.converge(isOn: standing.isOn, at: now, into: &effects)
+            peripherals[identifier]?.converge(isOn: permissions.isOn, into: &effects)
         }
     }
 
-    mutating func convergeScan(_ standing: Standing, into effects: inout ManagerEffects) {
-        switch (runningScan, wantedScan(standing)) {
+    mutating func convergeScan(_ permissions: ManagerPermissions, into effects: inout ManagerEffects) {
+        switch (runningScan, wantedScan(permissions)) {
         case (nil, let wanted?):
             runningScan = RunningScan(
                 token: effects.submit(.radio(.scan(wanted)), from: client, for: .scan(client)), request: wanted)
@@ -182,11 +183,11 @@ struct CentralManager {
         }
     }
 
-    private func wantedScan(_ standing: Standing) -> ScanRequest? {
-        guard let scan, standing.isOn else { return nil }
+    private func wantedScan(_ permissions: ManagerPermissions) -> ScanRequest? {
+        guard let scan, permissions.isOn else { return nil }
         // A background scan must name services (SPEC BGC-5), and reports each device once (SPEC BGC-3).
-        let isInBackground = standing.isInBackground
-        guard standing.isActive, !isInBackground || !scan.services.isEmpty else { return nil }
+        let isInBackground = permissions.isInBackground
+        guard permissions.isActive, !isInBackground || !scan.services.isEmpty else { return nil }
         var request = ScanRequest(
             allowsDuplicates: scan.allowsDuplicates && !isInBackground, serviceUUIDs: scan.services,
             isInBackground: isInBackground)
@@ -208,7 +209,7 @@ struct CentralManager {
 
     /// Notes that the scan has found a device while the app is in the background.
     /// - Returns: whether it is new to this scan, or has been connected since.
-    mutating func noteFound(_ identifier: PeerIdentifier) -> Bool {
+    mutating func recordFound(_ identifier: PeerIdentifier) -> Bool {
         if found.count >= Self.foundLimit, !found.contains(identifier) { found = [] }
         return found.insert(identifier).inserted
     }
@@ -216,33 +217,34 @@ struct CentralManager {
     // MARK: Connections
 
     private mutating func connect(
-        _ identifier: PeerIdentifier, _ peer: KnownPeer?, _ options: ConnectOptions, _ standing: Standing,
-        at now: Instant, into effects: inout ManagerEffects
+        _ identifier: PeerIdentifier, _ peer: KnownPeer?, _ options: ConnectOptions, _ permissions: ManagerPermissions,
+        into effects: inout ManagerEffects
     ) {
         guard let peer else {
-            return effects.tell(.connectionFailed(identifier, .coreBluetooth(.unknownDevice)), to: client)
+            return effects.deliver(.connectionFailed(identifier, .coreBluetooth(.unknownDevice)), to: client)
         }
         if let session = peripherals[identifier] {
             peripherals[identifier]?.options = options
-            if session.link != nil { tellConnected(identifier, name: peer.name, into: &effects) }
+            if session.link != nil { deliverConnected(identifier, name: peer.name, into: &effects) }
             return
         }
         let delay = Microseconds.microseconds(max(0, min(options.startDelayMilliseconds, .max / 1000)) * 1000)
         peripherals[identifier] = PeripheralSession(
             identifier, at: peer.address, client: client, app: app, options: options,
-            notBefore: delay > .zero ? now.advanced(by: delay) : nil, hiddenServices: hiddenServices)
-        converge(standing, at: now, into: &effects)
+            notBefore: delay > .zero ? effects.now.advanced(by: delay) : nil, hiddenServices: hiddenServices)
+        converge(permissions, into: &effects)
     }
 
-    private func tellConnected(_ identifier: PeerIdentifier, name: String?, into effects: inout ManagerEffects) {
+    private func deliverConnected(_ identifier: PeerIdentifier, name: String?, into effects: inout ManagerEffects) {
         guard let session = peripherals[identifier] else { return }
-        effects.tell(
+        effects.deliver(
             .connected(describe(identifier, name: name), maximumWriteLength: session.writeLimits), to: client)
     }
 
     /// The engine has established a link for this manager.
     mutating func connected(
-        _ information: LinkInformation, name: String?, _ standing: Standing, into effects: inout ManagerEffects
+        _ information: LinkInformation, name: String?, _ permissions: ManagerPermissions,
+        into effects: inout ManagerEffects
     ) {
         let address = information.peer.withoutIdentityMark
         guard let identifier = peripherals.first(where: { $0.address == address })?.identifier else {
@@ -251,10 +253,10 @@ struct CentralManager {
             return
         }
         // The next process of the app finds this link in the place of the one that it had.
-        let isQuiet = standing.isPreserved && peripherals[identifier]?.resumes == true
+        let isQuiet = permissions.isPreserved && peripherals[identifier]?.resumes == true
         peripherals[identifier]?.connected(information.id, attMTU: information.attMTU, into: &effects)
-        if !standing.isPreserved { effects.alert(.connection, at: address) }
-        if !isQuiet { tellConnected(identifier, name: name, into: &effects) }
+        if !permissions.isPreserved { effects.alert(.connection, at: address) }
+        if !isQuiet { deliverConnected(identifier, name: name, into: &effects) }
     }
 
     /// The app connects to a device by its second identifier for it, while this manager is already connected to the
@@ -268,11 +270,11 @@ struct CentralManager {
             shared.address == session.address
         else { return }
         peripherals[identifier]?.connected(link, attMTU: shared.attMTU, into: &effects)
-        tellConnected(identifier, name: name, into: &effects)
+        deliverConnected(identifier, name: name, into: &effects)
     }
 
     mutating func connectionFailed(
-        _ identifier: PeerIdentifier, _ token: CommandToken, _ failure: HostFailure, at now: Instant,
+        _ identifier: PeerIdentifier, _ token: CommandToken, _ failure: HostFailure,
         into effects: inout ManagerEffects
     ) {
         guard case .connecting(token, _)? = peripherals[identifier]?.state else { return }
@@ -283,21 +285,21 @@ struct CentralManager {
         case .connectionFailed(let status) where status == .connectionFailedToBeEstablished:
             // The device went away meanwhile, or the controller does not wait for it: the attempt continues (SPEC
             // CEN-9).
-            peripherals[identifier]?.wait(until: now.advanced(by: Self.establishmentPause))
+            peripherals[identifier]?.wait(until: effects.now.advanced(by: Self.establishmentPause))
         case .connectionFailed, .controller, .commandTimeout, .linkLost, .notConnected, .gatt, .security, .channel,
             .publishing, .invalidRequest, .procedureTimeout, .rejectedByPeer, .limitReached:
             peripherals[identifier] = nil
-            effects.tell(.connectionFailed(identifier, failure.connectionError), to: client)
+            effects.deliver(.connectionFailed(identifier, failure.connectionError), to: client)
         }
     }
 
-    /// The app is told at once; the link ends when no manager uses it (SPEC CEN-22 to CEN-24).
+    /// The app gets the event at once; the link ends when no manager uses it (SPEC CEN-22 to CEN-24).
     private mutating func cancelConnection(
-        _ identifier: PeerIdentifier, at now: Instant, into effects: inout ManagerEffects
+        _ identifier: PeerIdentifier, into effects: inout ManagerEffects
     ) {
         guard leave(identifier, into: &effects) else { return }
-        effects.tell(
-            .disconnected(identifier, nil, microseconds: now.microseconds, isReconnecting: false), to: client)
+        effects.deliver(
+            .disconnected(identifier, nil, microseconds: effects.now.microseconds, isReconnecting: false), to: client)
     }
 
     /// Ends a connection or a connection attempt without a word to the app.
@@ -319,16 +321,16 @@ struct CentralManager {
 
     /// A link has ended: removes the oldest session on it.
     mutating func lost(
-        _ link: LinkID, _ reason: DisconnectionReason, _ standing: Standing, at now: Instant,
+        _ link: LinkID, _ reason: DisconnectionReason, _ permissions: ManagerPermissions,
         into effects: inout ManagerEffects
     ) {
         guard let session = session(on: link) else { return }
         let identifier = session.identifier
         found.remove(identifier)
         effects.commands.forget(client, on: identifier)
-        if reason == .controllerLost, standing.isPreserved {
+        if reason == .controllerLost, permissions.isPreserved {
             peripherals[identifier]?.resume()
-            return converge(standing, at: now, into: &effects)
+            return converge(permissions, into: &effects)
         }
         // Without the keys, the next link would end in the same way.
         let hasKeys = reason != .controller(.pinOrKeyMissing)
@@ -339,11 +341,11 @@ struct CentralManager {
         } else {
             peripherals[identifier] = nil
         }
-        effects.tell(
+        effects.deliver(
             .disconnected(
-                identifier, reason.clientError, microseconds: now.microseconds, isReconnecting: isReconnecting),
+                identifier, reason.clientError, microseconds: effects.now.microseconds, isReconnecting: isReconnecting),
             to: client)
-        converge(standing, at: now, into: &effects)
+        converge(permissions, into: &effects)
     }
 
     /// A link that ended because the controller is being reset.
@@ -353,7 +355,7 @@ struct CentralManager {
     }
 
     /// Handles the losses below `poweredOn` (SPEC 2.3). Connection attempts continue.
-    /// - Returns: the links that the app must be told of, after the state: those that a reset ended. When Bluetooth is
+    /// - Returns: the links whose end the app must learn after the state: those that a reset ended. When Bluetooth is
     ///   off, the state says it all.
     mutating func fall(to state: ManagerState, into effects: inout ManagerEffects) -> [LostLink] {
         scan = nil
@@ -361,7 +363,7 @@ struct CentralManager {
         var lost: [LostLink] = []
         for identifier in peripherals.keys {
             guard let session = peripherals[identifier] else { continue }
-            // The app has been told that what it knew of the peripheral is no longer valid.
+            // The app knows that what it had discovered of the peripheral is no longer valid.
             peripherals[identifier]?.forgetDatabase()
             guard let link = session.link else { continue }
             // After a reset there is no link any more.
@@ -430,10 +432,11 @@ struct CentralManager {
 
     /// The peripheral sent a notification or an indication.
     func notified(
-        _ notification: GATTNotification, on link: LinkID, _ standing: Standing, into effects: inout ManagerEffects
+        _ notification: GATTNotification, on link: LinkID, _ permissions: ManagerPermissions,
+        into effects: inout ManagerEffects
     ) {
         session(on: link)?.received(
-            notification.value, of: notification.handle, isPreserved: standing.isPreserved, into: &effects)
+            notification.value, of: notification.handle, isPreserved: permissions.isPreserved, into: &effects)
     }
 
     /// Changes every session on a link.

@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 /// The report that was parsed last. Where discoveries are joined (`Host.joinsDiscoveries`), as in `bled`, one of them
-/// is for all apps that scan. Otherwise each app gets a discovery of its own from a report, one after the other, and
+/// is for all apps that scan. Otherwise each app gets a separate discovery from a report, one after the other, and
 /// they differ little.
 struct LatestReport {
     private var report: Discovery?
@@ -13,7 +13,7 @@ struct LatestReport {
     private(set) var localName: String?
 
     /// - Returns: whether the report is another one than the one before.
-    mutating func take(_ discovery: Discovery) -> Bool {
+    mutating func update(_ discovery: Discovery) -> Bool {
         if let report, report.time == discovery.time, report.address == discovery.address,
             report.isConnectable == discovery.isConnectable, report.txPower == discovery.txPower,
             report.advertisement == discovery.advertisement, report.scanResponse == discovery.scanResponse

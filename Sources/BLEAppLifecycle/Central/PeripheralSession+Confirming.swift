@@ -5,7 +5,7 @@ import BLEPackets
 /// SPR-13, SPR-15).
 ///
 ///     connected ──▶ services ──as they were──▶ characteristics of each ──as they were──▶ configurations ──▶ subscribed
-///                      └──gone or changed──▶ invalid, told to the app ◀──┘                    └──refused──▶ told
+///                      └──gone or changed──▶ invalid, reported to the app ◀──┘               └──refused──▶ reported
 ///
 /// Requests of the app wait until then: they might name attributes that no longer exist.
 extension PeripheralSession {
@@ -75,13 +75,13 @@ extension PeripheralSession {
     ) {
         guard database.characteristic(id)?.isNotifying == true else { return }
         database.changeCharacteristic(id) { $0.isNotifying = false }
-        tell(.notificationStateUpdated(characteristic: id, isNotifying: false, error), &effects)
+        deliver(.notificationStateUpdated(characteristic: id, isNotifying: false, error), &effects)
     }
 
     mutating func invalidate(_ services: [RemoteService], _ effects: inout ManagerEffects) {
         var gone: [RemoteAttributeID] = []
         for service in services { gone += database.invalidate(from: service.id.rawValue, to: service.endHandle) }
         guard !gone.isEmpty else { return }
-        tell(.servicesModified(invalidated: gone), &effects)
+        deliver(.servicesModified(invalidated: gone), &effects)
     }
 }

@@ -86,17 +86,17 @@ struct PeripheralSession {
     // MARK: The link
 
     /// Submits the connection to the engine while Bluetooth is on; does nothing while it is off (SPEC CEN-9).
-    mutating func converge(isOn: Bool, at now: Instant, into effects: inout ManagerEffects) {
+    mutating func converge(isOn: Bool, into effects: inout ManagerEffects) {
         guard case .connecting(let token, let notBefore) = state else { return }
         if isOn, token == nil {
-            if let notBefore, notBefore > now { return }
+            if let notBefore, notBefore > effects.now { return }
             let token = effects.submit(
                 .radio(.connect(ConnectRequest(peer: address))), from: client, for: .connect(client, identifier))
             state = .connecting(token, notBefore: nil)
         } else if !isOn {
             if let token { effects.cancel(token) }
             // The delay is over: now only Bluetooth is missing.
-            guard token != nil || notBefore.map({ $0 <= now }) == true else { return }
+            guard token != nil || notBefore.map({ $0 <= effects.now }) == true else { return }
             state = .connecting(nil, notBefore: nil)
         }
     }
@@ -127,18 +127,18 @@ struct PeripheralSession {
         order = RequestOrder()
     }
 
-    func nameChanged(_ name: String, into effects: inout ManagerEffects) { tell(.nameUpdated(name), &effects) }
+    func nameChanged(_ name: String, into effects: inout ManagerEffects) { deliver(.nameUpdated(name), &effects) }
 
     mutating func mtuChanged(_ mtu: Int, into effects: inout ManagerEffects) {
         attMTU = mtu
-        tell(.writeLimitsChanged(writeLimits), &effects)
+        deliver(.writeLimitsChanged(writeLimits), &effects)
     }
 
     /// The peer's services have changed (SPEC 2.3 didModifyServices).
     mutating func servicesChanged(from first: UInt16, to last: UInt16, into effects: inout ManagerEffects) {
         let gone = database.invalidate(from: first, to: last)
         changing.removeAll { first <= $0.rawValue && $0.rawValue <= last }
-        tell(.servicesModified(invalidated: gone), &effects)
+        deliver(.servicesModified(invalidated: gone), &effects)
     }
 
     // MARK: Requests
@@ -147,15 +147,15 @@ struct PeripheralSession {
     mutating func perform(_ request: PeripheralRequest, on link: LinkID, into effects: inout ManagerEffects) {
         guard order.hasRoom(for: request) else { return refuse(request, into: &effects) }
         guard order.mustWait(request) || isHeldUp(request) else { return begin(request, on: link, into: &effects) }
-        switch order.hold(request) {
-        case .held: break
-        case .lastHeld: tell(.writeWithoutResponseAvailable(false), &effects)
+        switch order.enqueue(request) {
+        case .queued: break
+        case .lastQueued: deliver(.writeWithoutResponseAvailable(false), &effects)
         case .refused: refuse(request, into: &effects)
         }
     }
 
-    /// Answers a request for which there is no room. A write without response is dropped silently, as in the engine when
-    /// its queue is full (SPEC CEN-20).
+    /// Answers a request for which there is no room. A write without response is dropped silently, as in the engine
+    /// when its queue is full (SPEC CEN-20).
     mutating func refuse(_ request: PeripheralRequest, into effects: inout ManagerEffects) {
         if let task = task(of: request) { failed(task, .coreBluetooth(.outOfSpace), &effects) }
     }
@@ -170,10 +170,10 @@ struct PeripheralSession {
         while let first = order.first, !isHeldUp(first), let request = order.next() {
             begin(request, on: link, into: &effects)
         }
-        if order.takeRoom() { tell(.writeWithoutResponseAvailable(true), &effects) }
+        if order.reportsRoom() { deliver(.writeWithoutResponseAvailable(true), &effects) }
     }
 
-    /// The task with which a request is answered that never began.
+    /// The task of a request; `nil` for a write without response, which has no answer.
     private func task(of request: PeripheralRequest) -> PeripheralTask? {
         switch request {
         case .discoverServices: .discoverServices
@@ -193,60 +193,55 @@ struct PeripheralSession {
 
     private mutating func begin(_ request: PeripheralRequest, on link: LinkID, into effects: inout ManagerEffects) {
         switch request {
-        case .discoverServices(let uuids):
-            ask(.discoverServices(uuids: uuids), link, .discoverServices, &effects)
-        case .discoverIncludedServices(let uuids, let id):
-            let task = PeripheralTask.discoverIncludedServices(uuids, service: id)
-            guard let service = database.service(id) else { return refuse(task, &effects) }
-            ask(.discoverIncludedServices(service.range), link, task, &effects)
-        case .discoverCharacteristics(let uuids, let id):
-            let task = PeripheralTask.discoverCharacteristics(service: id)
-            guard let service = database.service(id) else { return refuse(task, &effects) }
-            ask(.discoverCharacteristics(service.range, uuids: uuids), link, task, &effects)
-        case .discoverDescriptors(let id):
-            let task = PeripheralTask.discoverDescriptors(characteristic: id)
-            guard let characteristic = database.characteristic(id) else { return refuse(task, &effects) }
-            ask(.discoverDescriptors(characteristic.descriptorRange), link, task, &effects)
-        case .readValue(let id):
-            let task = PeripheralTask.read(characteristic: id)
-            guard let characteristic = database.characteristic(id) else { return refuse(task, &effects) }
-            ask(.read(AttributeHandle(rawValue: characteristic.valueHandle)), link, task, &effects)
-        case .readDescriptor(let id):
-            let task = PeripheralTask.readDescriptor(id)
-            guard database.descriptor(id) != nil else { return refuse(task, &effects) }
-            ask(.read(id.handle), link, task, &effects)
-        case .writeValue(let value, let id):
-            let task = PeripheralTask.write(characteristic: id)
-            guard let characteristic = database.characteristic(id) else { return refuse(task, &effects) }
-            ask(.write(AttributeHandle(rawValue: characteristic.valueHandle), value: value), link, task, &effects)
-        case .writeWithoutResponse(let value, let id):
-            // The result is not reported (SPEC CEN-20).
-            guard let characteristic = database.characteristic(id) else { return }
-            let handle = AttributeHandle(rawValue: characteristic.valueHandle)
-            ask(.writeCommand(handle, value: value), link, .writeWithoutResponse, &effects)
         case .writeDescriptor(let value, let id): writeDescriptor(value, id, link, &effects)
         case .setNotify(let isOn, let id): setNotify(isOn, id, link, &effects)
-        case .readRSSI:
-            order.began(.readRSSI)
-            effects.submit(
-                .link(link, .procedure(.readRSSI)), from: client, for: .peripheral(client, identifier, .readRSSI))
+        case .readRSSI: submit(.link(link, .procedure(.readRSSI)), .readRSSI, &effects)
         case .openChannel(let psm):
-            order.began(.openChannel(psm: psm))
-            effects.submit(
-                .channel(.open(link, spsm: psm, ChannelSettings())), from: client,
-                for: .peripheral(client, identifier, .openChannel(psm: psm)))
+            submit(.channel(.open(link, spsm: psm, ChannelSettings())), .openChannel(psm: psm), &effects)
+        case .discoverServices, .discoverIncludedServices, .discoverCharacteristics, .discoverDescriptors, .readValue,
+            .readDescriptor, .writeValue, .writeWithoutResponse:
+            let task = task(of: request)
+            if let operation = operation(of: request) {
+                ask(operation, link, task ?? .writeWithoutResponse, &effects)
+            } else if let task {
+                refuse(task, &effects)
+            }
         }
     }
 
-    func tell(_ event: PeripheralEvent, _ effects: inout ManagerEffects) {
-        effects.tell(.peripheral(identifier, event), to: client)
+    /// The operation of a request that is only this one; `nil` if its attribute does not exist.
+    private func operation(of request: PeripheralRequest) -> GATTOperation? {
+        func value(_ id: RemoteAttributeID) -> AttributeHandle? {
+            database.characteristic(id).map { AttributeHandle(rawValue: $0.valueHandle) }
+        }
+        return switch request {
+        case .discoverServices(let uuids): .discoverServices(uuids: uuids)
+        case .discoverIncludedServices(_, let id): database.service(id).map { .discoverIncludedServices($0.range) }
+        case .discoverCharacteristics(let uuids, let id):
+            database.service(id).map { .discoverCharacteristics($0.range, uuids: uuids) }
+        case .discoverDescriptors(let id):
+            database.characteristic(id).map { .discoverDescriptors($0.descriptorRange) }
+        case .readValue(let id): value(id).map { .read($0) }
+        case .readDescriptor(let id): database.descriptor(id).map { _ in .read(id.handle) }
+        case .writeValue(let octets, let id): value(id).map { .write($0, value: octets) }
+        case .writeWithoutResponse(let octets, let id): value(id).map { .writeCommand($0, value: octets) }
+        case .writeDescriptor, .setNotify, .readRSSI, .openChannel: nil
+        }
+    }
+
+    func deliver(_ event: PeripheralEvent, _ effects: inout ManagerEffects) {
+        effects.deliver(.peripheral(identifier, event), to: client)
     }
 
     mutating func ask(
         _ operation: GATTOperation, _ link: LinkID, _ task: PeripheralTask, _ effects: inout ManagerEffects
     ) {
+        submit(.link(link, .gatt(operation)), task, &effects)
+    }
+
+    private mutating func submit(_ command: HostCommand, _ task: PeripheralTask, _ effects: inout ManagerEffects) {
         order.began(task)
-        effects.submit(.link(link, .gatt(operation)), from: client, for: .peripheral(client, identifier, task))
+        effects.submit(command, from: client, for: .peripheral(client, identifier, task))
     }
 
     /// Rejects a request for an attribute that does not exist, or no longer exists.
@@ -280,7 +275,7 @@ struct PeripheralSession {
             return failed(.subscribe(characteristic: id), .att(.requestNotSupported), &effects)
         }
         guard isOn != characteristic.isNotifying else {
-            return tell(.notificationStateUpdated(characteristic: id, isNotifying: isOn, nil), &effects)
+            return deliver(.notificationStateUpdated(characteristic: id, isNotifying: isOn, nil), &effects)
         }
         changing.append(id)
         if isOn { return subscribe(to: characteristic, link, &effects) }
@@ -310,7 +305,7 @@ struct PeripheralSession {
         _ isNotifying: Bool, _ id: RemoteAttributeID, _ effects: inout ManagerEffects
     ) {
         database.changeCharacteristic(id) { $0.isNotifying = isNotifying }
-        tell(.notificationStateUpdated(characteristic: id, isNotifying: isNotifying, nil), &effects)
+        deliver(.notificationStateUpdated(characteristic: id, isNotifying: isNotifying, nil), &effects)
         changed(id)
     }
 
@@ -318,13 +313,13 @@ struct PeripheralSession {
     func received(_ value: [UInt8], of handle: AttributeHandle, isPreserved: Bool, into effects: inout ManagerEffects) {
         guard let characteristic = database.characteristic(where: { $0.valueHandle == handle.rawValue }) else { return }
         if !isPreserved { effects.alert(.notification, at: address) }
-        tell(.valueUpdated(characteristic: characteristic.id, value, nil), &effects)
+        deliver(.valueUpdated(characteristic: characteristic.id, value, nil), &effects)
     }
 
     func setTakesWriteCommands(_ isReady: Bool, into effects: inout ManagerEffects) {
-        // Requests that wait here leave no room either; the app is told when they have been submitted.
+        // Requests that wait here leave no room either; the app gets an event when they have been submitted.
         if isReady, order.isFull { return }
-        tell(.writeWithoutResponseAvailable(isReady), &effects)
+        deliver(.writeWithoutResponseAvailable(isReady), &effects)
     }
 
     // MARK: Answers
@@ -358,32 +353,32 @@ struct PeripheralSession {
         case .discoverServices:
             HostAnswer.services.pass(result) { found in
                 let services = database.merge(found.filter { !hiddenServices.contains($0.uuid) })
-                tell(.servicesDiscovered(services, nil), &effects)
+                deliver(.servicesDiscovered(services, nil), &effects)
             }
         case .discoverIncludedServices(let uuids, let id):
             HostAnswer.includedServices.pass(result) { found in
                 let visible = found.filter { !hiddenServices.contains($0.uuid) }
                 let wanted = uuids.isEmpty ? visible : visible.filter { uuids.contains($0.uuid) }
                 let services = database.merge(wanted, into: id)
-                tell(.includedServicesDiscovered(service: id, services, nil), &effects)
+                deliver(.includedServicesDiscovered(service: id, services, nil), &effects)
             }
         case .discoverCharacteristics(let id):
             HostAnswer.characteristics.pass(result) {
-                tell(.characteristicsDiscovered(service: id, database.merge($0, into: id), nil), &effects)
+                deliver(.characteristicsDiscovered(service: id, database.merge($0, into: id), nil), &effects)
             }
         case .discoverDescriptors(let id):
             HostAnswer.descriptors.pass(result) {
-                tell(.descriptorsDiscovered(characteristic: id, database.merge($0, into: id), nil), &effects)
+                deliver(.descriptorsDiscovered(characteristic: id, database.merge($0, into: id), nil), &effects)
             }
         case .findConfiguration(let id):
             HostAnswer.descriptors.pass(result) { foundConfiguration(among: $0, of: id, link, &effects) }
         case .read(let id):
-            HostAnswer.value.pass(result) { tell(.valueUpdated(characteristic: id, $0, nil), &effects) }
+            HostAnswer.value.pass(result) { deliver(.valueUpdated(characteristic: id, $0, nil), &effects) }
         case .readDescriptor(let id):
-            HostAnswer.value.pass(result) { tell(.descriptorValueUpdated(id, $0, nil), &effects) }
-        case .readRSSI: HostAnswer.rssi.pass(result) { tell(.rssiRead(rssi: $0, nil), &effects) }
-        case .write(let id): tell(.valueWritten(characteristic: id, nil), &effects)
-        case .writeDescriptor(let id): tell(.descriptorWritten(id, nil), &effects)
+            HostAnswer.value.pass(result) { deliver(.descriptorValueUpdated(id, $0, nil), &effects) }
+        case .readRSSI: HostAnswer.rssi.pass(result) { deliver(.rssiRead(rssi: $0, nil), &effects) }
+        case .write(let id): deliver(.valueWritten(characteristic: id, nil), &effects)
+        case .writeDescriptor(let id): deliver(.descriptorWritten(id, nil), &effects)
         case .subscribe(let id): setNotifying(true, id, &effects)
         case .unsubscribe(let id): setNotifying(false, id, &effects)
         case .confirmServices: HostAnswer.services.pass(result) { confirm($0, on: link, &effects) }
@@ -392,7 +387,7 @@ struct PeripheralSession {
         case .confirmConfiguration(let id):
             HostAnswer.descriptors.pass(result) { subscribeAgain(to: id, configuredAmong: $0, on: link, &effects) }
         case .subscribeAgain: break
-        // The app is not told of a write without response, and the manager takes an open channel.
+        // A write without response has no event, and the manager handles an open channel.
         case .writeWithoutResponse, .openChannel: break
         }
     }
@@ -412,23 +407,23 @@ struct PeripheralSession {
 
     private mutating func failed(_ task: PeripheralTask, _ error: ClientError, _ effects: inout ManagerEffects) {
         switch task {
-        case .discoverServices: tell(.servicesDiscovered(database.services ?? [], error), &effects)
+        case .discoverServices: deliver(.servicesDiscovered(database.services ?? [], error), &effects)
         case .discoverIncludedServices(_, let id):
-            tell(.includedServicesDiscovered(service: id, [], error), &effects)
+            deliver(.includedServicesDiscovered(service: id, [], error), &effects)
         case .discoverCharacteristics(let id):
             let known = database.service(id)?.characteristics ?? []
-            tell(.characteristicsDiscovered(service: id, known, error), &effects)
-        case .discoverDescriptors(let id): tell(.descriptorsDiscovered(characteristic: id, [], error), &effects)
-        case .read(let id): tell(.valueUpdated(characteristic: id, nil, error), &effects)
-        case .readDescriptor(let id): tell(.descriptorValueUpdated(id, nil, error), &effects)
-        case .write(let id): tell(.valueWritten(characteristic: id, error), &effects)
+            deliver(.characteristicsDiscovered(service: id, known, error), &effects)
+        case .discoverDescriptors(let id): deliver(.descriptorsDiscovered(characteristic: id, [], error), &effects)
+        case .read(let id): deliver(.valueUpdated(characteristic: id, nil, error), &effects)
+        case .readDescriptor(let id): deliver(.descriptorValueUpdated(id, nil, error), &effects)
+        case .write(let id): deliver(.valueWritten(characteristic: id, error), &effects)
         case .writeWithoutResponse: break
-        case .writeDescriptor(let id): tell(.descriptorWritten(id, error), &effects)
+        case .writeDescriptor(let id): deliver(.descriptorWritten(id, error), &effects)
         case .findConfiguration(let id), .subscribe(let id), .unsubscribe(let id):
             let isNotifying = database.characteristic(id)?.isNotifying ?? false
-            tell(.notificationStateUpdated(characteristic: id, isNotifying: isNotifying, error), &effects)
-        case .readRSSI: tell(.rssiRead(rssi: 127, error), &effects)
-        case .openChannel(let psm): tell(.channelOpened(nil, psm: psm, error), &effects)
+            deliver(.notificationStateUpdated(characteristic: id, isNotifying: isNotifying, error), &effects)
+        case .readRSSI: deliver(.rssiRead(rssi: 127, error), &effects)
+        case .openChannel(let psm): deliver(.channelOpened(nil, psm: psm, error), &effects)
         case .confirmServices: invalidate(database.services ?? [], &effects)
         case .confirmCharacteristics(let id): invalidate(database.service(id).map { [$0] } ?? [], &effects)
         case .confirmConfiguration(let id), .subscribeAgain(let id): lostSubscription(to: id, error, &effects)

@@ -1,4 +1,3 @@
-import BLEHost
 import BLEPackets
 
 /// A pending request to a remote peripheral.

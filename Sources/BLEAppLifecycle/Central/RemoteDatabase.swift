@@ -23,7 +23,7 @@ struct RemoteDatabase: Equatable {
         }
     }
 
-    /// The first characteristic for which `isWanted` holds.
+    /// The first characteristic for which `isWanted` is true.
     func characteristic(where isWanted: (RemoteCharacteristic) -> Bool) -> RemoteCharacteristic? {
         for service in (services ?? []) + includedServices {
             if let found = service.characteristics?.first(where: isWanted) { return found }

@@ -6,9 +6,9 @@ import BLEPackets
 /// subscription may need two requests. A request that would overtake another waits here, and so do all that follow it.
 struct RequestOrder {
     enum Outcome: Equatable {
-        case held
+        case queued
         /// Held; no further write without response can wait.
-        case lastHeld
+        case lastQueued
         case refused
     }
 
@@ -47,7 +47,7 @@ struct RequestOrder {
     /// The oldest waiting request.
     var first: PeripheralRequest? { waiting.first }
 
-    mutating func hold(_ request: PeripheralRequest) -> Outcome {
+    mutating func enqueue(_ request: PeripheralRequest) -> Outcome {
         if request.isWriteWithoutResponse {
             guard waitingWrites < Self.writeLimit else { return .refused }
             waitingWrites += 1
@@ -58,7 +58,7 @@ struct RequestOrder {
         }
         waiting.append(request)
         waitingOctets += request.octets
-        return isFull && request.isWriteWithoutResponse ? .lastHeld : .held
+        return isFull && request.isWriteWithoutResponse ? .lastQueued : .queued
     }
 
     /// The oldest waiting request, as soon as it overtakes nothing.
@@ -72,7 +72,7 @@ struct RequestOrder {
     }
 
     /// Whether there is room for writes without response again after there was none; true once each time.
-    mutating func takeRoom() -> Bool {
+    mutating func reportsRoom() -> Bool {
         guard isFull, waitingWrites < Self.writeLimit else { return false }
         isFull = false
         return true

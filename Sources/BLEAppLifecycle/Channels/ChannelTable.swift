@@ -43,20 +43,20 @@ struct ChannelTable {
     /// Withdraws a PSM; the channels that were opened to it end (SPEC 2.4).
     mutating func unpublish(_ psm: UInt16, into effects: inout ManagerEffects) {
         guard let place = published.firstIndex(of: psm) else {
-            return effects.tell(.channelUnpublished(psm: psm, .coreBluetooth(.invalidParameters)), to: client)
+            return effects.deliver(.channelUnpublished(psm: psm, .coreBluetooth(.invalidParameters)), to: client)
         }
         published.remove(at: place)
         effects.submit(.channel(.stopListening(spsm: psm)), from: client)
         for channel in open where channel.isAccepted && channel.spsm == psm {
             effects.submit(.channel(.close(channel.channel)), from: client)
         }
-        effects.tell(.channelUnpublished(psm: psm, nil), to: client)
+        effects.deliver(.channelUnpublished(psm: psm, nil), to: client)
     }
 
     mutating func perform(_ request: ChannelRequest, on id: L2CAPChannelID, into effects: inout ManagerEffects) {
         guard let channel = open[id] else {
             // The channel ended while the request was pending; closing a closed channel has no effect.
-            if request != .close { effects.tell(.channel(id, .closed(.coreBluetooth(.notConnected))), to: client) }
+            if request != .close { effects.deliver(.channel(id, .closed(.coreBluetooth(.notConnected))), to: client) }
             return
         }
         switch request {
@@ -78,12 +78,12 @@ struct ChannelTable {
         guard let channel = open[id] else { return }
         open[id] = nil
         effects.submit(.channel(.close(channel.channel)), from: client)
-        effects.tell(.channel(id, .closed(.coreBluetooth(.outOfSpace))), to: client)
+        effects.deliver(.channel(id, .closed(.coreBluetooth(.outOfSpace))), to: client)
     }
 
     /// Lets the peer send another SDU for each that has been read completely.
     private mutating func consume(_ count: Int, of id: L2CAPChannelID, into effects: inout ManagerEffects) {
-        guard let channel = open[id]?.channel, let units = open[id]?.take(count), units > 0 else { return }
+        guard let channel = open[id]?.channel, let units = open[id]?.consume(count), units > 0 else { return }
         effects.submit(.channel(.consume(channel, units: units)), from: client)
     }
 
@@ -95,8 +95,8 @@ struct ChannelTable {
         switch result {
         case .success(let spsm):
             published.append(spsm)
-            effects.tell(.channelPublished(psm: spsm, nil), to: client)
-        case .failure(let failure): effects.tell(.channelPublished(psm: 0, failure.clientError), to: client)
+            effects.deliver(.channelPublished(psm: spsm, nil), to: client)
+        case .failure(let failure): effects.deliver(.channelPublished(psm: 0, failure.clientError), to: client)
         }
     }
 
@@ -105,7 +105,7 @@ struct ChannelTable {
         _ information: ChannelInformation, psm: UInt16, by peer: PeerIdentifier, into effects: inout ManagerEffects
     ) {
         let id = add(information, isAccepted: false, &effects)
-        effects.tell(.peripheral(peer, .channelOpened(id, psm: psm, nil)), to: client)
+        effects.deliver(.peripheral(peer, .channelOpened(id, psm: psm, nil)), to: client)
         grant(id, information, &effects)
     }
 
@@ -114,28 +114,28 @@ struct ChannelTable {
         _ information: ChannelInformation, from central: CentralDescription, into effects: inout ManagerEffects
     ) {
         let id = add(information, isAccepted: true, &effects)
-        effects.tell(.channelAccepted(id, psm: information.spsm, central), to: client)
+        effects.deliver(.channelAccepted(id, psm: information.spsm, central), to: client)
         grant(id, information, &effects)
     }
 
     mutating func received(_ octets: [UInt8], on channel: ChannelID, into effects: inout ManagerEffects) {
         guard let id = self[channel] else { return }
-        open[id]?.hold(octets.count)
+        open[id]?.addUnit(octets.count)
         // An empty SDU is consumed at once.
         if octets.isEmpty { return consume(0, of: id, into: &effects) }
-        effects.tell(.channel(id, .received(octets)), to: client)
+        effects.deliver(.channel(id, .received(octets)), to: client)
     }
 
     mutating func closed(_ channel: ChannelID, _ end: ChannelEnd, into effects: inout ManagerEffects) {
         guard let id = self[channel] else { return }
         open[id] = nil
-        effects.tell(.channel(id, .closed(end.clientError)), to: client)
+        effects.deliver(.channel(id, .closed(end.clientError)), to: client)
     }
 
     /// An SDU was sent: the app may write that many octets again.
     func sent(_ count: Int, on id: L2CAPChannelID, into effects: inout ManagerEffects) {
         guard open[id] != nil else { return }
-        effects.tell(.channel(id, .canSend(count: count)), to: client)
+        effects.deliver(.channel(id, .canSend(count: count)), to: client)
     }
 
     /// The app's identifier of an engine's channel; `nil` if the channel belongs to another manager.
@@ -152,7 +152,7 @@ struct ChannelTable {
     private func grant(_ id: L2CAPChannelID, _ information: ChannelInformation, _ effects: inout ManagerEffects) {
         let unit = Int(information.sendMTU)
         let count = max(unit, min(unit * Self.unitsUnderWay, Self.octetsUnderWay))
-        effects.tell(.channel(id, .canSend(count: count)), to: client)
+        effects.deliver(.channel(id, .canSend(count: count)), to: client)
     }
 }
 

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// An L2CAP channel of a manager.
 struct OpenChannel: Equatable {
@@ -24,11 +23,11 @@ struct OpenChannel: Equatable {
         sendMTU = max(1, Int(information.sendMTU))
     }
 
-    mutating func hold(_ count: Int) { unitsHeld.append(count) }
+    mutating func addUnit(_ count: Int) { unitsHeld.append(count) }
 
     /// The app has read this many octets.
     /// - Returns: how many SDUs have been read completely: the peer may send that many again.
-    mutating func take(_ count: Int) -> Int {
+    mutating func consume(_ count: Int) -> Int {
         octetsTaken += max(0, count)
         var units = 0
         while let first = unitsHeld.first, octetsTaken >= first {

@@ -9,8 +9,8 @@ public protocol LifecycleHost: ~Copyable {
     mutating func take(_ command: HostCommand, from client: ClientID, at now: Instant) -> OperationID?
     /// The next event of the engine; `nil` if there is none.
     mutating func nextEvent() -> HostEvent?
-    /// Whether the engine has a transport, as far as it has reported that the controller is ready. The loss itself is no
-    /// event: what it ends is.
+    /// Whether the engine has a transport, as far as it has reported that the controller is ready. The loss itself is
+    /// no event: what it ends is.
     var hasTransport: Bool { get }
     /// When to call `advance(to:)`; `nil` if the engine has its own timer.
     var nextDeadline: Instant? { get }
@@ -109,8 +109,8 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
     public mutating func step(at now: Instant) -> Bool {
         carryOut(at: now)
         guard let event = host.nextEvent() else { return false }
-        keep(event)
-        // Apps hear of the loss before what it ends.
+        enqueue(event)
+        // Apps receive the loss before the events of what it ends.
         if !host.hasTransport { apps.transportClosed(at: now) }
         apps.receive(event, at: now)
         carryOut(at: now)
@@ -139,7 +139,7 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
     /// changes of bonds, and completions of the owner's own commands.
     public mutating func nextHostEvent() -> HostEvent? { hostEvents.popFirst() }
 
-    private mutating func keep(_ event: HostEvent) {
+    private mutating func enqueue(_ event: HostEvent) {
         switch event.audience {
         case .owner, .everyone, .pairing: hostEvents.append(event)
         case .operation(let operation): if !apps.knows(operation) { hostEvents.append(event) }

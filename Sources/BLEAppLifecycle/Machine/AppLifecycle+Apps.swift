@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// Processes of apps: launch, foreground, background, suspension, end (SPEC 5.4, BGX-2 to BGX-5).
 extension AppLifecycle {
@@ -16,7 +15,7 @@ extension AppLifecycle {
 
     /// The process of an app runs: the first input of each process.
     public mutating func launched(_ id: AppID, inForeground: Bool, at now: Instant) {
-        runtime.now = now
+        runtime.effects.now = now
         runtime.launched(peers.known(id, &runtime), inForeground: inForeground)
         finish()
     }
@@ -24,13 +23,13 @@ extension AppLifecycle {
     /// The app comes to the foreground. If its process was suspended, it is resumed and receives all waiting events
     /// (SPEC FGO-5).
     public mutating func enterForeground(_ id: AppID, at now: Instant) {
-        runtime.now = now
+        runtime.effects.now = now
         if runtime.enterForeground(peers.known(id, &runtime)) { finish() }
     }
 
     /// The app goes to the background.
     public mutating func enterBackground(_ id: AppID, at now: Instant) {
-        runtime.now = now
+        runtime.effects.now = now
         if runtime.enterBackground(peers.known(id, &runtime)) { finish() }
     }
 
@@ -38,7 +37,7 @@ extension AppLifecycle {
     /// handled the events that it has received and has no tasks left; otherwise it is suspended at once.
     public mutating func finished(_ id: AppID, at now: Instant) {
         guard isWoken(id), let app = runtime.apps.index(of: id) else { return suspend(id, at: now) }
-        runtime.now = now
+        runtime.effects.now = now
         runtime.apps[app].finish()
         finish()
     }
@@ -46,7 +45,7 @@ extension AppLifecycle {
     /// An app has begun or ended tasks that are to go on in the background.
     /// - Parameter count: how many it has begun and not ended.
     public mutating func setTasks(_ count: Int, of id: AppID, at now: Instant) {
-        runtime.now = now
+        runtime.effects.now = now
         guard let app = runtime.apps.index(of: id), runtime.apps[app].hasProcess, runtime.apps[app].tasks != count
         else { return }
         runtime.apps[app].setTasks(count)
@@ -55,13 +54,13 @@ extension AppLifecycle {
 
     /// The app is suspended, whatever it does.
     public mutating func suspend(_ id: AppID, at now: Instant) {
-        runtime.now = now
+        runtime.effects.now = now
         if runtime.suspend(peers.known(id, &runtime), &peers.directory) { finish() }
     }
 
     /// The process of an app has ended. Managers with a restore identifier continue without it (SPEC SPR-4).
     public mutating func ended(_ id: AppID, _ end: ProcessEnd, at now: Instant) {
-        runtime.now = now
+        runtime.effects.now = now
         runtime.ended(peers.known(id, &runtime), end, &peers.directory)
         finish()
     }
@@ -80,7 +79,7 @@ extension AppLifecycle {
     ///   REC-3).
     /// - Returns: `false` if it keeps its place: it runs, managers of it continue, or there are such identifiers.
     public mutating func release(_ id: AppID, forgettingDevices forgetsDevices: Bool, at now: Instant) -> Bool {
-        runtime.now = now
+        runtime.effects.now = now
         guard let app = runtime.apps.index(of: id), !runtime.apps.isFree(app) else { return true }
         guard runtime.apps[app].state == .notRunning, !runtime.managers.contains(where: { $0.app == app }),
             forgetsDevices || !peers.directory.hasLastingIdentifiers(of: app)
@@ -114,9 +113,6 @@ extension AppLifecycle {
     public func place(of id: AppID) -> AppPlace {
         runtime.apps.index(of: id).map { runtime.apps[$0].place } ?? .notRunning
     }
-
-    /// Whether any app's process runs only because it was woken.
-    public var hasWoken: Bool { runtime.apps.indices.contains { runtime.apps[$0].isWoken } }
 
     /// Whether the process of an app runs only because it was woken for an event (SPEC BGX-4).
     public func isWoken(_ id: AppID) -> Bool {

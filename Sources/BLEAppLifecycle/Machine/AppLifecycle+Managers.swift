@@ -4,7 +4,7 @@ import BLEHost
 extension AppLifecycle {
     /// Handles a request of a manager.
     public mutating func receive(_ request: ClientRequest, from manager: ManagerID, of id: AppID, at now: Instant) {
-        runtime.now = now
+        runtime.effects.now = now
         let app = peers.known(id, &runtime)
         let client = runtime.managers.client(of: manager, app)
         switch (request, client, client.flatMap { runtime.managers.kind(of: $0) }) {
@@ -29,9 +29,9 @@ extension AppLifecycle {
     }
 
     /// Answers a request that the owner does not pass on, because several apps together have as much as they may have
-    /// of what it asks for: in the same way as if the app alone had too much.
+    /// of what it asks for: in the same way as if the one app had too much.
     public mutating func refuse(_ request: ClientRequest, from manager: ManagerID, of id: AppID, at now: Instant) {
-        runtime.now = now
+        runtime.effects.now = now
         runtime.refuse(request, from: manager, peers.known(id, &runtime))
         finish()
     }
@@ -40,7 +40,7 @@ extension AppLifecycle {
     public mutating func returned(
         events: Int, octets: Int, by manager: ManagerID, of app: AppID, at now: Instant
     ) {
-        runtime.now = now
+        runtime.effects.now = now
         guard let app = runtime.apps.index(of: app), let client = runtime.managers.client(of: manager, app) else {
             return
         }
@@ -93,7 +93,7 @@ extension AppLifecycle {
         guard let app = runtime.apps.index(of: app) else { return false }
         return runtime.managers.keys.contains { client in
             runtime.managers.withValue(of: client) {
-                $0.app == app && $0.id != nil && !$0.queue.isEmpty && runtime.apps[app].hears($0.kind)
+                $0.app == app && $0.id != nil && !$0.queue.isEmpty && runtime.apps[app].receives($0.kind)
             } ?? false
         }
     }

@@ -12,10 +12,10 @@ import BLEPackets
 ///
 /// This type only routes. `AppRuntime` has the processes (`AppTable`) and the managers (`ManagerTable`), and delivers
 /// events; `Peers` has the devices around and the links to them. `CentralManager` and `PeripheralManager` are the
-/// machines of managers. None of them accesses another: the inputs of such a machine are arguments (`Standing` says what
-/// it may do), its outputs are effects.
+/// machines of managers. None of them accesses another: the inputs of such a machine are arguments
+/// (`ManagerPermissions` says what it may do), its outputs are effects.
 ///
-/// Each manager is a client of the engine. Its standing (foreground, background, preserved) determines what the
+/// Each manager is a client of the engine. Its permissions (foreground, background, preserved) determine what the
 /// engine's arbiter scans and advertises for it; only the arbiter decides that.
 public struct AppLifecycle: ~Copyable {
     var runtime: AppRuntime
@@ -55,9 +55,9 @@ public struct AppLifecycle: ~Copyable {
         if isCancelled { runtime.submit(.cancel(operation), from: .system) }
         // Changes since the command was submitted could not be passed to the engine before.
         if case .scan(let client) = purpose {
-            runtime.withCentral(client) { manager, standing, effects in
+            runtime.withCentral(client) { manager, permissions, effects in
                 manager.scanSubmitted(token, as: operation)
-                manager.convergeScan(standing, into: &effects)
+                manager.convergeScan(permissions, into: &effects)
             }
         }
         if case .advertise(let client) = purpose {
@@ -70,7 +70,7 @@ public struct AppLifecycle: ~Copyable {
 
     /// An event of the engine; events for apps follow as outputs.
     public mutating func receive(_ event: HostEvent, at now: Instant) {
-        runtime.now = now
+        runtime.effects.now = now
         switch event {
         case .ready: runtime.controllerChanged(to: .ready, &peers.directory)
         case .recovering: runtime.controllerChanged(to: .resetting, &peers.directory)
@@ -78,7 +78,7 @@ public struct AppLifecycle: ~Copyable {
         case .stopped: runtime.controllerChanged(to: .starting, &peers.directory)
         case .discovered(let discovery):
             peers.discovered(discovery, &runtime)
-            peers.directory.planWriting(at: now, into: &runtime.effects)
+            peers.directory.planWriting(into: &runtime.effects)
             return runtime.carryOut(&peers.directory)
         case .advertisingChanged(let isAdvertising):
             runtime.bluetooth.isAdvertising = isAdvertising
@@ -87,7 +87,7 @@ public struct AppLifecycle: ~Copyable {
         case .connected(let information, let client): peers.connected(information, client, &runtime)
         case .disconnected(let link, let client, let reason): peers.disconnected(link, client, reason, &runtime)
         case .gatt(let link, let event): peers.received(event, on: link, &runtime)
-        case .centralConnected(let information): peers.note(information, &runtime)
+        case .centralConnected(let information): peers.record(information, &runtime)
         case .centralDisconnected(let link, _): peers.centralGone(link, &runtime)
         case .server(let event): peers.served(event, &runtime)
         case .channel(let event): peers.received(event, &runtime)
@@ -98,13 +98,13 @@ public struct AppLifecycle: ~Copyable {
         // Nothing that apps can ask for leads to the others; the engine and the system handle pairing.
         default: break
         }
-        peers.directory.planWriting(at: now, into: &runtime.effects)
+        peers.directory.planWriting(into: &runtime.effects)
         finish()
     }
 
     /// The transport is closed and may be opened again.
     public mutating func transportClosed(at now: Instant) {
-        runtime.now = now
+        runtime.effects.now = now
         guard runtime.bluetooth.controller == .ready else { return }
         runtime.controllerChanged(to: .resetting, &peers.directory)
         finish()
@@ -112,7 +112,7 @@ public struct AppLifecycle: ~Copyable {
 
     /// The transport could not be opened, or is closed for good: there is no Bluetooth.
     public mutating func transportFailed(at now: Instant) {
-        runtime.now = now
+        runtime.effects.now = now
         runtime.controllerChanged(to: .failed, &peers.directory)
         finish()
     }
@@ -127,7 +127,7 @@ public struct AppLifecycle: ~Copyable {
     /// - Parameter byUser: whether the user has switched it, as in the settings: then events launch no app that did not
     ///   run at that time. After an interruption, such as airplane mode, they do (SPEC SPR-30).
     public mutating func setPower(_ isOn: Bool, byUser: Bool = true, at now: Instant) {
-        runtime.now = now
+        runtime.effects.now = now
         guard runtime.setPower(isOn, byUser: byUser) else { return }
         if !isOn { peers.disconnectCentrals(&runtime) }
         runtime.stateChanged(&peers.directory)
@@ -137,7 +137,7 @@ public struct AppLifecycle: ~Copyable {
     /// Changes whether apps send the overflow area, also of advertisements that are on the air.
     public mutating func setOverflow(_ setting: OverflowSetting, at now: Instant) {
         guard settings.overflow != setting else { return }
-        runtime.now = now
+        runtime.effects.now = now
         settings.overflow = setting
         for app in runtime.apps.indices { runtime.convergeAll(of: app) }
         finish()
@@ -161,7 +161,7 @@ public struct AppLifecycle: ~Copyable {
 
     /// Runs the timers that are due.
     public mutating func advance(to now: Instant) {
-        runtime.now = now
+        runtime.effects.now = now
         runtime.advance(&peers.directory)
         finish()
     }

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// What apps may have (`LifecycleSettings`), and what becomes of a request for more.
 extension AppRuntime {
@@ -28,7 +27,7 @@ extension AppRuntime {
             }
         default: return false
         }
-        tellNoRoom(for: request, client)
+        reportNoRoom(for: request, client)
         return true
     }
 
@@ -48,7 +47,7 @@ extension AppRuntime {
             log(.appLimitReached("channels", limit: settings.channelsOfApp), app)
         default: return false
         }
-        tellNoRoom(for: request, client)
+        reportNoRoom(for: request, client)
         return true
     }
 
@@ -80,8 +79,8 @@ extension AppRuntime {
         guard let client = managers.client(of: manager, app) else { return log(.wrongManager, app) }
         log(.sharedLimitReached(request.wanted), app)
         switch request {
-        case .central(let request): tellNoRoom(for: request, client)
-        case .peripheral(let request): tellNoRoom(for: request, client)
+        case .central(let request): reportNoRoom(for: request, client)
+        case .peripheral(let request): reportNoRoom(for: request, client)
         case .channel(let channel, .send): withChannels(client) { $0.refuse(channel, into: &$1) }
         case .createCentral, .createPeripheral, .release, .channel: break
         }
@@ -96,7 +95,7 @@ extension AppRuntime {
         case .central(.scan):
             // A new scan takes the place of the manager's own.
             let client = app.flatMap { managers.client(of: manager, $0) }
-            let isScanning = client.flatMap { managers.withValue(of: $0) { $0.central?.scan != nil } } ?? false
+            let isScanning = client.flatMap { managers.withValue(of: $0) { $0.central?.state.scan != nil } } ?? false
             demand.scans = isScanning ? 0 : 1
         case .central(.peripheral(_, .openChannel)), .peripheral(.publishChannel): demand.channels = 1
         case .peripheral(.addService(let service)):
@@ -116,7 +115,7 @@ extension AppRuntime {
     // MARK: Answers
 
     /// A scan and a registration for connection events have no answer: the line in the log is all.
-    private mutating func tellNoRoom(for request: CentralManagerRequest, _ client: ClientID) {
+    private mutating func reportNoRoom(for request: CentralManagerRequest, _ client: ClientID) {
         switch request {
         case .peripheral(let peer, .openChannel(let psm)):
             deliver(.peripheral(peer, .channelOpened(nil, psm: psm, .coreBluetooth(.outOfSpace))), to: client)
@@ -126,7 +125,7 @@ extension AppRuntime {
         }
     }
 
-    private mutating func tellNoRoom(for request: PeripheralManagerRequest, _ client: ClientID) {
+    private mutating func reportNoRoom(for request: PeripheralManagerRequest, _ client: ClientID) {
         if case .addService(let service) = request {
             deliver(.serviceAdded(service.id, .coreBluetooth(.outOfSpace)), to: client)
         }
@@ -137,7 +136,7 @@ extension AppRuntime {
 }
 
 extension ClientRequest {
-    /// What a request that is refused asks for, as the log says it.
+    /// What the refused request asked for, for the log.
     fileprivate var wanted: String {
         switch self {
         case .createCentral, .createPeripheral: "managers"
@@ -163,9 +162,9 @@ extension Manager {
     var use: AppUse {
         var use = AppUse()
         use.managers = 1
-        use.scans = central?.scan == nil ? 0 : 1
-        use.channels = (channels?.count ?? 0) + (central?.peripherals.reduce(0) { $0 + $1.openingCount } ?? 0)
-        if let services = peripheral?.services {
+        use.scans = central?.state.scan == nil ? 0 : 1
+        use.channels = channels.count + (central?.state.peripherals.reduce(0) { $0 + $1.openingCount } ?? 0)
+        if let services = peripheral?.state.services {
             use.services = services.count
             use.attributes = services.reduce(0) { $0 + $1.definition.attributeCount }
         }

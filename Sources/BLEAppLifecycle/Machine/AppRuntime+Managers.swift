@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// Managers: creation, preservation, restoration, and their end (SPEC CEN-1 to CEN-3, PER-1, SPR-1 to SPR-15, SPR-36).
 extension AppRuntime {
@@ -20,8 +19,8 @@ extension AppRuntime {
         if kept != nil {
             if options.continues { continueProcess(client, app) } else { announceRestoration(client, app, &directory) }
         }
-        tellState(client)
-        if options.showsPowerAlert, managers[client]?.toldState == .poweredOff { raise(.powerOff, app) }
+        deliverState(client)
+        if options.showsPowerAlert, managers[client]?.reportedState == .poweredOff { raise(.powerOff, app) }
         converge(client)
         flush(app)
         // An app that counts as suspended but runs has created this manager to receive its waiting events.
@@ -86,7 +85,7 @@ extension AppRuntime {
 
     /// The first event of a restored manager, before everything that has happened since (SPEC SPR-10).
     private mutating func announceRestoration(_ client: ClientID, _ app: Int, _ directory: inout PeerDirectory) {
-        guard let restoration = managers[client]?.takeRestoration(name: { directory.name(of: $0) }) else { return }
+        guard let restoration = managers[client]?.restorationEvent(name: { directory.name(of: $0) }) else { return }
         let first = [restoration] + firstState(of: client, app)
         managers[client]?.queue.prepend(first)
     }
@@ -99,11 +98,11 @@ extension AppRuntime {
         managers[client]?.queue.prepend(first)
     }
 
-    /// The state to tell a manager before everything that waits; nothing as long as it is unknown.
+    /// The state event that a manager gets before everything that waits; none as long as the state is unknown.
     private mutating func firstState(of client: ClientID, _ app: Int) -> [ClientEvent] {
         let state = state(app)
         guard state != .unknown else { return [] }
-        managers[client]?.toldState = state
+        managers[client]?.reportedState = state
         return [.stateChanged(state, apps[app].manifest.authorization)]
     }
 

@@ -10,7 +10,7 @@ extension AppRuntime {
         apps[app].manifest = manifest
         // Preserved managers continue before their app is declared.
         let hidden = hiddenServices(for: app)
-        for client in managers.keys where managers[client]?.app == app { managers[client]?.central?.hide(hidden) }
+        for client in managers.keys where managers[client]?.app == app { managers[client]?.central?.state.hide(hidden) }
         if before.authorization != manifest.authorization {
             stateChanged(&directory)
         } else if before.overflow != manifest.overflow {
@@ -100,7 +100,7 @@ extension AppRuntime {
                 guard manager.app == app else { return }
                 let queue = manager.queue
                 ended =
-                    manager.peripheral?.suspended(
+                    manager.peripheral?.state.suspended(
                         isWaiting: { question in wakes && queue.contains { $0.question == question } }) ?? []
                 if !wakes { manager.queue.removeAll { event in event.question.map { ended.contains($0) } ?? false } }
             }
@@ -113,24 +113,25 @@ extension AppRuntime {
     /// Suspends woken apps that have nothing more to do.
     mutating func endWakes(_ directory: inout PeerDirectory) {
         for app in apps.indices where apps[app].mayEndEarly {
-            noteWork(of: app)
+            setWork(of: app)
             if apps[app].isDone(at: now, settings) { freeze(app, &directory) }
         }
     }
 
     /// Notes what a woken app has not finished, as far as its owner reports it.
-    private mutating func noteWork(of app: Int) {
+    private mutating func setWork(of app: Int) {
         guard apps[app].isWoken else { return }
-        let (hearsCentral, hearsPeripheral) = (apps[app].hears(.central), apps[app].hears(.peripheral))
+        let (hearsCentral, hearsPeripheral) = (apps[app].receives(.central), apps[app].receives(.peripheral))
         var hasCalls = false
         managers.forEachInPlace { _, manager in
             guard manager.app == app, manager.id != nil else { return }
             let hears = manager.kind == .central ? hearsCentral : hearsPeripheral
-            if manager.hasUnhandled || hears && !manager.queue.isEmpty || manager.peripheral?.owesAnswers == true {
+            if manager.hasUnhandled || hears && !manager.queue.isEmpty || manager.peripheral?.state.owesAnswers == true
+            {
                 hasCalls = true
             }
         }
-        apps[app].note(hasCalls: hasCalls, at: now)
+        apps[app].setWork(hasCalls: hasCalls, at: now)
     }
 
     /// An event waits for an app that does not run.
@@ -154,14 +155,14 @@ extension AppRuntime {
         var deadline: Instant?
         for app in apps.indices { deadline = earliest(deadline, apps[app].deadline(settings)) }
         for place in managers.keys.indices {
-            deadline = earliest(deadline, managers.withValue(at: place) { $0.central?.nextDeadline } ?? nil)
+            deadline = earliest(deadline, managers.withValue(at: place) { $0.central?.state.nextDeadline } ?? nil)
         }
         return deadline
     }
 
     mutating func advance(_ directory: inout PeerDirectory) {
         for app in apps.indices {
-            noteWork(of: app)
+            setWork(of: app)
             let isFreezeDue = apps[app].isFreezeDue(at: now, settings)
             apps[app].checkRelaunch(at: now, settings)
             if isFreezeDue { act(on: apps[app].checkTasks(at: now, settings), app, isWarned: true, &directory) }
@@ -172,9 +173,9 @@ extension AppRuntime {
                 relaunch(app)
             }
         }
-        directory.planWriting(at: now, into: &effects)
+        directory.planWriting(into: &effects)
         for client in managers.keys {
-            guard let due = managers[client]?.central?.nextDeadline, due <= now else { continue }
+            guard let due = managers[client]?.central?.state.nextDeadline, due <= now else { continue }
             converge(client)
         }
     }

@@ -8,26 +8,26 @@ extension AppRuntime {
     }
 
     /// What a manager may do now.
-    func standing(of client: ClientID) -> Standing? {
+    func permissions(of client: ClientID) -> ManagerPermissions? {
         managers.withValue(of: client) { manager in
             let app = manager.app
-            let place: Standing.Place =
+            let place: ManagerPermissions.Place =
                 manager.id == nil
                 ? .preserved
                 : apps[app].isInForeground ? .foreground : .background(hasMode: apps[app].hasMode(manager.kind))
             let overflow = OverflowSetting.emission(
                 system: settings.overflow, manifest: apps[app].manifest.overflow, app: manager.options.overflow ?? .on)
-            return Standing(
+            return ManagerPermissions(
                 state: state(app), place: place, isAdvertising: bluetooth.isAdvertising, overflow: overflow)
         }
     }
 
-    mutating func tellState(_ client: ClientID) {
+    mutating func deliverState(_ client: ClientID) {
         guard let manager = managers[client], manager.id != nil else { return }
         let state = state(manager.app)
         // The first state that is reported is never unknown.
-        guard state != manager.toldState, state != .unknown || manager.toldState != nil else { return }
-        managers[client]?.toldState = state
+        guard state != manager.reportedState, state != .unknown || manager.reportedState != nil else { return }
+        managers[client]?.reportedState = state
         deliver(.stateChanged(state, apps[manager.app].manifest.authorization), to: client)
     }
 
@@ -49,14 +49,14 @@ extension AppRuntime {
             }
             settle()
             converge(client)
-            tellState(client)
-            for link in lost { tell(link, to: client) }
+            deliverState(client)
+            for link in lost { deliver(link, to: client) }
         }
     }
 
     /// The links of a manager end with a reset.
     private mutating func alertOfLinks(_ client: ClientID, _ directory: inout PeerDirectory) {
-        guard let manager = managers[client], manager.id != nil, let central = manager.central else { return }
+        guard let manager = managers[client], manager.id != nil, let central = manager.central?.state else { return }
         for session in central.peripherals where session.link != nil {
             raise(.disconnection, at: session.address, &directory)
         }
@@ -64,7 +64,7 @@ extension AppRuntime {
 
     /// A reset has ended a link: the app gets the event once it knows of the reset (SPEC 2.3
     /// didDisconnectPeripheral).
-    private mutating func tell(_ lost: CentralManager.LostLink, to client: ClientID) {
+    private mutating func deliver(_ lost: CentralManager.LostLink, to client: ClientID) {
         deliver(
             .disconnected(
                 lost.peripheral, DisconnectionReason.controllerLost.clientError, microseconds: now.microseconds,
@@ -89,7 +89,7 @@ extension AppRuntime {
         // Of one app for each user, in the order of the managers.
         var best: [(app: Int, user: UInt32, peripheral: PeripheralDescription, foreground: UInt64)] = []
         for manager in managers where manager.id != nil {
-            guard let central = manager.central else { continue }
+            guard let central = manager.central?.state else { continue }
             for session in central.peripherals where session.address == address && session.options.asks(for: kind) {
                 let (user, foreground) = (apps[manager.app].manifest.user, apps[manager.app].lastForeground)
                 let place = best.firstIndex { $0.user == user }

@@ -4,7 +4,7 @@ import BLEPackets
 /// The processes of apps and their managers: what runs, what each manager may do, and what its app receives.
 ///
 /// It calls the machines of the managers, carries out their effects, and adapts what they have the engine do to their
-/// standing (foreground, background, preserved). The devices around are in `Peers`.
+/// permissions (foreground, background, preserved). The devices around are in `Peers`.
 struct AppRuntime {
     var settings: LifecycleSettings
     var bluetooth = BluetoothState()
@@ -13,7 +13,7 @@ struct AppRuntime {
     var alerts = AlertList()
     var effects = ManagerEffects()
     /// The time of the current input.
-    var now = Instant.zero
+    var now: Instant { effects.now }
     /// Whether what managers receive now ends requests of theirs.
     var endsRequest = false
     private var lastClient: UInt32 = 0
@@ -50,25 +50,23 @@ struct AppRuntime {
     /// Calls the machine of a central manager; does nothing if there is none.
     @discardableResult
     mutating func withCentral<Value>(
-        _ client: ClientID, _ body: (inout CentralManager, Standing, inout ManagerEffects) -> Value
+        _ client: ClientID, _ body: (inout CentralManager, ManagerPermissions, inout ManagerEffects) -> Value
     ) -> Value? {
-        guard let standing = standing(of: client), case .central(let machine)? = managers.role(of: client),
-            machine.state != nil
+        guard let permissions = permissions(of: client), case .central(let machine)? = managers.role(of: client)
         else { return nil }
         defer { settle() }
-        return body(&machine.state!, standing, &effects)
+        return body(&machine.state, permissions, &effects)
     }
 
     /// Calls the machine of a peripheral manager; does nothing if there is none.
     @discardableResult
     mutating func withPeripheral<Value>(
-        _ client: ClientID, _ body: (inout PeripheralManager, Standing, inout ManagerEffects) -> Value
+        _ client: ClientID, _ body: (inout PeripheralManager, ManagerPermissions, inout ManagerEffects) -> Value
     ) -> Value? {
-        guard let standing = standing(of: client), case .peripheral(let machine)? = managers.role(of: client),
-            machine.state != nil
+        guard let permissions = permissions(of: client), case .peripheral(let machine)? = managers.role(of: client)
         else { return nil }
         defer { settle() }
-        return body(&machine.state!, standing, &effects)
+        return body(&machine.state, permissions, &effects)
     }
 
     /// Calls the channels of a manager.
@@ -77,7 +75,8 @@ struct AppRuntime {
         settle()
     }
 
-    mutating func forEachPeripheral(_ body: (inout PeripheralManager, Standing, inout ManagerEffects) -> Void) {
+    mutating func forEachPeripheral(_ body: (inout PeripheralManager, ManagerPermissions, inout ManagerEffects) -> Void)
+    {
         for client in managers.keys { withPeripheral(client, body) }
     }
 
@@ -92,10 +91,10 @@ struct AppRuntime {
     /// Submits a command for a client.
     mutating func submit(_ command: HostCommand, from client: ClientID) { effects.submit(command, from: client) }
 
-    /// Adapts the engine's work for a manager to its current standing.
+    /// Adapts the engine's work for a manager to its current permissions.
     mutating func converge(_ client: ClientID) {
-        guard let standing = standing(of: client) else { return }
-        managers[client]?.converge(standing, at: now, into: &effects)
+        guard let permissions = permissions(of: client) else { return }
+        managers[client]?.converge(permissions, into: &effects)
         settle()
     }
 
@@ -107,7 +106,7 @@ struct AppRuntime {
     mutating func settle() {
         while let effect = effects.next() {
             switch effect {
-            case .tell(let event, let client): deliver(event, to: client)
+            case .deliver(let event, let client): deliver(event, to: client)
             case .log(let message, let app): effects.emit(.log(message, app))
             }
         }
@@ -133,12 +132,13 @@ struct AppRuntime {
     mutating func holdIndications(of client: ClientID) {
         let mayHold = managers.withValue(of: client) { $0.mayHoldIndications ? $0.app : nil }
         guard case let app?? = mayHold else { return }
-        managers[client]?.holdIndications(isHeard: apps[app].hears(.central), settings, into: &effects)
+        managers[client]?.holdIndications(isHeard: apps[app].receives(.central), settings, into: &effects)
     }
 
     // MARK: Delivery
 
-    /// Delivers an event: at once, by waking the app, later, or by launching it (SPEC FGO-4, FGO-5, BGC-2, BGP-1, SPR-5).
+    /// Delivers an event: at once, by waking the app, later, or by launching it (SPEC FGO-4, FGO-5, BGC-2, BGP-1,
+    /// SPR-5).
     /// - Parameter wakes: whether the app may be woken for the event.
     mutating func deliver(_ event: ClientEvent, to client: ClientID, wakes: Bool = true) {
         let found = managers.withValue(of: client) { manager in
@@ -151,7 +151,7 @@ struct AppRuntime {
             if apps[app].state == .notRunning { relaunch(app) }
             return
         }
-        let hears = apps[app].hears(kind)
+        let hears = apps[app].receives(kind)
         if event.isAnswer { return effects.emit(.event(event, to: id, of: apps[app].id)) }
         if hears, hasRoom, isNext { return hand(event, to: id, client, app) }
         enqueue(event, for: client, app)
@@ -167,12 +167,12 @@ struct AppRuntime {
         let sequence = nextSequence()
         let endsRequest = endsRequest
         managers.change(client) { $0.queue.append(event, sequence: sequence, endsRequest: endsRequest) }
-        keepQueuesShort(app)
+        trimQueues(app)
     }
 
-    /// Drops what waits for the managers of an app, or of other apps of its user, beyond what may wait for them together
-    /// (SPEC 5.5 rule 2). The longest queue loses, so that no app of a user takes the room of another.
-    private mutating func keepQueuesShort(_ app: Int) {
+    /// Drops what waits for the managers of an app, or of other apps of its user, beyond what may wait for them
+    /// together (SPEC 5.5 rule 2). The longest queue loses, so that no app of a user takes the room of another.
+    private mutating func trimQueues(_ app: Int) {
         while true {
             let (own, all) = managers.waitingOctets(for: app, apps)
             let isOver = own > settings.queuedOctetLimit
@@ -192,7 +192,7 @@ struct AppRuntime {
 
     /// Delivers the waiting events of all managers of an app, in their order.
     mutating func flush(_ app: Int) {
-        let (hearsCentral, hearsPeripheral) = (apps[app].hears(.central), apps[app].hears(.peripheral))
+        let (hearsCentral, hearsPeripheral) = (apps[app].receives(.central), apps[app].receives(.peripheral))
         while true {
             var next: (client: ClientID, id: ManagerID, sequence: UInt64)?
             managers.forEachInPlace { client, manager in
@@ -208,7 +208,7 @@ struct AppRuntime {
     }
 
     private mutating func hand(_ event: ClientEvent, to id: ManagerID, _ client: ClientID, _ app: Int) {
-        managers.change(client) { $0.take(event) }
+        managers.change(client) { $0.countDelivered(event) }
         apps[app].took(at: now, settings)
         if case .eventsLost(let count) = event { log(.eventsLost(count: count), app) }
         effects.emit(.event(event, to: id, of: apps[app].id))

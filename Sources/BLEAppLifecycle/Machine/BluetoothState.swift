@@ -1,5 +1,3 @@
-import BLEPackets
-
 /// What apps know as the state of Bluetooth: the controller, and the user's switch.
 struct BluetoothState {
     /// Whether the controller can be used.

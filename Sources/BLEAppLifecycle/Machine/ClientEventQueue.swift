@@ -1,5 +1,3 @@
-import BLEHost
-
 /// The events that wait for one manager while its app does not run: in order, bounded, and without repetitions (SPEC
 /// 5.5 rule 2, FGO-5).
 ///
@@ -83,7 +81,7 @@ struct ClientEventQueue {
     }
 
     /// Counts an event that was refused before it was queued, because there was no room.
-    mutating func noteLost() { lost += 1 }
+    mutating func countLost() { lost += 1 }
 
     /// Inserts events before all others.
     mutating func prepend(_ events: [ClientEvent]) {
@@ -232,8 +230,8 @@ extension ClientEvent {
         if case .disconnected(identifier, _, _, _) = self { true } else { false }
     }
 
-    /// Whether the event ends a request of the app, or lets it send again. A value may end one, too, but without an error
-    /// it may as well be a notification.
+    /// Whether the event ends a request of the app, or lets it send again. A value may end one, too, but without an
+    /// error it may as well be a notification.
     var endsRequest: Bool {
         guard case .peripheral(_, let event) = self else { return false }
         return switch event {

@@ -2,7 +2,7 @@ import BLEHost
 
 /// The pending commands of the engine, and the purpose of each.
 ///
-///     added ──named by the engine──▶ running ──ended──▶ taken
+///     added ──named by the engine──▶ running ──ended──▶ removed
 ///       └──cancelled──▶ cancelled as soon as the engine has named it
 struct CommandLedger {
     private struct Command {
@@ -59,7 +59,7 @@ struct CommandLedger {
     func knows(_ operation: OperationID) -> Bool { tokens[operation] != nil }
 
     /// Removes an operation that has ended, and returns its purpose.
-    mutating func take(_ operation: OperationID) -> (token: CommandToken, purpose: Purpose)? {
+    mutating func remove(_ operation: OperationID) -> (token: CommandToken, purpose: Purpose)? {
         guard let token = tokens.removeValue(forKey: operation), let command = commands.removeValue(forKey: token)
         else { return nil }
         if command.octets > 0 {

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// An output of `AppLifecycle`, to be carried out by its owner in order.
 public enum LifecycleOutput: Equatable, Sendable {

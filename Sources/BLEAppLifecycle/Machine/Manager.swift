@@ -4,8 +4,8 @@ import BLEPackets
 /// A manager of an app, or the preserved manager of an app that does not run. It connects the state of the manager with
 /// the process.
 ///
-///     made ──▶ held by a process ──process ends, something to keep──▶ preserved ──made again──▶ held by a process
-///                    └──released, process ends, nothing to keep──▶ removed ◀──force quit──┘
+///     made ──▶ of a process ──process ends, something to preserve──▶ preserved ──made again──▶ of a process
+///                   └──released, process ends, nothing to preserve──▶ removed ◀──force quit──┘
 struct Manager {
     /// What a manager does, by its role.
     enum Role {
@@ -13,11 +13,10 @@ struct Manager {
         case peripheral(Machine<PeripheralManager>)
     }
 
-    /// The state of a machine, which is changed where it is: an enum's payload would be moved out and back, and each look
-    /// at a manager would copy all of it. Only one manager refers to it.
+    /// The state of a machine, which is changed in place: an enum's payload would be moved out and back, and each read
+    /// of a manager would copy all of it. Only one manager refers to it.
     final class Machine<State> {
-        /// Never `nil`.
-        var state: State?
+        var state: State
         init(_ state: State) { self.state = state }
     }
 
@@ -36,7 +35,7 @@ struct Manager {
     let restoreIdentifier: String?
     var options = ManagerOptions() { didSet { ownRevision += 1 } }
     /// The latest state in events for the app, delivered or waiting.
-    var toldState: ManagerState?
+    var reportedState: ManagerState?
     var queue: ClientEventQueue
     /// How many events and octets the app may still receive before it has handled others.
     private var room: Room
@@ -76,64 +75,46 @@ struct Manager {
 
     var kind: ManagerRole { if case .central = role { .central } else { .peripheral } }
 
-    /// The central manager, changed in place; `nil` in the other role.
-    var central: CentralManager? {
-        get { if case .central(let machine) = role { machine.state } else { nil } }
-        _modify {
-            var none: CentralManager?
-            if case .central(let machine) = role { yield &machine.state } else { yield &none }
-        }
-    }
+    /// The central manager; `nil` in the other role.
+    var central: Machine<CentralManager>? { if case .central(let machine) = role { machine } else { nil } }
 
-    // Each discovery asks these: reading `central` would copy it.
+    /// The peripheral manager; `nil` in the other role.
+    var peripheral: Machine<PeripheralManager>? { if case .peripheral(let machine) = role { machine } else { nil } }
 
     /// Whether a scan of the engine is this manager's.
-    func runs(_ scan: OperationID) -> Bool {
-        if case .central(let machine) = role { machine.state?.runningScan?.operation == scan } else { false }
-    }
+    func runs(_ scan: OperationID) -> Bool { central?.state.runningScan?.operation == scan }
 
     /// The state of a device for the app. Most managers that discover thousands of devices use none.
     func state(of peripheral: PeerIdentifier) -> PeripheralState {
-        guard case .central(let machine) = role, machine.state?.peripherals.isEmpty == false,
-            let state = machine.state?.state(of: peripheral)
-        else { return .disconnected }
-        return state
+        guard let central, !central.state.peripherals.isEmpty else { return .disconnected }
+        return central.state.state(of: peripheral)
     }
 
-    /// The peripheral manager, changed in place; `nil` in the other role.
-    var peripheral: PeripheralManager? {
-        get { if case .peripheral(let machine) = role { machine.state } else { nil } }
-        _modify {
-            var none: PeripheralManager?
-            if case .peripheral(let machine) = role { yield &machine.state } else { yield &none }
-        }
-    }
-
-    var channels: ChannelTable? {
+    var channels: ChannelTable {
         switch role {
-        case .central(let machine): machine.state?.channels
-        case .peripheral(let machine): machine.state?.channels
+        case .central(let machine): machine.state.channels
+        case .peripheral(let machine): machine.state.channels
         }
     }
 
     /// Whether the app is connected or connecting to a device, or was when its process ended.
     func refers(to identifier: PeerIdentifier) -> Bool {
         let isKept = snapshot?.peripherals.contains { $0.identifier == identifier } ?? false
-        return isKept || central?.peripherals.withValue(of: identifier) { _ in true } ?? false
+        return isKept || central?.state.peripherals.withValue(of: identifier) { _ in true } ?? false
     }
 
-    mutating func withChannels(
+    func withChannels(
         _ effects: inout ManagerEffects, _ body: (inout ChannelTable, inout ManagerEffects) -> Void
     ) {
         switch role {
-        case .central(let machine): if machine.state != nil { body(&machine.state!.channels, &effects) }
-        case .peripheral(let machine): if machine.state != nil { body(&machine.state!.channels, &effects) }
+        case .central(let machine): body(&machine.state.channels, &effects)
+        case .peripheral(let machine): body(&machine.state.channels, &effects)
         }
     }
 
-    mutating func converge(_ standing: Standing, at now: Instant, into effects: inout ManagerEffects) {
-        central?.converge(standing, at: now, into: &effects)
-        peripheral?.converge(standing, into: &effects)
+    func converge(_ permissions: ManagerPermissions, into effects: inout ManagerEffects) {
+        central?.state.converge(permissions, into: &effects)
+        peripheral?.state.converge(permissions, into: &effects)
     }
 
     /// Whether the manager waits for its app to create it again under this identifier.
@@ -150,10 +131,10 @@ struct Manager {
     var hasUnhandled: Bool { room.events < wholeRoom.events }
 
     /// Counts an event for the app.
-    mutating func take(_ event: ClientEvent) { take(octets: event.approximateOctets) }
+    mutating func countDelivered(_ event: ClientEvent) { countDelivered(octets: event.approximateOctets) }
 
     /// Counts an event with this many octets for the app.
-    mutating func take(octets: Int) {
+    mutating func countDelivered(octets: Int) {
         room.events -= 1
         room.octets -= octets
     }
@@ -186,7 +167,7 @@ struct Manager {
 
     /// Handles the losses below `poweredOn` (SPEC 2.3, 2.4).
     /// - Parameter isByUser: whether the user has taken Bluetooth away from the app.
-    /// - Returns: the links of which the app must be told after the state.
+    /// - Returns: the links whose end the app must learn after the state.
     mutating func fall(
         to state: ManagerState, isByUser: Bool, into effects: inout ManagerEffects
     ) -> [CentralManager.LostLink] {
@@ -194,42 +175,41 @@ struct Manager {
             loseLinks(forGood: isByUser, into: &effects)
             return []
         }
-        let lost = central?.fall(to: state, into: &effects) ?? []
+        let lost = central?.state.fall(to: state, into: &effects) ?? []
         effects.commands.forget(client)
         queue.removeDiscoveries()
         guard state < .poweredOff else { return lost }
-        peripheral?.fall(into: &effects)
-        channels?.closeAll(into: &effects)
+        peripheral?.state.fall(into: &effects)
+        channels.closeAll(into: &effects)
         return lost
     }
 
-    /// The links of a manager without a process end. One that the app had is made again without a word, as if it had
-    /// lasted, unless the user has ended it: what nobody asked for is not told (SPEC 5.5 rule 6).
+    /// The links of a manager without a process end. A link that the app had is made again without an event, as if it
+    /// had lasted, unless the user has ended it: the app gets no events that it did not ask for (SPEC 5.5 rule 6).
     private mutating func loseLinks(forGood isForGood: Bool, into effects: inout ManagerEffects) {
-        for identifier in central?.held ?? [] {
+        for identifier in central?.state.held ?? [] {
             guard let place = snapshot?.peripherals.firstIndex(where: { $0.identifier == identifier && $0.isConnected })
             else {
                 // The app still waits for this connection.
                 queue.removeAll { $0.isConnection(of: identifier) }
-                central?.loseLink(of: identifier, resumes: false, into: &effects)
+                central?.state.loseLink(of: identifier, resumes: false, into: &effects)
                 continue
             }
             if isForGood {
                 snapshot?.peripherals[place].isOver = true
-                central?.leave(identifier, into: &effects)
+                central?.state.leave(identifier, into: &effects)
             } else {
-                central?.loseLink(of: identifier, resumes: true, into: &effects)
+                central?.state.loseLink(of: identifier, resumes: true, into: &effects)
             }
         }
     }
 
     /// Ends all activities of the manager.
     func drop(into effects: inout ManagerEffects) {
-        var manager = self
-        manager.central?.drop(into: &effects)
-        manager.peripheral?.drop(into: &effects)
-        channels?.closeAll(into: &effects)
-        peripheral?.enableServices(into: &effects)
+        central?.state.drop(into: &effects)
+        peripheral?.state.drop(into: &effects)
+        channels.closeAll(into: &effects)
+        peripheral?.state.enableServices(into: &effects)
         effects.commands.forget(client)
     }
 
@@ -240,8 +220,8 @@ struct Manager {
         guard let restoreIdentifier else { return nil }
         var kept = PreservedManager(app: app, role: kind, restoreIdentifier: restoreIdentifier)
         kept.overflow = options.overflow
-        central?.preserve(into: &kept)
-        peripheral?.preserve(into: &kept, identifier: identifier)
+        central?.state.preserve(into: &kept)
+        peripheral?.state.preserve(into: &kept, identifier: identifier)
         return kept
     }
 
@@ -250,15 +230,15 @@ struct Manager {
         // The snapshot contains what these events report, or they will be sent again after it.
         queue.removeAll { event in event.isStateChange || event.isRestoration }
         let queue = queue
-        peripheral?.processEnded(
+        peripheral?.state.processEnded(
             isWaiting: { question in queue.contains { $0.question == question } }, into: &effects)
         // A channel connects two processes (SPEC section 4), so it ends with either of them.
-        channels?.closeAll(into: &effects)
+        channels.closeAll(into: &effects)
         id = nil
         room = wholeRoom
-        toldState = nil
+        reportedState = nil
         snapshot = kept
-        central?.processEnded()
+        central?.state.processEnded()
         // Responses to requests of the ended process mean nothing to the next one; the services contain what they say
         // about the peripheral.
         self.queue.removeAll { event in
@@ -276,21 +256,21 @@ struct Manager {
         self.snapshot = snapshot
         journaled = kept
         options.overflow = kept.overflow
-        central?.restore(kept)
-        peripheral?.restore(kept)
+        central?.state.restore(kept)
+        peripheral?.state.restore(kept)
     }
 
     /// The first event for the new process (SPEC SPR-10).
-    mutating func takeRestoration(name: (DeviceAddress) -> String?) -> ClientEvent? {
+    mutating func restorationEvent(name: (DeviceAddress) -> String?) -> ClientEvent? {
         guard let kept = snapshot.take() else { return nil }
-        if let central { return .willRestoreCentral(central.restored(kept, name: name)) }
+        if let central { return .willRestoreCentral(central.state.restored(kept, name: name)) }
         return .willRestorePeripheral(
             RestoredPeripheral(
                 services: kept.services, subscriptions: kept.subscriptions, advertisement: kept.advertisement))
     }
 
     /// The process that had this manager still runs: it knows what would be restored, and requests again what a reset
-    /// of Bluetooth ends. It has been told that its links have ended; its connection attempts continue.
+    /// of Bluetooth ends. It has received the ends of its links; its connection attempts continue.
     mutating func continueProcess(into effects: inout ManagerEffects) {
         let links = snapshot?.peripherals.filter(\.isConnected).map(\.identifier) ?? []
         snapshot = nil
@@ -302,15 +282,15 @@ struct Manager {
             default: false
             }
         }
-        central?.continueProcess(without: links, into: &effects)
-        peripheral?.continueProcess()
+        central?.state.continueProcess(without: links, into: &effects)
+        peripheral?.state.continueProcess()
     }
 
     /// Grows when something changes that may be preserved.
     var revision: UInt64 {
         switch role {
-        case .central(let machine): ownRevision + (machine.state?.revision ?? 0)
-        case .peripheral(let machine): ownRevision + (machine.state?.revision ?? 0)
+        case .central(let machine): ownRevision + machine.state.revision
+        case .peripheral(let machine): ownRevision + machine.state.revision
         }
     }
 

@@ -1,12 +1,12 @@
 import BLEHost
 import BLEPackets
 
-/// The effects of the managers' machines. Commands and outputs leave as they are, in order; `AppRuntime` carries out the
-/// others after each call of a machine, and considers alerts at the end of each input.
+/// The effects of the managers' machines. Commands and outputs leave as they are, in order; `AppRuntime` carries out
+/// the others after each call of a machine, and considers alerts at the end of each input.
 struct ManagerEffects {
     enum Effect: Equatable {
         /// An event for a manager: delivered at once, later, or by waking or launching the app.
-        case tell(ClientEvent, ClientID)
+        case deliver(ClientEvent, ClientID)
         case log(LogMessage, AppID)
     }
 
@@ -23,6 +23,8 @@ struct ManagerEffects {
         let token: CommandToken
     }
 
+    /// The time of the current input.
+    var now = Instant.zero
     private var effects = Queue<Effect>()
     private var alerts = Queue<PossibleAlert>()
     private var submissions = Queue<Submission>()
@@ -58,7 +60,7 @@ struct ManagerEffects {
         if let operation = commands.cancel(token) { submit(.cancel(operation), from: .system) }
     }
 
-    mutating func tell(_ event: ClientEvent, to client: ClientID) { effects.append(.tell(event, client)) }
+    mutating func deliver(_ event: ClientEvent, to client: ClientID) { effects.append(.deliver(event, client)) }
     mutating func log(_ message: LogMessage, of app: AppID) { effects.append(.log(message, app)) }
     mutating func alert(_ kind: Alert.Kind, at address: DeviceAddress) {
         alerts.append(PossibleAlert(kind: kind, address: address))

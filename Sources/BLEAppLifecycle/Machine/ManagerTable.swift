@@ -41,7 +41,8 @@ extension OrderedTable where Key == ClientID, Value == Manager {
         // Only for lookup, never iterated.
         var known: Set<BluetoothUUID> = []
         for manager in self {
-            for service in manager.central?.connectionEvents?.services ?? [] where known.insert(service).inserted {
+            for service in manager.central?.state.connectionEvents?.services ?? [] where known.insert(service).inserted
+            {
                 watched.append(service)
             }
         }
@@ -53,7 +54,7 @@ extension OrderedTable where Key == ClientID, Value == Manager {
         var (own, all) = (filter.services.count, filter.services.count)
         // The registration takes the place of the manager's earlier one.
         for manager in self where manager.client != client {
-            let count = manager.central?.connectionEvents?.services.count ?? 0
+            let count = manager.central?.state.connectionEvents?.services.count ?? 0
             all += count
             if manager.app == app { own += count }
         }
@@ -119,7 +120,8 @@ extension OrderedTable where Key == ClientID, Value == Manager {
         var sum = 0
         for place in keys.indices {
             let own = withValue(at: place) { manager in
-                manager.app != app ? 0 : commands.octets(of: manager.client) + (manager.central?.waitingOctets ?? 0)
+                manager.app != app
+                    ? 0 : commands.octets(of: manager.client) + (manager.central?.state.waitingOctets ?? 0)
             }
             sum += own ?? 0
         }

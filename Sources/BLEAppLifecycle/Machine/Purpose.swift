@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// The purpose of a command: the receiver of its completion.
 enum Purpose: Equatable {

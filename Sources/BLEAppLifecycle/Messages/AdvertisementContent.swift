@@ -1,9 +1,8 @@
-import BLEHost
 import BLEPackets
 
 /// The content of a discovery's dictionary (SPEC 2.2); `nil` and empty mean that the key is absent.
 ///
-/// Copies share their fields: the apps that hear a report get the same ones.
+/// Copies share their fields: the apps that receive a report get the same ones.
 public struct AdvertisementContent: Hashable, Sendable {
     /// The service data of one service.
     public struct ServiceData: Hashable, Sendable {

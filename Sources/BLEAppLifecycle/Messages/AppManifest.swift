@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// What an app declares before it runs (SPEC 5.3, BGX-1).
 public struct AppManifest: Hashable, Sendable {
@@ -16,7 +15,7 @@ public struct AppManifest: Hashable, Sendable {
     public var wakeBudget: Microseconds?
     /// Whether the app's advertisements send the overflow area.
     public var overflow = OverflowSetting.on
-    /// The number of the user in the system for whom the app runs: each user gets alerts of their own, and what waits for
+    /// The number of the user in the system for whom the app runs: each user gets separate alerts, and what waits for
     /// all apps of one user is bounded (`LifecycleSettings.queuedOctetLimitOfUser`).
     public var user: UInt32 = 0
 

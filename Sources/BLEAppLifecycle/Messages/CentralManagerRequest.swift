@@ -1,4 +1,3 @@
-import BLEHost
 import BLEPackets
 
 /// A request of a central manager (SPEC CEN-4 to CEN-24, REC-4, REC-6).

@@ -1,6 +1,3 @@
-import BLEHost
-import BLEPackets
-
 /// An event for a manager of an app. Events are delivered in order; each, except the answers to queries, is a call of
 /// the manager's delegate or of a peripheral's delegate. Events can be encoded.
 public enum ClientEvent: Hashable, Sendable {

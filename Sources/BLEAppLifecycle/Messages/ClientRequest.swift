@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// A request of an app's manager. It can be encoded, to cross from one process to another.
 ///

@@ -1,4 +1,3 @@
-import BLEHost
 import BLEPackets
 
 /// A complete service that an app publishes: `CBMutableService` (SPEC MOD-4, PER-6).

@@ -14,9 +14,9 @@ public enum LogMessage: Hashable, Sendable {
     case restorationNotImplemented(ManagerRole)
     /// A method of a delegate that only a subclass of the conforming class has; the compiler has removed it.
     case delegateMethodRemoved(class: String, superclass: String, method: String)
-    /// As `delegateMethodRemoved`, where the build plugin could see the method in the source but not call it.
+    /// The same as `delegateMethodRemoved`, where the build plugin could see the method in the source but not call it.
     case delegateMethodHidden(class: String, superclass: String, method: String, reason: String)
-    /// As `delegateMethodRemoved`, if the methods of the class cannot be seen at all.
+    /// The same as `delegateMethodRemoved`, if the methods of the class cannot be seen at all.
     case delegateMethodsUnseen(class: String, superclass: String, method: String)
     /// The last reference to a peripheral went while it was connected or connecting (SPEC 2.3).
     case unusedPeripheral(PeerIdentifier)

@@ -1,4 +1,3 @@
-import BLEHost
 import BLEPackets
 
 /// The options of a new manager, central or peripheral (SPEC CEN-1, PER-1, SPR-1).

@@ -1,4 +1,3 @@
-import BLEHost
 import BLEPackets
 
 /// An event for the delegate of one remote peripheral (SPEC CEN-11 to CEN-20).

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// A request of a peripheral manager (SPEC PER-2 to PER-22).
 public enum PeripheralManagerRequest: Hashable, Sendable {

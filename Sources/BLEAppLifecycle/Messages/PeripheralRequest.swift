@@ -1,4 +1,3 @@
-import BLEHost
 import BLEPackets
 
 /// A request to one remote peripheral. Each except `writeWithoutResponse` ends with one `PeripheralEvent` of the same

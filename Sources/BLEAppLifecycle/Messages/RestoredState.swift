@@ -1,6 +1,3 @@
-import BLEHost
-import BLEPackets
-
 /// The state of a central manager when its app ended (SPEC SPR-C1 to SPR-C3, SPR-12).
 public struct RestoredCentral: Hashable, Sendable {
     /// Connected or connecting peripherals, in the order of the app's requests.

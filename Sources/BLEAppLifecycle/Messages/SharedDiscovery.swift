@@ -1,5 +1,3 @@
-import BLEPackets
-
 /// A device that several managers have discovered with one advertising packet. Each gets it as
 /// `ClientEvent.discovered`.
 public struct SharedDiscovery: Hashable, Sendable {

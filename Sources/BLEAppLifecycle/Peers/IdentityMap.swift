@@ -63,7 +63,7 @@ struct IdentityMap {
 
     /// An app uses a device.
     /// - Returns: whether this is its first use.
-    mutating func keep(_ identifier: PeerIdentifier, app: Int) -> Bool {
+    mutating func retain(_ identifier: PeerIdentifier, app: Int) -> Bool {
         guard let slot = slots[Alias(app: app, identifier: identifier)],
             var name = devices.name(identifier, in: slot, app: app)
         else { return false }

@@ -75,8 +75,8 @@ struct PeerDirectory {
     /// An app uses a device: its identifier is written at once and does not give way to devices that were only
     /// discovered.
     /// - Returns: whether others may have to make room for it.
-    mutating func keep(_ identifier: PeerIdentifier, app: Int, into effects: inout ManagerEffects) -> Bool {
-        guard identities.keep(identifier, app: app), let address = identities.address(of: identifier, app: app)
+    mutating func retain(_ identifier: PeerIdentifier, app: Int, into effects: inout ManagerEffects) -> Bool {
+        guard identities.retain(identifier, app: app), let address = identities.address(of: identifier, app: app)
         else { return false }
         _ = identities.write(IdentityMap.Alias(app: app, identifier: identifier))
         if address.isLasting { effects.write(.identity(apps[app], identifier, address)) }
@@ -151,7 +151,8 @@ struct PeerDirectory {
     }
 
     /// Plans writing many new devices together, a while after the first of them.
-    mutating func planWriting(at now: Instant, into effects: inout ManagerEffects) {
+    mutating func planWriting(into effects: inout ManagerEffects) {
+        let now = effects.now
         if now >= promptWriting.until { promptWriting = (until: now.advanced(by: Self.writingPause), count: 0) }
         guard !unwritten.isEmpty || !forgotten.isEmpty else { return }
         let isMuch = max(unwritten.count, forgotten.count) >= Self.writingLimit

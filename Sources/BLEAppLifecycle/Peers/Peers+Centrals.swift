@@ -13,7 +13,7 @@ extension Peers {
         switch event {
         case .read(let request):
             guard let manager = runtime.managers[request.owner],
-                manager.peripheral?.characteristic(with: request.handle) != nil,
+                manager.peripheral?.state.characteristic(with: request.handle) != nil,
                 let central = describe(request.link, app: manager.app, &runtime)
             else { return refuse(request.id, of: request.owner, &runtime) }
             if runtime.isCrowded(manager) { return refuse(request.id, .insufficientResources, &runtime) }
@@ -23,12 +23,13 @@ extension Peers {
                 let central = describe(request.link, app: manager.app, &runtime)
             else { return refuse(request.id, of: request.owner, &runtime) }
             if runtime.isCrowded(manager) {
-                if !request.needsAnswer { runtime.managers[request.owner]?.queue.noteLost() }
+                if !request.needsAnswer { runtime.managers[request.owner]?.queue.countLost() }
                 return refuse(request.id, .insufficientResources, &runtime)
             }
             runtime.withPeripheral(request.owner) { $0.written(request, by: central, into: &$2) }
         case .subscribed(let subscription):
-            guard let manager = runtime.managers[subscription.owner], manager.peripheral?.isNew(subscription) == true,
+            guard let manager = runtime.managers[subscription.owner],
+                manager.peripheral?.state.isNew(subscription) == true,
                 let address = links[subscription.link]?.address
             else { return }
             let central = identify(address, app: manager.app, &runtime)
@@ -37,7 +38,7 @@ extension Peers {
             }
         case .unsubscribed(let subscription):
             guard let manager = runtime.managers[subscription.owner],
-                let known = manager.peripheral?.known(subscription)
+                let known = manager.peripheral?.state.known(subscription)
             else { return }
             let central = identify(known.address, app: manager.app, &runtime)
             runtime.withPeripheral(subscription.owner) { $0.unsubscribed(known, by: central, into: &$2) }
@@ -82,6 +83,6 @@ extension Peers {
     }
 
     private func owner(of channel: ChannelID, _ runtime: AppRuntime) -> ClientID? {
-        runtime.managers.first { $0.channels?[channel] != nil }?.client
+        runtime.managers.first { $0.channels[channel] != nil }?.client
     }
 }

@@ -21,22 +21,22 @@ extension Peers {
         return runtime.apps.indices.filter { app in
             runtime.managers.contains { manager in
                 guard manager.app == app, manager.id != nil else { return false }
-                return isCentrals ? manager.kind == .peripheral : manager.central?.session(on: link) != nil
+                return isCentrals ? manager.kind == .peripheral : manager.central?.state.session(on: link) != nil
             }
         }.map { runtime.apps[$0].id }
     }
 
     /// A link is usable, or another manager uses it, too.
-    mutating func note(_ information: LinkInformation, _ runtime: inout AppRuntime) {
+    mutating func record(_ information: LinkInformation, _ runtime: inout AppRuntime) {
         guard links[information.id] == nil else { return }
         let learns = runtime.settings.learnsPeers && information.role == .central
         let watched = learns ? runtime.managers.watchedServices : nil
-        links.note(information, watched: watched, into: &runtime.effects)
+        links.record(information, watched: watched, into: &runtime.effects)
     }
 
     mutating func connected(_ information: LinkInformation, _ client: ClientID, _ runtime: inout AppRuntime) {
         guard !runtime.isForeign(client) else { return }
-        note(information, &runtime)
+        record(information, &runtime)
         let name = directory.name(of: information.peer)
         let isKnown = runtime.withCentral(client) { $0.connected(information, name: name, $1, into: &$2) } != nil
         if !isKnown { runtime.submit(.link(information.id, .disconnect), from: client) }
@@ -47,7 +47,6 @@ extension Peers {
         _ token: CommandToken, _ client: ClientID, _ peer: PeerIdentifier, _ result: Result<LinkID, HostFailure>,
         _ runtime: inout AppRuntime
     ) {
-        let now = runtime.now
         switch result {
         case .success(let link):
             guard let shared = links[link] else { return }
@@ -56,7 +55,7 @@ extension Peers {
                 $0.connectedUnderAnotherName(link, of: shared, as: peer, token, name: name, into: &$2)
             }
         case .failure(let failure):
-            runtime.withCentral(client) { $0.connectionFailed(peer, token, failure, at: now, into: &$2) }
+            runtime.withCentral(client) { $0.connectionFailed(peer, token, failure, into: &$2) }
         }
     }
 
@@ -66,25 +65,24 @@ extension Peers {
     ) {
         if reason != .releasedByClient { endSessions(on: link, of: client, reason, &runtime) }
         let isHeld =
-            links[link]?.role == .peripheral || runtime.managers.contains { $0.central?.session(on: link) != nil }
+            links[link]?.role == .peripheral || runtime.managers.contains { $0.central?.state.session(on: link) != nil }
         if !isHeld { forget(link, &runtime) }
     }
 
     private mutating func endSessions(
         on link: LinkID, of client: ClientID, _ reason: DisconnectionReason, _ runtime: inout AppRuntime
     ) {
-        let now = runtime.now
         // If the app has two identifiers of the device, there are several sessions.
-        while let session = runtime.managers[client]?.central?.session(on: link) {
+        while let session = runtime.managers[client]?.central?.state.session(on: link) {
             if runtime.managers[client]?.id != nil { runtime.raise(.disconnection, at: session.address, &directory) }
-            runtime.withCentral(client) { $0.lost(link, reason, $1, at: now, into: &$2) }
+            runtime.withCentral(client) { $0.lost(link, reason, $1, into: &$2) }
         }
     }
 
     /// A device lacks the keys of its bond: no app receives anything from it or continues to use it.
     mutating func lostKeys(_ link: LinkID, _ runtime: inout AppRuntime) {
         guard links[link]?.role == .central else { return }
-        for client in runtime.managers.keys where runtime.managers[client]?.central?.session(on: link) != nil {
+        for client in runtime.managers.keys where runtime.managers[client]?.central?.state.session(on: link) != nil {
             endSessions(on: link, of: client, .controller(.pinOrKeyMissing), &runtime)
             runtime.submit(.link(link, .disconnect), from: client)
         }
@@ -106,8 +104,10 @@ extension Peers {
     private mutating func forget(_ link: LinkID, _ runtime: inout AppRuntime) {
         guard let gone = links.remove(link) else { return }
         for client in gone.observers {
-            guard let manager = runtime.managers[client], manager.central?.connectionEvents != nil else { continue }
-            tellConnection(gone, isConnected: false, manager, &runtime)
+            guard let manager = runtime.managers[client], manager.central?.state.connectionEvents != nil else {
+                continue
+            }
+            deliverConnection(gone, isConnected: false, manager, &runtime)
         }
     }
 
@@ -143,15 +143,15 @@ extension Peers {
         _ task: PeripheralTask, of peer: PeerIdentifier, _ client: ClientID, _ result: Result<HostResult, HostFailure>,
         _ runtime: inout AppRuntime
     ) {
-        let link = runtime.managers[client]?.central?.link(of: peer)
+        let link = runtime.managers[client]?.central?.state.link(of: peer)
         if case .discoverServices = task, case .success(.gatt(.services(let found))) = result, let link {
-            noteServices(found.map(\.uuid), on: link, &runtime)
+            recordServices(found.map(\.uuid), on: link, &runtime)
         }
         runtime.endsRequest = true
         runtime.withCentral(client) { $0.ended(task, of: peer, result, into: &$2) }
         runtime.endsRequest = false
-        // A device refuses only one of its client's requests because its services have changed (Core 5.4, Vol 3, Part G,
-        // 2.5.2.1), and all apps are the same client.
+        // A device refuses only one of its client's requests because its services have changed (Core 5.4, Vol 3, Part
+        // G, 2.5.2.1), and all apps are the same client.
         if case .failure(.gatt(.att(.databaseOutOfSync, _))) = result, let link {
             servicesChanged(.all, on: link, &runtime)
         }
@@ -165,13 +165,13 @@ extension Peers {
         case .name(let name):
             guard let address = links[link]?.address, directory.setDeviceName(name, of: address) else { return }
             runtime.forEachSession(on: link) { $0.nameChanged(name, into: &$1) }
-        case .services(let uuids): noteServices(uuids, on: link, &runtime)
+        case .services(let uuids): recordServices(uuids, on: link, &runtime)
         case nil: break
         }
     }
 
-    private mutating func noteServices(_ uuids: [BluetoothUUID], on link: LinkID, _ runtime: inout AppRuntime) {
-        links.noteServices(uuids, on: link)
+    private mutating func recordServices(_ uuids: [BluetoothUUID], on link: LinkID, _ runtime: inout AppRuntime) {
+        links.recordServices(uuids, on: link)
         announceConnection(link, &runtime)
     }
 
@@ -180,17 +180,17 @@ extension Peers {
     private mutating func announceConnection(_ link: LinkID, _ runtime: inout AppRuntime) {
         for client in runtime.managers.keys {
             guard let shared = links[link], let manager = runtime.managers[client],
-                let watch = manager.central?.connectionEvents, !shared.observers.contains(client)
+                let watch = manager.central?.state.connectionEvents, !shared.observers.contains(client)
             else { continue }
             let identifier = directory.identifier(of: shared.address, app: manager.app)
             let isNamed = identifier.map { watch.peripherals.contains($0) } ?? false
             guard isNamed || watch.services.contains(where: { shared.services.contains($0) }) else { continue }
             links.addObserver(client, of: link)
-            tellConnection(shared, isConnected: true, manager, &runtime)
+            deliverConnection(shared, isConnected: true, manager, &runtime)
         }
     }
 
-    private mutating func tellConnection(
+    private mutating func deliverConnection(
         _ link: SharedLink, isConnected: Bool, _ manager: Manager, _ runtime: inout AppRuntime
     ) {
         let identifier = identify(link.address, app: manager.app, &runtime)

@@ -18,14 +18,13 @@ extension Peers {
         case .connect(let identifier, _):
             let mayConnect = isOn || state == .resetting || state == .poweredOff
             guard mayConnect, let address = directory.address(of: identifier, app: app) else { break }
-            keepIdentity(identifier, app: app, &runtime)
+            retainIdentity(identifier, app: app, &runtime)
             peer = CentralManager.KnownPeer(address: address, name: directory.name(of: address))
         case .stopScan:
             if isOn { runtime.managers[client]?.queue.removeDiscoveries() }
         case .scan, .cancelConnection, .letGo, .registerForConnectionEvents, .peripheral: break
         }
-        let now = runtime.now
-        runtime.withCentral(client) { $0.perform(request, of: peer, $1, at: now, into: &$2) }
+        runtime.withCentral(client) { $0.perform(request, of: peer, $1, into: &$2) }
     }
 
     /// The devices with these identifiers that the app knows.
@@ -35,7 +34,7 @@ extension Peers {
         var known: [PeripheralDescription] = []
         for identifier in identifiers {
             guard let address = directory.address(of: identifier, app: app) else { continue }
-            keepIdentity(identifier, app: app, &runtime)
+            retainIdentity(identifier, app: app, &runtime)
             if let description = describe(identifier, at: address, client, runtime) { known.append(description) }
         }
         return known
@@ -74,7 +73,7 @@ extension Peers {
     mutating func completed(
         _ operation: OperationID, _ result: Result<HostResult, HostFailure>, _ runtime: inout AppRuntime
     ) {
-        guard let (token, purpose) = runtime.effects.commands.take(operation) else { return }
+        guard let (token, purpose) = runtime.effects.commands.remove(operation) else { return }
         switch purpose {
         case .scan(let client):
             if case .failure = result { runtime.withCentral(client) { manager, _, _ in manager.scanEnded(token) } }

@@ -19,7 +19,7 @@ struct Peers {
         _ identifier: PeerIdentifier, at address: DeviceAddress, _ client: ClientID, _ runtime: AppRuntime
     ) -> PeripheralDescription? {
         runtime.managers.withValue(of: client) {
-            $0.central?.describe(identifier, name: directory.name(of: address))
+            $0.central?.state.describe(identifier, name: directory.name(of: address))
         } ?? nil
     }
 
@@ -29,8 +29,8 @@ struct Peers {
         return identifier
     }
 
-    mutating func keepIdentity(_ identifier: PeerIdentifier, app: Int, _ runtime: inout AppRuntime) {
-        if directory.keep(identifier, app: app, into: &runtime.effects) { forgetOldest(runtime) }
+    mutating func retainIdentity(_ identifier: PeerIdentifier, app: Int, _ runtime: inout AppRuntime) {
+        if directory.retain(identifier, app: app, into: &runtime.effects) { forgetOldest(runtime) }
     }
 
     /// The maximum number of devices that are checked at a time whether they can be forgotten.
@@ -51,8 +51,8 @@ struct Peers {
     ) {
         directory.rebind(address, to: identity, into: &runtime.effects)
         for client in runtime.managers.keys {
-            runtime.managers[client]?.central?.rename(address, to: identity)
-            runtime.managers[client]?.peripheral?.rename(address, to: identity)
+            runtime.managers[client]?.central?.state.rename(address, to: identity)
+            runtime.managers[client]?.peripheral?.state.rename(address, to: identity)
         }
         links.rename(address, to: identity)
     }
@@ -98,18 +98,18 @@ struct Peers {
     mutating func discovered(_ discovery: Discovery, _ runtime: inout AppRuntime) {
         guard let address = discovery.address else { return }
         var sighting = Sighting(discovery: discovery, address: address)
-        tell(&sighting, discovery.client, discovery.scan, &runtime)
+        deliver(&sighting, discovery.client, discovery.scan, &runtime)
         if !discovery.others.isEmpty {
             sighting.recipients.reserveCapacity(1 + discovery.others.count)
-            for other in discovery.others { tell(&sighting, other.client, other.scan, &runtime) }
+            for other in discovery.others { deliver(&sighting, other.client, other.scan, &runtime) }
         }
         guard !sighting.recipients.isEmpty, let content = sighting.content else { return }
         runtime.effects.emit(
             .discovered(SharedDiscovery(sighting.name, content, rssi: discovery.rssi, for: sighting.recipients)))
     }
 
-    /// Tells one who scans of a device.
-    private mutating func tell(
+    /// Delivers a discovery to one manager that scans.
+    private mutating func deliver(
         _ sighting: inout Sighting, _ client: ClientID, _ scan: OperationID, _ runtime: inout AppRuntime
     ) {
         guard let place = runtime.managers.place(of: client, near: sighting.place) else { return }
@@ -122,7 +122,7 @@ struct Peers {
         guard let app = scanning else { return }
         if sighting.content == nil { parse(&sighting) }
         let identifier = identify(sighting.address, app: app, &runtime)
-        let hears = runtime.apps[app].hears(.central)
+        let hears = runtime.apps[app].receives(.central)
         let isBehind = !runtime.apps[app].isInForeground
         var id: ManagerID?
         var mayHold = false
@@ -131,10 +131,10 @@ struct Peers {
         let octets = sighting.octets
         runtime.managers.change(at: place) { manager in
             state = manager.state(of: identifier)
-            if isBehind { isNew = manager.central?.noteFound(identifier) ?? true }
+            if isBehind { isNew = manager.central?.state.recordFound(identifier) ?? true }
             let mayTake = hears && manager.queue.isEmpty && manager.hasRoom
             if mayTake, let own = manager.id {
-                manager.take(octets: octets)
+                manager.countDelivered(octets: octets)
                 id = own
             }
             mayHold = id == nil || manager.mayHoldIndications
@@ -146,7 +146,7 @@ struct Peers {
         } else {
             let services =
                 latestReport.isSameForAll
-                ? nil : runtime.managers.withValue(at: place) { $0.central?.scannedServices } ?? nil
+                ? nil : runtime.managers.withValue(at: place) { $0.central?.state.scannedServices } ?? nil
             let event = ClientEvent.discovered(
                 PeripheralDescription(identifier: identifier, name: sighting.name, state: state),
                 latestReport.content(scannedFor: services), rssi: sighting.discovery.rssi)
@@ -162,7 +162,7 @@ struct Peers {
     }
 
     private mutating func parse(_ sighting: inout Sighting) {
-        if latestReport.take(sighting.discovery), let name = latestReport.localName {
+        if latestReport.update(sighting.discovery), let name = latestReport.localName {
             directory.setAdvertisedName(name, of: sighting.address)
         }
         let content = latestReport.content(scannedFor: nil)

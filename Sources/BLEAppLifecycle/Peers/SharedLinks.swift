@@ -50,7 +50,8 @@ struct SharedLinks {
 
     /// A link is usable, or another manager uses it, too.
     /// - Parameter watched: the services of registered connection events; `nil` if nothing should be learned.
-    mutating func note(_ information: LinkInformation, watched: [BluetoothUUID]?, into effects: inout ManagerEffects) {
+    mutating func record(_ information: LinkInformation, watched: [BluetoothUUID]?, into effects: inout ManagerEffects)
+    {
         guard links[information.id] == nil else { return }
         let link = information.id
         links[link] = SharedLink(
@@ -118,7 +119,7 @@ struct SharedLinks {
     /// The most services that are kept of a link: a peer may claim others each time it is asked.
     static let serviceLimit = 1024
 
-    mutating func noteServices(_ uuids: [BluetoothUUID], on link: LinkID) {
+    mutating func recordServices(_ uuids: [BluetoothUUID], on link: LinkID) {
         links.change(link) { shared in
             for uuid in uuids where shared.services.count < Self.serviceLimit { shared.services.insert(uuid) }
         }

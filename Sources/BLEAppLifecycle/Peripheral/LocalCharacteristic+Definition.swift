@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 extension LocalCharacteristic {
     /// The definition for the engine (SPEC PER-2 to PER-5, 2.1).

@@ -1,14 +1,14 @@
 import BLEHost
 import BLEPackets
 
-/// What centrals ask of the services, and what they are told.
+/// Requests of centrals to the services, and the updates that they receive.
 extension PeripheralManager {
     // MARK: Requests of centrals
 
     mutating func read(_ request: GATTReadRequest, by central: CentralDescription, into effects: inout ManagerEffects) {
         guard let characteristic = characteristic(with: request.handle) else { return refuse(request.id, &effects) }
         questions.append(Question(id: request.id, isRead: true))
-        effects.tell(
+        effects.deliver(
             .readRequest(
                 CentralReadRequest(
                     id: ATTRequestID(rawValue: request.id.rawValue), central: central, characteristic: characteristic,
@@ -26,7 +26,7 @@ extension PeripheralManager {
         guard writes.count == request.writes.count, !writes.isEmpty else { return refuse(request.id, &effects) }
         questions.append(Question(id: request.id, isRead: false, needsAnswer: request.needsAnswer))
         if questions.count > Self.questionLimit { questions.removeFirst() }
-        effects.tell(
+        effects.deliver(
             .writeRequests(
                 CentralWriteRequests(
                     id: ATTRequestID(rawValue: request.id.rawValue), central: central, writes: writes)), to: client)
@@ -91,7 +91,7 @@ extension PeripheralManager {
             link: subscription.link, address: address, central: central, characteristic: characteristic,
             maximumUpdateLength: subscription.maximumUpdateLength)
         subscriptions.append(added)
-        effects.tell(.subscribed(added.description(of: central), characteristic: characteristic), to: client)
+        effects.deliver(.subscribed(added.description(of: central), characteristic: characteristic), to: client)
     }
 
     /// The stored subscription; `nil` if it is unknown.
@@ -105,7 +105,7 @@ extension PeripheralManager {
     ) {
         guard let place = subscriptions.firstIndex(of: subscription) else { return }
         subscriptions.remove(at: place)
-        effects.tell(
+        effects.deliver(
             .unsubscribed(subscription.description(of: central), characteristic: subscription.characteristic),
             to: client)
     }
@@ -128,7 +128,7 @@ extension PeripheralManager {
     ) {
         guard let handle = valueHandle(of: characteristic) else {
             effects.log(.unknownAttribute, of: app)
-            return effects.tell(.updateQueued(query, false), to: client)
+            return effects.deliver(.updateQueued(query, false), to: client)
         }
         effects.submit(
             .server(.updateValue(handle, value: value, links: links)), from: client, for: .update(client, query))
@@ -140,13 +140,13 @@ extension PeripheralManager {
     ) {
         let isTaken = result == .success(true)
         if !isTaken { owesReadiness = true }
-        effects.tell(.updateQueued(query, isTaken), to: client)
+        effects.deliver(.updateQueued(query, isTaken), to: client)
     }
 
     /// The engine has room for values again.
     mutating func readyToUpdate(into effects: inout ManagerEffects) {
         guard owesReadiness else { return }
         owesReadiness = false
-        effects.tell(.readyToUpdateSubscribers, to: client)
+        effects.deliver(.readyToUpdateSubscribers, to: client)
     }
 }

@@ -6,10 +6,10 @@ import BLEPackets
 ///
 /// Services are published in the engine's database one after another, since each may include earlier ones:
 ///
-///     added ──converge──▶ being published ──published──▶ told ──removed──▶ gone
-///                              │ refused: told with the error, gone
+///     added ──converge──▶ being published ──published──▶ reported ──removed──▶ gone
+///                              │ refused: reported with the error, gone
 ///
-/// The advertising follows the app's request and the current standing:
+/// The advertising follows the app's request and the current permissions:
 ///
 ///     nothing runs ──wanted, and allowed──▶ runs ──other content or place──▶ changed
 ///         ▲                                  │ not wanted, not allowed: cancelled
@@ -21,7 +21,7 @@ struct PeripheralManager {
         var token: CommandToken?
         var published: GATTPublishedService?
         /// Whether the app knows its result.
-        var isTold = false
+        var isReported = false
     }
 
     struct RunningAdvertisement: Equatable {
@@ -77,7 +77,7 @@ struct PeripheralManager {
 
     /// Restores the state of an earlier process.
     mutating func restore(_ kept: PreservedManager) {
-        for service in kept.services { services[service.id] = Service(definition: service, isTold: true) }
+        for service in kept.services { services[service.id] = Service(definition: service, isReported: true) }
         advertisement = kept.advertisement
     }
 
@@ -85,26 +85,26 @@ struct PeripheralManager {
 
     /// - Parameter links: the links of the centrals in a request; `nil` if it names none.
     mutating func perform(
-        _ request: PeripheralManagerRequest, to links: [LinkID]?, _ standing: Standing,
+        _ request: PeripheralManagerRequest, to links: [LinkID]?, _ permissions: ManagerPermissions,
         into effects: inout ManagerEffects
     ) {
-        guard standing.isOn || standing.state == .poweredOff && request.changesDatabase else {
+        guard permissions.isOn || permissions.state == .poweredOff && request.changesDatabase else {
             if case .updateValue(let query, _, _, _) = request {
-                effects.tell(.updateQueued(query, false), to: client)
+                effects.deliver(.updateQueued(query, false), to: client)
             }
             return effects.log(.notPoweredOn(.peripheral), of: app)
         }
         switch request {
-        case .addService(let service): add(service, standing, &effects)
+        case .addService(let service): add(service, permissions, &effects)
         case .removeService(let id): remove(id, &effects)
         case .removeAllServices:
             withdrawServices(into: &effects)
-        case .startAdvertising(let advertisement): startAdvertising(advertisement, standing, &effects)
+        case .startAdvertising(let advertisement): startAdvertising(advertisement, permissions, &effects)
         case .stopAdvertising:
             advertisement = nil
             owesStart = false
             refusedStarts = 0
-            converge(standing, into: &effects)
+            converge(permissions, into: &effects)
         case .respond(let id, let code, let value): respond(id, code, value, &effects)
         case .updateValue(let query, let characteristic, let value, _):
             update(characteristic, value, links, query, &effects)
@@ -118,29 +118,31 @@ struct PeripheralManager {
 
     // MARK: What the engine is to do
 
-    /// All activities start here, so that none is forgotten when the standing changes.
-    mutating func converge(_ standing: Standing, into effects: inout ManagerEffects) {
-        convergeAdvertising(standing, into: &effects)
-        if standing.state >= .poweredOff { publishNext(into: &effects) }
-        if standing.isActive == isDisabled {
-            isDisabled = !standing.isActive
+    /// All activities start here, so that none is forgotten when the permissions change.
+    mutating func converge(_ permissions: ManagerPermissions, into effects: inout ManagerEffects) {
+        convergeAdvertising(permissions, into: &effects)
+        if permissions.state >= .poweredOff { publishNext(into: &effects) }
+        if permissions.isActive == isDisabled {
+            isDisabled = !permissions.isActive
             effects.submit(.server(.disableServices(isDisabled ? disabledServiceError : nil)), from: client)
         }
     }
 
     // MARK: Services
 
-    private mutating func add(_ service: LocalService, _ standing: Standing, _ effects: inout ManagerEffects) {
+    private mutating func add(
+        _ service: LocalService, _ permissions: ManagerPermissions, _ effects: inout ManagerEffects
+    ) {
         let isComplete = service.includedServices.allSatisfy { services[$0] != nil }
         guard isComplete, services[service.id] == nil || unclaimedServices.contains(service.id) else {
-            return effects.tell(.serviceAdded(service.id, .coreBluetooth(.invalidParameters)), to: client)
+            return effects.deliver(.serviceAdded(service.id, .coreBluetooth(.invalidParameters)), to: client)
         }
         let same = services.first {
             unclaimedServices.contains($0.definition.id) && $0.definition.hasContent(of: service) && $0.token == nil
         }
-        if let same { return claim(same, as: service, standing, &effects) }
+        if let same { return claim(same, as: service, permissions, &effects) }
         services[service.id] = Service(definition: service)
-        converge(standing, into: &effects)
+        converge(permissions, into: &effects)
     }
 
     /// The process of an earlier connection continues: it adds its services and advertises again.
@@ -151,25 +153,25 @@ struct PeripheralManager {
 
     /// A service that the app adds again keeps its handles, and so its subscribers.
     private mutating func claim(
-        _ kept: Service, as service: LocalService, _ standing: Standing, _ effects: inout ManagerEffects
+        _ kept: Service, as service: LocalService, _ permissions: ManagerPermissions, _ effects: inout ManagerEffects
     ) {
         unclaimedServices.remove(kept.definition.id)
         services[kept.definition.id] = nil
         var claimed = kept
         claimed.definition = service
-        claimed.isTold = kept.published != nil
+        claimed.isReported = kept.published != nil
         services[service.id] = claimed
-        if claimed.isTold { effects.tell(.serviceAdded(service.id, nil), to: client) }
+        if claimed.isReported { effects.deliver(.serviceAdded(service.id, nil), to: client) }
         let ids = zip(kept.definition.characteristics.map(\.id), service.characteristics.map(\.id))
         for (before, now) in ids {
             for place in subscriptions.indices where subscriptions[place].characteristic == before {
                 subscriptions[place].characteristic = now
                 let subscription = subscriptions[place]
-                effects.tell(
+                effects.deliver(
                     .subscribed(subscription.description(of: subscription.central), characteristic: now), to: client)
             }
         }
-        converge(standing, into: &effects)
+        converge(permissions, into: &effects)
     }
 
     /// Publishes the next service; included services come first, because they were added first.
@@ -189,10 +191,10 @@ struct PeripheralManager {
 
     /// The engine has published or rejected a service.
     mutating func published(
-        _ id: LocalAttributeID, _ result: Result<GATTPublishedService, HostFailure>, _ standing: Standing,
+        _ id: LocalAttributeID, _ result: Result<GATTPublishedService, HostFailure>, _ permissions: ManagerPermissions,
         into effects: inout ManagerEffects
     ) {
-        guard let isTold = services[id]?.isTold else {
+        guard let isReported = services[id]?.isReported else {
             // The service was removed while it was being published.
             if case .success(let service) = result {
                 effects.submit(.server(.removeService(service.range.first)), from: client)
@@ -203,13 +205,13 @@ struct PeripheralManager {
         switch result {
         case .success(let service):
             services[id]?.published = service
-            services[id]?.isTold = true
-            if !isTold { effects.tell(.serviceAdded(id, nil), to: client) }
+            services[id]?.isReported = true
+            if !isReported { effects.deliver(.serviceAdded(id, nil), to: client) }
         case .failure(let failure):
             services[id] = nil
-            if !isTold { effects.tell(.serviceAdded(id, failure.clientError), to: client) }
+            if !isReported { effects.deliver(.serviceAdded(id, failure.clientError), to: client) }
         }
-        converge(standing, into: &effects)
+        converge(permissions, into: &effects)
     }
 
     private mutating func remove(_ id: LocalAttributeID, _ effects: inout ManagerEffects) {
@@ -257,11 +259,11 @@ struct PeripheralManager {
     // MARK: Advertising
 
     private mutating func startAdvertising(
-        _ advertisement: AdvertisementRequest, _ standing: Standing, _ effects: inout ManagerEffects
+        _ advertisement: AdvertisementRequest, _ permissions: ManagerPermissions, _ effects: inout ManagerEffects
     ) {
         if let key = advertisement.unsupportedKeys.first {
             effects.log(.advertisementKeyNotAllowed(key), of: app)
-            return effects.tell(.advertisingStarted(.coreBluetooth(.invalidParameters)), to: client)
+            return effects.deliver(.advertisingStarted(.coreBluetooth(.invalidParameters)), to: client)
         }
         if isAdvertisementUnclaimed { self.advertisement = nil }
         isAdvertisementUnclaimed = false
@@ -271,17 +273,17 @@ struct PeripheralManager {
         }
         self.advertisement = advertisement
         owesStart = true
-        converge(standing, into: &effects)
+        converge(permissions, into: &effects)
         // Advertising is already on the air, or the app is in the background and will advertise when it returns to the
         // foreground.
-        if standing.isAdvertising || runningAdvertisement == nil { advertisingStarted(into: &effects) }
+        if permissions.isAdvertising || runningAdvertisement == nil { advertisingStarted(into: &effects) }
     }
 
     /// The controller is advertising.
     mutating func advertisingStarted(into effects: inout ManagerEffects) {
         guard owesStart else { return }
         owesStart = false
-        effects.tell(.advertisingStarted(nil), to: client)
+        effects.deliver(.advertisingStarted(nil), to: client)
         refuseStarts(&effects)
     }
 
@@ -290,7 +292,7 @@ struct PeripheralManager {
         guard !owesStart else { return }
         while refusedStarts > 0 {
             refusedStarts -= 1
-            effects.tell(.advertisingStarted(.coreBluetooth(.alreadyAdvertising)), to: client)
+            effects.deliver(.advertisingStarted(.coreBluetooth(.alreadyAdvertising)), to: client)
         }
     }
 
@@ -304,13 +306,13 @@ struct PeripheralManager {
             advertisement = nil
             guard owesStart else { return }
             owesStart = false
-            effects.tell(.advertisingStarted(failure.clientError), to: client)
+            effects.deliver(.advertisingStarted(failure.clientError), to: client)
             refuseStarts(&effects)
         }
     }
 
-    mutating func convergeAdvertising(_ standing: Standing, into effects: inout ManagerEffects) {
-        switch (runningAdvertisement, wantedAdvertisement(standing)) {
+    mutating func convergeAdvertising(_ permissions: ManagerPermissions, into effects: inout ManagerEffects) {
+        switch (runningAdvertisement, wantedAdvertisement(permissions)) {
         case (nil, let wanted?):
             runningAdvertisement = RunningAdvertisement(
                 token: effects.submit(.radio(.advertise(wanted)), from: client, for: .advertise(client)),
@@ -327,11 +329,11 @@ struct PeripheralManager {
         }
     }
 
-    private func wantedAdvertisement(_ standing: Standing) -> AdvertiseRequest? {
-        guard let advertisement, standing.isOn, standing.isActive else { return nil }
+    private func wantedAdvertisement(_ permissions: ManagerPermissions) -> AdvertiseRequest? {
+        guard let advertisement, permissions.isOn, permissions.isActive else { return nil }
         return AdvertiseRequest(
             .packed(localName: advertisement.localName, serviceUUIDs: advertisement.serviceUUIDs),
-            isInBackground: standing.isInBackground, overflow: standing.overflow)
+            isInBackground: permissions.isInBackground, overflow: permissions.overflow)
     }
 
     // MARK: Ending

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 // Values of the engine as the journal writes them.
 

@@ -1,4 +1,3 @@
-import BLEHost
 import BLEPackets
 
 /// The state of one manager, preserved for the next launch of its app (SPEC SPR-4, SPR-11).
@@ -108,15 +107,15 @@ public struct PreservedState: Hashable, Sendable {
         case .managerRemoved(let app, let role, let identifier):
             managers.removeAll { $0.isSame(app, role, identifier) }
         case .identity(let app, let identifier, let address):
-            keep(Identity(app: app, identifier: identifier, address: address))
-        case .identities(let new): for identity in new { keep(identity) }
+            insert(Identity(app: app, identifier: identifier, address: address))
+        case .identities(let new): for identity in new { insert(identity) }
         case .identitiesForgotten(let names):
             let names = Set(names)
             identities.removeAll { names.contains($0.name) }
         }
     }
 
-    private mutating func keep(_ identity: Identity) {
+    private mutating func insert(_ identity: Identity) {
         if let place = identities.lastIndex(where: { $0.name == identity.name }) {
             identities[place] = identity
         } else {

@@ -24,7 +24,7 @@ enum Btsnoop {
     }
 }
 
-/// What the records of a btsnoop file hold.
+/// What the records of a btsnoop file contain.
 enum BtsnoopDatalink: UInt32 {
     case unencapsulated = 1001
     case h4 = 1002
@@ -58,7 +58,7 @@ extension CaptureReader {
         case .h4:
             let stated: CaptureDirection = flags & 1 == 0 ? .hostToController : .controllerToHost
             let type: UInt8 = count > 0 ? buffer.load(at: header, bigEndian: true) : 0
-            return take(
+            return readRecord(
                 .packet(direction(ofType: type, stated: stated)), at: header, count: count,
                 originalByteCount: Int(original), timestampMicroseconds: time, recordByteCount: header + count)
         case .unencapsulated:
@@ -69,11 +69,11 @@ extension CaptureReader {
                 case 2: .commandPacket
                 default: .eventPacket
                 }
-            return takeMonitor(
+            return readMonitor(
                 opcode: opcode.rawValue, adapter: 0, at: header - 1, count: count, originalByteCount: Int(original),
                 timestampMicroseconds: time, recordByteCount: header + count)
         case .monitor:
-            return takeMonitor(
+            return readMonitor(
                 opcode: UInt16(truncatingIfNeeded: flags), adapter: UInt16(truncatingIfNeeded: flags >> 16),
                 at: header - 1, count: count, originalByteCount: Int(original), timestampMicroseconds: time,
                 recordByteCount: header + count)

@@ -25,7 +25,7 @@ public struct CaptureReader: ~Copyable {
     /// The last count of lost packets that the capture program wrote beside a record (btsnoop, obsolete pcapng blocks).
     public internal(set) var droppedPacketCount: UInt32 = 0
 
-    /// Whether the file holds records of the Linux monitor, which may be notes. In a pcapng file, an interface after
+    /// Whether the file contains records of the Linux monitor, which may be notes. In a pcapng file, an interface after
     /// the first packet can still set this.
     public internal(set) var holdsMonitorRecords = false
 
@@ -179,7 +179,7 @@ public struct CaptureReader: ~Copyable {
     }
 }
 
-// Only the reader holds its buffer and descriptor: it may move between threads, and only one can use it at a time.
+// Only the reader refers to its buffer and descriptor: it may move between threads, and only one can use it at a time.
 extension CaptureReader: @unchecked Sendable {}
 
 extension CaptureReader {
@@ -214,7 +214,7 @@ extension CaptureReader {
 
     /// Skips a record in the buffer and returns its packet, with the H4 type octet at `position`.
     @inline(__always)
-    mutating func take(
+    mutating func readRecord(
         _ content: CaptureRecord.Content, at position: Int, count: Int, originalByteCount: Int,
         timestampMicroseconds: Int64, adapter: UInt16 = 0, recordByteCount: Int
     ) -> FoundRecord {
@@ -253,18 +253,18 @@ extension CaptureReader {
 
     /// A packet or note of the Linux monitor whose payload follows `position`; the type octet is written there.
     @inline(__always)
-    mutating func takeMonitor(
+    mutating func readMonitor(
         opcode: UInt16, adapter: UInt16, at position: Int, count: Int, originalByteCount: Int,
         timestampMicroseconds: Int64, recordByteCount: Int
     ) -> FoundRecord {
         let opcode = MonitorOpcode(rawValue: opcode)
         guard let (type, direction) = opcode.packet else {
-            return take(
+            return readRecord(
                 .note(.monitor(opcode)), at: position + 1, count: count, originalByteCount: originalByteCount,
                 timestampMicroseconds: timestampMicroseconds, adapter: adapter, recordByteCount: recordByteCount)
         }
         buffer.overwrite(type.rawValue, at: position)
-        return take(
+        return readRecord(
             .packet(direction), at: position, count: count + 1, originalByteCount: originalByteCount &+ 1,
             timestampMicroseconds: timestampMicroseconds, adapter: adapter, recordByteCount: recordByteCount)
     }

@@ -58,7 +58,7 @@ extension CaptureReader {
         let seconds: UInt32 = buffer.load(at: 4, bigEndian: false)
         let microseconds: UInt32 = buffer.load(at: 8, bigEndian: false)
         let type: UInt8 = count > 0 ? buffer.load(at: header, bigEndian: false) : 0
-        return take(
+        return readRecord(
             .packet(direction(ofType: type, stated: way == 1 ? .controllerToHost : .hostToController)), at: header,
             count: count, originalByteCount: count,
             timestampMicroseconds: Int64(seconds) * 1_000_000 + Int64(microseconds), recordByteCount: header + count)

@@ -88,7 +88,7 @@ struct InputBuffer: ~Copyable {
     }
 
     /// Keeps a packet that is no record of the file, until the next one.
-    mutating func keep(_ packet: [UInt8]) -> Range<Int> {
+    mutating func append(_ packet: [UInt8]) -> Range<Int> {
         let count = min(packet.count, Self.packetCapacity)
         let place = Self.capacity..<Self.capacity + count
         unsafe UnsafeMutableRawBufferPointer(rebasing: memory[place]).copyBytes(from: packet.prefix(count))

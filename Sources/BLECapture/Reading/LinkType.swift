@@ -28,7 +28,7 @@ extension CaptureReader {
     /// - Parameter isBigEndian: the order of octets in the file.
     /// - Returns: `nil` if the record has no packet, or not the end of one.
     @inline(__always)
-    mutating func takeLink(
+    mutating func readLink(
         _ link: LinkType, at position: Int, count: Int, originalByteCount: Int, timestampMicroseconds: Int64,
         adapter: UInt16, statedDirection: CaptureDirection?, recordByteCount: Int, isBigEndian: Bool
     ) throws(CaptureError) -> FoundRecord? {
@@ -42,7 +42,7 @@ extension CaptureReader {
         let original = originalByteCount - link.headerByteCount
         switch link {
         case .linuxMonitor:
-            return takeMonitor(
+            return readMonitor(
                 opcode: buffer.load(at: position + 2, bigEndian: true),
                 adapter: buffer.load(at: position, bigEndian: true), at: start - 1, count: payload,
                 originalByteCount: original, timestampMicroseconds: timestampMicroseconds,
@@ -50,12 +50,12 @@ extension CaptureReader {
         case .usb, .paddedUSB:
             let transfer = USBTransfer(buffer, at: position, count: payload, isBigEndian: isBigEndian)
             defer { buffer.consume(recordByteCount) }
-            return takeTransfer(transfer, at: start, timestampMicroseconds: timestampMicroseconds)
+            return readTransfer(transfer, at: start, timestampMicroseconds: timestampMicroseconds)
         case .h4WithDirection:
             let isReceived = buffer.load(at: position, bigEndian: true, as: UInt32.self) & 1 == 1
             let type: UInt8 = payload > 0 ? buffer.load(at: start, bigEndian: true) : 0
             let way = direction(ofType: type, stated: isReceived ? .controllerToHost : .hostToController)
-            return take(
+            return readRecord(
                 .packet(way), at: start, count: payload, originalByteCount: original,
                 timestampMicroseconds: timestampMicroseconds, adapter: adapter, recordByteCount: recordByteCount)
         case .h4:
@@ -66,7 +66,7 @@ extension CaptureReader {
                 } else {
                     guessDirection(at: start, count: payload)
                 }
-            return take(
+            return readRecord(
                 .packet(way), at: start, count: payload, originalByteCount: original,
                 timestampMicroseconds: timestampMicroseconds, adapter: adapter, recordByteCount: recordByteCount)
         }

@@ -35,7 +35,7 @@ enum PacketLogger {
         return true
     }
 
-    /// The monitor opcode of the packets that records of this type hold; `nil` for notes.
+    /// The monitor opcode of the packets in records of this type; `nil` for notes.
     @inline(__always)
     static func opcode(of type: UInt8) -> MonitorOpcode? {
         switch type {
@@ -64,11 +64,11 @@ extension CaptureReader {
         let time = Int64(seconds) * 1_000_000 + Int64(microseconds)
         let count = recordByteCount - header
         guard let opcode = PacketLogger.opcode(of: type) else {
-            return take(
+            return readRecord(
                 .note(.packetLogger(type)), at: header, count: count, originalByteCount: count,
                 timestampMicroseconds: time, recordByteCount: recordByteCount)
         }
-        return takeMonitor(
+        return readMonitor(
             opcode: opcode.rawValue, adapter: 0, at: header - 1, count: count, originalByteCount: count,
             timestampMicroseconds: time, recordByteCount: recordByteCount)
     }

@@ -10,7 +10,7 @@ extension CaptureReader {
                     throw error
                 }
                 try fillBlock(total)
-                if let found = try takePacketBlock(type, Int(total)) { return found }
+                if let found = try readPacketBlock(type, Int(total)) { return found }
             default: try skipForeign(type, total)
             }
         }
@@ -131,12 +131,12 @@ extension CaptureReader {
             default: break
             }
         }
-        note(CaptureLinkType(rawValue: type), carriesHCI: interface.link != nil)
+        record(CaptureLinkType(rawValue: type), carriesHCI: interface.link != nil)
         if interface.link == .linuxMonitor { holdsMonitorRecords = true }
         section.interfaces.append(interface)
     }
 
-    private mutating func note(_ type: CaptureLinkType, carriesHCI: Bool) {
+    private mutating func record(_ type: CaptureLinkType, carriesHCI: Bool) {
         if carriesHCI {
             hasHCIInterface = true
         } else if foreignLinkTypes.count < PcapNGSection.maximumForeignLinkTypeCount, !foreignLinkTypes.contains(type) {
@@ -173,7 +173,7 @@ extension CaptureReader {
     }
 
     /// A packet block in the buffer; `nil` if its interface does not carry HCI, or its record no packet.
-    private mutating func takePacketBlock(_ type: UInt32, _ total: Int) throws(CaptureError) -> FoundRecord? {
+    private mutating func readPacketBlock(_ type: UInt32, _ total: Int) throws(CaptureError) -> FoundRecord? {
         let isBigEndian = section.isBigEndian
         let isSimple = type == PcapNG.simplePacketBlock
         let header = isSimple ? 12 : 28
@@ -219,7 +219,7 @@ extension CaptureReader {
                 }
             }
         }
-        return try takeLink(
+        return try readLink(
             link, at: header, count: count, originalByteCount: Int(original),
             timestampMicroseconds: section.lastTimestampMicroseconds, adapter: interface.adapter,
             statedDirection: stated, recordByteCount: total, isBigEndian: isBigEndian)

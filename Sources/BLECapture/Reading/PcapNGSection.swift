@@ -94,7 +94,7 @@ struct PcapNGClock {
         }
     }
 
-    /// The power, or the greatest that 64 bits hold.
+    /// The power, or the greatest that fits into 64 bits.
     private static func powerOfTen(_ exponent: Int) -> UInt64 {
         (0..<min(exponent, 19)).reduce(1) { power, _ in power * 10 }
     }

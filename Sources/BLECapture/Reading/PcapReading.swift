@@ -33,7 +33,7 @@ extension CaptureReader {
             let original: UInt32 = buffer.load(at: 12, bigEndian: file.isBigEndian)
             try fillRecord(header + Int(included))
             let microseconds = file.resolution == .nanoseconds ? fraction / 1000 : fraction
-            let found = try takeLink(
+            let found = try readLink(
                 file.link, at: header, count: Int(included), originalByteCount: Int(original),
                 timestampMicroseconds: Int64(seconds) * 1_000_000 + Int64(microseconds), adapter: 0,
                 statedDirection: nil, recordByteCount: header + Int(included), isBigEndian: file.isBigEndian)

@@ -102,7 +102,7 @@ struct USBControllers {
 
 extension CaptureReader {
     /// The packet in a transfer, or one that it completes (Core 5.4, Vol 4, Part B, 2.2).
-    mutating func takeTransfer(
+    mutating func readTransfer(
         _ transfer: USBTransfer, at position: Int, timestampMicroseconds: Int64
     ) -> FoundRecord? {
         guard transfer.count > 0 else { return nil }
@@ -173,6 +173,6 @@ extension CaptureReader {
         return FoundRecord(
             content: .packet(endpoint.direction), timestampMicroseconds: time, adapter: UInt16(adapter),
             originalByteCount: 1 + octets.count + transfer.missing,
-            place: buffer.keep([endpoint.type.rawValue] + octets))
+            place: buffer.append([endpoint.type.rawValue] + octets))
     }
 }

@@ -8,7 +8,7 @@ public struct CaptureRecord: ~Escapable {
     public enum Content: Hashable, Sendable {
         /// An H4 packet: the type octet, then the packet (Core 5.4, Vol 4, Part A, 2).
         ///
-        /// The type is the one in the file and may be unknown to the specification; a damaged file may hold an empty
+        /// The type is the one in the file and may be unknown to the specification; a damaged file may contain an empty
         /// packet.
         case packet(CaptureDirection)
         /// Not a packet: an adapter that was added or removed, a log line, management traffic.

@@ -4,7 +4,7 @@ import Glibc
 struct OutputFile: ~Copyable {
     private var descriptor: Int32
     private let isRegular: Bool
-    /// A descriptor of the caller may already hold octets, which must not be cut off.
+    /// The file of a caller's descriptor may already contain octets, which must not be cut off.
     private var isOwn = false
 
     /// Empties a file that was opened only for this, and closes it later; its permissions never exceed the octal

@@ -52,8 +52,8 @@ public struct CaptureWriter: ~Copyable, Sendable {
     /// as `/tmp`, files of other users are not used.
     /// - Parameters:
     ///   - resolution: the unit of time in pcap and pcapng.
-    ///   - link: the content of their frames; `linuxMonitor` also holds notes.
-    ///   - permissions: the maximum mode of the file; captures hold keys and names.
+    ///   - link: the content of their frames; `linuxMonitor` also contains notes.
+    ///   - permissions: the maximum mode of the file; captures contain keys and names.
     /// - Throws: `CaptureError.Reason.cannotOpen`, `refused` or `cannotWrite`.
     public init(
         path: String, format: CaptureFormat, flushing: Flushing = .everyRecord,
@@ -114,8 +114,8 @@ public struct CaptureWriter: ~Copyable, Sendable {
 
     /// Appends an H4 packet: the type octet, then the packet.
     /// - Parameters:
-    ///   - timestampMicroseconds: since 1970-01-01 00:00 UTC; pcap, PacketLogger and hcidump can represent the years 1970 to
-    ///     2105.
+    ///   - timestampMicroseconds: since 1970-01-01 00:00 UTC; pcap, PacketLogger and hcidump can represent the years
+    ///     1970 to 2105.
     ///   - adapter: its index; stored by btsnoop of the monitor and by pcapng.
     ///   - originalByteCount: the length of the packet before it was shortened, including its type octet.
     /// - Returns: `false` if the format cannot represent the packet.

@@ -1,5 +1,3 @@
-import BLEPackets
-
 /// The form of a record in a frame of pcap or pcapng.
 struct LinkFrame {
     /// Four octets in front, most significant first.

@@ -4,7 +4,7 @@ enum PacketCheck {
     static func isWholeCommand(_ opcode: UInt16, _ parameters: RawSpan, _ tables: borrowing PacketTables) -> Bool {
         let place = Int(tables.commands[Int(opcode)])
         guard place >= 0 else { return true }
-        return tables.layouts[place].hold(parameters, tables)
+        return tables.layouts[place].areValid(parameters, tables)
     }
 
     /// Whether the parameters of an event are long enough for its fields; advertising reports have their own check.
@@ -14,14 +14,14 @@ enum PacketCheck {
             guard parameters.byteCount >= 3 else { return false }
             let place = Int(tables.commands[Int(parameters.uint16(1))])
             guard place >= 0 else { return true }
-            return tables.layouts[place].holdAnswer(parameters.rest(3), tables)
+            return tables.layouts[place].isValidAnswer(parameters.rest(3), tables)
         case 0x3E:
             let place = Int(tables.subevents[Int(parameters.octet(0))])
             guard parameters.byteCount >= 1 else { return false }
-            return place < 0 || tables.layouts[place].hold(parameters.rest(1), tables)
+            return place < 0 || tables.layouts[place].areValid(parameters.rest(1), tables)
         default:
             let place = Int(tables.events[Int(code)])
-            return place < 0 || tables.layouts[place].hold(parameters, tables)
+            return place < 0 || tables.layouts[place].areValid(parameters, tables)
         }
     }
 
@@ -64,14 +64,14 @@ enum PacketCheck {
 
 extension PacketTables.Layout {
     @inline(__always)
-    fileprivate func hold(_ bytes: RawSpan, _ tables: borrowing PacketTables) -> Bool {
+    fileprivate func areValid(_ bytes: RawSpan, _ tables: borrowing PacketTables) -> Bool {
         guard bytes.byteCount >= byteCount else { return false }
         return isFixed || tables.measure(fields, bytes)
     }
 
     /// Responses with an error may end after the status.
     @inline(__always)
-    fileprivate func holdAnswer(_ bytes: RawSpan, _ tables: borrowing PacketTables) -> Bool {
+    fileprivate func isValidAnswer(_ bytes: RawSpan, _ tables: borrowing PacketTables) -> Bool {
         if bytes.byteCount >= 1, bytes.octet(0) != 0 { return true }
         guard bytes.byteCount >= answerByteCount else { return false }
         return answerIsFixed || tables.measure(answer, bytes)

@@ -327,7 +327,7 @@ extension CaptureDecoder {
         out.begin("Value handle", "valueHandle")
         writeHandleNumber(value.uint16(1))
         out.end()
-        facts.note(attribute: value.uint16(1))
+        facts.record(attribute: value.uint16(1))
         out.begin("Properties", "properties")
         if out.isJSON {
             out.number(UInt64(properties))

@@ -1,5 +1,3 @@
-import BLECapture
-
 /// Parts that ATT PDUs share: handles, types and values.
 extension CaptureDecoder {
     mutating func writeMTU(_ pdu: RawSpan) {
@@ -21,7 +19,7 @@ extension CaptureDecoder {
     }
 
     mutating func writeHandles(_ first: UInt16, _ last: UInt16, _ index: Int, _ server: Int) {
-        facts.note(attribute: first)
+        facts.record(attribute: first)
         out.begin("Handles", "handle")
         writeHandleNumber(first)
         if out.isJSON {
@@ -50,7 +48,7 @@ extension CaptureDecoder {
     }
 
     mutating func writeHandle(_ handle: UInt16, _ index: Int, _ server: Int) {
-        facts.note(attribute: handle)
+        facts.record(attribute: handle)
         out.begin("Handle", "handle")
         writeHandleNumber(handle)
         if !out.isJSON { appendAttributeName(handle, index, server) }
@@ -59,7 +57,7 @@ extension CaptureDecoder {
 
     /// Writes the PDU's handle into the headline, with the attribute's name if it was discovered.
     mutating func headlineHandle(_ handle: UInt16, _ index: Int, _ server: Int) {
-        facts.note(attribute: handle)
+        facts.record(attribute: handle)
         if out.isJSON {
             out.buffer.append(",\"handle\":")
             out.buffer.append(decimal: UInt64(handle))

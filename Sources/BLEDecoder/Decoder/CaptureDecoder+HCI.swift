@@ -20,9 +20,9 @@ extension CaptureDecoder {
             malformed("the length in its header is not the packet's", bytes, isSecret: mayHoldKey(place, bytes))
         } else if place >= 0 {
             let fields = tables.layouts[place].fields
-            writeFields(fields, parameters, isShortened, isSecret: holdsKeys(place))
+            writeFields(fields, parameters, isShortened, isSecret: containsKeys(place))
             if let first = fields.first, tables.fields[first].kind == .handle, parameters.byteCount >= 2 {
-                noteLink(parameters.uint16(0) & 0x0FFF, adapter)
+                recordLink(parameters.uint16(0) & 0x0FFF, adapter)
             }
         } else {
             writeRest(parameters, isShortened)
@@ -63,7 +63,7 @@ extension CaptureDecoder {
             } else if let trace {
                 writeTrace(trace, parameters.byteCount)
             } else if place >= 0 {
-                writeFields(tables.layouts[place].fields, parameters, isShortened, isSecret: holdsKeys(place))
+                writeFields(tables.layouts[place].fields, parameters, isShortened, isSecret: containsKeys(place))
                 followEvent(code, parameters, adapter)
             } else {
                 writeRest(parameters, isShortened)
@@ -108,7 +108,7 @@ extension CaptureDecoder {
         }
         // A response with an error may end after the status.
         let mayEnd = isShortened || answer.byteCount >= 1 && answer.octet(0) != 0
-        writeFields(tables.layouts[place].answer, answer, mayEnd, isSecret: holdsKeys(place))
+        writeFields(tables.layouts[place].answer, answer, mayEnd, isSecret: containsKeys(place))
     }
 
     private mutating func writeMetaEvent(
@@ -135,7 +135,7 @@ extension CaptureDecoder {
             writeRest(parameters.rest(1), isShortened)
             return
         }
-        writeFields(tables.layouts[place].fields, parameters.rest(1), isShortened, isSecret: holdsKeys(place))
+        writeFields(tables.layouts[place].fields, parameters.rest(1), isShortened, isSecret: containsKeys(place))
         followMetaEvent(subevent, parameters.rest(1), adapter)
     }
 
@@ -176,11 +176,11 @@ extension CaptureDecoder {
     /// Whether the octets of a malformed packet may contain a key: because its form has one, or because its form is
     /// unknown.
     private func mayHoldKey(_ place: Int, _ bytes: RawSpan) -> Bool {
-        place < 0 || bytes.mayHoldKey || holdsKeys(place)
+        place < 0 || bytes.mayHoldKey || containsKeys(place)
     }
 
     /// Whether a packet of this form may contain a key, so that its octets must not be shown.
-    func holdsKeys(_ place: Int) -> Bool {
+    func containsKeys(_ place: Int) -> Bool {
         guard place >= 0 else { return false }
         let layout = tables.layouts[place]
         return layout.fields.contains { isSecretField($0) } || layout.answer.contains { isSecretField($0) }
@@ -202,9 +202,9 @@ extension CaptureDecoder {
             facts.connection = table.links[index].number
         case 0x05 where parameters.octet(0) == 0:
             let handle = parameters.uint16(1) & 0x0FFF
-            noteLink(handle, adapter)
+            recordLink(handle, adapter)
             table.close(adapter: adapter, handle: handle)
-        case 0x08, 0x0C, 0x30, 0x59: noteLink(parameters.uint16(1) & 0x0FFF, adapter)
+        case 0x08, 0x0C, 0x30, 0x59: recordLink(parameters.uint16(1) & 0x0FFF, adapter)
         default: break
         }
     }
@@ -217,16 +217,16 @@ extension CaptureDecoder {
                 adapter: adapter, handle: fields.uint16(1) & 0x0FFF, address: fields.integer(5, width: 6),
                 isRandom: fields.octet(4) & 1 == 1)
             facts.connection = table.links[index].number
-        case 0x03, 0x04, 0x0C, 0x23: noteLink(fields.uint16(1) & 0x0FFF, adapter)
-        case 0x05, 0x06, 0x07, 0x14: noteLink(fields.uint16(0) & 0x0FFF, adapter)
+        case 0x03, 0x04, 0x0C, 0x23: recordLink(fields.uint16(1) & 0x0FFF, adapter)
+        case 0x05, 0x06, 0x07, 0x14: recordLink(fields.uint16(0) & 0x0FFF, adapter)
         default: break
         }
     }
 
     /// Notes the packet's connection, if it is known.
-    private mutating func noteLink(_ handle: UInt16, _ adapter: Int) {
+    private mutating func recordLink(_ handle: UInt16, _ adapter: Int) {
         guard let index = table.find(adapter: adapter, handle: handle) else { return }
         facts.connection = table.links[index].number
-        if let address = table.links[index].address { facts.note(address: address) }
+        if let address = table.links[index].address { facts.record(address: address) }
     }
 }

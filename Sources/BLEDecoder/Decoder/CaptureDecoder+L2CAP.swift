@@ -35,7 +35,7 @@ extension CaptureDecoder {
     /// What controllers send of themselves, which may contain keys.
     private mutating func writeTrace(_ trace: ControllerTrace?, _ bytes: RawSpan, _ isShortened: Bool) {
         let handle = bytes.uint16(1) & 0x0FFF
-        facts.note(handle: handle)
+        facts.record(handle: handle)
         title("Vendor diagnostics")
         out.beginFields()
         out.begin("Handle", "connectionHandle")
@@ -69,7 +69,7 @@ extension CaptureDecoder {
     /// Writes the connection into the headline.
     private mutating func writeLink(_ index: Int, _ handle: UInt16) {
         facts.connection = table.links[index].number
-        facts.note(handle: handle)
+        facts.record(handle: handle)
         if out.isJSON {
             out.buffer.append(",\"connectionHandle\":")
             out.buffer.append(decimal: UInt64(handle))
@@ -81,7 +81,7 @@ extension CaptureDecoder {
             if !out.isJSON { out.buffer.append(UInt8(ascii: " ")) }
             return
         }
-        facts.note(address: address)
+        facts.record(address: address)
         if out.isJSON {
             out.buffer.append(",\"address\":\"")
             out.buffer.append(address: address)

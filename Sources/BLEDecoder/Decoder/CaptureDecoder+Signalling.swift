@@ -92,12 +92,12 @@ extension CaptureDecoder {
         case .end:
             table.links[index].gather(
                 payload, on: place, way: way, isFirst: false, isWhole: payload.byteCount == stated)
-            let unit = table.links[index].takeUnit(on: place, way: way)
+            let unit = table.links[index].removeUnit(on: place, way: way)
             // Fewer octets may have been kept, because there was no room or the capture cut it off.
             let length = channel.unitCounts[way]
             writeUnit(index, place, direction, unit.span.bytes, length)
         case .malformed:
-            _ = table.links[index].takeUnit(on: place, way: way)
+            _ = table.links[index].removeUnit(on: place, way: way)
             channelTitle(channel.identifiers[way], channel.psm)
             out.beginFields()
             writeCredits(channel, way)

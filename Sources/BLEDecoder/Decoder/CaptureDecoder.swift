@@ -1,5 +1,4 @@
 public import BLECapture
-import BLEPackets
 
 /// Turns the records of a capture into lines of text or JSON, packet by packet.
 ///
@@ -140,7 +139,7 @@ public struct CaptureDecoder: ~Copyable {
             title("Packet of unknown type")
             out.beginFields()
             out.begin("Octets", "octets")
-            // As in a stream that has lost its framing.
+            // This is a stream that has lost its framing.
             isShortened || bytes.mayHoldKey ? out.withheld() : out.bytes(bytes)
             out.end()
             out.endFields()
@@ -348,7 +347,7 @@ public struct CaptureDecoder: ~Copyable {
         let handle = bytes.uint16(1) & 0x0FFF
         out.beginFields()
         if bytes.byteCount >= header, isShortened || bytes.byteCount == header + stated {
-            facts.note(handle: handle)
+            facts.record(handle: handle)
             out.begin("Connection Handle", "connectionHandle")
             out.isJSON ? out.number(UInt64(handle)) : out.hexadecimal(UInt64(handle), width: 2)
             out.end()

@@ -109,7 +109,7 @@ extension FieldReader {
         _ field: PacketTables.Field, at start: Int, into output: inout DecodedOutput, facts: inout PacketFacts
     ) {
         let value = bytes.uint16(start) & 0x0FFF
-        facts.note(handle: value)
+        facts.record(handle: value)
         output.begin(field)
         output.isJSON ? output.number(UInt64(value)) : output.hexadecimal(UInt64(value), width: 2)
         output.end()
@@ -119,7 +119,7 @@ extension FieldReader {
         _ field: PacketTables.Field, at start: Int, into output: inout DecodedOutput, facts: inout PacketFacts
     ) {
         let value = bytes.integer(start, width: 6)
-        facts.note(address: value)
+        facts.record(address: value)
         output.begin(field)
         output.address(value)
         output.end()
@@ -167,7 +167,7 @@ extension FieldReader {
 
     @_lifetime(self: copy self)
     mutating func writeCountedBytes(_ field: PacketTables.Field, at start: Int, into output: inout DecodedOutput) {
-        guard let counted = takeCounted(start) else { return }
+        guard let counted = readCounted(start) else { return }
         output.begin(field)
         output.bytes(bytes.part(start + 1, counted))
         output.end()
@@ -179,7 +179,7 @@ extension FieldReader {
     mutating func writeCountedData(
         _ field: PacketTables.Field, at start: Int, into output: inout DecodedOutput, facts: inout PacketFacts
     ) {
-        guard let counted = takeCounted(start) else { return }
+        guard let counted = readCounted(start) else { return }
         writeAdvertisingData(bytes.part(start + 1, counted), field, into: &output, facts: &facts)
     }
 
@@ -211,7 +211,7 @@ extension FieldReader {
 
     /// - Returns: how many octets follow the one at `start`; `nil` if the packet is too short.
     @_lifetime(self: copy self)
-    private mutating func takeCounted(_ start: Int) -> Int? {
+    private mutating func readCounted(_ start: Int) -> Int? {
         guard start < bytes.byteCount, start + 1 + Int(bytes.octet(start)) <= bytes.byteCount else {
             isBroken = true
             return nil

@@ -60,17 +60,17 @@ public struct PacketFacts: Sendable {
     }
 
     @inline(__always)
-    mutating func note(handle: UInt16) {
+    mutating func record(handle: UInt16) {
         if filter.connectionHandle == handle { hasHandle = true }
     }
 
     @inline(__always)
-    mutating func note(address: UInt64) {
+    mutating func record(address: UInt64) {
         if filter.address == address { hasAddress = true }
     }
 
     @inline(__always)
-    mutating func note(attribute: UInt16) {
+    mutating func record(attribute: UInt16) {
         if filter.attributeHandle == attribute { hasAttribute = true }
     }
 
@@ -83,7 +83,7 @@ public struct PacketFacts: Sendable {
     }
 }
 
-/// A filter for packets; all conditions must hold.
+/// A filter for packets; all conditions must be met.
 public struct DecodingFilter: Sendable {
     /// Packets of any of these kinds; empty for all.
     public var kinds = PacketFacts.Kinds()

@@ -46,7 +46,7 @@ public struct HTMLReport: ~Copyable {
         buffer.append(HTMLPage.body)
         buffer.append("<script>const NAME=")
         Self.appendString(Array(title.utf8).span.bytes, to: &buffer)
-        // Data are read faster than a program that holds them.
+        // A browser reads data faster than a script that contains them.
         buffer.append("</script>\n")
     }
 

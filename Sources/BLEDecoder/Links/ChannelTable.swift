@@ -1,5 +1,3 @@
-import BLECapture
-
 /// The dynamic channels of a link, from its signalling (Core 5.4, Vol 3, Part A, 4), in bounded memory.
 struct ChannelTable {
     /// An open channel. Arrays are indexed by the raw value of `CaptureDirection`.
@@ -67,13 +65,13 @@ struct ChannelTable {
             switch parameters.uint16(4) {
             case 0: return open(identifier, way, credits: 0, parameters.part(0, 2))
             case 1: break  // pending: the response follows
-            default: take(identifier, way)
+            default: removeRequest(identifier, way)
             }
         case 0x15 where count >= 10:
             if parameters.uint16(8) == 0 {
                 return open(identifier, way, credits: Int(parameters.uint16(6)), parameters.part(0, 2))
             }
-            take(identifier, way)
+            removeRequest(identifier, way)
         case 0x18 where count >= 8:
             if 0x0D...0x0F ~= parameters.uint16(6) { break }  // pending
             // The identifiers of refused channels are zero.
@@ -106,7 +104,7 @@ struct ChannelTable {
     }
 
     @discardableResult
-    private mutating func take(_ identifier: UInt8, _ way: Int) -> Request? {
+    private mutating func removeRequest(_ identifier: UInt8, _ way: Int) -> Request? {
         guard let place = requests.lastIndex(where: { $0.identifier == identifier && $0.way != way }) else {
             return nil
         }
@@ -114,7 +112,7 @@ struct ChannelTable {
     }
 
     private mutating func open(_ identifier: UInt8, _ way: Int, credits: Int, _ destinations: RawSpan) -> Bool {
-        guard let request = take(identifier, way) else { return false }
+        guard let request = removeRequest(identifier, way) else { return false }
         var hasOpened = false
         for index in 0..<min(request.count, destinations.byteCount / 2) {
             let (source, destination) = (request.sources[index], destinations.uint16(index * 2))

@@ -1,5 +1,3 @@
-import BLECapture
-
 /// A connection in a capture.
 struct Link {
     /// An ATT request that waits for its response.
@@ -82,7 +80,7 @@ struct Link {
     }
 
     /// Returns the stored octets of an SDU, and forgets them.
-    mutating func takeUnit(on channel: Int, way: Int) -> [UInt8] {
+    mutating func removeUnit(on channel: Int, way: Int) -> [UInt8] {
         let key = key(channel, way)
         defer { forgetUnit(key) }
         return units[key] ?? []

@@ -3,13 +3,13 @@ import BLEText
 
 /// The form of decoded packets.
 public enum DecodingStyle: Sendable, Equatable {
-    /// Lines for people; `isColoured` for a terminal.
+    /// Lines of text; `isColoured` for a terminal.
     case text(isColoured: Bool)
     /// One JSON object per line.
     case json
 }
 
-/// Writes fields with their values, for people or as JSON: the same calls give both.
+/// Writes fields with their values, as text or as JSON: the same calls give both.
 struct DecodedOutput: ~Copyable {
     enum Colour: UInt8 {
         case command = 0x36  // the digit after 3: cyan

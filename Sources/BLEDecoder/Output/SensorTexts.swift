@@ -2,7 +2,7 @@ import BLEPackets
 import BLESensors
 import BLEText
 
-/// What beacons and sensors say in their advertising data, for people.
+/// What beacons and sensors say in their advertising data, as text.
 ///
 /// Devices repeat their data: what was read lately is kept, in bounded memory, because reading it takes longer than the
 /// rest of a packet.
@@ -33,7 +33,7 @@ struct SensorTexts {
         return known[place].lines
     }
 
-    /// Whether a structure of this type may hold what beacons and sensors say.
+    /// Whether a structure of this type may contain data of beacons and sensors.
     @inline(__always)
     static func mayBe(in type: UInt8) -> Bool { type == 0xFF || type == 0x16 || type == 0x20 || type == 0x21 }
 

@@ -1,8 +1,6 @@
-import BLEPackets
-
-/// What was heard of each advertiser: a hash table of bounded size.
+/// What each advertiser has sent: a hash table of bounded size.
 struct AdvertiserTable {
-    /// The most addresses that are told apart: 16 MB.
+    /// The most addresses that are counted separately: 16 MB.
     static let maximumCount = 700_000
     /// The most names that are kept.
     static let maximumNameCount = 65_536
@@ -13,7 +11,7 @@ struct AdvertiserTable {
         var reports: UInt32 = 0
         /// `DeviceAddress.Kind` and so on, as reports have it.
         var addressType: UInt8 = 0
-        /// The strongest, in dBm; 127 where none was told.
+        /// The strongest, in dBm; 127 where none was reported.
         var rssi: Int8 = 127
         var isConnectable = false
         var isNamed = false
@@ -49,10 +47,10 @@ struct AdvertiserTable {
             rssi = fields.byteCount > place ? Int8(bitPattern: fields.octet(place)) : 127
         }
         if rssi != 127, details[index].rssi == 127 || rssi > details[index].rssi { details[index].rssi = rssi }
-        if !details[index].isNamed, details[index].reports <= Self.namedReports { noteName(report, index) }
+        if !details[index].isNamed, details[index].reports <= Self.namedReports { recordName(report, index) }
     }
 
-    private mutating func noteName(_ report: borrowing AdvertisingReportFields, _ index: Int) {
+    private mutating func recordName(_ report: borrowing AdvertisingReportFields, _ index: Int) {
         let data = report.data
         var position = 0
         while position + 1 < data.byteCount, data.octet(position) > 0 {
@@ -139,11 +137,11 @@ extension CaptureSummary {
     public struct Advertiser: Equatable, Sendable {
         /// 48 bits.
         public var address: UInt64
-        /// As the last report has it: 0 public, 1 random, 2 and 3 the same of a resolved identity, 0xFF anonymous.
+        /// From the last report: 0 public, 1 random, 2 and 3 the same of a resolved identity, 0xFF anonymous.
         public var addressType: UInt8
         /// Advertising reports and scan responses.
         public var reports: Int
-        /// The strongest signal, in dBm; `nil` where none was told.
+        /// The strongest signal, in dBm; `nil` where none was reported.
         public var strongestRSSI: Int8?
         /// Whether it ever accepted connections.
         public var isConnectable: Bool

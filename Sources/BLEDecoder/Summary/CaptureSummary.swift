@@ -1,5 +1,4 @@
 public import BLECapture
-import BLEPackets
 
 /// Counts the packets of a capture by type, without allocations.
 ///
@@ -84,7 +83,7 @@ public struct CaptureSummary: ~Copyable {
         if !isWhole { malformed += 1 }
     }
 
-    /// Counts records that the reader skipped because they hold no HCI packet.
+    /// Counts records that the reader skipped because they contain no HCI packet.
     public mutating func countForeign(_ count: Int) {
         frames += count
         others += count
@@ -169,9 +168,9 @@ public struct CaptureSummary: ~Copyable {
         case .frame(let frame):
             channels.add(frame.channel)
             // Signalling, connectionless data and pairing of BR/EDR.
-            if frame.channel <= 0x0007, frame.channel != 0x0004 { connections.noteChannel(frame.channel) }
+            if frame.channel <= 0x0007, frame.channel != 0x0004 { connections.addChannel(frame.channel) }
             guard frame.capturedByteCount > 0 || frame.channel >= 0x0040 else {
-                return frame.payloadByteCount > 0 || !Self.holdsCommands(frame.channel)
+                return frame.payloadByteCount > 0 || !Self.carriesCommands(frame.channel)
             }
             switch frame.channel {
             case 0x0004:
@@ -201,7 +200,7 @@ public struct CaptureSummary: ~Copyable {
     }
 
     /// Whether an empty frame is malformed on this channel.
-    private static func holdsCommands(_ channel: UInt16) -> Bool { channel == 1 || 4...7 ~= channel }
+    private static func carriesCommands(_ channel: UInt16) -> Bool { channel == 1 || 4...7 ~= channel }
 
     // MARK: Dynamic channels
 

@@ -1,5 +1,3 @@
-import BLEPackets
-
 /// Follows the connections of a capture for their summaries, in bounded memory.
 struct LinkSummaries {
     /// The most connections that are kept; later ones are only counted.
@@ -115,7 +113,7 @@ struct LinkSummaries {
         attempt.append(Attempt(adapter: adapter, address: address, isOn1M: isOn1M))
     }
 
-    private mutating func noteFailure(_ adapter: Int, _ address: UInt64?) {
+    private mutating func countFailure(_ adapter: Int, _ address: UInt64?) {
         if let place = failures.firstIndex(where: { $0.adapter == adapter && $0.address == address }) {
             failures[place].count += 1
         } else if failures.count < Self.maximumOpenCount {
@@ -138,7 +136,7 @@ struct LinkSummaries {
                 last = place
                 links[place].lasted = now
                 // The device did not answer the first packets: an attempt that failed (Core 5.4, Vol 1, Part F, 2.57).
-                if reason == 0x3E { noteFailure(adapter, links[place].address) }
+                if reason == 0x3E { countFailure(adapter, links[place].address) }
             }
             close(index, .disconnected(reason: reason))
         case 0x08 where parameters.octet(0) == 0, 0x59 where parameters.octet(0) == 0:
@@ -161,7 +159,7 @@ struct LinkSummaries {
 
     private mutating func fail(_ adapter: Int) {
         guard let place = attempt.firstIndex(where: { $0.adapter == adapter }) else { return }
-        noteFailure(adapter, attempt.remove(at: place).address)
+        countFailure(adapter, attempt.remove(at: place).address)
     }
 
     /// A whole LE Meta event other than reports: `fields` follow the subevent code.
@@ -288,7 +286,7 @@ struct LinkSummaries {
 
     /// A frame of the last packet's connection on a fixed channel. Of a connection that began before the capture, the
     /// channels of BR/EDR say what it is.
-    mutating func noteChannel(_ channel: UInt16) {
+    mutating func addChannel(_ channel: UInt16) {
         guard last >= 0, links[last].address == nil else { return }
         if channel == 0x0001 || channel == 0x0002 || channel == 0x0007 { links[last].isClassic = true }
     }
@@ -311,7 +309,7 @@ struct LinkSummaries {
         guard last >= 0, lastOpen < open.count, open[lastOpen].place == last else { return }
         let opcode = UInt8(truncatingIfNeeded: first)
         switch opcode {
-        case 0x1B, 0x1D, 0x23: links[last].noteValue(count)
+        case 0x1B, 0x1D, 0x23: links[last].countValue(count)
         case 0x12, 0x52, 0xD2: links[last].valueOctets += max(0, count - 3)
         case 0x16: links[last].valueOctets += max(0, count - 5)
         case 0x0B, 0x0D: links[last].valueOctets += max(0, count - 1)
@@ -357,7 +355,7 @@ struct LinkSummaries {
     ) {
         let error = UInt8(truncatingIfNeeded: first >> 32)
         let isError = opcode == 0x01 && count >= 5
-        if isError, error != 0x0A { links[last].noteError(error) }
+        if isError, error != 0x0A { links[last].countError(error) }
         let isIndication = opcode == 0x1E
         let answered = opcode == 0x01 ? UInt8(truncatingIfNeeded: first >> 8) : opcode - 1
         let isRefusal = isError && error != 0x0A

@@ -144,12 +144,12 @@ public struct LinkSummary: Equatable, Sendable {
 
     /// A notification or an indication with its header.
     @inline(__always)
-    mutating func noteValue(_ count: Int) {
+    mutating func countValue(_ count: Int) {
         values += 1
         valueOctets += max(0, count - 3)
     }
 
-    mutating func noteError(_ code: UInt8) {
+    mutating func countError(_ code: UInt8) {
         if let place = errors.firstIndex(where: { $0.code == code }) {
             errors[place].count += 1
         } else {

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// The topics for which the broker refused a message for the moment. Each waits, longer after each refusal, and its
 /// messages are sent again in order.

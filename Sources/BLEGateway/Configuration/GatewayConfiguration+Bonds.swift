@@ -13,7 +13,7 @@ extension GatewayConfiguration {
             if isKnown { continue }
             var identity = KnownIdentity(name: bond.name, irk: nil)
             identity.address = bond.identity.value
-            // Some devices leave the factory with the same key: then a private address does not tell which one it is.
+            // Some devices leave the factory with the same key: then a private address does not identify one of them.
             if let key = bond.identityResolvingKey, keys.filter({ $0 == key }).count == 1 {
                 identity.irk = key.mostSignificantFirst
             }

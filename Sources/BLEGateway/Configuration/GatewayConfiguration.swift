@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// The configuration of a gateway: what it reports, about which devices, how often and under which topics. Durations
 /// are in microseconds of the engine's clock.
@@ -16,7 +15,7 @@ public struct GatewayConfiguration: Equatable, Sendable {
     public var smoothing = SignalSmoothing()
     /// When known devices count as present; `nil`: presence is not reported.
     public var presence: PresenceRule?
-    /// Devices with settings of their own.
+    /// Devices with individual settings.
     public var devices: [KnownDevice] = []
     /// Identities for private addresses.
     public var identities: [KnownIdentity] = []
@@ -70,7 +69,7 @@ public struct PresenceRule: Equatable, Sendable {
     public init() {}
 }
 
-/// A device with settings of its own.
+/// A device with individual settings.
 public struct KnownDevice: Equatable, Sendable {
     /// Its address, or that of its identity; public and random addresses with the same digits are not distinguished.
     public var address: UInt64

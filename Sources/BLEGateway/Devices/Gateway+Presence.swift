@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// Whether a device is present. It stays when the device itself is forgotten.
 struct PresenceTrack: Sendable {

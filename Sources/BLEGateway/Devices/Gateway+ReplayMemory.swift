@@ -1,6 +1,4 @@
 import BLEHost
-import BLEPackets
-import BLESensors
 
 /// A device and its key, for which packets are remembered.
 struct GuardKey: Hashable, Comparable, Sendable {

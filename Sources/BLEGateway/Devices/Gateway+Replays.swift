@@ -24,7 +24,7 @@ extension Gateway {
                 // This packet is not the device's: not even its signal counts.
                 if reports[index].format == "BTHome v2" { standing = .refused }
             }
-            if standing == .current, reports[index].encryption == .decrypted { device.noteDecrypted(reports[index]) }
+            if standing == .current, reports[index].encryption == .decrypted { device.recordDecrypted(reports[index]) }
             if let kind, device.mayTell(kind, at: now) {
                 notices.append(GatewayNotice(address: addressText(of: devices[slot]), kind: kind))
             }
@@ -42,14 +42,14 @@ extension Gateway {
             // The counters of an earlier run were lost, but not its packets.
             if wasHeard { return refuse(seal, after: nil) }
             device.replays = ReplayGuard(seal, highestBefore: device.heard.isEmpty ? nil : .max, at: now)
-            note(seal, &device)
+            record(seal, &device)
             return (.current, nil)
         }
         let last = track.last.counter
         let verdict = track.judge(report, seal, wasHeard: wasHeard, at: now)
         device.replays = track
         // What was received before is not added again: by sending it one could make the gateway forget other packets.
-        if verdict == .new || !wasHeard { note(seal, &device) }
+        if verdict == .new || !wasHeard { record(seal, &device) }
         switch verdict {
         case .new: return (.current, nil)
         case .same:
@@ -71,12 +71,12 @@ extension Gateway {
         return (.refused, .replayed(counter: seal.counter, last: last, isUsed: false))
     }
 
-    private mutating func note(_ seal: SensorSeal, _ device: inout ProtectedDevice) {
+    private mutating func record(_ seal: SensorSeal, _ device: inout ProtectedDevice) {
         if device.heard.insert(seal) { heardPacketCount += 1 }
     }
 
     /// Removes events that were in a packet before: together with a scan response, or in turn with other packets, the
-    /// same octets are heard again.
+    /// same octets are received again.
     mutating func dropRepeatedEvents(_ reports: inout [SensorReport], _ slot: Int) {
         let before = devices[slot].eventReports
         guard !before.isEmpty || reports.contains(where: \.saysEvent) else { return }

@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 import BLESensors
 
 extension HeardDevice {

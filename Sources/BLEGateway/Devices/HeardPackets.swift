@@ -1,4 +1,3 @@
-import BLEHost
 import BLESensors
 
 /// The packets of a device that were received under its key: none of them is fresh when it arrives again.

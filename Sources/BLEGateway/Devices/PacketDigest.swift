@@ -1,4 +1,3 @@
-import BLEHost
 import BLESensors
 
 /// A set of packets in little memory, a Bloom filter: it finds every packet that was added, and of others a few, the

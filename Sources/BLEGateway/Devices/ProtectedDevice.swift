@@ -8,7 +8,7 @@ struct ProtectedDevice {
     /// Its encrypted packets.
     var heard = HeardPackets()
     private var decryptedNames: Set<String> = []
-    private var toldNext = Instant.zero
+    private var nextReport = Instant.zero
 
     /// The shortest time between two notices about a device.
     private static let pause = Microseconds.seconds(600)
@@ -17,7 +17,7 @@ struct ProtectedDevice {
         "iBeacon", "Apple", "Microsoft", "Eddystone UID", "Eddystone URL", "Eddystone EID",
     ]
 
-    mutating func noteDecrypted(_ report: SensorReport) {
+    mutating func recordDecrypted(_ report: SensorReport) {
         for field in report.fields { decryptedNames.insert(field.name) }
     }
 
@@ -31,12 +31,12 @@ struct ProtectedDevice {
         return report.fields.count < count
     }
 
-    /// Whether it is time to report the device; then it is not for a while. That it counts anew is always reported: it ends
-    /// what was reported before, and takes several packets that were never received before.
+    /// Whether it is time to report the device; then it is not for a while. A restarted counter is always reported: it
+    /// ends what was reported before, and takes several packets that were never received before.
     mutating func mayTell(_ kind: GatewayNotice.Kind, at now: Instant) -> Bool {
         if case .restarted = kind { return true }
-        guard now >= toldNext else { return false }
-        toldNext = now.advanced(by: Self.pause)
+        guard now >= nextReport else { return false }
+        nextReport = now.advanced(by: Self.pause)
         return true
     }
 }

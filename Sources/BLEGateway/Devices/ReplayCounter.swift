@@ -1,4 +1,3 @@
-import BLEHost
 import BLESensors
 
 /// The counter of the last packet of a device that encrypts: what must outlive the program, so that packets that were
@@ -8,7 +7,7 @@ public struct ReplayCounter: Hashable, Sendable {
     public var address: UInt64
     /// The counter and the authentication code of its last packet.
     public var seal: SensorSeal
-    /// The highest counter that it had before it began to count anew; `nil`: it has not.
+    /// The highest counter that it had before its counter restarted; `nil`: it has not.
     public var highestBefore: UInt32?
     /// The first four octets of what the device's key makes of sixteen zeros: another key begins another count.
     public var keyCheck: UInt32
@@ -28,8 +27,8 @@ extension ReplayCounter {
     /// The maximum number of counters in a text.
     private static let limit = 100_000
 
-    /// A line for each counter, with its numbers in hexadecimal. The last number of a line belongs to the key, so that a
-    /// line without its end is that of no device.
+    /// A line for each counter, with its numbers in hexadecimal. The last number of a line belongs to the key, so that
+    /// a line without its end is that of no device.
     public static func text(of counters: [ReplayCounter]) -> String {
         let lines = counters.map { counter in
             let highest = counter.highestBefore.map { String($0, radix: 16) } ?? "-"

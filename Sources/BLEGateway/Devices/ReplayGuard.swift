@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 import BLESensors
 
 /// The packets of a device that encrypts, to recognise those that somebody has recorded and sends again.
@@ -12,12 +11,12 @@ import BLESensors
 ///
 /// A packet continues the series of the device if its counter is higher by a step that fits the pace of the series. Any
 /// other is doubtful: its counter fell back, as after a change of the battery, or it is far ahead, as a packet is that
-/// was recorded before such a change. Doubtful packets prove that the device counts anew if they are fresh, which is
+/// was recorded before such a change. Doubtful packets prove that the counter restarted if they are fresh, which is
 /// that none of them was received before under this key, their counters rise strictly, and the series is silent
 /// meanwhile. A packet that was received before proves nothing, in whatever order it comes.
 ///
-/// Packets that adapters receive at almost the same time can arrive in the wrong order. And MiBeacon's frame counter may
-/// begin again without a change of the octets above it.
+/// Packets that adapters receive at almost the same time can arrive in the wrong order. And MiBeacon's frame counter
+/// may begin again without a change of the octets above it.
 struct ReplayGuard: Equatable {
     enum Verdict: Equatable {
         /// It continues the series.
@@ -26,7 +25,7 @@ struct ReplayGuard: Equatable {
         case same
         /// An earlier packet, but newer than what was the last one 10 to 20 s ago.
         case late
-        /// It proves, with those before it, that the device counts anew.
+        /// It proves, with those before it, that the counter restarted.
         case restarted
         /// It does not fit the series, and proves nothing yet.
         case doubtful

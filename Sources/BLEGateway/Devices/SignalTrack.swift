@@ -1,5 +1,4 @@
 import BLEHost
-import BLEPackets
 
 /// The signal of one device at one adapter.
 struct SignalTrack {
@@ -16,7 +15,7 @@ struct SignalTrack {
         heard = now
     }
 
-    mutating func hear(_ rssi: Int8, timeConstant: Microseconds, at now: Instant) {
+    mutating func receive(_ rssi: Int8, timeConstant: Microseconds, at now: Instant) {
         let span = Double(max(0, heard.distance(to: now).rawValue))
         let share = timeConstant.rawValue <= 0 ? 1 : span / (span + Double(timeConstant.rawValue))
         smoothed += share * (Double(rssi) - smoothed)

@@ -11,8 +11,8 @@ struct AnnouncedTopics {
 }
 
 extension Gateway {
-    /// How long the topics of a device stay as they were announced. A sender that changes its name with each packet would
-    /// otherwise have up to 64 announcements with each document.
+    /// How long the topics of a device stay as they were announced. A sender that changes its name with each packet
+    /// would otherwise have up to 64 announcements with each document.
     private static let topicPause = Microseconds.seconds(10)
 
     /// Announces the entities of a device that Home Assistant does not know yet, or knows with other topics.
@@ -74,7 +74,7 @@ extension Gateway {
         _ entity: HomeAssistantEntity, _ device: HeardDevice, topic: String, _ settings: HomeAssistantSettings
     ) -> GatewayMessage {
         let identifier = identifier(of: device)
-        // Several gateways may receive the same device; each has entities of its own.
+        // Several gateways may receive the same device; each has separate entities.
         let node = "jelling_\(plain(configuration.name))_\(identifier)"
         let object = plain(entity.key)
         let words = String(entity.key.map { $0 == "_" ? " " : $0 })

@@ -17,7 +17,7 @@ struct HomeAssistantEntity {
     /// Keys of the payload that only this kind has.
     var members: [JSONValue.Member]
 
-    /// The entity of a value; `nil` for values that nobody wants to watch.
+    /// The entity of a value; `nil` for values that are not worth watching.
     init?(_ field: SensorField, expireAfter: Int) {
         key = field.name
         guard !isCounter(field.name) else { return nil }

@@ -82,7 +82,7 @@ public struct HTTPConnections: Sendable {
     /// The moment at which `advance` has something to do.
     public var nextDeadline: Instant? { connections.lazy.map(\.deadline).min() }
 
-    public mutating func takeActions() -> [Action] {
+    public mutating func drainActions() -> [Action] {
         defer { actions = [] }
         return actions
     }

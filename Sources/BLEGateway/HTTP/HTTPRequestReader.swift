@@ -38,7 +38,7 @@ public struct HTTPRequestReader: Sendable {
         if let result { return result }
         do throws(HTTPRefusal) {
             for octet in octets {
-                guard let request = try take(octet) else { continue }
+                guard let request = try read(octet) else { continue }
                 result = .complete(request)
                 break
             }
@@ -48,7 +48,7 @@ public struct HTTPRequestReader: Sendable {
         return result ?? .incomplete
     }
 
-    private mutating func take(_ octet: UInt8) throws(HTTPRefusal) -> HTTPRequest? {
+    private mutating func read(_ octet: UInt8) throws(HTTPRefusal) -> HTTPRequest? {
         if octet == Self.lineFeed {
             if line.last == Self.carriageReturn { line.removeLast() }
             defer { line.removeAll(keepingCapacity: true) }

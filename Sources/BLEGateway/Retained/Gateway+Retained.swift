@@ -61,7 +61,7 @@ extension Gateway {
 
     /// Messages that make true what the broker retains, when no other message waits.
     /// - Parameter mayBeSent: whether a message for the topic may be sent now.
-    public mutating func takeStatements(limit: Int, mayBeSent: (String) -> Bool) -> [GatewayMessage] {
+    public mutating func nextStatements(limit: Int, mayBeSent: (String) -> Bool) -> [GatewayMessage] {
         retained.next(limit: limit, mayBeSent: mayBeSent).map { statement in
             let kind: GatewayMessage.Kind =
                 switch statement.kind {
@@ -75,7 +75,7 @@ extension Gateway {
         }
     }
 
-    /// Whether `takeStatements` may have something.
+    /// Whether `nextStatements` may have something.
     public var hasStatements: Bool { retained.hasPending }
     /// The number of topics for which the broker retains something.
     public var retainedCount: Int { retained.count }
@@ -87,11 +87,11 @@ extension Gateway {
         retained.settled(topic, payload, outcome, at: latest)
     }
 
-    /// Whether changes are collected for `takeRetainedChanges`.
+    /// Whether changes are collected for `drainRetainedChanges`.
     public mutating func collectsRetainedChanges(_ isCollecting: Bool) { retained.collectsChanges(isCollecting) }
 
     /// What has changed since the last call, for the disk.
-    public mutating func takeRetainedChanges() -> RetainedRecord { retained.takeChanges(toUnix: unixSeconds) }
+    public mutating func drainRetainedChanges() -> RetainedRecord { retained.drainChanges(toUnix: unixSeconds) }
 
     /// Everything that is retained, for the disk.
     public var retainedRecord: RetainedRecord { retained.everything(toUnix: unixSeconds) }
@@ -300,7 +300,7 @@ extension Gateway {
     /// Notes when the devices of which something is retained were received.
     private mutating func refreshOwners() {
         for device in devices where device.isInUse && device.lastPublished != nil {
-            retained.heard(addressText(of: device), at: device.lastHeard)
+            retained.received(addressText(of: device), at: device.lastHeard)
         }
     }
 }

@@ -1,15 +1,14 @@
 import BLEHost
-import BLEPackets
 
 /// What is retained at the broker: by topic, with the device that it belongs to.
 ///
 ///     stated ──message in the queue──▶ acknowledged: confirmed ──new session──▶ stated again
 ///        ▲                                │
-///        └── stated anew ──── withdrawn ◀─┘ no longer true
+///        └── stated again ─── withdrawn ◀─┘ no longer true
 ///                                 └──empty message──▶ acknowledged: removed
 ///
-/// Statements are first messages of the queue like others. What is not confirmed when the queue is empty is stated again
-/// by `next`, so nothing depends on what became of a message.
+/// Statements are first messages of the queue like others. What is not confirmed when the queue is empty is stated
+/// again by `next`, so nothing depends on what became of a message.
 struct RetainedTable: Sendable {
     struct Owner {
         var firstHeard: Instant
@@ -26,8 +25,8 @@ struct RetainedTable: Sendable {
         var isConfirmed = false
         /// Whether `pending` has its topic.
         var isPending = false
-        /// How often the broker refused it for good, and until when it is not stated again. Some brokers end the session
-        /// with the refusal, and would end the next one for the same statement.
+        /// How often the broker refused it for good, and until when it is not stated again. Some brokers end the
+        /// session with the refusal, and would end the next one for the same statement.
         var refusals = 0
         var refusedUntil: Instant?
         /// Later entries have higher numbers.
@@ -39,7 +38,7 @@ struct RetainedTable: Sendable {
     private var pending: [String] = []
     private var number: UInt64 = 0
     private(set) var size = 0
-    /// What has changed since `takeChanges`; `nil`: changes are not collected.
+    /// What has changed since `drainChanges`; `nil`: changes are not collected.
     private var changes: (topics: Set<String>, owners: Set<String>)?
 
     let countLimit: Int
@@ -150,7 +149,7 @@ struct RetainedTable: Sendable {
     }
 
     /// Notes that a device was received, if something of it is retained.
-    mutating func heard(_ owner: String, at now: Instant) {
+    mutating func received(_ owner: String, at now: Instant) {
         guard let known = owners[owner], known.lastHeard < now else { return }
         owners[owner]?.lastHeard = now
         guard known.written.advanced(by: Self.grain) <= now else { return }
@@ -263,12 +262,12 @@ struct RetainedTable: Sendable {
         for owner in owners.keys where owners[owner]?.topics.isEmpty == true { owners[owner] = nil }
     }
 
-    /// Whether changes are collected for `takeChanges`.
+    /// Whether changes are collected for `drainChanges`.
     mutating func collectsChanges(_ isCollecting: Bool) { changes = isCollecting ? (changes ?? ([], [])) : nil }
 
     /// What has changed since the last call.
     /// - Parameter toUnix: the seconds since 1970 of a moment.
-    mutating func takeChanges(toUnix: (Instant) -> Int64) -> RetainedRecord {
+    mutating func drainChanges(toUnix: (Instant) -> Int64) -> RetainedRecord {
         guard let changes, !(changes.topics.isEmpty && changes.owners.isEmpty) else { return RetainedRecord() }
         self.changes = ([], [])
         return record(topics: changes.topics.sorted(), owners: changes.owners.sorted(), toUnix: toUnix)

@@ -38,12 +38,12 @@ struct BondFile: Equatable {
         let end = lines.last.flatMap(BondLine.Fields.init)
         let expected = Substring(String(lines.count - 1))
         if end?.kind == "end", end?["lines"] == expected { lines.removeLast() } else { isWhole = false }
-        isWhole = file.take(lines) == lines.count && isWhole
+        isWhole = file.read(lines) == lines.count && isWhole
         return isWhole ? .whole(file) : .damaged(file)
     }
 
     /// - Returns: how many lines were understood.
-    private mutating func take(_ lines: [String]) -> Int {
+    private mutating func read(_ lines: [String]) -> Int {
         var understood = 0
         for line in lines {
             guard let fields = BondLine.Fields(line) else { continue }

@@ -37,7 +37,7 @@ public final class FileBondStore: BondStore {
     }
 
     /// - Parameters:
-    ///   - lockTimeoutMilliseconds: how long another process may hold the lock.
+    ///   - lockTimeoutMilliseconds: how long another process may keep the lock.
     ///   - longestFile: in octets; a longer file is neither read completely nor written.
     init(
         path: String, lockTimeoutMilliseconds: Int64, longestFile: Int = 16 << 20,
@@ -50,7 +50,7 @@ public final class FileBondStore: BondStore {
     }
 
     /// Reads the bonds and the key of private addresses. Creates the folder and the key if they are missing.
-    /// - Throws: `BondStoreError.busy` if another process holds the lock for longer than 3 s, `unknownVersion` for a
+    /// - Throws: `BondStoreError.busy` if another process has the lock for longer than 3 s, `unknownVersion` for a
     ///   file of a later version, `refused` for a file that others can access and for bonds that exist but cannot be
     ///   read, `system` for everything else.
     public func load() throws(BondStoreError) -> StoredBonds {
@@ -108,12 +108,12 @@ public final class FileBondStore: BondStore {
 
     // MARK: Files
 
-    /// Changes the file while the lock is held; an unchanged file is not written.
+    /// Changes the file under the lock; an unchanged file is not written.
     private func change(
         _ body: (inout BondFile) throws(BondStoreError) -> Void
     ) throws(BondStoreError) {
         let folder = try folder(isMade: true)
-        let held = try lock.take(in: folder)
+        let held = try lock.acquire(in: folder)
         defer { close(held) }
         let (before, isDamaged) = try read(in: folder)
         var contents = before
@@ -149,7 +149,7 @@ public final class FileBondStore: BondStore {
             case .whole(let contents): return (contents, false)
             case .unknownVersion: break
             case .damaged(let contents):
-                let place = try folder.keep(bytes, of: Self.name, "damaged")
+                let place = try folder.preserve(bytes, of: Self.name, "damaged")
                 onDamage(DamagedBonds(path: file, setAsideAs: place, keptBonds: contents.bonds.all.count))
                 return (contents, true)
             }

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// The kernel wakes waiting processes; nothing polls. The kernel's wait has no timeout, so a separate thread waits.
 /// When that takes too long, the thread is abandoned and releases the lock as soon as it gets it. While a thread is
-/// abandoned, other callers fail at once: the lock has been held too long already.
+/// abandoned, other callers fail at once: another process has had the lock for too long already.
 final class FileLock: Sendable {
     /// The file that is locked; it is created if it is missing.
     private let name: String
@@ -21,9 +21,9 @@ final class FileLock: Sendable {
     }
 
     /// Waits for the lock until the timeout.
-    /// - Returns: a descriptor that holds the lock until it is closed.
-    /// - Throws: `BondStoreError.busy` when another process holds it, `system` when locking is not possible.
-    func take(in folder: borrowing SafeFolder) throws(BondStoreError) -> Int32 {
+    /// - Returns: a descriptor that has the lock until it is closed.
+    /// - Throws: `BondStoreError.busy` when another process has it, `system` when locking is not possible.
+    func acquire(in folder: borrowing SafeFolder) throws(BondStoreError) -> Int32 {
         let path = folder.place(name)
         let descriptor: Int32
         do throws(StateFileError) { descriptor = try folder.openOrMake(name, .locking) } catch {
@@ -45,7 +45,7 @@ final class FileLock: Sendable {
         throw code == EWOULDBLOCK ? .busy(path: path) : BondStoreError(path, code)
     }
 
-    /// Returns an errno value, zero when the lock is held.
+    /// Returns an errno value, zero when the lock was obtained.
     fileprivate static func lock(_ descriptor: Int32, _ operation: Int32) -> Int32 {
         while flock(descriptor, operation) != 0 {
             if errno != EINTR { return errno }
@@ -58,7 +58,7 @@ final class FileLock: Sendable {
 private final class LockWait: Sendable {
     private enum State {
         case waiting
-        /// With an errno value, zero when the lock is held.
+        /// With an errno value, zero when the lock was obtained.
         case over(Int32)
         /// The thread closes the descriptor.
         case leftBehind
@@ -107,7 +107,7 @@ private final class LockWait: Sendable {
         }
     }
 
-    /// Returns an errno value, zero when the lock is held; `nil` when the thread is abandoned.
+    /// Returns an errno value, zero when the lock was obtained; `nil` when the thread is abandoned.
     func result(withinMilliseconds span: Int64) -> Int32? {
         let end = Int64(clinux_boottime_microseconds() / 1000) + span
         var latch = pollfd(fd: ended, events: Int16(POLLIN), revents: 0)

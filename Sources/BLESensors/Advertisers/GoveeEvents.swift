@@ -1,5 +1,3 @@
-import BLEPackets
-
 /// Govee's buttons and sensors that send when something happens, H5121 to H5130: a time, sixteen octets that are
 /// encrypted with that time, and their CRC.
 enum GoveeEvents {

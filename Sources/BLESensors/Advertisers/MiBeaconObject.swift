@@ -1,5 +1,4 @@
 import BLEAssignedNumbers
-import BLEPackets
 
 /// The objects of MiBeacon: most are a row of a table, some depend on the model or have several values.
 enum MiBeaconObject {

@@ -1,5 +1,3 @@
-import BLEPackets
-
 /// Xiaomi's older scales: service data of Weight Scale (0x181D) and of Body Composition (0x181B).
 enum MiScale {
     static func report(_ data: [UInt8], service: UInt16) -> SensorReport? {

@@ -34,7 +34,7 @@ public struct SensorReport: Hashable, Sendable {
 }
 
 extension SensorReport: CustomStringConvertible {
-    /// One line for people.
+    /// One line of text.
     public var description: String {
         var parts = [model.map { "\(format) \($0)" } ?? format]
         switch encryption {

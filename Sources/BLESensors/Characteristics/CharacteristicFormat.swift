@@ -31,7 +31,7 @@ public struct CharacteristicFormat: Sendable {
         return fields
     }
 
-    /// Fields in a line for people: a single one without its name.
+    /// Fields in a line of text: a single one without its name.
     public static func text(_ fields: [SensorField]) -> String {
         fields.count == 1 ? fields[0].valueText : fields.map(\.description).joined(separator: ", ")
     }

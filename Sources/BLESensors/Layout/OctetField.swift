@@ -32,7 +32,7 @@ struct OctetField: Sendable {
         /// Present only if octets are left.
         var isOptional = false
 
-        func holds(flags: UInt64, octetsLeft: Int) -> Bool {
+        func applies(flags: UInt64, octetsLeft: Int) -> Bool {
             if isOptional && octetsLeft == 0 { return false }
             return bits.allSatisfy { flags >> UInt64($0.first) & (1 << UInt64($0.last - $0.first + 1) - 1) == $0.value }
         }

@@ -39,7 +39,7 @@ struct OctetLayout: Sendable {
         var result: [SensorField] = []
         var flags: UInt64?
         var word: UInt64 = 0
-        for field in fields where field.condition.holds(flags: flags ?? 0, octetsLeft: reader.remainingCount) {
+        for field in fields where field.condition.applies(flags: flags ?? 0, octetsLeft: reader.remainingCount) {
             switch field.kind {
             case .word(let width, let isBigEndian):
                 word = try reader.readInteger(width, isBigEndian: isBigEndian)

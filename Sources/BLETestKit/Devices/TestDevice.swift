@@ -37,7 +37,7 @@ public struct TestDevice: Sendable {
 
     /// - Parameters:
     ///   - name: the device name.
-    ///   - address: `nil` for a random static address of its own.
+    ///   - address: `nil` for a random static address that no other device has.
     ///   - services: what a central discovers, after Generic Access and Generic Attribute.
     public init(
         _ name: String, address: DeviceAddress? = nil, @TestServiceBuilder services: () -> [TestService] = { [] }

@@ -1,10 +1,9 @@
 import BLE
 import BLESimulator
-import BLETransport
 
 /// The air of a radio and the transports on it; used on the radio's thread only.
 final class RadioState: @unchecked Sendable {
-    // @unchecked Sendable holds because everything but `loop` is used on the loop's thread alone, after `init`.
+    // @unchecked Sendable is safe because everything but `loop` is used only on the loop's thread, after `init`.
     let air: SimulatedAir
     private let loop: EventLoop
     private var transports: [TestTransport] = []

@@ -76,7 +76,7 @@ public struct TestClock: Clock {
 
 /// One sleeping task; used on the loop's thread only.
 private final class TestSleeper: @unchecked Sendable {
-    // @unchecked Sendable holds because everything is used on the loop's thread alone.
+    // @unchecked Sendable is safe because everything is used only on the loop's thread.
     private var continuation: CheckedContinuation<Void, Never>?
     private var deadline: EventLoop.Deadline?
     private var hasEnded = false

@@ -70,7 +70,8 @@ public final class TestRadio: Sendable {
 
     /// Opens an adapter on this radio: for the code under test, or for its other side.
     /// - Parameters:
-    ///   - controller: what the controller can do; `nil` for one that can do everything, with an address of its own.
+    ///   - controller: what the controller can do; `nil` for one that can do everything, with an address that no other
+    ///     has.
     ///   - configure: changes the configuration, for example to add a toolbox and a store of bonds.
     /// - Throws: the errors of `Adapter.open(_:configuration:)`.
     public func openAdapter(

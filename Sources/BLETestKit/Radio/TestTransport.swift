@@ -1,6 +1,5 @@
 import BLE
 import BLESimulator
-import BLETransport
 
 /// The transport of one controller on a radio.
 final class TestTransport: HCITransport {

@@ -1,6 +1,6 @@
 /// How to reach a controller. Its text form parses back to the same value.
 public enum TransportAddress: Hashable, Sendable {
-    /// `user:N`: the HCI user channel of adapter N, for this process alone.
+    /// `user:N`: the HCI user channel of adapter N, exclusively for this process.
     case userChannel(adapter: UInt16)
     /// `raw:N`: the adapter N, shared with the kernel.
     case rawChannel(adapter: UInt16)

@@ -36,7 +36,7 @@ public enum AdapterList {
         return adapter
     }
 
-    /// The connections that the kernel's own stack holds through an adapter.
+    /// The connections of the kernel's own stack through an adapter.
     /// - Throws: `TransportError.noSuchAdapter`, `noBluetoothInKernel`, or `system`.
     public static func connections(of index: UInt16) throws(TransportError) -> [KernelConnection] {
         let descriptor = try openSocket()

@@ -40,7 +40,7 @@ public final class HCISocketTransport: HCITransport {
                 throw .permissionDenied(address, capability: .netAdmin, program: HoldingProcesses.ownProgram())
             case ENODEV:
                 throw .noSuchAdapter(index: index, present: try AdapterList.adapters().map(\.name))
-            // An adapter counts as up while its user channel is held: EBUSY alone does not tell the two apart.
+            // An adapter counts as up while its user channel is open: EBUSY means either.
             case EBUSY:
                 if try isTakenByUserChannel(index) {
                     throw .adapterBusy(index: index, holders: HoldingProcesses.withHCISockets())
@@ -60,7 +60,7 @@ public final class HCISocketTransport: HCITransport {
 
     /// Opens adapter `index` and shares it with the kernel.
     /// - Throws: `noBluetoothInKernel`, `noSuchAdapter`, `permissionDenied` (CAP_NET_RAW), `adapterDown`, `adapterBusy`
-    ///   (another process holds the user channel), or `system`.
+    ///   (another process has the user channel), or `system`.
     public static func openRawChannel(_ index: UInt16) throws(TransportError) -> sending HCISocketTransport {
         let adapter = try AdapterList.adapter(index)
         let address = TransportAddress.rawChannel(adapter: index)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Finds processes that hold an adapter or a device, as far as `/proc` shows them to this user.
+/// Finds processes that use an adapter or a device, as far as `/proc` shows them to this user.
 enum HoldingProcesses {
     /// BlueZ's daemon, if it runs. It powers adapters up by itself.
     static func bluetoothDaemon() -> HoldingProcess? {

@@ -58,7 +58,7 @@ public struct KernelAdapter: Hashable, Sendable {
 
 /// A connection of the kernel's own stack, which `raw:` shares.
 public struct KernelConnection: Hashable, Sendable {
-    /// As the controller names the connection.
+    /// The controller's handle of the connection.
     public let handle: UInt16
     /// The peer's address, most significant byte first; the kernel does not report its type here.
     public let addressValue: UInt64
@@ -95,7 +95,7 @@ public struct KernelConnection: Hashable, Sendable {
         }
     }
 
-    /// Those of the kernel's socket states that links use.
+    /// The kernel's socket states that links use.
     public enum State: UInt16, Sendable, CustomStringConvertible {
         /// It can be used.
         case connected = 1

@@ -1,7 +1,7 @@
 import BLELinux
 import Glibc
 
-/// The kernel's monitor channel: a copy of what crosses HCI of every adapter, whoever uses it.
+/// The kernel's monitor channel: a copy of what crosses HCI of every adapter, for any user of it.
 @safe
 public struct MonitorSocket: ~Copyable {
     /// The longest frame: a header, and a packet as long as its length field allows.

@@ -43,7 +43,7 @@ extension EventLoop {
         func isDue(at now: UInt64) -> Bool { microseconds.map { $0 <= now } ?? false }
 
         /// Takes the time away if it has come; the caller then runs the handler.
-        func takeIfDue(at now: UInt64) -> Bool {
+        func clearIfDue(at now: UInt64) -> Bool {
             guard isDue(at: now) else { return false }
             microseconds = nil
             return true

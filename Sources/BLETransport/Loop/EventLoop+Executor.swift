@@ -29,8 +29,8 @@ extension EventLoop: SerialExecutor {
         confined.deferred.append(work)
     }
 
-    /// Runs `work` when every descriptor and deadline that is ready has been handled once: for work that must not hold
-    /// those up, a part at a time.
+    /// Runs `work` when every descriptor and deadline that is ready has been handled once: for work that must not delay
+    /// those, a part at a time.
     /// - Precondition: called on the loop's thread.
     public func runAfterReady(_ work: @escaping () -> Void) {
         checkOnLoop()

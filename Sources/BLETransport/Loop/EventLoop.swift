@@ -16,8 +16,9 @@ import Synchronization
 /// Time is `CLOCK_BOOTTIME`, which continues during suspension: peers and controllers do not wait for a suspended host,
 /// so transaction and link timers must be due when it resumes, and cached observations must have aged.
 public final class EventLoop: @unchecked Sendable {
-    // @unchecked Sendable holds because `shared` is under its mutex, the counters are atomic, descriptors never change,
-    // and `confined` is accessed only on the thread that `owner` names, or by the holder of the loop before `start`.
+    // @unchecked Sendable is safe because `shared` is under its mutex, the counters are atomic, descriptors never
+    // change, and `confined` is accessed only on the thread that `owner` names, or by the owner of the loop before
+    // `start`.
 
     enum Phase { case created, running, stopping, stopped, draining }
 
@@ -201,7 +202,7 @@ extension EventLoop {
         // A deadline that a handler sets again waits for the next round, so that one in the past cannot block the loop.
         let due = confined.deadlines.filter { $0.isDue(at: now) }
         for deadline in due.sorted(by: { ($0.microseconds ?? 0) < ($1.microseconds ?? 0) }) {
-            if deadline.takeIfDue(at: now) { deadline.handler() }
+            if deadline.clearIfDue(at: now) { deadline.handler() }
         }
     }
 
@@ -301,7 +302,7 @@ extension EventLoop {
         while unsafe write(descriptor, &one, 8) < 0, errno == EINTR {}
     }
 
-    /// Marks the loop as stopped when `condition` holds, and wakes everyone who waits for the end.
+    /// Marks the loop as stopped when `condition` is true, and wakes everyone who waits for the end.
     @discardableResult
     func end(if condition: (borrowing Shared) -> Bool) -> Bool {
         var waiters: [CheckedContinuation<Void, Never>] = []

@@ -34,7 +34,7 @@ public final class ByteStream {
         ByteStream(descriptor: try StreamSockets.connect(unixPath: path))
     }
 
-    /// Who is at the other end of a Unix socket: for one that connected, who listens.
+    /// The process at the other end of a Unix socket: for a stream that connected, the one that listens.
     public var peer: PeerCredentials? { PeerCredentials(of: port.descriptor) }
 
     /// Begins to read.
@@ -102,7 +102,7 @@ public final class ByteStream {
     /// Whether the other side has closed the stream, whatever is left to be read.
     public var isPeerGone: Bool { port.isPeerGone }
 
-    /// Opens the process that connected the stream (pidfd_open(2)): its number alone may be another's by now.
+    /// Opens the process that connected the stream (pidfd_open(2)): its number may be another's by now.
     /// - Returns: a descriptor that the caller closes; negative if the process has ended.
     public func openPeerProcess() -> Int32 { port.isOpen ? clinux_peer_process(port.descriptor) : -1 }
 

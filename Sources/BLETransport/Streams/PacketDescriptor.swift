@@ -1,5 +1,4 @@
 import BLELinux
-import BLEPackets
 import Glibc
 
 /// A descriptor on the loop that sends packets: one write each, queued while the kernel accepts no more, ended once.
@@ -105,7 +104,7 @@ final class PacketDescriptor {
 
     /// The other side is gone. What it sent before stays in the kernel, which bounds it, until it may be read.
     private func hasFailedUnread() {
-        // The kernel tells of the end before it makes room: a wait for room would end only with the pause.
+        // The kernel reports the end before it makes room: a wait for room would end only with the pause.
         if !queue.isEmpty { flush() }
         if isOpen, !isReading { registration?.pause() }
     }

@@ -51,7 +51,7 @@ enum SerialPort {
         var settings = settings
         _ = unsafe clinux_serial_restore_settings(descriptor, &settings)
         _ = clinux_serial_release(descriptor)
-        // Closing the descriptor is not enough: a child that was forked at this moment still holds the lock.
+        // Closing the descriptor is not enough: a child that was forked at this moment still has the lock.
         flock(descriptor, LOCK_UN)
     }
 

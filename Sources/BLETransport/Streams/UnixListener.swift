@@ -1,7 +1,7 @@
 import BLELinux
 import Glibc
 
-/// Who is at the other end of a Unix socket, as the kernel says (unix(7), SO_PEERCRED).
+/// The process at the other end of a Unix socket, from the kernel (unix(7), SO_PEERCRED).
 public struct PeerCredentials: Hashable, Sendable {
     /// The user who connected.
     public var user: UInt32

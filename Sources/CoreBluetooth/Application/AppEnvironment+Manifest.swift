@@ -17,15 +17,15 @@ extension AppEnvironment {
         "wakeSeconds",
     ]
 
-    /// Reads the manifest. If anything is wrong with it, nothing of it holds and the app is not authorized: who writes a
-    /// manifest may want to forbid something.
+    /// Reads the manifest. If anything is wrong with it, all of it is ignored and the app is not authorized: the author
+    /// of a manifest may want to forbid something.
     mutating func readManifest(_ path: String) {
         do throws(Mistake) {
             guard let data = FileManager.default.contents(atPath: path) else {
                 throw Mistake(description: "it cannot be read")
             }
             var changed = self
-            try changed.take(manifest: data)
+            try changed.apply(manifest: data)
             self = changed
         } catch {
             authorization = .denied
@@ -35,7 +35,7 @@ extension AppEnvironment {
     }
 
     /// Missing keys keep their defaults.
-    mutating func take(manifest data: Data) throws(Mistake) {
+    mutating func apply(manifest data: Data) throws(Mistake) {
         let manifest = try Object(data)
         try manifest.check(Self.keys)
         identifier = try manifest.text("BundleIdentifier") ?? identifier

@@ -65,7 +65,7 @@ struct AppEnvironment: Sendable {
         return manifest
     }
 
-    /// Who writes something does not want what would be sent without it: nothing is sent that was not asked for.
+    /// A user who writes a value does not want the default: nothing is sent that was not asked for.
     private static func overflow(_ text: String, in place: String) -> OverflowSetting {
         if let setting = OverflowSetting(rawValue: text) { return setting }
         MisuseLog.write("\(place) is \(OverflowSetting.forms), not ‘\(text)’; the overflow area is not sent")

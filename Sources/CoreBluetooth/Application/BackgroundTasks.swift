@@ -29,7 +29,7 @@ final class BackgroundTasks: Sendable {
         }
     }
 
-    /// Tells the tasks that the time in the background is over, in the order in which they began, each once.
+    /// Calls the expiration handlers of the tasks, in the order in which they began, each once.
     func expire() {
         let handlers = state.with { state in
             let tasks = state.running.keys.sorted()

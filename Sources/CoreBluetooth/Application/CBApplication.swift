@@ -38,8 +38,8 @@ public final class CBApplication: Sendable {
     public func enterForeground() { system().move(.foreground) }
     /// Suspends the app: it receives nothing until it is woken or enters the foreground.
     ///
-    /// An app that was woken for an event has ten seconds for it (SPEC BGX-4). When it has finished sooner, it calls this
-    /// method, and is suspended as soon as its delegates have returned and its background tasks have ended.
+    /// An app that was woken for an event has ten seconds for it (SPEC BGX-4). When it has finished sooner, it calls
+    /// this method, and is suspended as soon as its delegates have returned and its background tasks have ended.
     public func suspend() { system().move(.suspended) }
     /// Does the same as `enterForeground()`.
     public func resume() { enterForeground() }
@@ -72,11 +72,11 @@ public final class CBApplication: Sendable {
     /// Sets the agent that asks the user during pairing, from now on. It replaces the dialog of Apple's system.
     ///
     /// Without a call of this method, an app that was started from a terminal (standard input and standard error) asks
-    /// there, as `.keyboardDisplay`; its manifest can turn this off (`"pairing": "none"`). Without a terminal, nobody
-    /// is asked: devices pair with Just Works, which protects against eavesdroppers but not against a man in the
+    /// there, as `.keyboardDisplay`; its manifest can turn this off (`"pairing": "none"`). Without a terminal, no
+    /// person is asked: devices pair with Just Works, which protects against eavesdroppers but not against a man in the
     /// middle. Pairing with a device that requires more fails.
     /// - Parameters:
-    ///   - agent: `nil`: nobody is asked.
+    ///   - agent: `nil`: no person is asked.
     ///   - capability: the I/O capability of the agent.
     ///   - asksConsent: whether the agent is asked before a pairing that the other device started.
     ///   - requiresAuthentication: whether pairing must protect against a man in the middle, and fails if it cannot. If
@@ -87,9 +87,9 @@ public final class CBApplication: Sendable {
     ///
     /// The requirements also apply to existing bonds: a bond that is too weak is not used.
     ///
-    /// Through `bled` the agent is asked in pairings of this app and, if they ask nobody, of other programs of its user
-    /// on the same link. What it requires holds for the app's own pairings, and for all pairings and bonds if the app's
-    /// user is an operator of `bled`.
+    /// Through `bled` the agent is asked in pairings of this app and, if they have no agent, of other programs of its
+    /// user on the same link. What it requires applies to the app's own pairings, and to all pairings and bonds if the
+    /// app's user is an operator of `bled`.
     public func setPairingAgent(
         _ agent: (any CBPairingAgent)?, capability: CBPairingCapability = .keyboardDisplay, asksConsent: Bool = false,
         requiresAuthentication: Bool = false, requiresSecureConnectionsOnly: Bool = false, minimumKeySize: Int = 16

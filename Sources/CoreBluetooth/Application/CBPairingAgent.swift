@@ -4,7 +4,7 @@ import Foundation
 /// Asks the user during pairing. It replaces the dialog of Apple's system (SPEC SEC-2, SEC-3).
 ///
 /// `CBApplication.setPairingAgent(_:capability:asksConsent:requiresAuthentication:)` sets the agent. The system calls
-/// each method in a task of its own. A question must be answered within 25 s: the other device waits for 30 s; if the
+/// each method in a separate task. A question must be answered within 25 s: the other device waits for 30 s; if the
 /// pairing ends earlier, the question's task is cancelled. A question without an answer counts as "no".
 public protocol CBPairingAgent: Sendable {
     /// Shows the passkey, six digits, that the user must enter on the other device.

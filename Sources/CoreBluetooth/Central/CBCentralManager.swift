@@ -18,8 +18,8 @@ open class CBCentralManager: CBManager {
         var isScanning = false
         var scanObservers: [AsyncStream<Bool>.Continuation] = []
         var reported = ReportedAdvertisements()
-        /// Peripherals whose connection the app cancelled. They are kept until their delegate has been told: the app
-        /// may have released them by then.
+        /// Peripherals whose connection the app cancelled. They are retained until their delegate has been called: the
+        /// app may have released them by then.
         var leaving: [CBPeripheral] = []
     }
 
@@ -204,7 +204,7 @@ open class CBCentralManager: CBManager {
         channel.send(.registerForConnectionEvents(filter))
     }
 
-    // MARK: What the system tells
+    // MARK: Events of the system
 
     override func foresee(_ event: ClientEvent) {
         if case .peripheral(let peer, let event) = event { known[peer]?.foresee(event) }

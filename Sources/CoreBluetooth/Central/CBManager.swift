@@ -12,8 +12,8 @@ open class CBManager: NSObject {
     private struct Standing {
         var state = CBManagerState.unknown
         var authorization: CBManagerAuthorization
-        /// Whether a delegate has been told the state.
-        var hasTold = false
+        /// Whether a delegate has received the state.
+        var hasDelivered = false
         var lostEvents = 0
         var observers: [Int: AsyncStream<CBManagerState>.Continuation] = [:]
         var lastObserver = 0
@@ -39,7 +39,7 @@ open class CBManager: NSObject {
         for (_, observer) in standing.current.observers { observer.finish() }
     }
 
-    /// What the manager can do now; `.unknown` until the delegate has been told for the first time.
+    /// What the manager can do now; `.unknown` until the delegate has been called for the first time.
     open var state: CBManagerState { standing.with { $0.state } }
 
     /// Whether this app may use Bluetooth.
@@ -67,7 +67,7 @@ open class CBManager: NSObject {
     /// Disconnections are never dropped (SPEC 5.5 rule 2). Not in Apple's API.
     public var lostEventCount: Int { standing.with { $0.lostEvents } }
 
-    // MARK: What the system tells
+    // MARK: Events of the system
 
     /// Handles what must be known before the delegate's queue has time; called on the system's thread.
     func foresee(_ event: ClientEvent) {}
@@ -83,16 +83,16 @@ open class CBManager: NSObject {
                 for (_, observer) in $0.observers { observer.yield(state) }
             }
             lost(in: state)
-            tell(state)
+            deliver(state)
         case .statePassed(let state): lost(in: CBManagerState(rawValue: state.rawValue) ?? .unknown)
         case .eventsLost(let count):
-            noteLost(count)
+            countLost(count)
         // The managers of the two roles handle the others, or the caller that asked has received them already.
         default: break
         }
     }
 
-    func noteLost(_ count: Int) { standing.with { $0.lostEvents += count } }
+    func countLost(_ count: Int) { standing.with { $0.lostEvents += count } }
 
     private func lost(in state: CBManagerState) {
         if state != .poweredOn { L2CAPChannelTable.shared.endAll(of: channel) }
@@ -102,34 +102,34 @@ open class CBManager: NSObject {
     /// Discards what is no longer valid when Bluetooth is, or was, in this state (SPEC 2.3, 2.4).
     func lose(in state: CBManagerState) {}
 
-    /// Tells the delegate.
+    /// Calls the delegate.
     /// - Returns: whether there is one.
     func stateChanged(to state: CBManagerState) -> Bool { false }
 
-    private func tell(_ state: CBManagerState) {
+    private func deliver(_ state: CBManagerState) {
         // Before the call: the delegate may set a delegate in it.
-        let told = standing.with { standing in
-            defer { standing.hasTold = true }
-            return standing.hasTold
+        let hadDelivered = standing.with { standing in
+            defer { standing.hasDelivered = true }
+            return standing.hasDelivered
         }
-        if !stateChanged(to: state), !told { standing.with { $0.hasTold = false } }
+        if !stateChanged(to: state), !hadDelivered { standing.with { $0.hasDelivered = false } }
     }
 
     /// Whether commands are accepted. The system checks again: it may have newer information than the queue.
     var isPoweredOn: Bool { state == .poweredOn }
 
-    /// Tells the first delegate the current state, on its queue. A delegate that replaces another, or is set again,
-    /// receives only changes, as on Apple's system.
+    /// Calls the first delegate with the current state, on its queue. A delegate that replaces another, or is set
+    /// again, receives only changes, as on Apple's system.
     func announceState() {
-        guard isUntold else { return }
+        guard isUndelivered else { return }
         let box = WeakManager(manager: self)
         channel.queue.async {
-            guard let manager = box.manager, manager.isUntold else { return }
-            manager.tell(manager.state)
+            guard let manager = box.manager, manager.isUndelivered else { return }
+            manager.deliver(manager.state)
         }
     }
 
-    private var isUntold: Bool { standing.with { !$0.hasTold && $0.state != .unknown } }
+    private var isUndelivered: Bool { standing.with { !$0.hasDelivered && $0.state != .unknown } }
 
     /// A property by its name, for the keys of Apple's classes that libraries use: `state` and `authorization`.
     open func value(forKey key: String) -> Any? {
@@ -143,7 +143,7 @@ open class CBManager: NSObject {
 
 /// Passes a manager to its own queue without keeping it alive.
 struct WeakManager: @unchecked Sendable {
-    // @unchecked Sendable holds because the manager is used only on its queue.
+    // @unchecked Sendable is safe because the manager is used only on its queue.
     weak var manager: CBManager?
 }
 

@@ -13,7 +13,7 @@ extension CBPeripheral {
     func receive(_ event: PeripheralEvent) {
         switch event {
         case .servicesDiscovered(let services, let error):
-            take(services)
+            adopt(services)
             delegate?.peripheral(self, didDiscoverServices: error?.publicError)
         case .includedServicesDiscovered(let service, let included, let error):
             guard let service = attribute(service, CBService.self) else { return }
@@ -24,11 +24,11 @@ extension CBPeripheral {
             delegate?.peripheral(self, didDiscoverIncludedServicesFor: service, error: error?.publicError)
         case .characteristicsDiscovered(let service, let characteristics, let error):
             guard let service = attribute(service, CBService.self) else { return }
-            if error == nil { take(characteristics, in: service) }
+            if error == nil { adopt(characteristics, in: service) }
             delegate?.peripheral(self, didDiscoverCharacteristicsFor: service, error: error?.publicError)
         case .descriptorsDiscovered(let characteristic, let descriptors, let error):
             guard let characteristic = attribute(characteristic, CBCharacteristic.self) else { return }
-            if error == nil { take(descriptors, in: characteristic) }
+            if error == nil { adopt(descriptors, in: characteristic) }
             delegate?.peripheral(self, didDiscoverDescriptorsFor: characteristic, error: error?.publicError)
         case .valueUpdated(let characteristic, let value, let error):
             guard let characteristic = attribute(characteristic, CBCharacteristic.self) else { return }
@@ -91,11 +91,11 @@ extension CBPeripheral {
         let object = object(service.id, uuid) {
             CBService(uuid: uuid, isPrimary: service.isPrimary, peripheral: self, remoteID: service.id)
         }
-        if let characteristics = service.characteristics { take(characteristics, in: object) }
+        if let characteristics = service.characteristics { adopt(characteristics, in: object) }
         return object
     }
 
-    func take(_ services: [RemoteService]) {
+    func adopt(_ services: [RemoteService]) {
         let objects = services.map { object(of: $0) }
         // Included services are known once all services are.
         for (service, object) in zip(services, objects) {
@@ -106,7 +106,7 @@ extension CBPeripheral {
         content.with { $0.services = objects }
     }
 
-    private func take(_ characteristics: [RemoteCharacteristic], in service: CBService) {
+    private func adopt(_ characteristics: [RemoteCharacteristic], in service: CBService) {
         let objects = characteristics.map { characteristic in
             let uuid = CBUUID(characteristic.uuid)
             let object = object(characteristic.id, uuid) {
@@ -115,13 +115,13 @@ extension CBPeripheral {
                     service: service, remoteID: characteristic.id)
             }
             object.content.with { $0.isNotifying = characteristic.isNotifying }
-            if let descriptors = characteristic.descriptors { take(descriptors, in: object) }
+            if let descriptors = characteristic.descriptors { adopt(descriptors, in: object) }
             return object
         }
         service.content.with { $0.characteristics = objects }
     }
 
-    private func take(_ descriptors: [RemoteDescriptor], in characteristic: CBCharacteristic) {
+    private func adopt(_ descriptors: [RemoteDescriptor], in characteristic: CBCharacteristic) {
         let objects = descriptors.map { descriptor in
             let uuid = CBUUID(descriptor.uuid)
             return object(descriptor.id, uuid) {

@@ -55,7 +55,7 @@ open class CBPeripheral: CBPeer {
         // A released manager has ended its connections itself; a newer object's connection belongs to that object.
         guard mayHaveLink, isLast, !channel.isClosed else { return }
         if state == .connecting || state == .connected { channel.log(.unusedPeripheral(peer)) }
-        // The state is what the delegate has been told; the system may be ahead of it.
+        // The state is the one that the delegate has received; the system may be ahead of it.
         channel.send(.letGo(peer))
     }
 
@@ -232,7 +232,7 @@ open class CBPeripheral: CBPeer {
 
     private func ask(_ request: PeripheralRequest) { channel.send(request, to: peer) }
 
-    /// - Parameter refused: ends the request: tells the delegate that the attribute is no longer valid.
+    /// - Parameter refused: ends the request: calls the delegate with the error that the attribute is no longer valid.
     private func ask<Attribute: CBAttribute>(
         about attribute: Attribute, _ make: (RemoteAttributeID) -> PeripheralRequest,
         refused: @escaping (CBPeripheral, any Error) -> Void
@@ -240,8 +240,8 @@ open class CBPeripheral: CBPeer {
         if let id = remoteID(of: attribute) { return ask(make(id)) }
         channel.log(.unknownAttribute)
         guard attribute.remoteID != nil, attribute.isOwned(by: self), state == .connected else { return }
-        let refusal = Refusal(peripheral: self, tell: refused)
-        channel.queue.async { refusal.tell(refusal.peripheral, CBError(.invalidHandle)) }
+        let refusal = Refusal(peripheral: self, call: refused)
+        channel.queue.async { refusal.call(refusal.peripheral, CBError(.invalidHandle)) }
     }
 
     /// `nil` if the attribute does not belong to this peripheral, or no longer does.
@@ -252,9 +252,9 @@ open class CBPeripheral: CBPeer {
 
     /// A call of the delegate on its way to the delegate's queue.
     private struct Refusal: @unchecked Sendable {
-        // @unchecked Sendable holds because the closure is called once, on the queue, and only calls the delegate.
+        // @unchecked Sendable is safe because the closure is called once, on the queue, and only calls the delegate.
         let peripheral: CBPeripheral
-        let tell: (CBPeripheral, any Error) -> Void
+        let call: (CBPeripheral, any Error) -> Void
     }
 }
 
@@ -280,8 +280,8 @@ extension CBPeripheral {
         }
     }
 
-    /// Attributes that were discovered over an earlier link are not valid on a new one, unless the system has made it in
-    /// place of one that ended with the process: then it confirms them.
+    /// Attributes that were discovered over an earlier link are not valid on a new one, unless the system has made it
+    /// in place of one that ended with the process: then it confirms them.
     func connected(_ description: PeripheralDescription, _ limits: WriteLimits) {
         // Code that follows `states` saw no end of the earlier link.
         let isRestored = content.with { $0.isRestored }
@@ -344,6 +344,6 @@ extension CBPeripheral {
             $0.takesWritesWithoutResponse = state == .connected
             $0.isRestored = state == .connecting && restored.services != nil
         }
-        if let services = restored.services { take(services) }
+        if let services = restored.services { adopt(services) }
     }
 }

@@ -8,8 +8,8 @@ final class ChannelPipe: Sendable {
         var room = 0
         var isEnded = false
         var error: (any Error)?
-        weak var input: ChannelInputStream?
-        weak var output: ChannelOutputStream?
+        weak var input: StreamSchedule?
+        weak var output: StreamSchedule?
     }
 
     private let state = Locked(State())
@@ -17,8 +17,8 @@ final class ChannelPipe: Sendable {
 
     init(send: @escaping @Sendable (ChannelRequest) -> Void) { self.send = send }
 
-    func attach(input: ChannelInputStream) { state.with { $0.input = input } }
-    func attach(output: ChannelOutputStream) { state.with { $0.output = output } }
+    func attach(input: StreamSchedule) { state.with { $0.input = input } }
+    func attach(output: StreamSchedule) { state.with { $0.output = output } }
 
     // MARK: From the system
 
@@ -29,29 +29,26 @@ final class ChannelPipe: Sendable {
                 state.received += octets
                 return state.input
             }
-            input?.tell()
+            input?.update()
         case .canSend(let count):
             let output = state.with { state in
                 state.room += count
                 return state.output
             }
-            output?.tell()
+            output?.update()
         case .closed(let error):
             let (input, output) = state.with { state in
                 state.isEnded = true
                 state.error = error?.publicError
                 return (state.input, state.output)
             }
-            input?.tell()
-            output?.tell()
+            input?.update()
+            output?.update()
         }
     }
 
     // MARK: From the streams
 
-    var hasBytes: Bool { state.with { !$0.received.isEmpty } }
-    var hasRoom: Bool { state.with { $0.room > 0 && !$0.isEnded } }
-    var isEnded: Bool { state.with { $0.isEnded } }
     var error: (any Error)? { state.with { $0.error } }
 
     /// The events for the input stream's delegate: the end follows the last octet.
@@ -71,7 +68,7 @@ final class ChannelPipe: Sendable {
     }
 
     /// Removes received octets; the peer may send that many more.
-    func take(upTo count: Int) -> [UInt8] {
+    func read(upTo count: Int) -> [UInt8] {
         let (taken, isEnded) = state.with { state in
             let taken = Array(state.received.prefix(max(0, count)))
             state.received.removeFirst(taken.count)

@@ -5,7 +5,7 @@ import Foundation
 /// An event is due from the time it happens until the delegate is called, so that none is lost while there is no run
 /// loop or no delegate. An event that is no longer true by then is skipped.
 final class StreamSchedule: @unchecked Sendable {
-    // @unchecked Sendable holds because the lock guards everything; a timer may be set from any thread.
+    // @unchecked Sendable is safe because the lock guards everything; a timer may be set from any thread.
     private struct Place {
         let loop: RunLoop
         let mode: RunLoop.Mode
@@ -21,14 +21,14 @@ final class StreamSchedule: @unchecked Sendable {
         var status = Stream.Status.notOpen
         /// The due events in the order in which they happened, each once.
         var due: [Stream.Event] = []
-        var hasToldEnd = false
+        var hasReportedEnd = false
     }
 
     private let state = Locked(State())
     /// The events that are true now.
-    private let holding: @Sendable () -> [Stream.Event]
+    private let current: @Sendable () -> [Stream.Event]
 
-    init(holding: @escaping @Sendable () -> [Stream.Event]) { self.holding = holding }
+    init(_ current: @escaping @Sendable () -> [Stream.Event]) { self.current = current }
 
     deinit { for place in state.with({ $0.places }) { place.timer.invalidate() } }
 
@@ -38,12 +38,24 @@ final class StreamSchedule: @unchecked Sendable {
         get { state.with { $0.delegate } }
         set {
             state.with { $0.delegate = newValue }
-            tell()
+            update()
             wake()
         }
     }
 
-    var status: Stream.Status { state.with { $0.status } }
+    private var status: Stream.Status { state.with { $0.status } }
+
+    var isOpen: Bool { status == .open }
+
+    /// The status for the app: an open stream is at its end once that is its event.
+    var streamStatus: Stream.Status {
+        let status = status
+        guard status == .open, let end = current().first(where: \.isEnd) else { return status }
+        return end == .endEncountered ? .atEnd : .error
+    }
+
+    /// Whether the stream is open and this is true now.
+    func has(_ event: Stream.Event) -> Bool { isOpen && current().contains(event) }
 
     func open() {
         let isFirst = state.with { state in
@@ -53,7 +65,7 @@ final class StreamSchedule: @unchecked Sendable {
             return true
         }
         guard isFirst else { return }
-        tell()
+        update()
         wake()
     }
 
@@ -74,7 +86,7 @@ final class StreamSchedule: @unchecked Sendable {
         let timer = Timer(fire: .distantFuture, interval: 1e9, repeats: true) { [weak self] _ in self?.deliver() }
         state.with { $0.places.append(Place(loop: loop, mode: mode, timer: timer)) }
         loop.add(timer, forMode: mode)
-        tell()
+        update()
         wake()
     }
 
@@ -88,11 +100,11 @@ final class StreamSchedule: @unchecked Sendable {
     }
 
     /// Makes the events due that are true now.
-    func tell() {
-        let events = holding()
+    func update() {
+        let events = current()
         let isNew = state.with { state in
             guard state.status == .open else { return false }
-            let new = events.filter { !state.due.contains($0) && !($0.isEnd && state.hasToldEnd) }
+            let new = events.filter { !state.due.contains($0) && !($0.isEnd && state.hasReportedEnd) }
             state.due += new
             return !new.isEmpty
         }
@@ -118,10 +130,10 @@ final class StreamSchedule: @unchecked Sendable {
                 state.due.remove(at: index)
                 return (stream, delegate)
             }
-            guard let (stream, delegate) = receiver, event == .openCompleted || holding().contains(event) else {
+            guard let (stream, delegate) = receiver, event == .openCompleted || current().contains(event) else {
                 continue
             }
-            if event.isEnd { state.with { $0.hasToldEnd = true } }
+            if event.isEnd { state.with { $0.hasReportedEnd = true } }
             delegate.stream(stream, handle: event)
         }
     }
@@ -141,7 +153,7 @@ final class ChannelInputStream: InputStream {
         schedule = StreamSchedule { pipe.inputEvents }
         super.init(data: Data())
         schedule.attach(self)
-        pipe.attach(input: self)
+        pipe.attach(input: schedule)
     }
 
     override weak var delegate: (any StreamDelegate)? {
@@ -149,13 +161,9 @@ final class ChannelInputStream: InputStream {
         set { schedule.delegate = newValue }
     }
 
-    override var streamStatus: Stream.Status {
-        if schedule.status == .open, pipe.isEnded, !pipe.hasBytes { return pipe.error == nil ? .atEnd : .error }
-        return schedule.status
-    }
-
+    override var streamStatus: Stream.Status { schedule.streamStatus }
     override var streamError: (any Error)? { pipe.error }
-    override var hasBytesAvailable: Bool { schedule.status == .open && pipe.hasBytes }
+    override var hasBytesAvailable: Bool { schedule.has(.hasBytesAvailable) }
 
     override func open() { schedule.open() }
 
@@ -169,15 +177,12 @@ final class ChannelInputStream: InputStream {
 
     /// - Returns: the number of octets read; 0 if there are none now.
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
-        guard schedule.status == .open else { return -1 }
-        let octets = pipe.take(upTo: len)
+        guard schedule.isOpen else { return -1 }
+        let octets = pipe.read(upTo: len)
         for (index, octet) in octets.enumerated() { unsafe buffer[index] = octet }
-        schedule.tell()
+        schedule.update()
         return octets.count
     }
-
-    /// Handles a change in the pipe.
-    func tell() { schedule.tell() }
 }
 
 /// Sends octets to the other end of a channel.
@@ -190,7 +195,7 @@ final class ChannelOutputStream: OutputStream {
         schedule = StreamSchedule { pipe.outputEvents }
         super.init(toMemory: ())
         schedule.attach(self)
-        pipe.attach(output: self)
+        pipe.attach(output: schedule)
     }
 
     // Foundation requires this initializer in a subclass; it is unavailable, so nothing can call it.
@@ -202,13 +207,9 @@ final class ChannelOutputStream: OutputStream {
         set { schedule.delegate = newValue }
     }
 
-    override var streamStatus: Stream.Status {
-        if schedule.status == .open, pipe.isEnded { return pipe.error == nil ? .atEnd : .error }
-        return schedule.status
-    }
-
+    override var streamStatus: Stream.Status { schedule.streamStatus }
     override var streamError: (any Error)? { pipe.error }
-    override var hasSpaceAvailable: Bool { schedule.status == .open && pipe.hasRoom }
+    override var hasSpaceAvailable: Bool { schedule.has(.hasSpaceAvailable) }
 
     override func open() { schedule.open() }
 
@@ -222,12 +223,9 @@ final class ChannelOutputStream: OutputStream {
 
     /// - Returns: the number of octets accepted; 0 if there is no room now.
     override func write(_ buffer: UnsafePointer<UInt8>, maxLength len: Int) -> Int {
-        guard schedule.status == .open else { return -1 }
+        guard schedule.isOpen else { return -1 }
         let count = unsafe pipe.put(UnsafeBufferPointer(start: buffer, count: len))
-        if count > 0 { schedule.tell() }
+        if count > 0 { schedule.update() }
         return count
     }
-
-    /// Handles a change in the pipe.
-    func tell() { schedule.tell() }
 }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-// Each protocol has the optional methods of another once more, and a conformance of its own for them: Swift then calls
+// Each protocol repeats the optional methods of another, and has a separate conformance for them: Swift then calls
 // those of the class that declares it, and no optimizer removes them. `@_nonoverride` says that the methods are not
 // those of the inherited protocol.
 
@@ -13,9 +13,9 @@ import Foundation
 ///         func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {}
 ///     }
 ///
-/// Without it, the methods are found by what the build plugin `DelegateMethods` wrote, or by their names in the program's
-/// file, which an optimizer may have removed (<doc:ComingFromApple>). There is no such protocol on Apple's system: declare the conformance in an extension within
-/// `#if os(Linux)` if the source is for both.
+/// Without it, the methods are found by what the build plugin `DelegateMethods` wrote, or by their names in the
+/// program's file, which an optimizer may have removed (<doc:ComingFromApple>). There is no such protocol on Apple's
+/// system: declare the conformance in an extension within `#if os(Linux)` if the source is for both.
 public protocol CBCentralManagerDelegateAdditions: CBCentralManagerDelegate {
     @_nonoverride func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any])
     @_nonoverride func centralManager(
@@ -35,7 +35,7 @@ public protocol CBCentralManagerDelegateAdditions: CBCentralManagerDelegate {
         _ central: CBCentralManager, didUpdateANCSAuthorizationFor peripheral: CBPeripheral)
 }
 
-/// As `CBCentralManagerDelegateAdditions`, for the methods of `CBPeripheralDelegate`.
+/// The same as `CBCentralManagerDelegateAdditions`, for the methods of `CBPeripheralDelegate`.
 public protocol CBPeripheralDelegateAdditions: CBPeripheralDelegate {
     @_nonoverride func peripheralDidUpdateName(_ peripheral: CBPeripheral)
     @_nonoverride func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService])
@@ -63,7 +63,7 @@ public protocol CBPeripheralDelegateAdditions: CBPeripheralDelegate {
     @_nonoverride func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?)
 }
 
-/// As `CBCentralManagerDelegateAdditions`, for the methods of `CBPeripheralManagerDelegate`.
+/// The same as `CBCentralManagerDelegateAdditions`, for the methods of `CBPeripheralManagerDelegate`.
 public protocol CBPeripheralManagerDelegateAdditions: CBPeripheralManagerDelegate {
     @_nonoverride func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any])
     @_nonoverride func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?)

@@ -1,11 +1,10 @@
-import BLEAppLifecycle
 import Foundation
 
 /// An optional method of a delegate's protocol, for which the protocol's default searches subclasses.
 ///
 /// `Call` is a structure with one closure of the method's type. In a structure, a closure has the calling convention of
 /// the type in its declaration, which is the method's: the same parameters, and the closure's context in the register
-/// that holds a method's object.
+/// of a method's object.
 struct DelegateMethod<Call>: Sendable {
     enum Outcome {
         case called

@@ -8,12 +8,12 @@ import Foundation
 /// instead. Objective-C looks up the method's name in the object's class, and much code relies on that: for example, a
 /// base delegate and a subclass that also restores. So the defaults search here, once per class and method:
 ///
-/// - In the table that the build plugin `DelegateMethods` wrote into the class's module. It is complete, and it keeps the
-///   methods that it has.
+/// - In the table that the build plugin `DelegateMethods` wrote into the class's module. It is complete, and it keeps
+///   the methods that it has.
 /// - Without a table, or if a method is private: in the program's file, which has the names of methods. A method is
 ///   called like a closure whose context is the object. An optimizer that sees the whole module removes methods that
-///   nothing calls, and a stripped file has no names. The log reports both when the delegate is set, with the names of the
-///   class and the method.
+///   nothing calls, and a stripped file has no names. The log reports both when the delegate is set, with the names of
+///   the class and the method.
 enum SubclassMethods {
     enum Finding {
         /// The address of the code.
@@ -36,7 +36,7 @@ enum SubclassMethods {
         /// The symbols of classes; `nil` if a class has none.
         var classes: [ObjectIdentifier: ClassSymbols?] = [:]
         /// Classes that the log has already named because their methods cannot be seen.
-        var told: Set<ObjectIdentifier> = []
+        var reported: Set<ObjectIdentifier> = []
         /// Classes of delegates that were checked, with the protocol.
         var checked: Set<Key> = []
     }
@@ -51,13 +51,13 @@ enum SubclassMethods {
     ) -> Finding {
         let key = Key(type: ObjectIdentifier(type), signature: method.signature)
         if let known = state.with({ $0.findings[key] }) { return known }
-        let finding = look(for: method, in: type, where: conforms, log: log)
+        let finding = search(for: method, in: type, where: conforms, log: log)
         state.with { $0.findings[key] = finding }
         return finding
     }
 
-    /// Looks for all methods of a protocol when a delegate is set, so that the log names those that cannot be called before
-    /// one is missed. A class that conforms itself has nothing to look for.
+    /// Looks for all methods of a protocol when a delegate is set, so that the log names those that cannot be called
+    /// before one is missed. A class that conforms itself has nothing to look for.
     static func check<Additions>(
         _ delegate: AnyObject, as kind: DelegateKind<Additions>, log: (LogMessage) -> Void
     ) {
@@ -69,7 +69,7 @@ enum SubclassMethods {
         for method in kind.methods { _ = find(method, in: type, where: conforms, log: log) }
     }
 
-    private static func look(
+    private static func search(
         for method: DelegateMethodName, in type: AnyClass, where conforms: (AnyClass) -> Bool,
         log: (LogMessage) -> Void
     ) -> Finding {
@@ -101,7 +101,7 @@ enum SubclassMethods {
             type = base
         }
         guard let blind else { return .absent }
-        if state.with({ $0.told.insert(ObjectIdentifier(blind)).inserted }) {
+        if state.with({ $0.reported.insert(ObjectIdentifier(blind)).inserted }) {
             log(.delegateMethodsUnseen(class: name(of: blind), superclass: name(of: type), method: method.text))
         }
         return .unreachable

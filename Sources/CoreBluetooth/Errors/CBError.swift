@@ -41,7 +41,7 @@ public struct CBError: _BridgedStoredNSError, Sendable {
         /// The error of this code; Foundation's bridging requires it.
         public typealias _ErrorType = CBError
 
-        /// An error that has no code of its own: another reason of the controller, a lost controller, a response of a
+        /// An error without a specific code: another reason of the controller, a lost controller, a response of a
         /// peripheral that breaks the protocol.
         case unknown = 0
         /// The request is invalid: an advertisement with a key that is not allowed (SPEC PER-10); a service with an
@@ -108,7 +108,7 @@ public struct CBError: _BridgedStoredNSError, Sendable {
         }
     }
 
-    /// An error without a code of its own: see `Code.unknown`.
+    /// An error without a specific code: see `Code.unknown`.
     public static var unknown: Code { .unknown }
     /// The request is invalid: see `Code.invalidParameters`.
     public static var invalidParameters: Code { .invalidParameters }

@@ -104,7 +104,7 @@ open class CBPeripheralManager: CBManager {
         channel.send(.addService(publish(service)))
     }
 
-    /// Whether the delegate has been told that the manager is powered on; otherwise writes a line to the log. A command
+    /// Whether the delegate knows that the manager is powered on; otherwise writes a line to the log. A command
     /// that changes both the objects here and the system's database must be dropped for both.
     private func isReady() -> Bool {
         if !isPoweredOn { channel.log(.notPoweredOn(.peripheral)) }
@@ -184,7 +184,7 @@ open class CBPeripheralManager: CBManager {
     /// `peripheralManager(_:didUnpublishL2CAPChannel:error:)` follows.
     open func unpublishL2CAPChannel(_ PSM: CBL2CAPPSM) { channel.send(.unpublishChannel(psm: PSM)) }
 
-    // MARK: What the system tells
+    // MARK: Events of the system
 
     override func lose(in state: CBManagerState) {
         if state != .poweredOn { endSubscriptions() }

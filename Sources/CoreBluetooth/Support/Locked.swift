@@ -2,7 +2,7 @@ import Foundation
 
 /// A value that several threads can use, one at a time.
 final class Locked<Value>: @unchecked Sendable {
-    // @unchecked Sendable holds because the value is used only under the lock.
+    // @unchecked Sendable is safe because the value is used only under the lock.
     private let lock = NSLock()
     private var value: Value
 
@@ -19,7 +19,7 @@ final class Locked<Value>: @unchecked Sendable {
 
 /// A table of objects that does not keep them alive.
 final class WeakTable<Key: Hashable, Object: AnyObject>: @unchecked Sendable {
-    // @unchecked Sendable holds because the entries are used only under the lock.
+    // @unchecked Sendable is safe because the entries are used only under the lock.
     private struct Entry { weak var object: Object? }
     private let entries = Locked<[Key: Entry]>([:])
 

@@ -65,7 +65,7 @@ enum CurrentSystem {
 
 /// Connects one manager to the system, and delivers events on the manager's queue.
 final class ManagerChannel: @unchecked Sendable {
-    // @unchecked Sendable holds because `id` and `manager` are set once, before the first event can come.
+    // @unchecked Sendable is safe because `id` and `manager` are set once, before the first event can come.
     let queue: DispatchQueue
     /// Whether the delegate is called on the main queue.
     let usesMainQueue: Bool
@@ -83,7 +83,7 @@ final class ManagerChannel: @unchecked Sendable {
         self.system = system
         // Foundation may return a different object for the main queue each time.
         usesMainQueue = queue.map { $0.label == DispatchQueue.main.label } ?? true
-        // A queue of our own in front of the app's keeps the order even if the app's queue is concurrent. It has the
+        // A serial queue in front of the app's keeps the order even if the app's queue is concurrent. It has the
         // label of the app's queue, because an app that checks its current queue sees that label.
         self.queue = queue.map { DispatchQueue(label: $0.label, target: $0) } ?? .main
     }
@@ -112,7 +112,7 @@ final class ManagerChannel: @unchecked Sendable {
             return true
         }
         guard hasRoom else {
-            manager.noteLost(1)
+            manager.countLost(1)
             return system.handled(event, by: id)
         }
         queue.async { [weak self] in

@@ -1,6 +1,6 @@
 import BLEAppLifecycle
 
-/// What one central manager of this process has from a daemon: when that is gone, the manager is told which links have
+/// What one central manager of this process has from a daemon: when that is gone, the manager learns which links have
 /// ended, and the next daemon is asked again for the connections for which the app still waits.
 ///
 ///     asked ──didConnect──▶ connected ──didDisconnect, or the daemon is gone──▶ forgotten
@@ -27,7 +27,7 @@ struct ConnectionBook {
 
     /// Notes a request of the app.
     /// - Parameter isAway: whether there is no daemon.
-    mutating func note(_ request: CentralManagerRequest, isAway: Bool) {
+    mutating func record(_ request: CentralManagerRequest, isAway: Bool) {
         switch request {
         case .connect(let peripheral, let options):
             released.removeAll { $0 == peripheral }
@@ -50,8 +50,8 @@ struct ConnectionBook {
     }
 
     /// Notes an event of the daemon.
-    /// - Returns: whether the app is to be told.
-    mutating func note(_ event: ClientEvent) -> Bool {
+    /// - Returns: whether the app receives the event.
+    mutating func record(_ event: ClientEvent) -> Bool {
         switch event {
         case .willRestoreCentral(let restored):
             for peripheral in restored.peripherals where peripheral.description.state != .disconnected {
@@ -61,7 +61,7 @@ struct ConnectionBook {
                         isConnected: peripheral.description.state == .connected))
             }
         case .stateChanged(let state, _), .statePassed(let state):
-            // After a reset, the end of each link is told.
+            // After a reset, the end of each link is an event.
             if state < .poweredOn, state != .resetting { entries.removeAll(where: \.isConnected) }
         case .connected(let peripheral, _):
             guard let place = place(of: peripheral.identifier) else {
@@ -96,7 +96,7 @@ struct ConnectionBook {
     }
 
     /// The daemon is gone.
-    /// - Returns: what the app is told after the state.
+    /// - Returns: the events for the app after the state.
     mutating func lose(microseconds: Int64) -> [ClientEvent] {
         leaving = []
         isDue = true

@@ -23,7 +23,7 @@ extension DaemonSystem {
         send(.hello(Greeting(.app, app: app)))
     }
 
-    /// - Parameter number: 0 if nobody waits until it has been processed.
+    /// - Parameter number: 0 if no caller waits until it has been processed.
     func send(_ request: ClientRequest, from manager: ManagerID, number: UInt64 = 0) {
         send(.appRequest(AppRequest(request, from: manager, number: number)))
     }
@@ -45,34 +45,34 @@ extension DaemonSystem {
     func receive(_ bytes: RawSpan) {
         reader.append(bytes)
         do throws(MessageError) {
-            while let octets = try reader.next() { take(try FromDaemon(octets: octets)) }
+            while let octets = try reader.next() { handle(try FromDaemon(octets: octets)) }
         } catch {
             close("it speaks another protocol: \(error)")
         }
     }
 
-    private func take(_ message: FromDaemon) {
+    private func handle(_ message: FromDaemon) {
         switch message {
         case .appWelcome(let launch, let authorization): joined(launch, authorization)
         case .appEvent(let event):
-            if let content = event.event { take(content, for: event.manager) } else { skip(event.manager) }
+            if let content = event.event { receive(content, for: event.manager) } else { skip(event.manager) }
         case .appTaken(let number): processed(number)
-        case .appNotice(let notice): take(notice)
-        case .appPairing(let progress): take(progress)
+        case .appNotice(let notice): handle(notice)
+        case .appPairing(let progress): handle(progress)
         case .refusal(_, let text): refusal = text
         // Messages for tools and operators, or of a newer daemon.
         default: break
         }
     }
 
-    private func take(_ notice: AppNotice) {
+    private func handle(_ notice: AppNotice) {
         switch notice {
         case .log(let line): client.write(line)
         case .expiring: client.expire()
         case .remaining(let milliseconds):
             // The greatest number if nothing limits it.
             let end = milliseconds == .max ? nil : client.loop.nowMicroseconds + UInt64(milliseconds) * 1000
-            _ = client.noteTime(until: end)
+            _ = client.setTime(until: end)
         case .alert(let alert): client.raise(CBApplication.Alert(alert))
         case .extended(let isExtended):
             client.state.with { $0.features = isExtended ? .extendedScanAndConnect : [] }
@@ -80,7 +80,7 @@ extension DaemonSystem {
         }
     }
 
-    private func take(_ progress: AppPairing) {
+    private func handle(_ progress: AppPairing) {
         let peer = CBPairingPeer(identifier: UUID(progress.peer), name: progress.name)
         // The daemon's questions are only about the device itself.
         var address = DeviceAddress(value: 0, kind: .public)

@@ -8,10 +8,10 @@ import BLETransport
 ///
 ///     away ──connected──▶ joined ──daemon gone──▶ away, managers become `resetting`
 ///
-/// When the daemon returns, it receives the managers again. Managers are told only once that they were restored. What
+/// When the daemon returns, it receives the managers again. Managers receive their restored state only once. What
 /// goes over the socket is in `DaemonSystem+Messages.swift`.
 final class DaemonSystem: ServedSystem, @unchecked Sendable {
-    // @unchecked Sendable holds because `client` has a lock, and only the loop changes the rest.
+    // @unchecked Sendable is safe because `client` has a lock, and only the loop changes the rest.
     struct Configuration: Sendable {
         var environment: AppEnvironment
         var socketPath: String
@@ -48,8 +48,8 @@ final class DaemonSystem: ServedSystem, @unchecked Sendable {
     /// The daemon's last message if it ended the connection.
     var refusal: String?
     private var hasBeenJoined = false
-    /// Managers that have been told since the last connection that the daemon is away.
-    private var toldAway: Set<ManagerID> = []
+    /// Managers that have received, since the last connection, the state that the daemon is away.
+    private var reportedAway: Set<ManagerID> = []
     /// The state that managers receive while no daemon is there.
     private var stateWhileAway = ManagerState.unsupported
     /// The managers that exist, in order, with their first requests.
@@ -94,7 +94,7 @@ final class DaemonSystem: ServedSystem, @unchecked Sendable {
 
     func giveBack(of manager: ManagerID) {
         client.loop.run {
-            if let returned = self.client.takeReturned(of: manager) {
+            if let returned = self.client.drainHandled(of: manager) {
                 self.send(returned: returned.events, by: manager)
             }
         }
@@ -124,13 +124,13 @@ final class DaemonSystem: ServedSystem, @unchecked Sendable {
         case .createCentral, .createPeripheral:
             made.append((manager, request))
             if case .createCentral = request { books[manager] = ConnectionBook() }
-            if stream == nil { tellAway(manager) }
+            if stream == nil { reportAway(manager) }
         case .release:
             made.removeAll { $0.manager == manager }
             madeBefore.remove(manager)
-            toldAway.remove(manager)
+            reportedAway.remove(manager)
             books[manager] = nil
-        case .central(let request): books[manager]?.note(request, isAway: stream == nil)
+        case .central(let request): books[manager]?.record(request, isAway: stream == nil)
         case .peripheral, .channel: break
         }
         guard stream != nil else {
@@ -175,24 +175,24 @@ final class DaemonSystem: ServedSystem, @unchecked Sendable {
     private func isAway(_ reason: String) {
         client.complain(of: reason) { "no Bluetooth: \($0)" }
         let state: ManagerState = hasBeenJoined ? .resetting : .unsupported
-        if state != stateWhileAway { toldAway = [] }
+        if state != stateWhileAway { reportedAway = [] }
         stateWhileAway = state
-        for (manager, _) in made { tellAway(manager) }
+        for (manager, _) in made { reportAway(manager) }
         retry?.set(atMicroseconds: client.loop.nowMicroseconds + pause)
         pause = min(2 * pause, Self.longestPause)
     }
 
-    private func tellAway(_ manager: ManagerID) {
-        guard toldAway.insert(manager).inserted else { return }
-        tell(.stateChanged(stateWhileAway, authorization), to: manager)
+    private func reportAway(_ manager: ManagerID) {
+        guard reportedAway.insert(manager).inserted else { return }
+        deliver(.stateChanged(stateWhileAway, authorization), to: manager)
         let ended = books[manager]?.lose(microseconds: Int64(client.loop.nowMicroseconds)) ?? []
-        for event in ended { tell(event, to: manager) }
+        for event in ended { deliver(event, to: manager) }
     }
 
     /// Notes what a manager has of the daemon, and asks again for what it had of an earlier one.
-    /// - Returns: whether the manager is to be told.
-    private func note(_ event: ClientEvent, for manager: ManagerID) -> Bool {
-        guard books[manager]?.note(event) != false else { return false }
+    /// - Returns: whether the manager receives the event.
+    private func track(_ event: ClientEvent, for manager: ManagerID) -> Bool {
+        guard books[manager]?.record(event) != false else { return false }
         if case .stateChanged(let state, _) = event {
             for request in books[manager]?.requests(in: state) ?? [] {
                 send(.central(request), from: manager)
@@ -206,7 +206,7 @@ final class DaemonSystem: ServedSystem, @unchecked Sendable {
     /// The daemon has accepted the app.
     func joined(_ launch: LaunchOptions, _ authorization: ManagerAuthorization?) {
         hasBeenJoined = true
-        toldAway = []
+        reportedAway = []
         pause = Self.shortestPause
         client.state.with { state in
             state.complaint = nil
@@ -215,14 +215,14 @@ final class DaemonSystem: ServedSystem, @unchecked Sendable {
         }
     }
 
-    func take(_ event: ClientEvent, for manager: ManagerID) {
+    func receive(_ event: ClientEvent, for manager: ManagerID) {
         switch event {
         case .retrieved, .updateQueued: return client.answer(event)
         // This process never ended, so its manager already knows what is restored.
         case .willRestoreCentral, .willRestorePeripheral: if madeBefore.contains(manager) { return skip(manager) }
         default: break
         }
-        if note(event, for: manager) { tell(event, to: manager) } else { skip(manager) }
+        if track(event, for: manager) { deliver(event, to: manager) } else { skip(manager) }
     }
 
     /// The daemon has processed a request.
@@ -248,17 +248,17 @@ final class DaemonSystem: ServedSystem, @unchecked Sendable {
 
     // MARK: To managers
 
-    private func tell(_ event: ClientEvent, to manager: ManagerID) { client.receiver(of: manager)?(event) }
+    private func deliver(_ event: ClientEvent, to manager: ManagerID) { client.receiver(of: manager)?(event) }
 
     /// Counts an event that the manager does not receive as handled.
     func skip(_ manager: ManagerID) {
         client.skip(manager)
-        if let returned = client.takeReturned(of: manager) { send(returned: returned.events, by: manager) }
+        if let returned = client.drainHandled(of: manager) { send(returned: returned.events, by: manager) }
     }
 
-    func pair(_ event: PairingEvent, with told: CBPairingPeer, _ peer: PairingPeer) {
+    func pair(_ event: PairingEvent, with shown: CBPairingPeer, _ peer: PairingPeer) {
         let refused = pairingState.handle(
-            event, with: peer, agent: pairingAgent.map { AgentOfApp(agent: $0, told: told, address: peer.address) }
+            event, with: peer, agent: pairingAgent.map { AgentOfApp(agent: $0, shown: shown, address: peer.address) }
         ) { question, reply in self.client.loop.run { self.send(reply, to: question) } }
         if let refused { send(.cancel, to: refused) }
     }

@@ -32,7 +32,7 @@ extension LocalSystem {
         }
         let refused = pairingState.handle(
             event, with: PairingPeer(link: link, address: partner.address),
-            agent: pairingAgent.map { AgentOfApp(agent: $0, told: partner.told, address: partner.address) }
+            agent: pairingAgent.map { AgentOfApp(agent: $0, shown: partner.shown, address: partner.address) }
         ) { question, reply in await self.answer(question, with: reply) }
         if let refused { answer(refused, with: .cancel) }
     }
@@ -45,7 +45,7 @@ extension LocalSystem {
             return nil
         }
         return PairingPartner(
-            address: address, told: CBPairingPeer(identifier: UUID(peer.identifier), name: peer.name))
+            address: address, shown: CBPairingPeer(identifier: UUID(peer.identifier), name: peer.name))
     }
 
     private func answer(_ question: PairingQuestionID, with answer: PairingAnswer) {
@@ -57,5 +57,5 @@ extension LocalSystem {
 /// The device at the other end of a link during pairing.
 struct PairingPartner {
     var address: DeviceAddress
-    var told: CBPairingPeer
+    var shown: CBPairingPeer
 }

@@ -2,7 +2,6 @@
 import BLEAppLifecycle
 import BLEAppState
 import BLEMessages
-import BLEText
 import Foundation
 
 /// The system in this process: the engine on an adapter, and the life cycle of the one app that runs here.
@@ -21,7 +20,7 @@ actor LocalSystem: ServedSystem {
     nonisolated let app: AppID
     nonisolated private let journal: JournalFile?
 
-    /// The apps on the runner's engine. The tests of `BLEAppLifecycle` use the same type with an engine of their own.
+    /// The apps on the runner's engine. The tests of `BLEAppLifecycle` use the same type with another engine.
     var engine: LifecycleEngine<HostRunner?>
     /// The engine's runner, as soon as the transport is known.
     private(set) var runner: HostRunner?
@@ -72,7 +71,7 @@ actor LocalSystem: ServedSystem {
     nonisolated func giveBack(of manager: ManagerID) {
         onLoop { system in
             guard !system.isClosed else { return }
-            system.takeReturned(of: manager)
+            system.reportHandled(of: manager)
             system.pump()
         }
     }
@@ -308,32 +307,32 @@ actor LocalSystem: ServedSystem {
     private func deliver(_ event: ClientEvent, to manager: ManagerID) {
         client.receiver(of: manager)?(event)
         guard engine.apps.isHeldBack(manager, of: app) else { return }
-        takeReturned(of: manager)
+        reportHandled(of: manager)
         guard engine.apps.isHeldBack(manager, of: app) else { return }
         // The app handles events on another thread: it may have handled them by now.
-        if client.holdBack(manager) { takeReturned(of: manager) }
+        if client.withhold(manager) { reportHandled(of: manager) }
     }
 
     /// Reports handled events to the machine, which releases more; the caller must carry out its outputs afterwards.
-    private func takeReturned(of manager: ManagerID) {
-        guard let returned = client.takeReturned(of: manager) else { return }
+    private func reportHandled(of manager: ManagerID) {
+        guard let returned = client.drainHandled(of: manager) else { return }
         let (now, app) = (now, app)
         engine.withAppsWithinStep(at: now) {
             $0.returned(events: returned.events, octets: returned.octets, by: manager, of: app, at: now)
         }
     }
 
-    /// Keeps the machine and the app informed of the time that the app has: the machine ends a wake when the app is done,
-    /// so it must know what the app has handled (SPEC BGX-4).
+    /// Keeps the machine and the app informed of the time that the app has: the machine ends a wake when the app is
+    /// done, so it must know what the app has handled (SPEC BGX-4).
     private func followWake() {
         let now = now
         let left = engine.apps.remainingTime(of: app, at: now)
         guard left != nil || isLimited else { return }
         isLimited = left != nil
         let end = left.map { UInt64(max(0, now.advanced(by: $0).microseconds)) }
-        let idle = client.noteTime(until: end, isWoken: engine.apps.isWoken(app))
+        let idle = client.setTime(until: end, isWoken: engine.apps.isWoken(app))
         guard !idle.isEmpty else { return }
-        for manager in idle { takeReturned(of: manager) }
+        for manager in idle { reportHandled(of: manager) }
         carryOut()
     }
 }

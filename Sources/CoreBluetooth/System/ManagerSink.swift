@@ -5,12 +5,12 @@ struct ManagerSink {
     let deliver: @Sendable (ClientEvent) -> Void
     private var delivered: UInt64 = 0
     private var handled: UInt64 = 0
-    /// The oldest unhandled events that nobody waits for any more.
+    /// The oldest unhandled events, whose machine is gone.
     private var forgotten: UInt64 = 0
 
     /// Events that were handled but not yet reported to the apps' machine.
     private var returned = (events: 0, octets: 0)
-    /// While the machine holds events back: it continues when at most this many are unhandled.
+    /// While the machine withholds events: it continues when at most this many are unhandled.
     private var resumesAt: UInt64?
 
     init(deliver: @escaping @Sendable (ClientEvent) -> Void) { self.deliver = deliver }
@@ -40,7 +40,7 @@ struct ManagerSink {
     /// Whether so many are handled, or all, that it is worth a message.
     func isWorthReporting(_ group: Int) -> Bool { handled >= delivered || returned.events >= group }
 
-    mutating func takeReturned() -> (events: Int, octets: Int) {
+    mutating func drainHandled() -> (events: Int, octets: Int) {
         defer { returned = (0, 0) }
         return returned
     }
@@ -52,7 +52,7 @@ struct ManagerSink {
     }
 
     /// - Returns: whether everything has been handled already, so that no later call would continue the machine.
-    mutating func holdBack() -> Bool {
+    mutating func withhold() -> Bool {
         resumesAt = delivered > handled ? (delivered - handled) / 2 : nil
         return resumesAt == nil
     }

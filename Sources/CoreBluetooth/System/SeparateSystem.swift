@@ -2,7 +2,7 @@ import BLE
 import BLEAppLifecycle
 import Foundation
 
-/// A Bluetooth system beside that of the process, with an app of its own: the module `CoreBluetoothTestKit` runs apps
+/// A Bluetooth system beside that of the process, with a separate app: the module `CoreBluetoothTestKit` runs apps
 /// on simulated radios with it.
 @_spi(TestKit)
 public final class SeparateSystem: Sendable {

@@ -1,6 +1,5 @@
 import BLE
 import BLEAppLifecycle
-import BLETransport
 import Foundation
 
 /// What a system knows for the managers of this process, wherever it is: in this process or in a daemon.
@@ -111,14 +110,14 @@ final class SystemClient: Sendable {
     func skip(_ manager: ManagerID) { state.with { $0.managers[manager]?.skip() } }
 
     /// The handled events that the machine does not know; `nil` for none.
-    func takeReturned(of manager: ManagerID) -> (events: Int, octets: Int)? {
-        let returned = state.with { $0.managers[manager]?.takeReturned() }
+    func drainHandled(of manager: ManagerID) -> (events: Int, octets: Int)? {
+        let returned = state.with { $0.managers[manager]?.drainHandled() }
         return returned.flatMap { $0.events > 0 ? $0 : nil }
     }
 
-    /// The machine holds events back.
+    /// The machine withholds events.
     /// - Returns: whether the manager has handled all others already.
-    func holdBack(_ manager: ManagerID) -> Bool { state.with { $0.managers[manager]?.holdBack() ?? false } }
+    func withhold(_ manager: ManagerID) -> Bool { state.with { $0.managers[manager]?.withhold() ?? false } }
 
     /// The machine that delivered the unhandled events is gone.
     func forgetUnhandled() {
@@ -129,7 +128,7 @@ final class SystemClient: Sendable {
 
     /// Notes how long the app may run.
     /// - Returns: the managers that have handled everything, while the machine does not know it and waits for it.
-    func noteTime(until end: UInt64?, isWoken: Bool = false) -> [ManagerID] {
+    func setTime(until end: UInt64?, isWoken: Bool = false) -> [ManagerID] {
         state.with { state in
             (state.end, state.isWoken) = (end, isWoken)
             return isWoken ? state.managers.filter { $0.value.isNewlyIdle }.keys.sorted() : []
@@ -153,7 +152,7 @@ final class SystemClient: Sendable {
         state.with { if $0.answers[query] != nil { $0.answers[query] = .some(event) } }
     }
 
-    fileprivate func takeAnswer(to query: QueryID) -> ClientEvent? {
+    fileprivate func removeAnswer(to query: QueryID) -> ClientEvent? {
         state.with { $0.answers.removeValue(forKey: query) ?? nil }
     }
 
@@ -205,7 +204,7 @@ extension ServedSystem {
     func ask(_ manager: ManagerID, _ make: (QueryID) -> ClientRequest) -> ClientEvent? {
         let query = client.nextQuery()
         sendAndWait(make(query), from: manager)
-        return client.takeAnswer(to: query)
+        return client.removeAnswer(to: query)
     }
 
     func log(_ message: LogMessage) { client.write(message.text) }

@@ -29,7 +29,7 @@ final class TerminalAgent: CBPairingAgent {
         self.output = output
     }
 
-    /// `nil` if standard input or standard error is not a terminal: then there is nobody to ask.
+    /// `nil` if standard input or standard error is not a terminal: then there is no person to ask.
     static func ofProcess() -> TerminalAgent? {
         isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 ? TerminalAgent() : nil
     }

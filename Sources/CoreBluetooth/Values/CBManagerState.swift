@@ -29,12 +29,12 @@ public enum CBManagerAuthorization: Int, Sendable {
 /// The older form of `CBManagerAuthorization`.
 @available(*, deprecated, message: "use CBManagerAuthorization")
 public enum CBPeripheralManagerAuthorizationStatus: Int, Sendable {
-    /// As `CBManagerAuthorization.notDetermined`: never used here.
+    /// Equals `CBManagerAuthorization.notDetermined`: never used here.
     case notDetermined = 0
-    /// As `CBManagerAuthorization.restricted`.
+    /// Equals `CBManagerAuthorization.restricted`.
     case restricted = 1
-    /// As `CBManagerAuthorization.denied`.
+    /// Equals `CBManagerAuthorization.denied`.
     case denied = 2
-    /// As `CBManagerAuthorization.allowedAlways`.
+    /// Equals `CBManagerAuthorization.allowedAlways`.
     case authorized = 3
 }

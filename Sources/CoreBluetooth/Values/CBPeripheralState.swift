@@ -7,7 +7,7 @@ public enum CBPeripheralState: Int, Sendable {
     case connecting = 1
     /// This manager is connected and can send requests.
     case connected = 2
-    /// The app has cancelled the connection, but the delegate has not been told of its end (SPEC CEN-22, CEN-24).
+    /// The app has cancelled the connection, but the delegate has not been called for its end (SPEC CEN-22, CEN-24).
     case disconnecting = 3
 }
 

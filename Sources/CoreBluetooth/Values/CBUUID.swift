@@ -7,7 +7,7 @@ import Foundation
 /// Two UUIDs are equal if their 128-bit values are equal: `CBUUID(string: "180D")` equals `CBUUID(string:
 /// "0000180D-0000-1000-8000-00805F9B34FB")`.
 open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
-    // @unchecked Sendable holds because the value never changes, and subclasses must keep it so.
+    // @unchecked Sendable is safe because the value never changes, and subclasses must keep it so.
     let value: BluetoothUUID
 
     init(_ value: BluetoothUUID) {

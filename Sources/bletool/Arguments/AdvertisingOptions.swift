@@ -1,11 +1,9 @@
 import ArgumentParser
 import BLE
-import BLESecurity
 
 /// Advertising options of `serve` and `advertise`.
 struct AdvertisingOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The device name, in advertisements and for centrals that read it.", valueName: "name"))
-    var name: String?
+    @Option("The device name, in advertisements and for centrals that read it.", "name") var name: String?
 
     @Flag(help: "Advertise like an app in the background: no name, and services only in the overflow area.")
     var background = false
@@ -14,11 +12,8 @@ struct AdvertisingOptions: ParsableArguments {
     var emitOverflow = false
 
     @Option(
-        help: ArgumentHelp(
-            "Address only this bonded device, by directed advertising: ADDRESS, ADDRESS/random or a name, as "
-                + "‘bletool bonds’ "
-                + "lists it.",
-            valueName: "peer"), transform: PeerArgument.parse)
+        "Address only this bonded device, by directed advertising: ADDRESS, ADDRESS/random or a name, as "
+            + "‘bletool bonds’ " + "lists it.", "peer")
     var directed: PeerArgument?
 
     @Option(

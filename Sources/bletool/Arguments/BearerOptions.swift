@@ -4,10 +4,8 @@ import BLE
 /// Enhanced attribute bearers of a command that uses a device's services.
 struct BearerOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Once the link is encrypted, open this many enhanced bearers (EATT), up to 5, if the device supports them "
-                + "(default: 0).",
-            valueName: "number"), transform: Int.parse)
+        "Once the link is encrypted, open this many enhanced bearers (EATT), up to 5, if the device supports them "
+            + "(default: 0).", "number")
     var eatt = 0
 
     func validate() throws {

@@ -12,7 +12,7 @@ enum CommandTable {
 
     /// Parses what `ArgumentOrder` arranged.
     ///
-    /// - Throws: the parser's error, which tells of help and of mistakes in the words of the whole tool.
+    /// - Throws: the parser's error: help, or a mistake, in the words of the whole tool.
     static func parse(_ words: [String]) throws -> any ParsableCommand {
         if let (type, arguments) = command(at: words), let parsed = try? type.parseAsRoot(Array(arguments)),
             parsed is any ToolCommand
@@ -48,16 +48,16 @@ enum CommandTable {
         case "lecup": LEUpdateCommand.self
         case "rssi": RSSICommand.self
         case "link": LinkCommand.self
-        case "lealadd": AcceptListAddCommand.self
-        case "lealrm": AcceptListRemoveCommand.self
-        case "lealclr": AcceptListClearCommand.self
-        case "lealsz": AcceptListSizeCommand.self
+        case "lealadd": DeviceListCommand<AcceptListAdd>.self
+        case "lealrm": DeviceListCommand<AcceptListRemove>.self
+        case "lealclr": ListCommand<AcceptListClear>.self
+        case "lealsz": ListCommand<AcceptListSize>.self
         case "lerladd": ResolvingListAddCommand.self
-        case "lerlrm": ResolvingListRemoveCommand.self
-        case "lerlclr": ResolvingListClearCommand.self
-        case "lerlsz": ResolvingListSizeCommand.self
-        case "lerlon": ResolvingOnCommand.self
-        case "lerloff": ResolvingOffCommand.self
+        case "lerlrm": DeviceListCommand<ResolvingListRemove>.self
+        case "lerlclr": ListCommand<ResolvingListClear>.self
+        case "lerlsz": ListCommand<ResolvingListSize>.self
+        case "lerlon": ListCommand<ResolvingOn>.self
+        case "lerloff": ListCommand<ResolvingOff>.self
         case "decode": DecodeCommand.self
         case "summary": SummaryCommand.self
         case "monitor": MonitorCommand.self

@@ -7,20 +7,15 @@ struct ConnectionOptions: ParsableArguments {
     /// Under which help lists what concerns the link, behind the options of the command itself.
     static let title = "Options of the link"
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "Give up after this many seconds; 0 waits without limit (default: 30).", valueName: "seconds"),
-        transform: Seconds.parse)
+    @Option("Give up after this many seconds; 0 waits without limit (default: 30).", "seconds", parsing: .unconditional)
     var connectTimeout = Seconds.connectTimeout
 
     @Flag(help: "If several devices have the given name, use the first one found.")
     var first = false
 
     @Option(
-        help: ArgumentHelp(
-            "The PHYs on which the link may begin, such as 1m,2m,coded; by default 1m. A device that advertises on "
-                + "LE Coded needs coded.", valueName: "list"), transform: PHYList.parse)
+        "The PHYs on which the link may begin, such as 1m,2m,coded; by default 1m. A device that advertises on "
+            + "LE Coded needs coded.", "list")
     var phys: PHYList?
 
     @Option(
@@ -31,10 +26,8 @@ struct ConnectionOptions: ParsableArguments {
     var pace: PaceArgument?
 
     @Option(
-        help: ArgumentHelp(
-            "How to answer a device that asks for other connection parameters: accept (default), reject, or bounds in "
-                + "ms such as 15-50,latency=4,timeout=2000-6000.",
-            valueName: "policy"), transform: ParameterPolicyArgument.parse)
+        "How to answer a device that asks for other connection parameters: accept (default), reject, or bounds in "
+            + "ms such as 15-50,latency=4,timeout=2000-6000.", "policy")
     var parameterPolicy: ParameterPolicyArgument?
 
     /// How a device is looked for.

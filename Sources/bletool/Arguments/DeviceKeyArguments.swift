@@ -12,9 +12,8 @@ struct DeviceKeyArguments: ParsableArguments {
     var key: [Secret<DeviceKey>] = []
 
     @Option(
-        help: ArgumentHelp(
-            "A file with such keys, one a line, which no other user then sees; - is standard input; may be repeated.",
-            valueName: "file"), completion: .file())
+        "A file with such keys, one a line, which no other user then sees; - is standard input; may be repeated.",
+        "file", completion: .file())
     var keyFile: [String] = []
 
     func validate() throws {

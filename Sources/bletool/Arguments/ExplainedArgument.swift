@@ -2,8 +2,8 @@ import ArgumentParser
 import BLE
 import BLEText
 
-/// An argument that says what it accepts and what is wrong with a text. Options have `parse` as their transform: the
-/// parser itself can only say that a value is invalid.
+/// An argument that says what it accepts and what is wrong with a text. Options and arguments of such types have `parse`
+/// as their transform: the parser itself can only say that a value is invalid.
 protocol ExplainedArgument: ExpressibleByArgument {
     /// Why a text is refused.
     static func mistake(in text: String) -> String

@@ -1,7 +1,6 @@
 import ArgumentParser
 import BLE
 import BLECapture
-import BLETransport
 
 /// The options of every command; allowed before and after its name.
 struct GlobalOptions: ParsableArguments {
@@ -27,24 +26,16 @@ struct GlobalOptions: ParsableArguments {
     var json = false
 
     @Option(
+        "Write all HCI traffic to a file: .btsnoop, .pcap, .pcapng or .pklg.", "file",
         name: [.customShort("w"), .customLong("capture")],
-        help: ArgumentHelp(
-            "Write all HCI traffic to a file: .btsnoop, .pcap, .pcapng or .pklg.", valueName: "file"),
         completion: .file(extensions: ["btsnoop", "pcap", "pcapng", "pklg"]))
     var capture: String?
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "Write a recording for ‘bletool replay’: NAME.btsnoop and NAME.inputs.jsonl. It contains keys.",
-            valueName: "name"))
+    @Option("Write a recording for ‘bletool replay’: NAME.btsnoop and NAME.inputs.jsonl. It contains keys.", "name")
     var record: String?
 
     @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The folder for addresses, bonds and caches; default $XDG_STATE_HOME/jelling.", valueName: "dir"),
-        completion: .directory)
+        "The folder for addresses, bonds and caches; default $XDG_STATE_HOME/jelling.", "dir", completion: .directory)
     var state: String?
 
     @Option(
@@ -58,7 +49,7 @@ struct GlobalOptions: ParsableArguments {
             valueName: "kind"))
     var ownAddress: OwnAddressKind?
 
-    /// An adapter may be called as `hciconfig` does, or by its number alone.
+    /// An adapter may be called as `hciconfig` does, or only by its number.
     private static func transport(_ text: String) throws -> TransportAddress {
         let number = text.hasPrefix("hci") ? text.dropFirst(3) : text[...]
         let isNumber = !number.isEmpty && number.utf8.allSatisfy { (0x30...0x39).contains($0) }

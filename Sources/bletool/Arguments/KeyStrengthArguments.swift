@@ -4,10 +4,8 @@ import BLE
 /// How strong the keys of links and bonds have to be.
 struct KeyStrengthArguments: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Accept keys of at least this many octets, 7 to 16, for old devices; a key of 7 octets can be found by "
-                + "trial (default: 16).",
-            valueName: "octets"), transform: Int.parse)
+        "Accept keys of at least this many octets, 7 to 16, for old devices; a key of 7 octets can be found by "
+            + "trial (default: 16).", "octets")
     var minKeySize = 16
 
     @Flag(

@@ -32,9 +32,8 @@ struct PairingArguments: ParsableArguments {
     var secretPasskey: Secret<Passkey>?
 
     @Option(
-        help: ArgumentHelp(
-            "A file whose first line is the passkey, which no other user then sees; - is standard input.",
-            valueName: "file"), completion: .file())
+        "A file whose first line is the passkey, which no other user then sees; - is standard input.", "file",
+        completion: .file())
     var passkeyFile: String?
 
     /// Whether a passkey was given, in either form.

@@ -16,7 +16,7 @@ struct BenchServer: Sendable {
     private static let farewell = Duration.seconds(10)
 
     /// How long a peer has to get ready after it has opened a channel or subscribed: Bumble loses what comes before it
-    /// has been told that its channel is open.
+    /// knows that its channel is open.
     private static let greeting = Duration.seconds(1)
 
     private enum Input: Sendable {

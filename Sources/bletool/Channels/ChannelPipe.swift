@@ -5,8 +5,9 @@ import Synchronization
 
 /// Carries octets between standard input and output and the channels of one peer.
 ///
-/// On a terminal, what the peer sends is shown as text that the terminal does not obey; elsewhere it is written as it is.
-/// Messages that arrive are written to the output before the peer may send more, so a reader that stops stops the peer.
+/// On a terminal, what the peer sends is shown as text that the terminal does not obey; elsewhere it is written as it
+/// is. Messages that arrive are written to the output before the peer may send more, so a reader that stops stops the
+/// peer.
 struct ChannelPipe: Sendable {
     let console: Console
     /// After the end of the input: how long to wait for more from the peer.
@@ -35,7 +36,7 @@ struct ChannelPipe: Sendable {
     private final class LastArrival: Sendable {
         private let moment = Mutex(ContinuousClock.now)
         var value: ContinuousClock.Instant { moment.withLock { $0 } }
-        func note() { moment.withLock { $0 = .now } }
+        func mark() { moment.withLock { $0 = .now } }
     }
 
     /// Returns when all channels have closed, or the input has ended and the peer sends no more.
@@ -59,9 +60,9 @@ struct ChannelPipe: Sendable {
             case .opened(let channel):
                 count += 1
                 open.append(channel, number: count)
-                tell(channel, number: count)
+                report(channel, number: count)
                 tasks.append(receiver(of: channel, number: count, queue, arrival))
-                tasks.append(teller(of: channel, number: count))
+                tasks.append(reports(of: channel, number: count))
                 fresh.append(channel)
                 if let reconfiguration, fresh.count == reconfiguration.count {
                     tasks.append(changing(fresh, reconfiguration, queue))
@@ -89,7 +90,7 @@ struct ChannelPipe: Sendable {
         }
     }
 
-    private func tell(_ channel: Channel, number: Int) {
+    private func report(_ channel: Channel, number: Int) {
         let information = channel.information
         console.report(
             [
@@ -100,8 +101,8 @@ struct ChannelPipe: Sendable {
                 + "\(information.sendMTU) octets to the peer, \(information.receiveMTU) from it")
     }
 
-    /// Tells when either side accepts longer messages.
-    private func teller(of channel: Channel, number: Int) -> Task<Void, Never> {
+    /// Reports when either side accepts longer messages.
+    private func reports(of channel: Channel, number: Int) -> Task<Void, Never> {
         Task {
             for await information in channel.changes {
                 console.report(
@@ -140,7 +141,7 @@ struct ChannelPipe: Sendable {
             var sieve = OctetSieve()
             do {
                 for try await message in channel {
-                    arrival.note()
+                    arrival.mark()
                     if console.isJSON {
                         console.print(
                             [
@@ -167,7 +168,7 @@ struct ChannelPipe: Sendable {
             while let octets = await input.next() {
                 var rest = octets[...]
                 while !rest.isEmpty {
-                    // Without a channel the pipe ends; its receiver tells why.
+                    // Without a channel the pipe ends; its receiver reports why.
                     guard let channel = channels.next() else { return }
                     let message = [UInt8](rest.prefix(Int(channel.information.sendMTU)))
                     do { try await channel.send(message) } catch { return }
@@ -209,7 +210,7 @@ struct ChannelPipe: Sendable {
 }
 
 extension Console {
-    /// Tells what happens to a channel: on standard error where standard output carries the channel's octets.
+    /// Reports what happens to a channel: on standard error where standard output carries the channel's octets.
     func report(_ event: JSONValue, note: String) {
         if isJSON { print(event, text: "") } else { explain(note) }
     }

@@ -1,5 +1,3 @@
-import BLE
-
 /// The sizes that a side of a channel accepts: `4096`, or with the longest frame `4096,512`.
 struct ChannelSizes: ExplainedArgument, Equatable, Sendable {
     /// The longest message, in octets.

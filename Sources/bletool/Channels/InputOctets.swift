@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Standard input as it comes. Each wait has a thread of its own, so that tasks go on meanwhile, and ends with the task
+/// Standard input as it comes. Each wait has a separate thread, so that tasks go on meanwhile, and ends with the task
 /// that waits.
 final class InputOctets: Sendable {
     /// How often a wait checks for cancellation, in milliseconds.

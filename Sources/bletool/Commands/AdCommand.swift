@@ -20,21 +20,13 @@ struct AdDecodeCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    @Argument(help: ArgumentHelp("The advertisement in hexadecimal.", valueName: "hex"), transform: HexBytes.parse)
-    var advertisement: [HexBytes]
+    @Argument("The advertisement in hexadecimal.", "hex") var advertisement: [HexBytes]
 
-    @Option(help: ArgumentHelp("The scan response of the same device.", valueName: "hex"), transform: HexBytes.parse)
-    var scanResponse: HexBytes?
+    @Option("The scan response of the same device.", "hex") var scanResponse: HexBytes?
 
-    @Option(
-        help: ArgumentHelp("Look for this service in the overflow area; may be repeated.", valueName: "uuid"),
-        transform: BluetoothUUID.parse)
-    var scanFor: [BluetoothUUID] = []
+    @Option("Look for this service in the overflow area; may be repeated.", "uuid") var scanFor: [BluetoothUUID] = []
 
-    @Option(
-        help: ArgumentHelp("Who sent it: encrypted sensors cannot be read without it.", valueName: "address"),
-        transform: AddressArgument.parse)
-    var address: AddressArgument?
+    @Option("Who sent it: encrypted sensors cannot be read without it.", "address") var address: AddressArgument?
 
     @OptionGroup var keys: DeviceKeyArguments
 

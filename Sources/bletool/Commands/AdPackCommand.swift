@@ -14,11 +14,9 @@ struct AdPackCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    @Option(help: ArgumentHelp("The name.", valueName: "name"))
-    var name: String?
+    @Option("The name.", "name") var name: String?
 
-    @Option(help: ArgumentHelp("A service; may be repeated.", valueName: "uuid"), transform: BluetoothUUID.parse)
-    var service: [BluetoothUUID] = []
+    @Option("A service; may be repeated.", "uuid") var service: [BluetoothUUID] = []
 
     @Flag(help: "Pack as for an app in the background.")
     var background = false

@@ -15,13 +15,9 @@ struct AdvertiseCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var advertising: AdvertisingOptions
 
-    @Option(
-        help: ArgumentHelp("A service to advertise; may be repeated.", valueName: "uuid"),
-        transform: BluetoothUUID.parse)
-    var service: [BluetoothUUID] = []
+    @Option("A service to advertise; may be repeated.", "uuid") var service: [BluetoothUUID] = []
 
-    @Option(help: ArgumentHelp("The advertising interval, 20 to 10240 ms.", valueName: "ms"), transform: Double.parse)
-    var interval: Double?
+    @Option("The advertising interval, 20 to 10240 ms.", "ms") var interval: Double?
 
     func validate() throws {
         guard let interval else { return }

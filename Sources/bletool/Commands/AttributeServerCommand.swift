@@ -24,18 +24,12 @@ struct AttributeServerCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    @Option(
-        help: ArgumentHelp("The tables of attributes, as JSON.", valueName: "file"),
-        completion: .file(extensions: ["json"]))
+    @Option("The tables of attributes, as JSON.", "file", completion: .file(extensions: ["json"]))
     var attributes: String
 
-    @Option(help: ArgumentHelp("The table to serve.", valueName: "name"))
-    var database: String
+    @Option("The table to serve.", "name") var database: String
 
-    @Option(
-        help: ArgumentHelp("The MTU that the server offers, at least 23 octets (default: 517).", valueName: "n"),
-        transform: UInt16.parse)
-    var mtu: UInt16 = 517
+    @Option("The MTU that the server offers, at least 23 octets (default: 517).", "n") var mtu: UInt16 = 517
 
     func validate() throws {
         guard mtu >= 23 else { throw ValidationError("The MTU must be at least 23.") }

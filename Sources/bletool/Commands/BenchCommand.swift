@@ -19,9 +19,7 @@ struct BenchCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
 
-    @Argument(
-        help: "The peripheral: ADDRESS, ADDRESS/random or a name. Omit it with --serve.", transform: PeerArgument.parse)
-    var peer: PeerArgument?
+    @Argument("The peripheral: ADDRESS, ADDRESS/random or a name. Omit it with --serve.") var peer: PeerArgument?
 
     @Flag(help: "Be the peripheral: advertise, and serve GATT and channels until ^C.")
     var serve = false
@@ -29,8 +27,7 @@ struct BenchCommand: ToolCommand {
     @Flag(help: "With --serve: end after the first result.")
     var once = false
 
-    @Option(help: ArgumentHelp("With --serve: the name to advertise.", valueName: "name"))
-    var name = "Bench"
+    @Option("With --serve: the name to advertise.", "name") var name = "Bench"
 
     @Option(help: "What this side does: send, receive, ping or pong.")
     var scenario: BenchScenario?
@@ -38,31 +35,16 @@ struct BenchCommand: ToolCommand {
     @Flag(help: "Use an L2CAP channel instead of GATT.")
     var channel = false
 
-    @Option(
-        help: ArgumentHelp("The SPSM of the channel (default: \(BenchPort.spsm)).", valueName: "number"),
-        transform: Number16.parse)
+    @Option("The SPSM of the channel (default: \(BenchPort.spsm)).", "number")
     var spsm = Number16(value: BenchPort.spsm)
 
-    @Option(
-        help: ArgumentHelp("Octets of a packet, 10 to 8192; by default 500, or what fits.", valueName: "octets"),
-        transform: Int.parse)
-    var size: Int?
+    @Option("Octets of a packet, 10 to 8192; by default 500, or what fits.", "octets") var size: Int?
 
-    @Option(
-        help: ArgumentHelp("Packets in a run; by default 500, and 100 of them to ping.", valueName: "number"),
-        transform: Int.parse)
-    var count: Int?
+    @Option("Packets in a run; by default 500, and 100 of them to ping.", "number") var count: Int?
 
-    @Option(
-        help: ArgumentHelp("Milliseconds from one packet to the next (default: 0).", valueName: "milliseconds"),
-        transform: Int.parse
-    )
-    var pace = 0
+    @Option("Milliseconds from one packet to the next (default: 0).", "milliseconds") var pace = 0
 
-    @Option(
-        help: ArgumentHelp("How long to wait for an acknowledgement (default: 30).", valueName: "seconds"),
-        transform: Seconds.parse)
-    var patience = Seconds(argument: "30")!
+    @Option("How long to wait for an acknowledgement (default: 30).", "seconds") var patience = Seconds(argument: "30")!
 
     @Flag(help: "Write with responses, which shows the round trips of GATT.")
     var withResponse = false

@@ -16,16 +16,11 @@ struct CmdCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    @Argument(help: "The opcode group field (OGF), 0 to 3f.", transform: HexNumber.parse)
-    var ogf: HexNumber
+    @Argument("The opcode group field (OGF), 0 to 3f.") var ogf: HexNumber
 
-    @Argument(help: "The opcode command field (OCF), 0 to 3ff.", transform: HexNumber.parse)
-    var ocf: HexNumber
+    @Argument("The opcode command field (OCF), 0 to 3ff.") var ocf: HexNumber
 
-    @Argument(
-        help: ArgumentHelp("The parameters, one octet each, with one or two digits.", valueName: "byte"),
-        transform: ParameterBytes.parse)
-    var bytes: [ParameterBytes] = []
+    @Argument("The parameters, one octet each, with one or two digits.", "byte") var bytes: [ParameterBytes] = []
 
     func validate() throws {
         guard ogf.value <= 0x3F else { throw ValidationError("The OGF must be 0 to 3f.") }

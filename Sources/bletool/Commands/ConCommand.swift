@@ -1,5 +1,4 @@
 import ArgumentParser
-import BLE
 import BLEJSON
 
 struct ConCommand: ToolCommand {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import BLE
 import BLEJSON
-import BLETransport
 
 struct DevCommand: ToolCommand {
     static let configuration = CommandConfiguration(

@@ -28,8 +28,7 @@ struct LEConnectCommand: ToolCommand {
         help: "Connect to any device on the accept list (raw: only).")
     var acceptList = false
 
-    @Argument(help: "ADDRESS, ADDRESS/random or a name.", transform: PeerArgument.parse)
-    var peer: PeerArgument?
+    @Argument("ADDRESS, ADDRESS/random or a name.") var peer: PeerArgument?
 
     func validate() throws {
         guard (peer == nil) == acceptList else {

@@ -14,11 +14,9 @@ struct LEDisconnectCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    @Argument(help: "The handle of the connection.", transform: Number16.parse)
-    var handle: Number16
+    @Argument("The handle of the connection.") var handle: Number16
 
-    @Argument(help: "The reason to send to the device.", transform: Number16.parse)
-    var reason: Number16?
+    @Argument("The reason to send to the device.") var reason: Number16?
 
     func validate() throws {
         guard handle.value <= 0x0EFF else { throw ValidationError("A handle is at most 0x0eff.") }
@@ -29,11 +27,11 @@ struct LEDisconnectCommand: ToolCommand {
         let handle = ConnectionHandle(rawValue: handle.value)
         let reason = self.reason.map { HCIStatus(rawValue: UInt8($0.value)) } ?? .remoteUserTerminatedConnection
         let events = EventWatch()
-        let told = try await session.withAdapter(observer: events) { adapter in
+        let reported = try await session.withAdapter(observer: events) { adapter in
             try await ControllerCommands(adapter: adapter, events: events).disconnect(handle, reason: reason)
         }
         session.console.print(
-            ["event": "disconnected", "handle": JSONValue(handle.rawValue), "reason": JSONValue(told.rawValue)],
-            text: "Disconnected: \(told.text)")
+            ["event": "disconnected", "handle": JSONValue(handle.rawValue), "reason": JSONValue(reported.rawValue)],
+            text: "Disconnected: \(reported.text)")
     }
 }

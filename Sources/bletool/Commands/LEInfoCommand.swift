@@ -24,8 +24,7 @@ struct LEInfoCommand: ToolCommand {
     @Flag(name: .shortAndLong, help: "Use the adapter's random static address.")
     var `static` = false
 
-    @Argument(help: "ADDRESS, ADDRESS/random or a name.", transform: PeerArgument.parse)
-    var peer: PeerArgument
+    @Argument("ADDRESS, ADDRESS/random or a name.") var peer: PeerArgument
 
     func run(in session: Session) async throws {
         var chosen = session
@@ -43,9 +42,9 @@ struct LEInfoCommand: ToolCommand {
                 return print(handle, address: nil, peer, version, features, on: session.console)
             }
             let peripheral = try await session.connect(to: peer, through: adapter, search)
-            let told = try await peripheral.readRemoteVersion()
+            let remote = try await peripheral.readRemoteVersion()
             let version = PeerVersion(
-                version: told.version, company: told.companyIdentifier, subversion: told.subversion)
+                version: remote.version, company: remote.companyIdentifier, subversion: remote.subversion)
             let features = try await peripheral.readRemoteFeatures()
             print(
                 peripheral.link.handle, address: peripheral.address, peer, version, features,

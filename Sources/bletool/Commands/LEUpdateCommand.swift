@@ -16,27 +16,17 @@ struct LEUpdateCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    @Option(name: [.customShort("H"), .long], help: "The handle of the connection.", transform: Number16.parse)
-    var handle: Number16?
+    @Option("The handle of the connection.", name: [.customShort("H"), .long]) var handle: Number16?
 
-    @Option(
-        name: [.customShort("m"), .long], help: "The shortest interval, 0x0006 to 0x0c80.", transform: Number16.parse)
-    var min: Number16?
+    @Option("The shortest interval, 0x0006 to 0x0c80.", name: [.customShort("m"), .long]) var min: Number16?
 
-    @Option(
-        name: [.customShort("M"), .long], help: "The longest interval, 0x0006 to 0x0c80.", transform: Number16.parse)
-    var max: Number16?
+    @Option("The longest interval, 0x0006 to 0x0c80.", name: [.customShort("M"), .long]) var max: Number16?
 
-    @Option(
-        name: .shortAndLong, help: "Connection events that the device may skip, 0 to 499.", transform: Number16.parse)
-    var latency: Number16?
+    @Option("Connection events that the device may skip, 0 to 499.", name: .shortAndLong) var latency: Number16?
 
-    @Option(help: "The supervision timeout, 0x000a to 0x0c80.", transform: Number16.parse)
-    var timeout: Number16?
+    @Option("The supervision timeout, 0x000a to 0x0c80.") var timeout: Number16?
 
-    @Argument(
-        help: ArgumentHelp("Handle, min, max, latency and timeout.", valueName: "number"), transform: Number16.parse)
-    var numbers: [Number16] = []
+    @Argument("Handle, min, max, latency and timeout.", "number") var numbers: [Number16] = []
 
     private struct Request {
         var handle: ConnectionHandle

@@ -18,37 +18,22 @@ struct LinkCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "Report when the path loss leaves these bounds or comes back: 2 to 253 dB, at least 4 apart.",
-            valueName: "low-high"), transform: PathLossBounds.parse)
+    @Option("Report when the path loss leaves these bounds or comes back: 2 to 253 dB, at least 4 apart.", "low-high")
     var pathLoss: PathLossBounds?
 
     @Option(
-        help: ArgumentHelp(
-            "Encrypt with the bond's key (bletool pair), and report when no packet has proved the device's key for this "
-                + "time, 0.01 to 655.35 s.",
-            valueName: "seconds"), transform: Seconds.parse)
+        "Encrypt with the bond's key (bletool pair), and report when no packet has proved the device's key for this "
+            + "time, 0.01 to 655.35 s.", "seconds")
     var ping: Seconds?
 
-    @Option(
-        help: ArgumentHelp("Data channels to keep off, such as 0-10,36.", valueName: "list"),
-        transform: ChannelList.parse)
-    var avoid: ChannelList?
+    @Option("Data channels to keep off, such as 0-10,36.", "list") var avoid: ChannelList?
 
-    @Option(
-        help: ArgumentHelp(
-            "Use one connection event in this many, 1 to 500, and one more after each that carried data.",
-            valueName: "factor"), transform: UInt16.parse)
+    @Option("Use one connection event in this many, 1 to 500, and one more after each that carried data.", "factor")
     var subrate: UInt16?
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
-        transform: Seconds.parse)
-    var duration: Seconds?
+    @Option("Stop after this many seconds.", "seconds", parsing: .unconditional) var duration: Seconds?
 
-    @Argument(help: "ADDRESS, ADDRESS/random or a name.", transform: PeerArgument.parse)
-    var peer: PeerArgument
+    @Argument("ADDRESS, ADDRESS/random or a name.") var peer: PeerArgument
 
     func validate() throws {
         if let ping, !(0.01...655.35).contains(ping.value) {
@@ -162,7 +147,7 @@ struct LinkCommand: ToolCommand {
                 throw end
             }
             group.addTask {
-                for try await event in events { Self.tell(event, of: link, console) }
+                for try await event in events { Self.show(event, of: link, console) }
             }
             _ = try await group.next()
         }
@@ -185,9 +170,9 @@ struct LinkCommand: ToolCommand {
         return BLEError.linkLost(reason)
     }
 
-    private static func tell(_ event: AdapterEvent, of link: LinkID, _ console: Console) {
+    private static func show(_ event: AdapterEvent, of link: LinkID, _ console: Console) {
         switch event {
-        case .linkReport(link, let report): tell(report, console)
+        case .linkReport(link, let report): show(report, console)
         case .connectionParametersChanged(link, let parameters):
             console.print(
                 [
@@ -212,7 +197,7 @@ struct LinkCommand: ToolCommand {
         }
     }
 
-    private static func tell(_ report: LinkReport, _ console: Console) {
+    private static func show(_ report: LinkReport, _ console: Console) {
         switch report {
         case .transmitPower(let power, let isPeers):
             console.print(

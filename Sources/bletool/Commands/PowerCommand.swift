@@ -1,8 +1,6 @@
 import ArgumentParser
 import BLE
-import BLEDaemonClient
 import BLEJSON
-import BLETransport
 
 struct PowerCommand: ToolCommand {
     enum State: String, ExpressibleByArgument, CaseIterable {

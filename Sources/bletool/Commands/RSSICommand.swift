@@ -16,10 +16,7 @@ struct RSSICommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
 
-    @Argument(
-        help: "ADDRESS, ADDRESS/random or a name; with raw: also the handle of a connection.",
-        transform: PeerArgument.parse)
-    var peer: PeerArgument
+    @Argument("ADDRESS, ADDRESS/random or a name; with raw: also the handle of a connection.") var peer: PeerArgument
 
     func run(in session: Session) async throws {
         let peer = peer

@@ -24,36 +24,22 @@ struct ScanCommand: ToolCommand {
     @Flag(help: "Report every packet, not only changes.")
     var duplicates = false
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
-        transform: Seconds.parse)
-    var duration: Seconds?
+    @Option("Stop after this many seconds.", "seconds", parsing: .unconditional) var duration: Seconds?
 
-    @Option(
-        help: ArgumentHelp("Only devices that advertise this service; may be repeated.", valueName: "uuid"),
-        transform: BluetoothUUID.parse)
-    var service: [BluetoothUUID] = []
+    @Option("Only devices that advertise this service; may be repeated.", "uuid") var service: [BluetoothUUID] = []
 
-    @Option(help: ArgumentHelp("Only devices with this name; case does not matter.", valueName: "name"))
-    var name: String?
+    @Option("Only devices with this name; case does not matter.", "name") var name: String?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Only devices with at least this RSSI, in dBm.", valueName: "min"), transform: Int8.parse)
-    var rssi: Int8?
+    @Option("Only devices with at least this RSSI, in dBm.", "min", parsing: .unconditional) var rssi: Int8?
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this many reports.", valueName: "n"),
-        transform: Count.parse)
-    var count: Count?
+    @Option("Stop after this many reports.", "n", parsing: .unconditional) var count: Count?
 
     @Flag(help: "Scan on LE Coded, too, for devices of longer range.")
     var coded = false
 
     @Option(
-        help: ArgumentHelp(
-            "Only this device, by its address or address/random; may be repeated. The controller filters if it can.",
-            valueName: "address"), transform: AddressArgument.parse)
+        "Only this device, by its address or address/random; may be repeated. The controller filters if it can.",
+        "address")
     var accept: [AddressArgument] = []
 
     @Flag(help: "Also report advertising directed to private addresses that cannot be resolved.")

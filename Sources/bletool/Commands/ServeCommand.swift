@@ -28,13 +28,9 @@ struct ServeCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var advertising: AdvertisingOptions
 
-    @Option(help: ArgumentHelp("The services, as JSON.", valueName: "file"), completion: .file(extensions: ["json"]))
-    var profile: String
+    @Option("The services, as JSON.", "file", completion: .file(extensions: ["json"])) var profile: String
 
-    @Option(
-        help: ArgumentHelp("A service to advertise; may be repeated.", valueName: "uuid"),
-        transform: BluetoothUUID.parse)
-    var advertise: [BluetoothUUID] = []
+    @Option("A service to advertise; may be repeated.", "uuid") var advertise: [BluetoothUUID] = []
 
     @Flag(help: "Accept enhanced bearers (EATT) from paired centrals.")
     var eatt = false

@@ -19,25 +19,14 @@ struct SyncCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    @Argument(
-        help: "ADDRESS, ADDRESS/random or a name; of several addresses, the first that is heard is followed.",
-        transform: PeerArgument.parse)
+    @Argument("ADDRESS, ADDRESS/random or a name; of several addresses, the first that is heard is followed.")
     var peer: [PeerArgument] = []
 
-    @Option(
-        help: ArgumentHelp("The Advertising SID, 0 to 15; by default the first that is heard.", valueName: "n"),
-        transform: UInt8.parse)
-    var sid: UInt8?
+    @Option("The Advertising SID, 0 to 15; by default the first that is heard.", "n") var sid: UInt8?
 
-    @Option(
-        help: ArgumentHelp("How many packets may be skipped after each one, 0 to 499 (default: 0).", valueName: "n"),
-        transform: UInt16.parse)
-    var skip: UInt16 = 0
+    @Option("How many packets may be skipped after each one, 0 to 499 (default: 0).", "n") var skip: UInt16 = 0
 
-    @Option(
-        help: ArgumentHelp("After how long without a packet it is lost, 0.1 to 163.84 s.", valueName: "seconds"),
-        transform: Seconds.parse)
-    var timeout: Seconds?
+    @Option("After how long without a packet it is lost, 0.1 to 163.84 s.", "seconds") var timeout: Seconds?
 
     @Flag(help: "Print data only when they change.")
     var changes = false
@@ -45,10 +34,7 @@ struct SyncCommand: ToolCommand {
     @Flag(help: "Look for it on LE Coded, too.")
     var coded = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Receive this subevent of a train with responses, 0 to 127; may be repeated.", valueName: "n"),
-        transform: UInt8.parse)
+    @Option("Receive this subevent of a train with responses, 0 to 127; may be repeated.", "n")
     var subevent: [UInt8] = []
 
     @Option(
@@ -57,26 +43,13 @@ struct SyncCommand: ToolCommand {
         transform: SlotArgument.init)
     var respond: SlotArgument?
 
-    @Option(
-        help: ArgumentHelp("Connect to this device, and follow what it transfers.", valueName: "peer"),
-        transform: PeerArgument.parse)
-    var via: PeerArgument?
+    @Option("Connect to this device, and follow what it transfers.", "peer") var via: PeerArgument?
 
-    @Option(
-        help: ArgumentHelp(
-            "Connect to this device and tell it how to follow the train as well.", valueName: "peer"),
-        transform: PeerArgument.parse)
-    var transferTo: PeerArgument?
+    @Option("Connect to this device and tell it how to follow the train as well.", "peer") var transferTo: PeerArgument?
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this many packets.", valueName: "n"),
-        transform: Count.parse)
-    var count: Count?
+    @Option("Stop after this many packets.", "n", parsing: .unconditional) var count: Count?
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
-        transform: Seconds.parse)
-    var duration: Seconds?
+    @Option("Stop after this many seconds.", "seconds", parsing: .unconditional) var duration: Seconds?
 
     @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
 
@@ -140,7 +113,7 @@ struct SyncCommand: ToolCommand {
         }
     }
 
-    /// Connects to the device that transfers a train, or is told of one.
+    /// Connects to the device that transfers a train, or receives one.
     private func connect(
         to peer: PeerArgument, through adapter: Adapter, _ session: Session
     ) async throws -> Peripheral {
@@ -225,7 +198,7 @@ struct SyncCommand: ToolCommand {
 
     /// Prints what a train brings.
     /// - Parameters:
-    ///   - receiver: who is told how to follow it.
+    ///   - receiver: the device to which it is transferred.
     ///   - waiting: ends when it is found.
     /// - Returns: whether it was found.
     private func follow(
@@ -243,7 +216,7 @@ struct SyncCommand: ToolCommand {
             })
         for try await event in train {
             if case .synchronized = event { waiting?.end() }
-            try await follower.take(event)
+            try await follower.handle(event)
             if follower.printedCount == count?.value { return true }
         }
         if train.droppedCount > 0 {

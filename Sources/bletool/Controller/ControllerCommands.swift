@@ -27,7 +27,7 @@ struct ControllerCommands: Sendable {
     ///   - giveUp: takes the command back, when it was accepted and its end did not come in time or the task was
     ///     cancelled; it may ask for the event that comes all the same.
     ///   - match: what the event that was waited for says; `nil` for another event.
-    /// - Throws: `Failure` when the controller refuses the command or never tells its end.
+    /// - Throws: `Failure` when the controller refuses the command or never reports its end.
     func send<Command: HCICommand, Value: Sendable>(
         _ command: Command, timeout: Duration? = procedureTimeout,
         giveUp: @escaping @Sendable (_ late: @Sendable () async -> Value?) async -> Void = { _ in },

@@ -56,13 +56,13 @@ extension ControllerCommands {
     /// Ends a link.
     /// - Returns: the reason that the controller reports.
     func disconnect(_ handle: ConnectionHandle, reason: HCIStatus) async throws -> HCIStatus {
-        let (status, told) = try await send(Disconnect(connectionHandle: handle, reason: reason)) {
+        let (status, reported) = try await send(Disconnect(connectionHandle: handle, reason: reason)) {
             event -> (HCIStatus, HCIStatus)? in
             guard case .disconnectionComplete(let event) = event, event.connectionHandle == handle else { return nil }
             return (event.status, event.reason)
         }
         try Self.check(status, "the disconnection failed")
-        return told
+        return reported
     }
 
     /// Changes a link's parameters.

@@ -32,7 +32,7 @@ struct DatabaseMemory: Sendable {
 
     /// Keeps what was discovered, as far as there is room.
     /// - Throws: `StateFileError` when it cannot be kept.
-    func keep(_ database: KnownDatabase) throws(StateFileError) {
+    func save(_ database: KnownDatabase) throws(StateFileError) {
         var entries = entries().filter { $0.identity != identity }
         if database.hash != nil { entries.insert(Entry(identity: identity, database: database), at: 0) }
         try write(entries)
@@ -182,7 +182,7 @@ extension DatabaseMemory {
 }
 
 extension Session {
-    /// Where the attributes of a device are kept; `nil` without a bond, which alone proves that it is the same device.
+    /// Where the attributes of a device are kept; `nil` without a bond: only a bond proves that it is the same device.
     func databaseMemory(of peripheral: Peripheral, through adapter: Adapter) async -> DatabaseMemory? {
         guard rawAdapter == nil else { return nil }
         let identity = await peripheral.security?.identity ?? peripheral.address

@@ -7,7 +7,7 @@ struct GATTRunner: Sendable {
     let console: Console
     private let database: PeerDatabase
     private let mailbox: ValueMailbox
-    /// Told of each value that was printed.
+    /// Called for each value that was printed.
     private let arrived: (@Sendable () -> Void)?
 
     /// - Parameter memory: where the device's attributes are kept.

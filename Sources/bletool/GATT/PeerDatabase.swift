@@ -113,7 +113,7 @@ actor PeerDatabase {
         characteristics = [:]
     }
 
-    /// The Client Characteristic Configuration of a characteristic; `nil` if only a discovery can tell.
+    /// The Client Characteristic Configuration of a characteristic; `nil` if only a discovery can find it.
     func configuration(of characteristic: Characteristic) -> AttributeHandle? {
         members(of: characteristic)?.descriptors.first { $0.uuid == BluetoothUUID(UInt16(0x2902)) }?.handle
     }
@@ -136,10 +136,10 @@ actor PeerDatabase {
         guard let memory else { return try await peripheral.discoverContents() }
         let last = known ?? memory.recall()
         let found = try await peripheral.discoverDatabase(unlessKnown: last)
-        // Without encryption it may be another device, with the hash of this one and a database of its own.
+        // Without encryption it may be another device, with the hash of this one and another database.
         if found != last, await peripheral.security?.isEncrypted == true {
             // What cannot be kept is discovered again.
-            try? memory.keep(found)
+            try? memory.save(found)
         }
         know(found)
         return found.contents

@@ -1,7 +1,6 @@
 import BLE
 import BLEDecoder
 import BLEJSON
-import BLEPackets
 
 /// A structure of advertising data as it was sent: what no other line has is still shown.
 struct AdvertisedStructure {

@@ -92,7 +92,7 @@ struct DiscoveryOutput {
         return parts.joined(separator: ", ").printable(limit: 512)
     }
 
-    /// All that was heard, a line each.
+    /// All that was received, a line each.
     var lines: [String] {
         AdvertisingDataOutput(
             advertisement: discovery.advertisement, scanResponse: discovery.scanResponse, scanFor: hashed,

@@ -19,9 +19,9 @@ extension BluetoothUUID {
         return assignedName
     }
 
-    /// The UUID of a service with its name behind it, for people.
+    /// The UUID of a service with its name behind it.
     var textWithName: String { assignedName.map { "\(description) \($0)" } ?? description }
-    /// The UUID of a characteristic or descriptor with its name behind it, for people.
+    /// The UUID of a characteristic or descriptor with its name behind it.
     var attributeText: String { attributeName.map { "\(description) \($0)" } ?? description }
 }
 

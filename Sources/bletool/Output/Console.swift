@@ -11,7 +11,8 @@ import Synchronization
 /// soon afterwards the output counts as ended.
 ///
 /// What is printed may contain what others have sent. On a terminal every line, note and question loses here whatever a
-/// terminal would obey; only `write` and `setInput`, which draw, are as they are given. Programs get everything unchanged.
+/// terminal would obey; only `write` and `setInput`, which draw, are as they are given. Programs get everything
+/// unchanged.
 final class Console: Sendable {
     let isJSON: Bool
     /// Whether progress may be shown: standard error is a terminal and standard output is not read by a program.
@@ -108,7 +109,7 @@ final class Console: Sendable {
     /// Prints requested information: help, a version, a completion script.
     func printHelp(_ text: String) { line(text) }
 
-    /// Tells a program that it called this one wrongly.
+    /// Reports wrong usage to the calling program.
     func printUsageError(_ text: String) { line(stamped(Failure(text, status: .usage).event).text) }
 
     /// Says something that is no result.
@@ -120,10 +121,10 @@ final class Console: Sendable {
     /// Prints a question to the person at the terminal; the answer follows on the same line.
     func ask(_ question: String) { writeError(question) }
 
-    /// Says why the work failed: on standard error for people, and as an event for programs.
+    /// Reports why the work failed: as text on standard error, and as an event with `--json`.
     func report(_ failure: Failure) {
         writeError("bletool: error: \(failure.message.printable)\n")
-        if isJSON, !failure.isToldInOutput { line(stamped(failure.event).text) }
+        if isJSON, !failure.isInOutput { line(stamped(failure.event).text) }
     }
 
     /// Shows the progress of long work, on a terminal only; an empty text removes it.

@@ -1,9 +1,6 @@
 import BLE
-import BLECapture
-import BLERecording
-import BLESecurity
 
-/// What kind of failure an error event tells of: a word that stays the same when the text for people changes.
+/// The kind of failure in an error event: a word that stays the same when the text of the message changes.
 enum ErrorCode: String, CaseIterable {
     /// Nothing more precise is known.
     case failed

@@ -2,7 +2,6 @@ import BLE
 import BLECapture
 import BLEJSON
 import BLERecording
-import BLESecurity
 
 /// Why a command failed, and the exit status of the program.
 struct Failure: Error, Equatable {
@@ -22,7 +21,7 @@ struct Failure: Error, Equatable {
     /// The line of the script that failed, from 1.
     var line: Int?
     /// Whether the output contains the failure already, so that no object is printed for it.
-    var isToldInOutput = false
+    var isInOutput = false
 
     init(_ message: String, status: Status = .operationFailed, code: ErrorCode? = nil) {
         self.message = message

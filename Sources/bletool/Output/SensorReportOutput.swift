@@ -3,7 +3,7 @@ import BLESensors
 import BLEText
 
 extension SensorReport {
-    /// One line for people.
+    /// One line of text.
     var text: String { description.printable(limit: 512) }
 
     /// The format, the model if known, and the encryption.

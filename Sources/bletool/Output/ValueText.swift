@@ -3,7 +3,7 @@ import BLEJSON
 import BLESensors
 import BLEText
 
-/// A value for people: its bytes, and their meaning or text.
+/// A value as text: its bytes, and their meaning.
 enum ValueText {
     static func text(_ value: [UInt8]) -> String {
         guard !value.isEmpty else { return "(empty)" }

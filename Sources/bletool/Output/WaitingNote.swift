@@ -8,16 +8,16 @@ final class WaitingNote: Sendable {
 
     /// - Parameters:
     ///   - limit: after how long the wait ends.
-    ///   - isTold: whether something else was said meanwhile.
+    ///   - isObsolete: whether something else was said meanwhile.
     init(
         _ text: String, limit: Duration? = nil, on console: Console,
-        unless isTold: @escaping @Sendable () -> Bool = { false }
+        unless isObsolete: @escaping @Sendable () -> Bool = { false }
     ) {
         self.console = console
         console.showProgress("\(text) …")
         remark = Task {
             try await Task.sleep(for: Self.patience)
-            guard !console.showsProgress, !isTold() else { return }
+            guard !console.showsProgress, !isObsolete() else { return }
             console.note("still \(text)\(limit.map { ", for at most \($0.secondsText) s" } ?? "")")
         }
     }

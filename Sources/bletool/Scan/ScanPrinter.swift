@@ -2,7 +2,7 @@ import BLE
 import BLESensors
 import Synchronization
 
-/// Prints discoveries: all of them as JSON; for people, only changes.
+/// Prints discoveries: all of them as JSON; as text, only changes.
 final class ScanPrinter: Sendable {
     private let console: Console
     private let request: ScanRequest

@@ -11,7 +11,7 @@ struct ScanRow {
     private(set) var details: [String] = []
     private(set) var isConnectable = false
     private(set) var reports = 0
-    /// The last measurement, in dBm; `nil` where none was told.
+    /// The last measurement, in dBm; `nil` where none was reported.
     private(set) var rssi: Int8?
     /// Seconds on the scan's clock.
     private(set) var lastSeen = 0.0
@@ -40,7 +40,7 @@ struct ScanRow {
     /// The strength that is shown and sorted by: short variations are taken out.
     var strength: Int? { rssi == nil ? nil : Int(fast.rounded()) }
 
-    mutating func hear(_ discovery: Discovery, at seconds: Double, describe: (Discovery) -> DiscoveryOutput) {
+    mutating func update(_ discovery: Discovery, at seconds: Double, describe: (Discovery) -> DiscoveryOutput) {
         reports += 1
         lastSeen = seconds
         isConnectable = discovery.isConnectable

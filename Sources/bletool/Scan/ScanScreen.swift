@@ -47,7 +47,7 @@ final class ScanScreen: Sendable {
             defer { group.cancelAll() }
             group.addTask {
                 try await scan()
-                // A scan ends by itself only when it is told to.
+                // A scan ends only on request.
             }
             group.addTask { [self] in
                 for await key in keyboard.keys {
@@ -69,13 +69,13 @@ final class ScanScreen: Sendable {
         }
     }
 
-    /// Takes what an adapter hears, for as long as it hears.
+    /// Shows the discoveries of an adapter until its scan ends.
     func listen(_ adapter: Adapter) async throws {
         for try await discovery in adapter.scan(request) {
             if let name, !name.isSameName(as: discovery.advertisingData.localNameWithoutPadding ?? "") { continue }
             let now = now
             state.withLock { state in
-                state.table.hear(discovery, at: now) {
+                state.table.add(discovery, at: now) {
                     DiscoveryOutput($0, scanFor: request.serviceUUIDs, keys: keys)
                 }
             }
@@ -104,7 +104,7 @@ final class ScanScreen: Sendable {
 
     private func draw() {
         let lines = state.withLock { $0.table.screen(canvas($0)) }
-        // As one change, where the terminal can: nothing flickers.
+        // One change, if the terminal supports that: nothing flickers.
         var text = "\u{1B}[?2026h\u{1B}[H"
         text += lines.map { $0 + "\u{1B}[K" }.joined(separator: "\r\n")
         text += "\u{1B}[J\u{1B}[?2026l"

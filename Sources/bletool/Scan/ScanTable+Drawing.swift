@@ -1,6 +1,3 @@
-import BLE
-import BLEText
-
 extension ScanTable {
     /// How the table is drawn.
     struct Canvas {
@@ -143,7 +140,7 @@ extension ScanTable {
         }
 
         func coloured(_ line: String, _ row: ScanRow, _ canvas: Canvas) -> String {
-            // What was not heard for long is on its way out.
+            // A device that was silent for long is about to be removed.
             if canvas.now - row.lastSeen > 10 { return canvas.dim(line) }
             switch row.strength {
             case nil: return line

@@ -1,7 +1,6 @@
 import BLE
-import BLEText
 
-/// The table of a live scan: what was heard, how it is sorted and filtered, and what the keys do.
+/// The table of a live scan: what was discovered, how it is sorted and filtered, and what the keys do.
 struct ScanTable {
     enum Order: CaseIterable {
         case name, address, rssi, seen, interval
@@ -28,7 +27,7 @@ struct ScanTable {
         }
     }
 
-    /// Devices that are kept; those that were heard longest ago make room.
+    /// Devices that are kept; those that were discovered longest ago make room.
     static let capacity = 4096
 
     private(set) var rows: [DeviceAddress: ScanRow] = [:]
@@ -46,14 +45,14 @@ struct ScanTable {
     private var frozen: [ScanRow] = []
 
     /// - Parameter describe: makes a discovery readable; asked for when its data changes.
-    mutating func hear(_ discovery: Discovery, at seconds: Double, describe: (Discovery) -> DiscoveryOutput) {
+    mutating func add(_ discovery: Discovery, at seconds: Double, describe: (Discovery) -> DiscoveryOutput) {
         reports += 1
         guard let address = discovery.address else { return }
         if rows[address] == nil, rows.count >= Self.capacity {
             guard let oldest = rows.values.min(by: { $0.lastSeen < $1.lastSeen }) else { return }
             rows[oldest.address] = nil
         }
-        rows[address, default: ScanRow(address)].hear(discovery, at: seconds, describe: describe)
+        rows[address, default: ScanRow(address)].update(discovery, at: seconds, describe: describe)
     }
 
     /// The rows that are shown, in their order.

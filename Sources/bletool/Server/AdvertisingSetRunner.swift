@@ -6,7 +6,7 @@ struct AdvertisingSetRunner: Sendable {
     let adapter: Adapter
     let console: Console
     let requests: [AdvertisingSetRequest]
-    /// Whether each device that connects is told how to follow the trains of the sets.
+    /// Whether the trains of the sets are transferred to each device that connects.
     var transfersTrains = false
 
     /// Runs until all sets have ended or the task is cancelled.
@@ -44,10 +44,10 @@ struct AdvertisingSetRunner: Sendable {
                 code: .controllerRefused)
         }
         guard !Task.isCancelled else { return }
-        tell(number, "ended", [], "has ended")
+        report(number, "ended", [], "has ended")
     }
 
-    /// Tells each device that connects from now on how to follow the train of a set.
+    /// Transfers the train of a set to each device that connects from now on.
     private func transfer(_ set: AdvertisingSet, _ number: Int) async -> Task<Void, any Error> {
         let events = await adapter.serverEvents()
         return Task {
@@ -55,7 +55,7 @@ struct AdvertisingSetRunner: Sendable {
                 let name = link.peer.addressText
                 do {
                     try await set.transferTrain(to: link.id)
-                    tell(
+                    report(
                         number, "transferred", [.init(key: "to", value: .string(name))],
                         "told \(name) how to follow its periodic advertising")
                 } catch {
@@ -86,15 +86,15 @@ struct AdvertisingSetRunner: Sendable {
         case .started(let power):
             let address = request.address.map { " as \($0.addressText)" } ?? ""
             let octets = max(request.data.count, request.scanResponse.count)
-            tell(
+            report(
                 number, "started", [.init(key: "txPower", value: power == 127 ? .null : JSONValue(power))],
                 "advertises \(octets) bytes\(address)")
-        case .stopped: tell(number, "stopped", [], "pauses")
-        case .connected: tell(number, "connected", [], "led to a connection")
+        case .stopped: report(number, "stopped", [], "pauses")
+        case .connected: report(number, "connected", [], "led to a connection")
         case .dataRequested: break
         case .response(let response):
             let data = response.data.map(Hexadecimal.text)
-            tell(
+            report(
                 number, "response",
                 [
                     .init(key: "subevent", value: JSONValue(response.subevent)),
@@ -109,7 +109,7 @@ struct AdvertisingSetRunner: Sendable {
         }
     }
 
-    private func tell(_ number: Int, _ state: String, _ members: [JSONValue.Member], _ text: String) {
+    private func report(_ number: Int, _ state: String, _ members: [JSONValue.Member], _ text: String) {
         console.print(
             .object(
                 [

@@ -1,5 +1,4 @@
 import BLE
-import BLEJSON
 
 /// Tables of attributes in a file:
 /// `{"databases":{NAME:[{"handle":1,"type":"2800","permissions":["READ"],"value":"0118"}]}}`.

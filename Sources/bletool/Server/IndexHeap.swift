@@ -13,7 +13,7 @@ struct IndexHeap {
     }
 
     /// Removes and returns the smallest number; `nil` if the heap is empty.
-    mutating func takeLeast() -> Int? {
+    mutating func removeLeast() -> Int? {
         guard let least = numbers.first, let last = numbers.popLast() else { return nil }
         if numbers.isEmpty { return least }
         var place = 0

@@ -1,7 +1,7 @@
 import BLE
 import BLEJSON
 
-/// Prints the events of the peripheral role: one object per line for programs, or a line for people.
+/// Prints the events of the peripheral role: one object per line with `--json`, otherwise a line of text.
 struct PeripheralLog {
     let console: Console
     let target: AdvertisingTarget?
@@ -32,13 +32,13 @@ struct PeripheralLog {
 
     mutating func connected(_ link: LinkInformation) {
         peers[link.id] = link.peer
-        tell("connected", link.id, [], "")
+        report("connected", link.id, [], "")
     }
 
-    func mtu(_ mtu: Int, _ link: LinkID) { tell("mtu", link, [.init(key: "mtu", value: JSONValue(mtu))], " \(mtu)") }
+    func mtu(_ mtu: Int, _ link: LinkID) { report("mtu", link, [.init(key: "mtu", value: JSONValue(mtu))], " \(mtu)") }
 
     mutating func disconnected(_ link: LinkID, _ reason: DisconnectionReason) {
-        tell("disconnected", link, [.init(key: "reason", value: .string("\(reason)"))], ": \(reason)")
+        report("disconnected", link, [.init(key: "reason", value: .string("\(reason)"))], ": \(reason)")
         peers[link] = nil
     }
 
@@ -49,14 +49,14 @@ struct PeripheralLog {
     }
 
     func read(_ request: GATTReadRequest, _ uuid: BluetoothUUID) {
-        tell(
+        report(
             "read", request.link,
             Self.place(request.handle, uuid) + [.init(key: "offset", value: JSONValue(request.offset))],
             " \(uuid)" + (request.offset == 0 ? "" : " from \(request.offset)"))
     }
 
     func written(_ value: [UInt8], _ handle: AttributeHandle, _ uuid: BluetoothUUID, _ link: LinkID) {
-        tell(
+        report(
             "written", link,
             Self.place(handle, uuid) + [.init(key: "value", value: .string(Hexadecimal.text(value)))],
             " \(uuid) \(ValueMeaning(value, uuid: uuid, form: nil).text)")
@@ -72,7 +72,7 @@ struct PeripheralLog {
                 .init(key: "maximumUpdateLength", value: JSONValue(subscription.maximumUpdateLength)),
             ]
         }
-        tell(isOver ? "unsubscribed" : "subscribed", subscription.link, members, " \(uuid)")
+        report(isOver ? "unsubscribed" : "subscribed", subscription.link, members, " \(uuid)")
     }
 
     /// The agent asks the questions of a pairing.
@@ -80,10 +80,10 @@ struct PeripheralLog {
         switch event {
         case .paired(let summary): console.print(BondOutput.object(summary), text: BondOutput.text(summary))
         case .failed(let failure):
-            tell(
+            report(
                 "pairingFailed", link, [.init(key: "message", value: .string(failure.description))], ": \(failure)")
         case .passkeyLocked:
-            tell("passkeyLocked", link, [], ": too many pairings with the fixed passkey have failed")
+            report("passkeyLocked", link, [], ": too many pairings with the fixed passkey have failed")
             console.note(
                 "somebody may be guessing the passkey, so it is locked; restart with another --passkey, or without "
                     + "one for a new number at each pairing")
@@ -93,7 +93,7 @@ struct PeripheralLog {
 
     func security(_ security: LinkSecurity, _ link: LinkID) {
         guard security.isEncrypted else { return }
-        tell(
+        report(
             "encrypted", link,
             [
                 .init(key: "secureConnections", value: .boolean(security.isSecureConnections)),
@@ -110,7 +110,7 @@ struct PeripheralLog {
         ]
     }
 
-    private func tell(_ event: String, _ link: LinkID, _ members: [JSONValue.Member], _ text: String) {
+    private func report(_ event: String, _ link: LinkID, _ members: [JSONValue.Member], _ text: String) {
         let peer = peers[link]
         let object = JSONValue.object(
             [

@@ -20,7 +20,7 @@ struct PeripheralRunner: Sendable {
 
     /// - Parameters:
     ///   - request: the advertisement that all clients of the controller share; `nil` for none.
-    ///   - transfersTrains: whether each device that connects is told how to follow the trains of the sets.
+    ///   - transfersTrains: whether the trains of the sets are transferred to each device that connects.
     init(
         _ adapter: Adapter, console: Console, request: AdvertiseRequest?, packed: PackedAdvertisement,
         sets: [AdvertisingSetRequest] = [], transfersTrains: Bool = false

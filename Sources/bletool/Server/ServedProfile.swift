@@ -1,5 +1,4 @@
 import BLE
-import BLEJSON
 
 /// The services of `serve`, from the profile file:
 /// `{"services":[{"uuid":"180D","characteristics":[{"uuid":"2A37","properties":["notify"],"value":"0040"}]}]}`.
@@ -53,7 +52,7 @@ struct ServedProfile: Equatable, Sendable {
             for uuid in uuids { waiting[uuid, default: []].append(index) }
         }
         var services: [Service] = []
-        while let index = ready.takeLeast() {
+        while let index = ready.removeLeast() {
             let service = entries[index].service
             services.append(service)
             for other in waiting.removeValue(forKey: service.uuid) ?? [] {

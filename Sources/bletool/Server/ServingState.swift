@@ -23,7 +23,7 @@ struct ServingState: Sendable {
         switch event {
         case .advertisingStarted: log.advertising(packed)
         case .advertisingStopped: break
-        case .advertisingRoom(let room): tell(room)
+        case .advertisingRoom(let room): report(room)
         case .connected(let link): log.connected(link)
         case .mtuChanged(let link, let mtu): log.mtu(mtu, link)
         case .disconnected(let link, let reason): log.disconnected(link, reason)
@@ -34,7 +34,7 @@ struct ServingState: Sendable {
         }
     }
 
-    private func tell(_ room: AdvertisingRoom) {
+    private func report(_ room: AdvertisingRoom) {
         var parts = room.hiddenServices.map(\.description)
         if room.hidesName { parts.append("the name") }
         guard !parts.isEmpty else { return log.console.note("everything that is advertised has room now") }

@@ -39,7 +39,7 @@ final class Interruption: Sendable {
                 pause()
                 continue
             }
-            if takeSignal(at: .now) {
+            if receiveSignal(at: .now) {
                 TerminalMode.end()
                 _exit(128 + number)
             }
@@ -48,7 +48,7 @@ final class Interruption: Sendable {
 
     /// Handles one signal.
     /// - Returns: whether the program must end at once.
-    func takeSignal(at time: ContinuousClock.Instant) -> Bool {
+    func receiveSignal(at time: ContinuousClock.Instant) -> Bool {
         if let first = state.withLock({ $0.requestTime }) { return first.duration(to: time) >= Self.moment }
         request(at: time)
         return false

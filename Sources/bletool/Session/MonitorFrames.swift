@@ -1,14 +1,13 @@
-import BLECapture
 import BLETransport
 import Glibc
 import Synchronization
 
 /// The frames of the kernel's monitor channel as a capture that never ends: btsnoop of the Linux monitor, from a pipe.
 final class MonitorFrames: Sendable {
-    /// How long the thread goes on unaware of its end, in milliseconds.
+    /// How often the thread checks whether it should stop, in milliseconds.
     private static let slice: Int32 = 100
 
-    /// Where the capture is read. Whoever reads it closes it.
+    /// Where the capture is read. The reader closes it.
     let output: Int32
     private let input: Int32
     private let state = Mutex(State())
@@ -30,7 +29,7 @@ final class MonitorFrames: Sendable {
 
     /// Hands the socket to the thread.
     private final class SocketBox: @unchecked Sendable {
-        // @unchecked Sendable holds because only the thread uses the socket once it has the box.
+        // @unchecked Sendable is safe because only the thread uses the socket once it has the box.
         let socket: MonitorSocket
         init(_ socket: consuming MonitorSocket) { self.socket = socket }
     }

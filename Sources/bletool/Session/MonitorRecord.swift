@@ -13,7 +13,7 @@ enum MonitorRecord {
     ///   - frame: opcode, adapter and length, then the payload.
     ///   - adapter: whose frames are wanted, beside those of no adapter; `nil`: all.
     ///   - bytes: becomes the record.
-    /// - Returns: `false` for a frame that is cut short or not wanted; `bytes` holds nothing then.
+    /// - Returns: `false` for a frame that is cut short or not wanted; `bytes` is empty then.
     static func write(
         _ frame: RawSpan, at unixMicroseconds: Int64, of adapter: UInt16?, into bytes: inout [UInt8]
     ) -> Bool {

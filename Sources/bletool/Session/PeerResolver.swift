@@ -13,7 +13,7 @@ struct PeerResolver: Sendable {
     /// The bonds of the state folder, with the names of their devices.
     let bonds: [Bond]
     var search = PeerSearch()
-    /// What was heard while the device was looked for.
+    /// What was found while the device was looked for.
     var heard = HeardDevices()
 
     /// How long to search for other devices with the same name: a little more than the longest advertising interval of
@@ -47,7 +47,7 @@ struct PeerResolver: Sendable {
         for try await discovery in adapter.scan(scan(isActive: false)) {
             guard let address = discovery.address?.withoutIdentityMark, address.value == value else { continue }
             if discovery.isConnectable { return address }
-            tellUnconnectable(discovery, address.description)
+            reportUnconnectable(discovery, address.description)
         }
         throw Failure.interrupted
     }
@@ -90,7 +90,7 @@ struct PeerResolver: Sendable {
                     let heardName = discovery.advertisingData.localNameWithoutPadding ?? ""
                     guard known.isEmpty ? heardName.isSameName(as: name) : known.contains(address) else { continue }
                     guard discovery.isConnectable else {
-                        tellUnconnectable(discovery, name.quoted())
+                        reportUnconnectable(discovery, name.quoted())
                         continue
                     }
                     let isExact = !known.isEmpty || heardName.withoutPadding == name.withoutPadding
@@ -109,13 +109,13 @@ struct PeerResolver: Sendable {
         return heard.all
     }
 
-    private func tellUnconnectable(_ discovery: Discovery, _ text: String) {
+    private func reportUnconnectable(_ discovery: Discovery, _ text: String) {
         guard heard.addUnconnectable(discovery) else { return }
         console.note("\(text) is heard, but does not accept connections now; waiting until it does")
     }
 }
 
-/// What was heard of devices that were looked for.
+/// The devices that were found while one was looked for.
 final class HeardDevices: Sendable {
     private struct State {
         var exact: [DeviceAddress] = []
@@ -126,17 +126,17 @@ final class HeardDevices: Sendable {
 
     private let state = Mutex(State())
 
-    /// Devices that accept connections, in the order in which they were heard; those whose name differs in case only
+    /// Devices that accept connections, in the order of discovery; those whose name differs in case only
     /// count where no other has the name.
     var all: [DeviceAddress] { state.withLock { $0.exact.isEmpty ? $0.similar : $0.exact } }
 
-    /// A device that was heard and accepts no connections.
+    /// A device that advertises and accepts no connections.
     var unconnectable: Discovery? { state.withLock { $0.unconnectable } }
 
     /// Whether the device has answered requests to connect, but no link was established.
     var hasLostLinks: Bool { state.withLock { $0.hasLostLinks } }
 
-    func noteLostLink() { state.withLock { $0.hasLostLinks = true } }
+    func recordLostLink() { state.withLock { $0.hasLostLinks = true } }
 
     func add(_ device: DeviceAddress, isExact: Bool) {
         state.withLock { state in
@@ -201,7 +201,7 @@ extension Session {
     func connect(
         to peer: PeerArgument, through adapter: Adapter, _ search: PeerSearch
     ) async throws -> Peripheral {
-        return try await looking(for: peer, through: adapter, search, "connecting to \(peer.text)") { resolver in
+        return try await reaching(for: peer, through: adapter, search, "connecting to \(peer.text)") { resolver in
             let address = try await resolver.resolve(peer)
             return try await Self.connect(to: address, resolver)
         }
@@ -209,7 +209,7 @@ extension Session {
 
     /// Finds the address of the device.
     func find(_ peer: PeerArgument, through adapter: Adapter, _ search: PeerSearch) async throws -> DeviceAddress {
-        try await looking(for: peer, through: adapter, search, "looking for \(peer.text)") { resolver in
+        try await reaching(for: peer, through: adapter, search, "looking for \(peer.text)") { resolver in
             try await resolver.resolve(peer)
         }
     }
@@ -218,7 +218,7 @@ extension Session {
     private static let lastLook = Duration.milliseconds(1500)
 
     /// Does what needs a device, within the limit, and says that it waits.
-    private func looking<Value: Sendable>(
+    private func reaching<Value: Sendable>(
         for peer: PeerArgument, through adapter: Adapter, _ search: PeerSearch, _ what: String,
         _ body: @escaping @Sendable (PeerResolver) async throws -> Value
     ) async throws -> Value {
@@ -235,11 +235,11 @@ extension Session {
         }
     }
 
-    /// Why the device was not reached, as far as it can be heard.
+    /// Why the device was not reached, as far as its advertising shows it.
     private func notReached(_ peer: PeerArgument, _ resolver: PeerResolver) async -> Failure {
         if resolver.heard.unconnectable == nil, let value = peer.addressValue {
             let adapter = resolver.adapter
-            // A device that has just been asked in vain may still be heard.
+            // A device that has just been asked in vain may still advertise.
             try? await withDeadline(after: Self.lastLook) {
                 for try await discovery in adapter.scan(ScanRequest(isActive: false, allowsDuplicates: true))
                 where discovery.address?.value == value {
@@ -281,7 +281,7 @@ extension Session {
             do {
                 return try await resolver.adapter.connect(request)
             } catch BLEError.connectionFailed(.connectionFailedToBeEstablished) {
-                resolver.heard.noteLostLink()
+                resolver.heard.recordLostLink()
             }
             try await Task.sleep(for: .milliseconds(500))
         }

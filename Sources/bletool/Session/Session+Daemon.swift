@@ -1,6 +1,5 @@
 import BLE
 import BLEDaemonClient
-import BLETransport
 
 extension Session {
     /// The socket of the daemon that this command is for; `nil` if it is for a controller or a state folder of this

@@ -2,7 +2,7 @@ import BLE
 import BLEDaemonClient
 import BLEText
 
-/// What an operator asks of a daemon with several adapters: each of them has a socket of its own and is asked in turn.
+/// What an operator asks of a daemon with several adapters: each of them has its socket and is asked in turn.
 extension Session {
     /// The sockets of the adapters that an operator's command is for: those of the whole daemon, unless `-t` names one.
     func operatedSockets() throws -> [String] {
@@ -70,7 +70,7 @@ extension Session {
         _ = try await operate(.answerAlert(id, accepts: accepts), at: owners.first ?? sockets[0])
     }
 
-    /// Asks every adapter, if there are several: one alone needs no search.
+    /// Asks every adapter, if there are several: a single one needs no search.
     private func forEachAnswer(
         to request: DaemonOperator.Request, at sockets: [String], _ body: (DaemonOperator.Answer, String) -> Void
     ) async throws {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A thread of its own, for work that waits in the kernel.
+/// A separate thread for work that waits in the kernel.
 final class ThreadBody: Sendable {
     private let body: @Sendable () -> Void
 

@@ -110,7 +110,7 @@ actor GATTShell {
         if Task.isCancelled { return }
         if hasFailed {
             var failure = Failure("at least one command failed")
-            failure.isToldInOutput = true
+            failure.isInOutput = true
             throw failure
         }
     }
@@ -129,7 +129,7 @@ actor GATTShell {
         console.setInput(editor.shown(prompt: prompt, columns: TerminalMode.size.columns))
     }
 
-    /// The line stays where it was typed, and what follows stands below.
+    /// Leaves the typed line on the screen and continues below it.
     private func leaveLine(_ text: String) {
         console.setInput(nil)
         console.explain(prompt + text)

@@ -40,9 +40,9 @@ struct LineEditor {
             guard text.count < Self.lengthLimit else { break }
             text.insert(letter, at: cursor)
             cursor += 1
-        case .enter: return .line(take())
+        case .enter: return .line(removeLine())
         case .control("c"):
-            _ = take(keeps: false)
+            _ = removeLine(keeps: false)
             return .cancelled
         case .control("d") where text.isEmpty: return .end
         case .control("d"), .delete: if cursor < text.count { text.remove(at: cursor) }
@@ -68,7 +68,7 @@ struct LineEditor {
         return .edited
     }
 
-    private mutating func take(keeps: Bool = true) -> String {
+    private mutating func removeLine(keeps: Bool = true) -> String {
         let line = String(text)
         if keeps, !line.allSatisfy(\.isWhitespace), history.last != line {
             history.append(line)

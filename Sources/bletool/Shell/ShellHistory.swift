@@ -7,7 +7,7 @@ struct ShellHistory {
 
     let state: StateDirectory
 
-    /// What is kept; a place that cannot be read is no reason not to work.
+    /// Loads the saved history; returns an empty one if the file cannot be read.
     func load() -> [String] {
         do throws(StateFileError) {
             let folder = try SafeFolder(path: state.path, isMade: false)

@@ -13,7 +13,7 @@ struct KeyParser {
 
     /// Takes octets as they come.
     /// - Returns: the keys that are whole.
-    mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] {
+    mutating func parse(_ bytes: some Sequence<UInt8>) -> [Key] {
         pending += bytes
         var keys: [Key] = []
         while let (key, count) = next() {
@@ -23,7 +23,7 @@ struct KeyParser {
         return keys
     }
 
-    /// Nothing more came for a moment: an escape that stands alone is that key.
+    /// Nothing more came for a moment: a single escape is that key.
     mutating func settle() -> [Key] {
         defer { pending = [] }
         return pending.first == 0x1B ? [.escape] : []

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The keys that are pressed at the terminal, one after the other.
 final class Keyboard: Sendable {
-    /// How long the thread goes on unaware of its end, in milliseconds.
+    /// How often the thread checks whether it should stop, in milliseconds.
     private static let slice: Int32 = 100
     /// How long the rest of a key's sequence may take, in milliseconds.
     private static let escapeTime: Int32 = 30
@@ -38,7 +38,7 @@ final class Keyboard: Sendable {
             guard ready > 0, !TerminalMode.isPaused else { continue }
             let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {
-                parser.take(chunk[..<count]).forEach(take)
+                parser.parse(chunk[..<count]).forEach(take)
             } else if count == 0 || errno != EINTR && errno != EAGAIN {
                 return
             }

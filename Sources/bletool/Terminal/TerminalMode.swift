@@ -11,7 +11,7 @@ enum TerminalMode {
         var isPaused = false
     }
 
-    /// An object that holds the state, because a static `Mutex` must not: with `-O`, Swift 6.3.1 gives a static or
+    /// An object with the state, because a static `Mutex` must not: with `-O`, Swift 6.3.1 gives a static or
     /// global `Mutex` wrong first octets if its value contains a structure with a tuple, such as `termios`. Here
     /// `saved` was then not `nil`, and neither `begin` nor `end` did what it should. `Tools/Checks/mutexes` keeps this
     /// out of all sources.
@@ -48,7 +48,7 @@ enum TerminalMode {
     /// Takes single keys from now on, unseen.
     /// - Parameters:
     ///   - takesControlC: whether ^C is a key; else it is the signal that it was.
-    ///   - screen: whether to draw on a screen of its own, which is gone afterwards.
+    ///   - screen: whether to draw on the terminal's alternate screen, which is gone afterwards.
     static func begin(takesControlC: Bool, screen: Bool) {
         holder.state.withLock { state in
             guard state.saved == nil else { return }

@@ -1,7 +1,7 @@
 import BLE
 import BLEJSON
 
-/// Prints what a train brings, tells another device how to follow it, and responds in it.
+/// Prints the data of a train, transfers it to another device, and responds in it.
 struct TrainFollower {
     /// Another device that is to follow the train as well.
     struct Receiver: Sendable {
@@ -34,7 +34,7 @@ struct TrainFollower {
     private static let noteLimit = 64
 
     /// - Parameters:
-    ///   - receiver: told each time a train is found.
+    ///   - receiver: called each time a train is found.
     ///   - responder: `nil` for no responses.
     init(_ console: Console, printsOnlyChanges: Bool, receiver: Receiver? = nil, responder: Responder? = nil) {
         self.console = console
@@ -44,11 +44,11 @@ struct TrainFollower {
     }
 
     /// - Throws: the error of the first transfer.
-    mutating func take(_ event: TrainEvent) async throws {
+    mutating func handle(_ event: TrainEvent) async throws {
         switch event {
         case .synchronized(let information):
             wasHeard = true
-            tell(information)
+            print(information)
             checkResponses(to: information)
             try await transfer(information)
         case .lost(let address, let identifier):
@@ -61,9 +61,9 @@ struct TrainFollower {
         case .report(let report):
             // At once: the slots follow the packet closely.
             await respond(to: report)
-            // Without the numbers of its data, the controller cannot tell what is new.
+            // Without the numbers of its data, the controller cannot recognise what is new.
             guard isNew(report) else { return }
-            tell(report)
+            print(report)
             printedCount += 1
         }
     }
@@ -83,7 +83,7 @@ struct TrainFollower {
             silentTrains.remove(train)
         } else {
             silentTrains.insert(train)
-            noteOnce(
+            printOnce(
                 "the train of \(train.address.addressText) SID \(train.identifier) takes no responses: --respond has no "
                     + "effect on it")
         }
@@ -94,9 +94,9 @@ struct TrainFollower {
         do { try await receiver.transfer() } catch {
             // ^C, or the end of the time: the loop over the train ends with it.
             if Task.isCancelled { return }
-            // Once it was told, it follows by itself; it may have left long ago.
+            // After the first transfer it follows by itself; it may have left long ago.
             guard hasTransferred else { throw error }
-            noteOnce("\(receiver.name) was not told again: \((error as? BLEError)?.cause ?? "\(error)")")
+            printOnce("\(receiver.name) was not told again: \((error as? BLEError)?.cause ?? "\(error)")")
             return
         }
         hasTransferred = true
@@ -117,17 +117,17 @@ struct TrainFollower {
                 TrainResponse(toEvent: event, subevent: subevent, slot: slot.slot, data: slot.data))
         } catch {
             if Task.isCancelled { return }
-            noteOnce("a response was not sent: \(error)")
+            printOnce("a response was not sent: \(error)")
         }
     }
 
     /// A train may last for weeks: what is said of each packet would bury the rest.
-    private mutating func noteOnce(_ text: String) {
+    private mutating func printOnce(_ text: String) {
         guard notes.count < Self.noteLimit, notes.insert(text).inserted else { return }
         console.note(text)
     }
 
-    private func tell(_ information: TrainInformation) {
+    private func print(_ information: TrainInformation) {
         let interval = information.interval.milliseconds
         console.print(
             Self.object(
@@ -142,7 +142,7 @@ struct TrainFollower {
                 + (information.subevents.map { ", \($0.count) subevents" } ?? ""))
     }
 
-    private func tell(_ report: TrainReport) {
+    private func print(_ report: TrainReport) {
         let data = Hexadecimal.text(report.data)
         console.print(
             Self.object(

@@ -26,7 +26,7 @@ import Synchronization
     }
 
     private struct State {
-        /// When the session was told to end.
+        /// When the end of the session was requested.
         var stopped: ContinuousClock.Instant?
         var isStopped: Bool { stopped != nil }
         var isConnected = false
@@ -276,13 +276,13 @@ import Synchronization
                 return Int32(MOSQ_ERR_NO_CONN.rawValue)
             }
             // libmosquitto returns for keep-alive by itself; a new message wakes it. Before the broker has accepted the
-            // session, nothing tells it of the end.
+            // session, nothing reports the end to it.
             let result = unsafe mosquitto_loop(handle, isGreeted && stopped == nil ? 60_000 : 200, 1)
             if result != 0 { return result }
         }
     }
 
-    /// How long a session that was told to end may go on.
+    /// How long a session may go on after its end was requested.
     private static let farewell = Duration.seconds(3)
     private static let shortSession = Duration.seconds(10)
     /// From here on the pause is the longest.

@@ -20,7 +20,7 @@ struct HTTPSockets: ~Copyable {
 
     deinit { for descriptor in descriptors.values { close(descriptor) } }
 
-    mutating func takeRequests() -> [(HTTPConnections.ID, HTTPRequest)] {
+    mutating func drainRequests() -> [(HTTPConnections.ID, HTTPRequest)] {
         defer { requests = [] }
         return requests
     }
@@ -104,7 +104,7 @@ struct HTTPSockets: ~Copyable {
     }
 
     private mutating func perform() {
-        for action in connections.takeActions() {
+        for action in connections.drainActions() {
             switch action {
             case .request(let id, let request): requests.append((id, request))
             case .finishWriting(let id):

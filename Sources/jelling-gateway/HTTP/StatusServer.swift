@@ -70,7 +70,7 @@ final class StatusServer: Service {
         var waiting: [(id: HTTPConnections.ID, since: ContinuousClock.Instant)] = []
         while !isStopped {
             server.wait(listener, wakeUp, atMost: waiting.isEmpty ? nil : Self.refreshTime)
-            for (id, request) in server.takeRequests() {
+            for (id, request) in server.drainRequests() {
                 switch StatusRoute(request, hosts: hosts, token: token()) {
                 case .refused(let status): server.answer(HTTPAnswer(status), to: id)
                 case .health:

@@ -4,13 +4,13 @@ import Glibc
 import Logging
 import Synchronization
 
-/// Prints documents to standard output, one per line, on a thread of its own: a reader that does not read must not stop
+/// Prints documents to standard output, one per line, on a separate thread: a reader that does not read must not stop
 /// the gateway.
 final class DocumentPrinter: Sendable {
     private struct State {
         var accepted = 0
         var waiting = 0
-        var hasToldLoss = false
+        var hasReportedLoss = false
     }
 
     private let state = Mutex(State())
@@ -34,8 +34,8 @@ final class DocumentPrinter: Sendable {
         let (isPrinted, isLast, isFirstLoss) = state.withLock { state in
             if let limit, state.accepted >= limit { return (false, false, false) }
             if state.waiting >= Self.waitingLimit {
-                defer { state.hasToldLoss = true }
-                return (false, false, !state.hasToldLoss)
+                defer { state.hasReportedLoss = true }
+                return (false, false, !state.hasReportedLoss)
             }
             state.accepted += 1
             state.waiting += 1

@@ -48,7 +48,7 @@ extension Delivery: MQTTClient.Delegate {
             logger.warning(
                 "no session with \(client.settings.host):\(client.settings.port): \(ending.text); trying again")
         }
-        tell(consequence, client)
+        apply(consequence, client)
         if case .atFault(let message) = consequence, message.isRetained {
             state.withLock { $0.retained }?.settled(message, .refused)
         }
@@ -57,7 +57,7 @@ extension Delivery: MQTTClient.Delegate {
         if consequence != .none || client.limits != SessionLimits() { worker.async { self.renew(client) } }
     }
 
-    private func tell(_ consequence: Suspicion.Consequence, _ client: MQTTClient) {
+    private func apply(_ consequence: Suspicion.Consequence, _ client: MQTTClient) {
         switch consequence {
         case .none, .oneAtATime: break
         case .atFault(let message):
@@ -97,13 +97,13 @@ extension Delivery: MQTTClient.Delegate {
             guard let message = state.onTheWay.remove(number: number) else { return }
             answer = Answer(message: message, retained: state.retained)
             answer.showsWork = state.suspicion.acknowledged(message)
-            answer.isFirstRefusal = reason.verdict != .accepted && state.tells(reason)
+            answer.isFirstRefusal = reason.verdict != .accepted && state.reports(reason)
             state.count(message, reason, &answer)
         }
         if answer.showsWork { client.works() }
         if let message = answer.message, message.isRetained { answer.retained?.settled(message, answer.outcome) }
         if answer.isStatus { return statusWasRefused(client, reason) }
-        if answer.isFirstRefusal, let message = answer.message { tellRefusal(of: message, reason, answer) }
+        if answer.isFirstRefusal, let message = answer.message { reportRefusal(of: message, reason, answer) }
         schedule()
     }
 
@@ -117,7 +117,7 @@ extension Delivery: MQTTClient.Delegate {
         var isFirstRefusal = false
     }
 
-    private func tellRefusal(of message: QueuedMessage, _ reason: BrokerReason, _ answer: Answer) {
+    private func reportRefusal(of message: QueuedMessage, _ reason: BrokerReason, _ answer: Answer) {
         let consequence =
             answer.outcome == .postponed
             ? "it waits and is sent again, with a growing pause; so do others"
@@ -146,10 +146,10 @@ extension Delivery: MQTTClient.Delegate {
 
 extension Delivery.State {
     /// Whether a refusal is news: some brokers end the session with each.
-    fileprivate mutating func tells(_ reason: BrokerReason) -> Bool {
+    fileprivate mutating func reports(_ reason: BrokerReason) -> Bool {
         let now = Delivery.now
-        if let told = toldReasons[reason.code], now < told.advanced(by: .seconds(600)) { return false }
-        toldReasons[reason.code] = now
+        if let last = reportedReasons[reason.code], now < last.advanced(by: .seconds(600)) { return false }
+        reportedReasons[reason.code] = now
         return true
     }
 

@@ -5,7 +5,7 @@ import Dispatch
 /// What the worker does with the broker.
 extension Delivery {
     func send(_ own: inout Worker) {
-        takeRefused(&own)
+        putBackRefused(&own)
         while let room = room(), room > 0 {
             if own.window.isEmpty { readWindow(&own) }
             // What is in memory is newer than what a damaged file still has.
@@ -39,7 +39,7 @@ extension Delivery {
     }
 
     /// Puts messages back that the broker refused for the moment, each before the later ones of its topic.
-    private func takeRefused(_ own: inout Worker) {
+    private func putBackRefused(_ own: inout Worker) {
         let refused = state.withLock { state in
             defer { state.refusedAgain = [] }
             state.incoming.putBack(state.refusedAgain.filter { $0.id == nil })
@@ -111,8 +111,8 @@ extension Delivery {
     /// time.
     private func sendUnqueued() {
         let (messages, isNews) = state.withLock { state -> ([QueuedMessage], Bool) in
-            let isNews = state.loss == .untold
-            if isNews { state.loss = .told }
+            let isNews = state.loss == .unreported
+            if isNews { state.loss = .reported }
             guard let client = state.client else { return ([], isNews) }
             return (state.unqueued.take(max(0, client.settings.inFlightLimit - state.unwritten.count)), isNews)
         }
@@ -184,7 +184,7 @@ extension Delivery {
         case .some(.none): return false
         case .some(.some(let problem)):
             // The message would always fail, and must not block those after it.
-            if state.withLock({ $0.toldProblems.count < 100 && $0.toldProblems.insert("\(problem)").inserted }) {
+            if state.withLock({ $0.reportedProblems.count < 100 && $0.toldProblems.insert("\(problem)").inserted }) {
                 logger.error(
                     """
                     message of \(message.payload.count) octets for \(message.topic): \(problem); it was dropped; the next \

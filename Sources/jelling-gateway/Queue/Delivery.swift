@@ -49,7 +49,7 @@ final class Delivery: Sendable {
         var unqueued = WaitingMessages(countLimit: 1000, sizeLimit: 4 << 20)
         /// Messages with quality of service 0 that libmosquitto has not written yet, by its identifiers.
         var unwritten: [Int32: QueuedMessage] = [:]
-        /// Whether messages were dropped because the broker does not read: to be told, or told in this session.
+        /// Whether messages were dropped because the broker does not read: to be reported, or reported in this session.
         var loss = Loss.none
         var client: MQTTClient?
         var isConnected = false
@@ -63,16 +63,16 @@ final class Delivery: Sendable {
         var lastBrokerProblem: String?
         var retryIsScheduled = false
         var suspicion = Suspicion()
-        /// Problems with messages that have been told.
-        var toldProblems: Set<String> = []
+        /// Problems with messages that have been reported.
+        var reportedProblems: Set<String> = []
         /// When reasons of refusals were reported.
-        var toldReasons: [UInt8: Instant] = [:]
+        var reportedReasons: [UInt8: Instant] = [:]
         /// What the broker does not allow, as reported.
         var limitNotices: [String] = []
         weak var retained: (any RetainedSource)?
     }
 
-    enum Loss { case none, untold, told }
+    enum Loss { case none, unreported, reported }
 
     let state = Mutex(State())
     let worker = DispatchQueue(label: "delivery")
@@ -155,7 +155,7 @@ final class Delivery: Sendable {
             }
             let excess = state.unqueued.add(unqueued)
             state.counters.unsent += UInt64(excess)
-            if excess > 0, state.loss == .none { state.loss = .untold }
+            if excess > 0, state.loss == .none { state.loss = .unreported }
         }
         schedule()
     }

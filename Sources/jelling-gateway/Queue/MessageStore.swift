@@ -30,8 +30,8 @@ final class MessageStore {
     /// A file of this size shrinks when most of it is free, in octets.
     private static let shrinkSize = 1 << 20
 
-    /// Opens the queue; a file that is not a database, or is damaged, is moved aside, and what can be read of it is taken
-    /// over.
+    /// Opens the queue; a file that is not a database, or is damaged, is moved aside, and what can be read of it is
+    /// taken over.
     /// - Parameters:
     ///   - isDamaged: whether an earlier operation found that the file is damaged.
     ///   - known: messages of the file that have been read from it already.
@@ -56,7 +56,7 @@ final class MessageStore {
             rescue = try QueueRescue(path: path, isWhole: true)
             database = try Self.open(path, reserve, settings)
         }
-        rescue?.takeOver(into: database, known: known, end: end)
+        rescue?.copy(into: database, known: known, end: end)
         count = try database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM message") ?? 0 }
         self.rescue = rescue
         _ = reserve.take()
@@ -127,8 +127,8 @@ final class MessageStore {
         return database
     }
 
-    /// - Throws: `UnreadableRow` if texts would be read wrongly, or no message could be added any more; an error of SQLite
-    ///   if the file cannot be written.
+    /// - Throws: `UnreadableRow` if texts would be read wrongly, or no message could be added any more; an error of
+    ///   SQLite if the file cannot be written.
     private static func check(_ database: Database) throws {
         // Changes nothing.
         try database.execute(sql: "UPDATE message SET qos = qos WHERE id = 0")
@@ -179,8 +179,8 @@ final class MessageStore {
         return Outcome(messages: outcome.messages, dropped: outcome.dropped + droppedInSteps)
     }
 
-    /// Removes the oldest messages where the disk has no room for these. One transaction for all of them would need more
-    /// room for its log than there is.
+    /// Removes the oldest messages where the disk has no room for these. One transaction for all of them would need
+    /// more room for its log than there is.
     private func dropInSteps(for messages: [QueuedMessage]) throws {
         while count > 0, try !hasRoom(for: messages) {
             let dropped = try database.write { try drop(min(count, Self.tightStep), $0) }

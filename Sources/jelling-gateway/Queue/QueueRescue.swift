@@ -49,7 +49,7 @@ struct QueueRescue {
     /// - Parameters:
     ///   - known: messages that have been read from the file already, whatever is wrong with it now.
     ///   - end: new messages have positions after this one.
-    mutating func takeOver(into new: DatabaseQueue, known: [QueuedMessage], end: Int64) {
+    mutating func copy(into new: DatabaseQueue, known: [QueuedMessage], end: Int64) {
         do {
             var configuration = Configuration()
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
@@ -58,8 +58,8 @@ struct QueueRescue {
                 // Otherwise topics would be others.
                 guard try String.fetchOne(database, sql: "PRAGMA encoding") == "UTF-8" else { throw UnreadableRow() }
                 // From both ends to the first page that cannot be read.
-                let last = try takeOver(from: database, into: new, isForward: true, until: 0)
-                if !isWhole { _ = try takeOver(from: database, into: new, isForward: false, until: last) }
+                let last = try copy(from: database, into: new, isForward: true, until: 0)
+                if !isWhole { _ = try copy(from: database, into: new, isForward: false, until: last) }
             }
         } catch {
             isWhole = false
@@ -82,7 +82,7 @@ struct QueueRescue {
 
     /// - Returns: the last position that was read.
     /// - Throws: an error of the new file.
-    private mutating func takeOver(
+    private mutating func copy(
         from old: Database, into new: DatabaseQueue, isForward: Bool, until end: Int64
     ) throws -> Int64 {
         var last: Int64 = isForward ? 0 : .max

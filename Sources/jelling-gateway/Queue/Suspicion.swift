@@ -29,7 +29,7 @@ struct Suspicion {
     private var sessions = 0
     /// How many messages are still sent one at a time.
     private var suspects = 0
-    /// The message that is on the way alone.
+    /// The only message that is on the way.
     private var current: QueuedMessage?
     /// The number of sessions that ended at the first message for a topic.
     private var ends: [String: Int] = [:]

@@ -94,7 +94,7 @@ final class AdapterRunner: Sendable {
         let scan = adapter.scan(ScanRequest(isActive: !settings.isPassive, allowsDuplicates: true))
         let watch = Task { await self.watch(adapter) }
         do {
-            for try await discovery in scan { core.hear(discovery, adapter: index) }
+            for try await discovery in scan { core.receive(discovery, adapter: index) }
             if !Task.isCancelled, state.withLock({ $0.problem }) == nil { failed("the scan ended") }
         } catch {
             failed("\(error)")

@@ -11,7 +11,7 @@ final class GatewayCore: Sendable {
         var gateway: Gateway
         var armed: Instant?
         var adapters: [String] = []
-        var hasToldLimit = false
+        var hasReportedLimit = false
         /// The quality of service of documents.
         var quality: @Sendable () -> Int = { 1 }
         /// Called when `statements` may have something.
@@ -51,10 +51,10 @@ final class GatewayCore: Sendable {
         }
     }
 
-    func hear(_ discovery: Discovery, adapter: Int) {
+    func receive(_ discovery: Discovery, adapter: Int) {
         let now = Self.now
         let unix = Int64(EventLoop.unixMicroseconds) - (now.microseconds - discovery.time.microseconds)
-        change { $0.hear(Sighting(discovery, adapter: adapter), at: now, unix: unix) }
+        change { $0.receive(Sighting(discovery, adapter: adapter), at: now, unix: unix) }
     }
 
     func configure(_ configuration: GatewayConfiguration) { change { $0.configure(configuration) } }
@@ -80,8 +80,8 @@ final class GatewayCore: Sendable {
     var counters: GatewayCounters { state.withLock { $0.gateway.counters } }
     var deviceCount: Int { state.withLock { $0.gateway.deviceCount } }
 
-    private func tellLimit(_ state: inout State) {
-        state.hasToldLimit = true
+    private func reportLimit(_ state: inout State) {
+        state.hasReportedLimit = true
         let limit = state.gateway.configuration.homeAssistant?.deviceLimit ?? 0
         logger.warning(
             """
@@ -93,9 +93,9 @@ final class GatewayCore: Sendable {
     func change(_ body: (inout Gateway) -> Void) {
         let deadline = state.withLock { state -> Instant? in
             body(&state.gateway)
-            if !state.hasToldLimit, state.gateway.counters.unannouncedDocuments > 0 { tellLimit(&state) }
-            for notice in state.gateway.takeNotices() { logger.warning("\(notice)") }
-            let messages = state.gateway.takeMessages()
+            if !state.hasReportedLimit, state.gateway.counters.unannouncedDocuments > 0 { reportLimit(&state) }
+            for notice in state.gateway.drainNotices() { logger.warning("\(notice)") }
+            let messages = state.gateway.drainMessages()
             if !messages.isEmpty { deliver(messages) }
             if state.gateway.hasStatements { state.wake?() }
             guard let next = state.gateway.nextDeadline, state.armed.map({ next < $0 }) ?? true else { return nil }

@@ -27,7 +27,7 @@ extension GatewayCore: RetainedSource {
 
     func statements(limit: Int, mayBeSent: (String) -> Bool) -> [QueuedMessage] {
         state.withLock { state in
-            state.gateway.takeStatements(limit: limit, mayBeSent: mayBeSent).map { message in
+            state.gateway.nextStatements(limit: limit, mayBeSent: mayBeSent).map { message in
                 var queued = QueuedMessage(message, qualityOfService: state.quality())
                 queued.isStatement = true
                 return queued
@@ -44,13 +44,13 @@ extension GatewayCore: RetainedSource {
         state.withLock { ($0.gateway.retainedCount, $0.gateway.withdrawnCount) }
     }
 
-    func takeRetainedChanges() -> RetainedRecord { state.withLock { $0.gateway.takeRetainedChanges() } }
+    func drainRetainedChanges() -> RetainedRecord { state.withLock { $0.gateway.drainRetainedChanges() } }
 
     /// Everything, for a new file: changes are collected from here on.
-    func takeRetainedRecord() -> RetainedRecord {
+    func drainRetainedRecord() -> RetainedRecord {
         state.withLock { state in
             state.gateway.collectsRetainedChanges(true)
-            _ = state.gateway.takeRetainedChanges()
+            _ = state.gateway.drainRetainedChanges()
             return state.gateway.retainedRecord
         }
     }

@@ -5,8 +5,8 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Keeps what is retained at the broker in a file, so that it is removed or stated again after a restart, too. While the
-/// file cannot be written, it is known in memory only.
+/// Keeps what is retained at the broker in a file, so that it is removed or stated again after a restart, too. While
+/// the file cannot be written, it is known in memory only.
 final class RetainedService: Service {
     private let folder: String
     private let core: GatewayCore
@@ -84,7 +84,7 @@ final class RetainedService: Service {
                 guard isTime || isRenamed else { return }
                 try writeWhole(gateway)
             } else {
-                let changes = core.takeRetainedChanges()
+                let changes = core.drainRetainedChanges()
                 if changes.isEmpty { return }
                 try state.withLock { try $0.store?.write(changes, isWhole: false) }
             }
@@ -102,7 +102,7 @@ final class RetainedService: Service {
             return state.gateway
         }
         let store = try open(gateway)
-        try store.write(core.takeRetainedRecord(), isWhole: true)
+        try store.write(core.drainRetainedRecord(), isWhole: true)
         state.withLock { state in
             state.store = store
             state.gateway = gateway

@@ -194,7 +194,8 @@ final class GatewayProgram: Sendable {
     /// - Parameter isAsked: whether somebody waits for an answer, also if nothing has changed.
     private func reload(isAsked: Bool) async {
         var (new, review) = source.readAll()
-        // Without a broker the program would not have started: a file that is empty, or was cut, is no change of settings.
+        // Without a broker the program would not have started: a file that is empty, or was cut, is no change of
+        // settings.
         if new.broker == nil, started.broker != nil { review.add("mqtt", "no broker; add ‘mqtt’ with ‘url’") }
         // Without a broker at the start there is none until a restart.
         let changesBroker = new.broker != nil && started.broker == nil
@@ -206,7 +207,7 @@ final class GatewayProgram: Sendable {
             return logger.error("the settings stay as they were")
         }
         let old = settings.withLock { $0 }
-        tellRestart(new, changesBroker: changesBroker)
+        reportRestart(new, changesBroker: changesBroker)
         guard new != old else {
             if isAsked { logger.info("the settings were loaded again; none has changed") }
             return
@@ -231,7 +232,7 @@ final class GatewayProgram: Sendable {
     }
 
     /// Names the settings that are not those of the start and need a restart.
-    private func tellRestart(_ new: GatewaySettings, changesBroker: Bool) {
+    private func reportRestart(_ new: GatewaySettings, changesBroker: Bool) {
         if changesBroker {
             logger.warning("a broker cannot be added while the gateway runs; ‘mqtt’ needs a restart")
         }

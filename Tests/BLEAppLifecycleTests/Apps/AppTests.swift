@@ -62,12 +62,12 @@ struct AppTests {
     }
 
     @Test("events of a role reach an app in the foreground, and in the background if it runs and declared the mode")
-    mutating func hears() {
+    mutating func receives() {
         app.launched(foreground: 1, at: .zero)
-        #expect(app.hears(.central) && app.hears(.peripheral))
+        #expect(app.receives(.central) && app.receives(.peripheral))
         app.enterBackground(until: Self.at(10))
-        #expect(app.hears(.central) && !app.hears(.peripheral))
+        #expect(app.receives(.central) && !app.receives(.peripheral))
         app.freeze(at: Self.at(10), settings)
-        #expect(!app.hears(.central) && app.hasProcess && !app.runs)
+        #expect(!app.receives(.central) && app.hasProcess && !app.runs)
     }
 }

@@ -9,9 +9,9 @@ struct CentralManagerTests {
     private var alone = Alone()
     private var manager = CentralManager(client: Alone.client, app: Alone.app)
 
-    private mutating func ask(_ request: CentralManagerRequest, _ standing: Standing = Alone.foreground) {
+    private mutating func ask(_ request: CentralManagerRequest, _ permissions: ManagerPermissions = Alone.foreground) {
         manager.perform(
-            request, of: CentralManager.KnownPeer(address: Alone.address, name: "Belt"), standing, at: .zero,
+            request, of: CentralManager.KnownPeer(address: Alone.address, name: "Belt"), permissions,
             into: &alone.effects)
     }
 
@@ -23,13 +23,13 @@ struct CentralManagerTests {
             return
         }
         #expect(first.allowsDuplicates && !first.isInBackground)
-        manager.converge(Alone.background, at: .zero, into: &alone.effects)
+        manager.converge(Alone.background, into: &alone.effects)
         guard case .radio(.changeScan(_, let second))? = alone.wanted().commands.first else {
             Issue.record("the scan is not changed")
             return
         }
         #expect(!second.allowsDuplicates && second.isInBackground)
-        manager.converge(Alone.off, at: .zero, into: &alone.effects)
+        manager.converge(Alone.off, into: &alone.effects)
         guard case .cancel? = alone.wanted().commands.first else {
             Issue.record("the scan goes on")
             return
@@ -54,7 +54,7 @@ struct CentralManagerTests {
         ask(.connect(Alone.peer, ConnectOptions()), Alone.off)
         let wanted = alone.wanted()
         #expect(wanted.logs.isEmpty && wanted.commands.isEmpty)
-        manager.converge(Alone.foreground, at: .zero, into: &alone.effects)
+        manager.converge(Alone.foreground, into: &alone.effects)
         guard case .radio(.connect(let request))? = alone.wanted().commands.first else {
             Issue.record("no connection attempt")
             return
@@ -80,14 +80,15 @@ struct CentralManagerTests {
         ask(.connect(Alone.peer, ConnectOptions()))
         var wanted = alone.wanted()
         manager.connectionFailed(
-            Alone.peer, wanted.tokens[0], .connectionFailed(.connectionFailedToBeEstablished), at: .zero,
+            Alone.peer, wanted.tokens[0], .connectionFailed(.connectionFailedToBeEstablished),
             into: &alone.effects)
         let due = Instant(microseconds: 500_000)
         #expect(manager.nextDeadline == due && alone.wanted().events.isEmpty)
-        manager.converge(Alone.foreground, at: due, into: &alone.effects)
+        alone.effects.now = due
+        manager.converge(Alone.foreground, into: &alone.effects)
         wanted = alone.wanted()
         #expect(wanted.commands == [.radio(.connect(ConnectRequest(peer: Alone.address)))])
-        manager.connectionFailed(Alone.peer, wanted.tokens[0], .limitReached, at: due, into: &alone.effects)
+        manager.connectionFailed(Alone.peer, wanted.tokens[0], .limitReached, into: &alone.effects)
         #expect(alone.wanted().events == [.connectionFailed(Alone.peer, .coreBluetooth(.connectionLimitReached))])
         #expect(manager.peripherals.isEmpty)
     }
@@ -99,7 +100,7 @@ struct CentralManagerTests {
         manager.connected(Alone.link(), name: nil, Alone.foreground, into: &alone.effects)
         _ = alone.wanted()
         manager.lost(
-            Alone.link, .controller(.connectionTimeout), Alone.foreground, at: .zero, into: &alone.effects)
+            Alone.link, .controller(.connectionTimeout), Alone.foreground, into: &alone.effects)
         let wanted = alone.wanted()
         #expect(
             wanted.events
@@ -110,8 +111,8 @@ struct CentralManagerTests {
         #expect(wanted.commands == [.radio(.connect(ConnectRequest(peer: Alone.address)))])
         manager.connected(Alone.link(), name: nil, Alone.foreground, into: &alone.effects)
         _ = alone.wanted()
-        let preserved = Standing(state: .resetting, place: .preserved)
-        manager.lost(Alone.link, .controllerLost, preserved, at: .zero, into: &alone.effects)
+        let preserved = ManagerPermissions(state: .resetting, place: .preserved)
+        manager.lost(Alone.link, .controllerLost, preserved, into: &alone.effects)
         #expect(alone.wanted().events.isEmpty)
         #expect(manager.peripherals[Alone.peer]?.state == .connecting(nil, notBefore: nil))
     }

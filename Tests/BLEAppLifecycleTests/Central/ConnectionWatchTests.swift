@@ -128,9 +128,9 @@ struct ConnectionWatchTests {
     func claimedServices() {
         var links = SharedLinks()
         var effects = ManagerEffects()
-        links.note(Alone.link(), watched: nil, into: &effects)
+        links.record(Alone.link(), watched: nil, into: &effects)
         for round in 0..<20 as Range<UInt16> {
-            links.noteServices(services(100 * round..<100 * round + 100), on: Alone.link)
+            links.recordServices(services(100 * round..<100 * round + 100), on: Alone.link)
         }
         #expect(links[Alone.link]?.services.count == SharedLinks.serviceLimit)
         #expect(links[Alone.link]?.services.isSuperset(of: services(0..<1000)) == true)

@@ -8,7 +8,7 @@ import Testing
 struct LatestReportTests {
     private func report(_ advertisement: [UInt8]) -> LatestReport {
         var report = LatestReport()
-        _ = report.take(
+        _ = report.update(
             Discovery(
                 scan: OperationID(rawValue: 1), client: ClientID(rawValue: 1), address: Alone.address, rssi: -50,
                 isConnectable: true, isScannable: false, advertisement: advertisement, scanResponse: [], txPower: nil,

@@ -39,12 +39,13 @@ struct PeripheralSessionTests {
     mutating func delay() {
         let due = Instant(microseconds: 1000)
         session.wait(until: due)
-        session.converge(isOn: true, at: .zero, into: &alone.effects)
+        session.converge(isOn: true, into: &alone.effects)
         #expect(alone.wanted().commands.isEmpty && session.startDeadline == due)
-        session.converge(isOn: true, at: due, into: &alone.effects)
-        session.converge(isOn: true, at: due, into: &alone.effects)
+        alone.effects.now = due
+        session.converge(isOn: true, into: &alone.effects)
+        session.converge(isOn: true, into: &alone.effects)
         #expect(alone.wanted().commands == [.radio(.connect(ConnectRequest(peer: Alone.address)))])
-        session.converge(isOn: false, at: due, into: &alone.effects)
+        session.converge(isOn: false, into: &alone.effects)
         #expect(alone.wanted().commands.count == 1)
         #expect(session.state == .connecting(nil, notBefore: nil))
     }

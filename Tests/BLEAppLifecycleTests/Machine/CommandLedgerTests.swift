@@ -15,8 +15,8 @@ struct CommandLedgerTests {
         let operation = OperationID(rawValue: 5)
         #expect(ledger.name(token, operation)?.purpose == .scan(client))
         #expect(ledger.knows(operation) && ledger.operation(of: token) == operation)
-        #expect(ledger.take(operation)?.token == token)
-        #expect(ledger.take(operation) == nil && !ledger.knows(operation))
+        #expect(ledger.remove(operation)?.token == token)
+        #expect(ledger.remove(operation) == nil && !ledger.knows(operation))
     }
 
     @Test("a command cancelled before the engine has assigned its identifier ends as soon as it has one")
@@ -27,7 +27,7 @@ struct CommandLedgerTests {
         #expect(ledger.name(early, OperationID(rawValue: 1))?.isCancelled == true)
         #expect(ledger.name(late, OperationID(rawValue: 2))?.isCancelled == false)
         #expect(ledger.cancel(late) == OperationID(rawValue: 2))
-        #expect(ledger.take(OperationID(rawValue: 2))?.purpose == Purpose.none)
+        #expect(ledger.remove(OperationID(rawValue: 2))?.purpose == Purpose.none)
     }
 
     @Test("only the requests of one manager to one peripheral are forgotten")
@@ -37,8 +37,8 @@ struct CommandLedgerTests {
         let tokens = peers.map { ledger.add(.peripheral(client, $0, .readRSSI)) }
         for (number, token) in tokens.enumerated() { _ = ledger.name(token, OperationID(rawValue: UInt64(number))) }
         ledger.forget(client, on: peers[0])
-        #expect(ledger.take(OperationID(rawValue: 0))?.purpose == Purpose.none)
-        #expect(ledger.take(OperationID(rawValue: 1))?.purpose == .peripheral(client, peers[1], .readRSSI))
+        #expect(ledger.remove(OperationID(rawValue: 0))?.purpose == Purpose.none)
+        #expect(ledger.remove(OperationID(rawValue: 1))?.purpose == .peripheral(client, peers[1], .readRSSI))
     }
 
     @Test("the octets of a client's commands count until each has ended, also of those that nobody waits for any more")
@@ -50,11 +50,11 @@ struct CommandLedgerTests {
         for (number, token) in tokens.enumerated() { _ = ledger.name(token, OperationID(rawValue: UInt64(number))) }
         #expect(ledger.octets(of: client) == 500 && ledger.octets(of: other) == 7)
         ledger.forget(client)
-        _ = ledger.take(OperationID(rawValue: 0))
+        _ = ledger.remove(OperationID(rawValue: 0))
         #expect(ledger.octets(of: client) == 200)
-        _ = ledger.take(OperationID(rawValue: 0))
-        _ = ledger.take(OperationID(rawValue: 1))
-        _ = ledger.take(OperationID(rawValue: 2))
+        _ = ledger.remove(OperationID(rawValue: 0))
+        _ = ledger.remove(OperationID(rawValue: 1))
+        _ = ledger.remove(OperationID(rawValue: 2))
         #expect(ledger.octets(of: client) == 0 && ledger.octets(of: other) == 7)
     }
 }

@@ -59,7 +59,7 @@ struct IdentityMapTests {
         #expect(forget(&map).isEmpty)
         // 0 is seen again, an app uses 1, and 2 may not be forgotten.
         #expect(map.use(Self.address(0), app: 0) == Self.identifier(0))
-        #expect(map.keep(Self.identifier(11), app: 1) && !map.keep(Self.identifier(11), app: 1))
+        #expect(map.retain(Self.identifier(11), app: 1) && !map.retain(Self.identifier(11), app: 1))
         for number in 16..<19 {
             map.insert(Self.identifier(10 * number), Self.address(number), app: 0, isKept: false)
         }

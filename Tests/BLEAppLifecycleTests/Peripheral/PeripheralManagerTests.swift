@@ -10,8 +10,9 @@ struct PeripheralManagerTests {
     private var manager = PeripheralManager(client: Alone.client, app: Alone.app)
     private let central = CentralDescription(identifier: Alone.peer, maximumUpdateLength: 20)
 
-    private mutating func ask(_ request: PeripheralManagerRequest, _ standing: Standing = Alone.foreground) {
-        manager.perform(request, to: nil, standing, into: &alone.effects)
+    private mutating func ask(_ request: PeripheralManagerRequest, _ permissions: ManagerPermissions = Alone.foreground)
+    {
+        manager.perform(request, to: nil, permissions, into: &alone.effects)
     }
 
     private static func service(_ number: UInt32, including others: [UInt32] = []) -> LocalService {
@@ -90,15 +91,16 @@ struct PeripheralManagerTests {
                 == [.advertisingStarted(nil), .advertisingStarted(.coreBluetooth(.alreadyAdvertising))])
         ask(.stopAdvertising)
         _ = alone.wanted()
-        var standing = Alone.foreground
-        standing.isAdvertising = true
-        ask(.startAdvertising(content), standing)
+        var permissions = Alone.foreground
+        permissions.isAdvertising = true
+        ask(.startAdvertising(content), permissions)
         #expect(alone.wanted().events == [.advertisingStarted(nil)])
     }
 
     @Test("without the background mode its services are closed while its app is in the background")
     mutating func disabled() {
-        manager.converge(Standing(state: .poweredOn, place: .background(hasMode: false)), into: &alone.effects)
+        manager.converge(
+            ManagerPermissions(state: .poweredOn, place: .background(hasMode: false)), into: &alone.effects)
         #expect(alone.wanted().commands == [.server(.disableServices(.unlikelyError))])
         manager.converge(Alone.foreground, into: &alone.effects)
         manager.converge(Alone.foreground, into: &alone.effects)

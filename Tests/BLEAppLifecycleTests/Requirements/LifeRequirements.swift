@@ -6,7 +6,7 @@ import Testing
 
 @testable import BLEAppLifecycle
 
-/// Requirements on processes, queues and standing that no scenario shows whole (SPEC 1.5 to 1.8).
+/// Requirements on processes, queues and permissions that no scenario shows whole (SPEC 1.5 to 1.8).
 @Suite("Requirements: life")
 struct LifeRequirements {
     let world = World()

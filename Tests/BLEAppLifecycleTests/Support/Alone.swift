@@ -14,9 +14,9 @@ struct Alone {
     var effects = ManagerEffects()
     private var lastOperation: UInt64 = 0
 
-    static let foreground = Standing(state: .poweredOn, place: .foreground)
-    static let background = Standing(state: .poweredOn, place: .background(hasMode: true))
-    static let off = Standing(state: .poweredOff, place: .foreground)
+    static let foreground = ManagerPermissions(state: .poweredOn, place: .foreground)
+    static let background = ManagerPermissions(state: .poweredOn, place: .background(hasMode: true))
+    static let off = ManagerPermissions(state: .poweredOff, place: .foreground)
 
     static func link(_ link: LinkID = link, to address: DeviceAddress = address) -> LinkInformation {
         LinkInformation(
@@ -40,7 +40,7 @@ struct Alone {
         }
         while let effect = effects.next() {
             switch effect {
-            case .tell(let event, _): result.events.append(event)
+            case .deliver(let event, _): result.events.append(event)
             case .log(let message, _): result.logs.append(message)
             }
         }

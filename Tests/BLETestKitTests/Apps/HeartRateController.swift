@@ -6,7 +6,7 @@ import Foundation
 
 /// An app as somebody would write it for a phone, on Core Bluetooth, without a line about tests.
 final class HeartRateController: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // @unchecked Sendable holds because everything happens on `queue`.
+    // @unchecked Sendable is safe because everything happens on `queue`.
     let queue = DispatchQueue(label: "heart rate")
     private var manager: CBCentralManager!
     private var belt: CBPeripheral?

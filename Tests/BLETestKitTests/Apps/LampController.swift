@@ -3,7 +3,7 @@ import Foundation
 
 /// A device as somebody would write it on Core Bluetooth: a lamp that is switched by a characteristic.
 final class LampController: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // @unchecked Sendable holds because everything happens on `queue`.
+    // @unchecked Sendable is safe because everything happens on `queue`.
     private let queue = DispatchQueue(label: "lamp")
     private var manager: CBPeripheralManager!
     private var isOn = false

@@ -195,26 +195,4 @@ struct StreamTransportTests {
             pair.closePeer()
         }
     }
-
-    @Test("a tap sees every packet with its direction, before it goes on")
-    func tap() async throws {
-        try await withLoop { loop in
-            let pair = SocketPair()
-            let seen = Tapped()
-            let user = TransportUser(loop: loop)
-            try await user.start(tapped(pair.transport(), by: seen))
-            try await user.send([Sample.reset])
-            pair.write(Sample.commandComplete)
-            #expect(await user.nextEvents(1) == [.packet(Sample.commandComplete)])
-            try await user.close()
-            #expect(await user.eventsUntilClosed() == [.closed(nil)])
-            #expect(seen.packets == [Sample.reset, Sample.commandComplete])
-            #expect(seen.directions == [.hostToController, .controllerToHost])
-            pair.closePeer()
-        }
-    }
-
-    private func tapped(_ transport: sending StreamTransport, by seen: Tapped) -> sending TappedTransport {
-        TappedTransport(transport) { direction, packet, _ in seen.add(direction, packet.copied()) }
-    }
 }

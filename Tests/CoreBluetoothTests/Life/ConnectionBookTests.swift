@@ -10,21 +10,21 @@ final class ConnectionBookTests {
     private let other = PeerIdentifier(high: 1, low: 2)
 
     private func ask(_ request: CentralManagerRequest, isAway: Bool = false) {
-        book.note(request, isAway: isAway)
+        book.record(request, isAway: isAway)
     }
 
     private func requests(in state: ManagerState) -> [CentralManagerRequest] { book.requests(in: state) }
     private func lose(microseconds: Int64) -> [ClientEvent] { book.lose(microseconds: microseconds) }
-    private func note(_ event: ClientEvent) -> Bool { book.note(event) }
+    private func note(_ event: ClientEvent) -> Bool { book.record(event) }
 
     private func connected(_ peer: PeerIdentifier) -> Bool {
-        book.note(
+        book.record(
             .connected(
                 PeripheralDescription(identifier: peer, state: .connected), maximumWriteLength: WriteLimits()))
     }
 
     private func ended(_ peer: PeerIdentifier, isReconnecting: Bool = false) {
-        _ = book.note(.disconnected(peer, nil, microseconds: 0, isReconnecting: isReconnecting))
+        _ = book.record(.disconnected(peer, nil, microseconds: 0, isReconnecting: isReconnecting))
     }
 
     private func end(_ peer: PeerIdentifier, isReconnecting: Bool = false) -> ClientEvent {

@@ -22,7 +22,7 @@ protocol LifeOwner: AnyObject, Sendable {
 
 /// The engine is in the process of the app.
 final class OwnEngine: LifeOwner, @unchecked Sendable {
-    // @unchecked Sendable holds because one test calls this, one thing after the other.
+    // @unchecked Sendable is safe because one test calls this, one thing after the other.
     private let stage: Stage
     private let modes: [String]
     private var system: LocalSystem?
@@ -60,10 +60,10 @@ final class OwnEngine: LifeOwner, @unchecked Sendable {
     }
 }
 
-/// `bled` has it. The app is installed, so that it may be preserved; its process is that of the tests, which `bled` does
-/// not stop.
+/// `bled` has it. The app is installed, so that it may be preserved; its process is that of the tests, which `bled`
+/// does not stop.
 final class SharedEngine: LifeOwner, @unchecked Sendable {
-    // @unchecked Sendable holds because the daemon is touched on the loop's thread alone, and the rest by one test.
+    // @unchecked Sendable is safe because the daemon is touched only on the loop's thread, and the rest by one test.
     private static let app = AppID(rawValue: "org.example.life")
 
     private let stage: Stage

@@ -35,7 +35,7 @@ struct LifeTests {
 
 /// One row in one owner.
 final class LifePlay: @unchecked Sendable {
-    // @unchecked Sendable holds because one test calls this, one thing after the other.
+    // @unchecked Sendable is safe because one test calls this, one thing after the other.
     private static let measurement = BluetoothUUID(UInt16(0x2A37))
 
     private let row: LifeRow

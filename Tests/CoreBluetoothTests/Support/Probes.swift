@@ -8,7 +8,7 @@ import Testing
 
 /// A delegate that writes down every call, on a queue of its own.
 class Probe: NSObject, @unchecked Sendable {
-    // @unchecked Sendable holds because everything but the lines is touched on `queue` alone, the lines under a lock.
+    // @unchecked Sendable is safe because everything but the lines is touched on `queue` alone, the lines under a lock.
     let queue = DispatchQueue(label: "probe")
     private let written = Locked<[String]>([])
     private let ownQueue = DispatchSpecificKey<Bool>()

@@ -6,7 +6,7 @@ import Foundation
 
 /// A system that writes down what managers ask for and tells them what a test wants, with no engine behind it.
 final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
-    // @unchecked Sendable holds because everything that changes is under a lock.
+    // @unchecked Sendable is safe because everything that changes is under a lock.
     private struct State {
         var requests: [ClientRequest] = []
         var deliver: [@Sendable (ClientEvent) -> Void] = []
@@ -37,7 +37,7 @@ final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
     var logs: [String] { state.with { $0.logs } }
 
     /// Tells the manager that was made last.
-    func tell(_ event: ClientEvent) { state.with { $0.deliver.last }?(event) }
+    func deliver(_ event: ClientEvent) { state.with { $0.deliver.last }?(event) }
 
     func answer(_ answer: @escaping @Sendable (ClientRequest) -> ClientEvent?) { state.with { $0.answer = answer } }
 

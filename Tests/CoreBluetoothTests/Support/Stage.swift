@@ -11,7 +11,7 @@ import Foundation
 
 /// One virtual air on one thread, on which any number of apps run, each with a controller of its own.
 final class Stage: @unchecked Sendable {
-    // @unchecked Sendable holds because air and transports are touched on the loop's thread alone.
+    // @unchecked Sendable is safe because air and transports are touched only on the loop's thread.
     let loop: EventLoop
     private let air: SimulatedAir
     private var transports: [StageTransport] = []

@@ -16,9 +16,9 @@ struct CaptureReading: ~Copyable {
 
     var format: CaptureFormat { reader.format }
     var recordCount: UInt64 { reader.recordCount }
-    /// Whether the file holds records of the Linux monitor.
+    /// Whether the file contains records of the Linux monitor.
     var holdsMonitorRecords: Bool { reader.holdsMonitorRecords }
-    /// Records of a pcapng file that hold no HCI packet.
+    /// Records of a pcapng file that contain no HCI packet.
     var foreignRecordCount: UInt64 { reader.foreignRecordCount }
 
     /// - Parameter path: `-` is standard input.
@@ -60,12 +60,12 @@ struct CaptureReading: ~Copyable {
         while true {
             var ownError: (any Error)?
             do throws(CaptureError) {
-                guard let record = try reader.next() else { return noteOmission() }
+                guard let record = try reader.next() else { return printOmission() }
                 do { try body(record) } catch { ownError = error }
             } catch {
                 if case .cannotRead(SystemError(number: ECANCELED)) = error.reason { throw Failure.interrupted }
-                note(error)
-                if error.isFinal { return noteOmission() }
+                record(error)
+                if error.isFinal { return printOmission() }
             }
             if let ownError { throw ownError }
             countdown -= 1
@@ -89,7 +89,7 @@ struct CaptureReading: ~Copyable {
         if let damage { throw Failure(damage, code: .fileDamaged) }
     }
 
-    private mutating func note(_ error: CaptureError) {
+    private mutating func record(_ error: CaptureError) {
         errorCount += 1
         if firstError == nil {
             firstError = error
@@ -98,7 +98,7 @@ struct CaptureReading: ~Copyable {
         }
     }
 
-    private func noteOmission() {
+    private func printOmission() {
         if let omission = reader.omission { console.note("\(path): \(omission)") }
     }
 

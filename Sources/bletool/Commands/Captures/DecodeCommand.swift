@@ -1,8 +1,6 @@
 import ArgumentParser
-import BLECapture
 import BLEDecoder
 import BLEJSON
-import BLEPackets
 import BLEStateFiles
 import Glibc
 
@@ -29,9 +27,7 @@ struct DecodeCommand: ToolCommand {
     var summary = false
 
     @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "Write an HTML page with a timeline and a message-sequence chart of each connection.", valueName: "file"),
+        "Write an HTML page with a timeline and a message-sequence chart of each connection.", "file",
         completion: .file(extensions: ["html"]))
     var html: String?
 
@@ -62,7 +58,7 @@ struct DecodeCommand: ToolCommand {
             }
             if let damage, console.isJSON {
                 var failure = Failure(damage, code: .fileDamaged)
-                failure.isToldInOutput = true
+                failure.isInOutput = true
                 throw failure
             }
         } else if let html {
@@ -80,7 +76,7 @@ struct DecodeCommand: ToolCommand {
                     if console.outputHasEnded { throw OutputEnded() }
                 }
             } catch is OutputEnded {
-                // Who reads, such as `head`, has seen enough.
+                // The reader, such as `head`, has seen enough.
                 return
             } catch {
                 // Interrupted: what has been decoded so far is shown.

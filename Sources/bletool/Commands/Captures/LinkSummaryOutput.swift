@@ -5,7 +5,7 @@ import BLEText
 
 /// Connections of a capture, as `summary` and `decode --summary` print them.
 enum LinkSummaryOutput {
-    /// Connections that are listed for people by `decode --summary`.
+    /// Connections that the text of `decode --summary` lists.
     static let shownLimit = 40
 
     // MARK: Programs

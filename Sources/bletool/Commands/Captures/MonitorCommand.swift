@@ -2,7 +2,6 @@ import ArgumentParser
 import BLE
 import BLECapture
 import BLEDecoder
-import BLETransport
 import Glibc
 
 struct MonitorCommand: ToolCommand {
@@ -24,10 +23,7 @@ struct MonitorCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var selection: PacketSelection
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
-        transform: Seconds.parse)
-    var duration: Seconds?
+    @Option("Stop after this many seconds.", "seconds", parsing: .unconditional) var duration: Seconds?
 
     func run(in session: Session) async throws {
         if session.daemonSocket != nil {
@@ -48,7 +44,7 @@ struct MonitorCommand: ToolCommand {
         let tap = try session.capturePath.map { try CaptureTap(path: $0) }
         var decoder = CaptureDecoder(
             style: console.isJSON ? .json : .text(isColoured: console.showsColours), filter: selection.filter)
-        // No task waits for the time: reading holds a thread of the pool, which may be the only one.
+        // No task waits for the time: reading blocks a thread of the pool, which may be the only one.
         let end = duration.map { ContinuousClock.now + $0.duration }
         let isOver: @Sendable () -> Bool = { Task.isCancelled || end.map { ContinuousClock.now >= $0 } ?? false }
         let outcome = Result {

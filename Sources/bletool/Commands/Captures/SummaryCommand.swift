@@ -1,7 +1,5 @@
 import ArgumentParser
-import BLECapture
 import BLEDecoder
-import BLEJSON
 
 struct SummaryCommand: ToolCommand {
     static let configuration = CommandConfiguration(

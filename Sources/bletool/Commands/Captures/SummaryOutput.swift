@@ -37,7 +37,7 @@ enum SummaryOutput {
         ]
     }
 
-    /// Advertisers that are listed with `--json`, and for people.
+    /// Advertisers that are listed with `--json`, and in the text.
     private static let advertiserLimit = 10_000
     private static let shownAdvertiserLimit = 40
 

@@ -18,40 +18,21 @@ struct L2CAPCommand: CommandGroupHelp {
 
 /// What both ends of a channel choose.
 struct ChannelOptions: ParsableArguments {
-    @Option(
-        name: [.customLong("psm"), .customLong("spsm")],
-        help: ArgumentHelp("The SPSM of the channel, 1 to 255.", valueName: "number"), transform: Number16.parse)
+    @Option("The SPSM of the channel, 1 to 255.", "number", name: [.customLong("psm"), .customLong("spsm")])
     var spsm: Number16
 
-    @Option(
-        help: ArgumentHelp(
-            "The longest message that this side accepts, 23 to 65535 octets (default: 2048).", valueName: "octets"),
-        transform: Int.parse)
-    var mtu = 2048
+    @Option("The longest message that this side accepts, 23 to 65535 octets (default: 2048).", "octets") var mtu = 2048
 
-    @Option(
-        help: ArgumentHelp(
-            "The longest frame that this side accepts, 23 to 2044 octets (default: 247).", valueName: "octets"),
-        transform: Int.parse)
-    var mps = 247
+    @Option("The longest frame that this side accepts, 23 to 2044 octets (default: 247).", "octets") var mps = 247
 
-    @Option(
-        help: ArgumentHelp("Frames that the peer may send before any is consumed (default: 16).", valueName: "number"),
-        transform: Int.parse)
-    var credits = 16
+    @Option("Frames that the peer may send before any is consumed (default: 16).", "number") var credits = 16
 
-    @Option(
-        help: ArgumentHelp(
-            "With --enhanced: once a channel is open, ask the peer to send longer messages and frames.",
-            valueName: "mtu,mps"), transform: ChannelSizes.parse)
+    @Option("With --enhanced: once a channel is open, ask the peer to send longer messages and frames.", "mtu,mps")
     var reconfigure: ChannelSizes?
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "After the end of the input: close when nothing has arrived for this long (default: 1).",
-            valueName: "seconds"),
-        transform: Seconds.parse)
+        "After the end of the input: close when nothing has arrived for this long (default: 1).", "seconds",
+        parsing: .unconditional)
     var linger = Seconds(argument: "1")!
 
     func validate() throws {

@@ -18,16 +18,12 @@ struct L2CAPConnectCommand: ToolCommand {
     @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var channel: ChannelOptions
 
-    @Argument(help: "ADDRESS, ADDRESS/random or a name.", transform: PeerArgument.parse)
-    var peer: PeerArgument
+    @Argument("ADDRESS, ADDRESS/random or a name.") var peer: PeerArgument
 
     @Flag(help: "Use the enhanced form of the request.")
     var enhanced = false
 
-    @Option(
-        help: ArgumentHelp("With --enhanced: how many channels to open, 1 to 5.", valueName: "number"),
-        transform: Int.parse)
-    var count: Int?
+    @Option("With --enhanced: how many channels to open, 1 to 5.", "number") var count: Int?
 
     func validate() throws {
         try channel.requireSizes(isEnhanced: enhanced, count: count ?? 1)

@@ -19,8 +19,7 @@ struct L2CAPListenCommand: ToolCommand {
     @OptionGroup var channel: ChannelOptions
     @OptionGroup var pairing: PairingArguments
 
-    @Option(help: ArgumentHelp("The name to advertise.", valueName: "name"))
-    var name = "Jelling"
+    @Option("The name to advertise.", "name") var name = "Jelling"
 
     @Flag(help: "Offer sizes that suit the enhanced form, whose minimum is 64 octets.")
     var enhanced = false

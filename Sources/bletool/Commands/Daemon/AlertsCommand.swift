@@ -1,5 +1,4 @@
 import ArgumentParser
-import BLE
 import BLEDaemonClient
 import BLEJSON
 import BLEText
@@ -46,7 +45,7 @@ struct AlertsAnswerCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "answer", abstract: "Accept an alert, which brings its app to the foreground; or dismiss it.")
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @Argument(help: "The number of the alert.", transform: UInt32.parse) var id: UInt32
+    @Argument("The number of the alert.") var id: UInt32
     @Flag(help: "Dismiss it: the app stays where it is.") var dismiss = false
 
     func run(in session: Session) async throws { try await session.answerAlert(id, accepts: !dismiss) }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import BLE
 import BLEDaemonClient
 import BLEJSON
 import BLEText

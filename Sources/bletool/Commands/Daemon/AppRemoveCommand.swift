@@ -1,8 +1,6 @@
 import ArgumentParser
-import BLE
 import BLEDaemonClient
 import BLEJSON
-import BLEText
 
 struct AppRemoveCommand: ToolCommand {
     static let configuration = CommandConfiguration(

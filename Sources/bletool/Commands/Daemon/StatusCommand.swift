@@ -1,5 +1,4 @@
 import ArgumentParser
-import BLE
 import BLEDaemonClient
 
 struct StatusCommand: ToolCommand {

@@ -95,5 +95,5 @@ extension Session {
 }
 
 /// The help of the peer argument, the same for every verb.
-let peerHelp: ArgumentHelp = "ADDRESS, ADDRESS/random or a name."
-let targetHelp: ArgumentHelp = "UUID or assigned name, SERVICE/UUID or 0xHANDLE."
+let peerHelp = "ADDRESS, ADDRESS/random or a name."
+let targetHelp = "UUID or assigned name, SERVICE/UUID or 0xHANDLE."

@@ -13,10 +13,9 @@ struct GATTDiscoverCommand: GATTVerb {
     @OptionGroup(title: ConnectionOptions.title) var strength: KeyStrengthArguments
     @OptionGroup(title: ConnectionOptions.title) var bearers: BearerOptions
 
-    @Option(help: ArgumentHelp("Only this service.", valueName: "uuid"), transform: BluetoothUUID.parse)
-    var service: BluetoothUUID?
+    @Option("Only this service.", "uuid") var service: BluetoothUUID?
 
-    @Argument(help: peerHelp, transform: PeerArgument.parse) var peer: PeerArgument
+    @Argument(peerHelp) var peer: PeerArgument
 
     func lines() -> [(number: Int?, step: GATTStep)] { [(nil, .discover(service: service))] }
 }

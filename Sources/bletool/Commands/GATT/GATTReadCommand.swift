@@ -24,8 +24,8 @@ struct GATTReadCommand: GATTVerb {
 
     @Flag(exclusivity: .exclusive) var form: ValueForm?
 
-    @Argument(help: peerHelp, transform: PeerArgument.parse) var peer: PeerArgument
-    @Argument(help: targetHelp, transform: TargetArgument.parse) var target: [TargetArgument]
+    @Argument(peerHelp) var peer: PeerArgument
+    @Argument(targetHelp) var target: [TargetArgument]
 
     func validate() throws {
         if together, target.count < 2 { throw ValidationError("--together is for two values or more.") }

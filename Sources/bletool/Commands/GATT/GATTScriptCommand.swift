@@ -19,7 +19,7 @@ struct GATTScriptCommand: GATTVerb {
     @OptionGroup(title: ConnectionOptions.title) var strength: KeyStrengthArguments
     @OptionGroup(title: ConnectionOptions.title) var bearers: BearerOptions
 
-    @Argument(help: peerHelp, transform: PeerArgument.parse) var peer: PeerArgument
+    @Argument(peerHelp) var peer: PeerArgument
     @Argument(help: "The script; ‘-’ reads standard input.", completion: .file()) var file: String
 
     func lines() throws -> [(number: Int?, step: GATTStep)] {

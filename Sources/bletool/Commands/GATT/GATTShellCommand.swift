@@ -21,7 +21,7 @@ struct GATTShellCommand: ToolCommand {
     @OptionGroup(title: ConnectionOptions.title) var strength: KeyStrengthArguments
     @OptionGroup(title: ConnectionOptions.title) var bearers: BearerOptions
 
-    @Argument(help: peerHelp, transform: PeerArgument.parse) var peer: PeerArgument
+    @Argument(peerHelp) var peer: PeerArgument
 
     func run(in session: Session) async throws {
         let (peer, search, strength) = (peer, connection.search, strength)

@@ -20,20 +20,14 @@ struct GATTSubscribeCommand: GATTVerb {
     @OptionGroup(title: ConnectionOptions.title) var strength: KeyStrengthArguments
     @OptionGroup(title: ConnectionOptions.title) var bearers: BearerOptions
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
-        transform: Seconds.parse)
-    var duration: Seconds?
+    @Option("Stop after this many seconds.", "seconds", parsing: .unconditional) var duration: Seconds?
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this many values.", valueName: "n"),
-        transform: Count.parse)
-    var count: Count?
+    @Option("Stop after this many values.", "n", parsing: .unconditional) var count: Count?
 
     @Flag(exclusivity: .exclusive) var form: ValueForm?
 
-    @Argument(help: peerHelp, transform: PeerArgument.parse) var peer: PeerArgument
-    @Argument(help: targetHelp, transform: TargetArgument.parse) var target: [TargetArgument]
+    @Argument(peerHelp) var peer: PeerArgument
+    @Argument(targetHelp) var target: [TargetArgument]
 
     func lines() -> [(number: Int?, step: GATTStep)] {
         target.map { (nil, .subscribe($0)) }

@@ -35,8 +35,8 @@ struct GATTWriteCommand: GATTVerb {
 
     @Flag(exclusivity: .exclusive) var form: ValueForm?
 
-    @Argument(help: peerHelp, transform: PeerArgument.parse) var peer: PeerArgument
-    @Argument(help: targetHelp, transform: TargetArgument.parse) var target: TargetArgument
+    @Argument(peerHelp) var peer: PeerArgument
+    @Argument(targetHelp) var target: TargetArgument
     @Argument(help: "The value in hexadecimal, or in the form of the option.") var value: String
 
     @Argument(help: ArgumentHelp("Further targets and values, with --reliable.", visibility: .hidden))

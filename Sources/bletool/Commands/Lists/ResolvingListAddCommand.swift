@@ -23,17 +23,14 @@ struct ResolvingListAddCommand: ToolCommand {
         name: .shortAndLong, help: ArgumentHelp("The device's identity resolving key.", valueName: "irk"))
     var peer: Secret<IdentityKey>?
 
-    @Option(help: ArgumentHelp("A file with this device's key.", valueName: "file"), completion: .file())
-    var localFile: String?
+    @Option("A file with this device's key.", "file", completion: .file()) var localFile: String?
 
-    @Option(help: ArgumentHelp("A file with the device's key.", valueName: "file"), completion: .file())
-    var peerFile: String?
+    @Option("A file with the device's key.", "file", completion: .file()) var peerFile: String?
 
     @Flag(name: .shortAndLong, help: "The address is random, as with /random.")
     var random = false
 
-    @Argument(help: "The device's identity: ADDRESS or ADDRESS/random.", transform: AddressArgument.parse)
-    var address: AddressArgument
+    @Argument("The device's identity: ADDRESS or ADDRESS/random.") var address: AddressArgument
 
     func validate() throws {
         try local?.check("--local <irk>")

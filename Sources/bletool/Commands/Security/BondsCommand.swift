@@ -1,5 +1,4 @@
 import ArgumentParser
-import BLE
 
 struct BondsCommand: ToolCommand {
     static let configuration = CommandConfiguration(

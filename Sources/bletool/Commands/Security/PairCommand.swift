@@ -28,7 +28,7 @@ struct PairCommand: ToolCommand {
     @Flag(help: "Replace the bond with a device that has lost its keys and cannot prove its identity.")
     var replace = false
 
-    @Argument(help: peerHelp, transform: PeerArgument.parse) var peer: PeerArgument
+    @Argument(peerHelp) var peer: PeerArgument
 
     func run(in session: Session) async throws {
         if session.rawAdapter != nil {

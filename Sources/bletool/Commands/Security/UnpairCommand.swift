@@ -15,9 +15,8 @@ struct UnpairCommand: ToolCommand {
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @Argument(help: "ADDRESS, ADDRESS/random or a name, as ‘bletool bonds’ lists it.", transform: PeerArgument.parse)
-    var peer: PeerArgument?
-    @Option(help: "Every bond that bled made for this user: a name, or a number.") var user: String?
+    @Argument("ADDRESS, ADDRESS/random or a name, as ‘bletool bonds’ lists it.") var peer: PeerArgument?
+    @Option("Every bond that bled made for this user: a name, or a number.") var user: String?
 
     func validate() throws {
         guard (peer == nil) != (user == nil) else {
@@ -37,7 +36,7 @@ struct UnpairCommand: ToolCommand {
             guard let identity = try peer.bond(among: bonds)?.identity, try await session.removeBond(identity) else {
                 throw Failure("there is no bond with \(peer.text); see ‘bletool bonds’", code: .noBond)
             }
-            told(identity, in: session)
+            report(identity, in: session)
         } catch let error as BondStoreError {
             throw Failure(error)
         }
@@ -45,11 +44,11 @@ struct UnpairCommand: ToolCommand {
 
     private func removeBonds(of user: String, in session: Session) async throws {
         let removed = try await session.removeBonds(ofUser: try Self.number(of: user))
-        for identity in removed { told(identity, in: session) }
+        for identity in removed { report(identity, in: session) }
         if removed.isEmpty { throw Failure("there is no bond of user ‘\(user)’; see ‘bletool bonds’", code: .noBond) }
     }
 
-    private func told(_ identity: DeviceAddress, in session: Session) {
+    private func report(_ identity: DeviceAddress, in session: Session) {
         DatabaseMemory(state: session.state, identity: identity).forget()
         session.console.print(
             [

@@ -2,7 +2,7 @@ import BLEHost
 
 /// What a manager may do: Bluetooth is on or off, its app is in the foreground, in the background, or has no process
 /// (SPEC 5.4). All commands of a manager depend on it.
-struct Standing: Equatable {
+struct ManagerPermissions: Equatable {
     enum Place: Equatable {
         case foreground
         /// - Parameter hasMode: whether the app declared the background mode of the manager's role.
