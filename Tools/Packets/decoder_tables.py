@@ -48,8 +48,8 @@ class Texts:
         return self.places[line]
 
     def swift(self, name, doc):
-        return [f'    /// {doc}', f'    static let {name}: StaticString = #"""', *(f'        {l}' for l in self.lines),
-                '        """#']
+        return ['extension PacketTexts {', f'    /// {doc}', f'    static let {name}: StaticString = #"""',
+                *(f'        {l}' for l in self.lines), '        """#', '}']
 
 
 class DecoderTables:
@@ -135,13 +135,7 @@ class DecoderTables:
                *(f'        case {", ".join(FIELD_KINDS[i:i + 8])}' for i in range(0, len(FIELD_KINDS), 8)), '    }', '}', '',
                'extension PacketTables {', '    /// Kind, octets, argument (two octets); place of the name (two octets), '
                'length of its text and of its key.', '    static let packedFields: [UInt64] = [']
-        for packet, row in self.layouts:
-            first, count = row[2], row[3] + row[4]
-            if count:
-                digits = {'command': 4}.get(packet.kind, 2)
-                out.append(f'        // {packet.number:0{digits}X} {packet.name}')
-            for start in range(first, first + count, 4):
-                out.append(literals(self.fields[start:min(start + 4, first + count)], 16))
+        out += [literals(self.fields[start:start + 4], 16) for start in range(0, len(self.fields), 4)]
         return [*out, '    ]', '}']
 
     def swift_layouts(self):
@@ -184,16 +178,13 @@ class DecoderTables:
                                      for n, t in rows[i:min(i + 8, end)]], 8))
         return [*out, '    ]', '}']
 
-    def swift_names(self):
-        return ['/// Every name that the decoder shows, as text that lies in the program.', 'enum PacketTexts {',
-                *self.packet_names.swift('packets', 'Packets, in the specification\'s words.'), '',
-                *self.field_names.swift('fields', 'Fields: as text shows them, their key in JSON, the key of their value\'s name.'),
-                '', *self.value_names.swift('values', 'Values and bits.'), '}']
-
-
 def files(tables):
     """The decoder's generated files: name and text."""
     decoder = DecoderTables(tables)
     out = {'PacketTables+Fields.swift': decoder.swift_fields(), 'PacketTables+Layouts.swift': decoder.swift_layouts(),
-           'PacketTables+Values.swift': decoder.swift_values(), 'PacketTexts.swift': decoder.swift_names()}
+           'PacketTables+Values.swift': decoder.swift_values(),
+           'PacketTexts+Packets.swift': decoder.packet_names.swift('packets', 'Packets, in the specification\'s words.'),
+           'PacketTexts+Fields.swift': decoder.field_names.swift(
+               'fields', 'Fields: as text shows them, their key in JSON, the key of their value\'s name.'),
+           'PacketTexts+Values.swift': decoder.value_names.swift('values', 'Values and bits.')}
     return {name: MARK.format('*.toml') + '\n'.join(lines) + '\n' for name, lines in out.items()}
