@@ -25,8 +25,9 @@ def signalling_type(packet):
 def att_type(packet):
     fields = packet.fields
     is_borrowed = any(f.type in ('RawSpan', 'ATTHandleList') for f in fields)
-    out = (head(packet, 'ATTProtocolDataUnit, ~Escapable', f'var opcode: ATTOpcode {{ .{packet.constant} }}') if is_borrowed
-           else head(packet, 'ATTProtocolDataUnit, Equatable, Sendable', f'let opcode = ATTOpcode.{packet.constant}'))
+    shape = att_shape(packet)
+    out = (head(packet, f'{shape}, ~Escapable', f'var opcode: ATTOpcode {{ .{packet.constant} }}') if is_borrowed
+           else head(packet, f'{shape}, Equatable, Sendable', f'let opcode = ATTOpcode.{packet.constant}'))
     out += att_list(packet) if 'element' in packet.entry else att_body(packet, is_borrowed)
     return MARK.format(packet.file) + '\n'.join(out + ['}']) + '\n'
 
@@ -39,14 +40,22 @@ def properties(fields, is_borrowed, pad):
     return [*out, *([''] if out else []), f'{pad}@inlinable{lifetime}', *initializer(fields, len(pad))]
 
 
+def att_shape(packet):
+    """The protocol of a PDU; some have the codec of all PDUs with the same fields."""
+    return {(): 'ATTPlainPDU', ('handle', 'value'): 'ATTHandleAndValue'}.get(
+        tuple(f.property for f in packet.fields) if 'element' not in packet.entry else None, 'ATTProtocolDataUnit')
+
+
 def att_body(packet, is_borrowed):
     fields = packet.fields
+    if att_shape(packet) != 'ATTProtocolDataUnit':
+        return properties(fields, is_borrowed, '    ')[:-1]
     ends = fields and fields[-1].type in ('RawSpan', 'ATTHandleList', 'AttributeType')
     reads = [l for f in fields for l in reading(f, 8)] + ([] if ends else ['        try reader.expectEnd()'])
     return [*properties(fields, is_borrowed, '    '), *comment(f'- Throws: `DecodingError` {failures(packet)}', 4),
             '    @inlinable' + (' @_lifetime(copy pdu)' if is_borrowed else ''),
             '    public init(_ pdu: RawSpan) throws(DecodingError) {',
-            f'        {"var" if fields else "let"} reader = try parameters(of: pdu, Self.opcode)', *reads, '    }', '',
+            '        var reader = try parameters(of: pdu, Self.opcode)', *reads, '    }', '',
             '    public func encode(into packet: inout PacketWriter) {', '        packet.write(Self.opcode.rawValue)',
             *(l for f in fields for l in writing(f, 8)), '    }']
 
@@ -56,15 +65,12 @@ def failures(packet):
     fields, octets = packet.fields, 1
     for field in packet.fields:
         octets += sum(int(re.search(r'\d+', notation.partition('=')[0])[0]) for _, notation in field.shown() if notation != '*')
-    if not fields:
-        text = 'the opcode is another one or octets follow it.'
-    else:
-        text = 'the opcode is another one' + {
-            'RawSpan': f' or the PDU is shorter than {octets} octets.' if octets > 1 else '; the value may be empty.',
-            'ATTHandleList': ', and for fewer than two handles or an incomplete one.',
-            'AttributeType': f' or the PDU has neither {octets + 2} nor {octets + 16} octets.',
-            'Flags': f', the PDU has not exactly {octets} octets, or the flags are undefined.',
-        }.get(fields[-1].type, f' or the PDU has not exactly {octets} octets.')
+    text = 'the opcode is another one' + {
+        'RawSpan': f' or the PDU is shorter than {octets} octets.' if octets > 1 else '; the value may be empty.',
+        'ATTHandleList': ', and for fewer than two handles or an incomplete one.',
+        'AttributeType': f' or the PDU has neither {octets + 2} nor {octets + 16} octets.',
+        'Flags': f', the PDU has not exactly {octets} octets, or the flags are undefined.',
+    }.get(fields[-1].type, f' or the PDU has not exactly {octets} octets.')
     check = any(f.type == 'AttributeHandleRange' for f in fields)
     return f'when {text}' + (' Check the range with `AttributeHandleRange.isValid`.' if check else '')
 

@@ -71,8 +71,8 @@ public protocol HCIPlainCommand: HCICommand {
 }
 
 extension HCIPlainCommand {
-    public init(decoding reader: inout PacketReader) throws(DecodingError) { self.init() }
-    public func encode(into packet: inout PacketWriter) {}
+    @inlinable public init(decoding reader: inout PacketReader) throws(DecodingError) { self.init() }
+    @inlinable public func encode(into packet: inout PacketWriter) {}
 }
 
 /// A command whose only parameter is the handle of a link.
@@ -82,11 +82,12 @@ public protocol HCILinkCommand: HCICommand {
 }
 
 extension HCILinkCommand {
+    @inlinable
     public init(decoding reader: inout PacketReader) throws(DecodingError) {
         self.init(connectionHandle: ConnectionHandle(rawValue: try reader.read()))
     }
 
-    public func encode(into packet: inout PacketWriter) { packet.write(connectionHandle.rawValue) }
+    @inlinable public func encode(into packet: inout PacketWriter) { packet.write(connectionHandle.rawValue) }
 }
 
 extension HCICommand {
