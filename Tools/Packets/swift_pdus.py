@@ -1,10 +1,10 @@
-"""ATT's PDUs and the commands of the signalling channels: their types, their numbers, and the enumeration of all of them."""
+"""PDUs of ATT and SMP and the commands of the signalling channels: types, numbers, and the enumeration of all of them."""
 import re
 
 from swift import MARK, WIDTH, call, comment
 from swift_types import argument, body, declaration, initializer, reading, said, writing
 
-PARTS = {'att': 'Vol 3, Part F', 'signalling': 'Vol 3, Part A'}
+PARTS = {'att': 'Vol 3, Part F', 'signalling': 'Vol 3, Part A', 'smp': 'Vol 3, Part H'}
 
 
 def head(packet, protocols, static):
@@ -223,12 +223,70 @@ def signalling_command(packets):
 }"""]) + '\n'
 
 
+def smp_packet(packets):
+    """All PDUs of SMP: the cases carry the parameters."""
+    def payload(p):
+        labels = len(p.fields) > 1
+        return ', '.join(f'{f.property}: {f.swift}' if labels else f.swift for f in p.fields)
+
+    def decoding(p):
+        if len(p.fields) == 1:
+            return each([p], f'        case .{p.constant}: self = .{p.constant}({reading(p.fields[0], 0)[0].partition(" = ")[2]})')
+        return [f'        case .{p.constant}:',
+                *(f'            let {f.property}: {f.swift} = {reading(f, 0)[0].partition(" = ")[2]}' for f in p.fields),
+                f'            self = .{p.constant}({", ".join(f"{f.property}: {f.property}" for f in p.fields)})']
+
+    def encoding(p):
+        names = ', '.join(f'let {f.property}' for f in p.fields)
+        writes = [writing(f, 0)[0] for f in p.fields]
+        if len(writes) == 1:
+            return [f'        case .{p.constant}({names}): {writes[0]}']
+        return [f'        case .{p.constant}({names}):', *(f'            {w}' for w in writes)]
+
+    return MARK.format('smp.toml') + '\n'.join([
+        '/// A PDU of the Security Manager Protocol (Core 5.4, Vol 3, Part H, 3.5 and 3.6).', '///',
+        '/// Its description names the PDU and shows no key, so that it can be logged.',
+        'public enum SMPPacket: Hashable, Sendable {',
+        *(l for p in packets for l in [*comment(f'{said(p)}.', 4), f'    case {p.constant}({payload(p)})']),
+        """
+    /// - Throws: `DecodingError.invalidValue` with the field `opcode` for a reserved code; other errors mean that a
+    ///   known PDU has a wrong length or content.
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = PacketReader(pdu)
+        let opcode = SMPOpcode(rawValue: try reader.read())
+        switch opcode {""", *(l for p in packets for l in decoding(p)),
+        """        default: throw .invalidValue(UInt64(opcode.rawValue), field: .opcode)
+        }
+        try reader.expectEnd()
+    }
+
+    public var opcode: SMPOpcode {
+        switch self {""", *each(packets, '        case .{p.constant}: .{p.constant}'), """        }
+    }
+
+    /// Writes the whole PDU, opcode first.
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(opcode.rawValue)
+        switch self {""", *(l for p in packets for l in encoding(p)), """        }
+    }
+}
+
+extension SMPOpcode: CustomStringConvertible {
+    public var description: String {
+        switch self {""", *each(packets, '        case .{p.constant}: "{p.name}"'), """        default: "opcode \\(rawValue)"
+        }
+    }
+}"""]) + '\n'
+
+
 def files(tables):
     """The generated files: path in BLEPackets, and text."""
     att = tables.of('att')
     codes = tables.of('signalling')
     commands = [p for p in codes if p.has_type]
+    smp = tables.of('smp')
     out = {'ATT/ATTOpcode+PDUs.swift': numbers(att, 'ATTOpcode'), 'ATT/ATTPacket.swift': att_packet(att),
+           'SMP/SMPOpcode+PDUs.swift': numbers(smp, 'SMPOpcode'), 'SMP/SMPPacket.swift': smp_packet(smp),
            'L2CAP/Signalling/L2CAPSignallingCode+Commands.swift': numbers(codes, 'L2CAPSignallingCode'),
            'L2CAP/Signalling/LESignallingCommand.swift': signalling_command(commands)}
     out |= {f'ATT/{p.type}.swift': att_type(p) for p in att if p.is_generated}

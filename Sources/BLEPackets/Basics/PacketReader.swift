@@ -26,6 +26,17 @@ public struct PacketReader: ~Escapable {
         return Value(littleEndian: value)
     }
 
+    /// Reads an octet that must be one of the values of a type.
+    /// - Throws: `DecodingError.invalidValue` with the field for another octet.
+    @inlinable
+    public mutating func read<Value: RawRepresentable<UInt8>>(
+        _ type: Value.Type, field: DecodingError.Field
+    ) throws(DecodingError) -> Value {
+        let octet = try read(UInt8.self)
+        guard let value = Value(rawValue: octet) else { throw .invalidValue(UInt64(octet), field: field) }
+        return value
+    }
+
     /// Reads three bytes as an unsigned integer, least significant byte first.
     /// - Throws: `DecodingError.truncated` when fewer than three bytes remain; then no byte is consumed.
     @inlinable

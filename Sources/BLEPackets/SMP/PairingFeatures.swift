@@ -154,14 +154,8 @@ public struct PairingFeatures: Hashable, Sendable {
     }
 
     init(decoding reader: inout PacketReader) throws(DecodingError) {
-        let capability: UInt8 = try reader.read()
-        guard let ioCapability = IOCapability(rawValue: capability) else {
-            throw .invalidValue(UInt64(capability), field: .ioCapability)
-        }
-        self.ioCapability = ioCapability
-        let outOfBand: UInt8 = try reader.read()
-        guard outOfBand <= 1 else { throw .invalidValue(UInt64(outOfBand), field: .boolean) }
-        hasOutOfBandData = outOfBand == 1
+        ioCapability = try reader.read(IOCapability.self, field: .ioCapability)
+        hasOutOfBandData = try reader.readBoolean()
         authentication = AuthenticationRequirements(rawValue: try reader.read())
         maximumKeySize = try reader.read()
         guard (7...16).contains(maximumKeySize) else {
