@@ -5,6 +5,8 @@ from swift import MARK, WIDTH, call, comment
 from swift_types import argument, body, declaration, initializer, reading, said, writing
 
 PARTS = {'att': 'Vol 3, Part F', 'signalling': 'Vol 3, Part A', 'smp': 'Vol 3, Part H'}
+# Types of fields that are borrowed from the packet.
+BORROWED = ('RawSpan', 'ATTHandleList', 'Unsigned')
 
 
 def head(packet, protocols, static):
@@ -24,7 +26,7 @@ def signalling_type(packet):
 
 def att_type(packet):
     fields = packet.fields
-    is_borrowed = any(f.type in ('RawSpan', 'ATTHandleList') for f in fields)
+    is_borrowed = any(f.type in BORROWED for f in fields)
     shape = att_shape(packet)
     out = (head(packet, f'{shape}, ~Escapable', f'var opcode: ATTOpcode {{ .{packet.constant} }}') if is_borrowed
            else head(packet, f'{shape}, Equatable, Sendable', f'let opcode = ATTOpcode.{packet.constant}'))
@@ -34,9 +36,10 @@ def att_type(packet):
 
 def properties(fields, is_borrowed, pad):
     """Properties and initializer."""
-    kept = 'let' if any(f.type == 'RawSpan' for f in fields) else 'var'
+    kept = 'let' if any(f.swift == 'RawSpan' for f in fields) else 'var'
     out = [l.replace('public var', f'public {kept}') for f in fields for l in declaration(f, len(pad))]
-    lifetime = f' @_lifetime(copy {fields[-1].property})' if is_borrowed else ''
+    borrowed = next((f.property for f in fields if f.type in BORROWED), None)
+    lifetime = f' @_lifetime(copy {borrowed})' if is_borrowed else ''
     return [*out, *([''] if out else []), f'{pad}@inlinable{lifetime}', *initializer(fields, len(pad))]
 
 
@@ -50,7 +53,7 @@ def att_body(packet, is_borrowed):
     fields = packet.fields
     if att_shape(packet) != 'ATTProtocolDataUnit':
         return properties(fields, is_borrowed, '    ')[:-1]
-    ends = fields and fields[-1].type in ('RawSpan', 'ATTHandleList', 'AttributeType')
+    ends = any(f.type in (*BORROWED, 'AttributeType') for f in fields)
     reads = [l for f in fields for l in reading(f, 8)] + ([] if ends else ['        try reader.expectEnd()'])
     return [*properties(fields, is_borrowed, '    '), *comment(f'- Throws: `DecodingError` {failures(packet)}', 4),
             '    @inlinable' + (' @_lifetime(copy pdu)' if is_borrowed else ''),
@@ -70,6 +73,7 @@ def failures(packet):
         'ATTHandleList': ', and for fewer than two handles or an incomplete one.',
         'AttributeType': f' or the PDU has neither {octets + 2} nor {octets + 16} octets.',
         'Flags': f', the PDU has not exactly {octets} octets, or the flags are undefined.',
+        'UInt64': f' or the PDU is shorter than {octets} octets.',
     }.get(fields[-1].type, f' or the PDU has not exactly {octets} octets.')
     check = any(f.type == 'AttributeHandleRange' for f in fields)
     return f'when {text}' + (' Check the range with `AttributeHandleRange.isValid`.' if check else '')

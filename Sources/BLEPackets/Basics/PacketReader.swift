@@ -56,6 +56,14 @@ public struct PacketReader: ~Escapable {
         return bytes
     }
 
+    /// Reads all bytes but the last `count` without copying them.
+    /// - Throws: `DecodingError.truncated` when fewer than `count` bytes remain.
+    @inlinable @_lifetime(copy self)
+    mutating func readBytes(before count: Int) throws(DecodingError) -> RawSpan {
+        guard rest.byteCount >= count else { throw .truncated(needed: count, remaining: rest.byteCount) }
+        return try readBytes(rest.byteCount - count)
+    }
+
     /// Reads all remaining bytes without copying them.
     @inlinable @_lifetime(copy self)
     public mutating func readRest() -> RawSpan {
