@@ -3,7 +3,7 @@
 The forms of the numbers are those that `PacketTables.swift` takes apart."""
 import re
 
-from swift import MARK
+from swift import MARK, WIDTH
 from table import KINDS, Wrong, words
 
 # In the order of their numbers.
@@ -33,23 +33,29 @@ def literals(numbers, digits):
 
 
 class Texts:
-    """Lines of text, each once; a name is a place and a length in them."""
+    """Texts, each once, with one octet between two; a name is a place and a length in them."""
 
     def __init__(self):
-        self.places, self.lines, self.count = {}, [], 0
+        self.places, self.texts, self.count = {}, [], 0
 
-    def place(self, line):
-        if line not in self.places:
-            self.places[line] = self.count
-            self.lines.append(line)
-            self.count += len(line.encode()) + 1
+    def place(self, text):
+        if text not in self.places:
+            self.places[text] = self.count
+            self.texts.append(text)
+            self.count += len(text.encode()) + 1
             if self.count > 0xFFFF:
                 raise Wrong('the names of the decoder do not fit into 64 KiB any more')
-        return self.places[line]
+        return self.places[text]
 
     def swift(self, name, doc):
+        lines = []
+        for text in self.texts:  # A space or the end of a line is the octet between two.
+            if lines and len(lines[-1]) + 1 + len(text) <= WIDTH - 8:
+                lines[-1] += ' ' + text
+            else:
+                lines.append(text)
         return ['extension PacketTexts {', f'    /// {doc}', f'    static let {name}: StaticString = #"""',
-                *(f'        {l}' for l in self.lines), '        """#', '}']
+                *(f'        {l}' for l in lines), '        """#', '}']
 
 
 class DecoderTables:

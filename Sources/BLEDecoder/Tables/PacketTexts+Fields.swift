@@ -3,234 +3,115 @@
 extension PacketTexts {
     /// Fields: as text shows them, their key in JSON, the key of their value's name.
     static let fields: StaticString = #"""
-        LAP: "lap":
-        Inquiry Length: "inquiryLength":
-        Num Responses: "numResponses":
-        Status: "status":"statusName":
-        Parameters: "parameters":
-        BD_ADDR: "bdADDR":
-        Packet Type: "packetType":
-        Page Scan Repetition Mode: "pageScanRepetitionMode":
-        Reserved: "reserved":
-        Clock Offset: "clockOffset":
-        Allow Role Switch: "allowRoleSwitch":
-        Connection Handle: "connectionHandle":
-        Reason: "reason":"reasonName":
-        Role: "role":"roleName":
-        Link Key: "linkKey":
-        PIN Code Length: "pinCodeLength":
-        PIN Code: "pinCode":
-        Encryption Enable: "encryptionEnable":"encryptionEnableName":
-        Page Number: "pageNumber":
-        Transmit Bandwidth: "transmitBandwidth":
-        Receive Bandwidth: "receiveBandwidth":
-        Maximum Latency: "maximumLatency":
-        Voice Setting: "voiceSetting":
-        Retransmission Effort: "retransmissionEffort":
-        IO Capability: "ioCapability":"ioCapabilityName":
-        OOB Data Present: "oobDataPresent":
+        LAP: "lap": Inquiry Length: "inquiryLength": Num Responses: "numResponses": Status: "status":"statusName":
+        Parameters: "parameters": BD_ADDR: "bdADDR": Packet Type: "packetType":
+        Page Scan Repetition Mode: "pageScanRepetitionMode": Reserved: "reserved": Clock Offset: "clockOffset":
+        Allow Role Switch: "allowRoleSwitch": Connection Handle: "connectionHandle": Reason: "reason":"reasonName":
+        Role: "role":"roleName": Link Key: "linkKey": PIN Code Length: "pinCodeLength": PIN Code: "pinCode":
+        Encryption Enable: "encryptionEnable":"encryptionEnableName": Page Number: "pageNumber":
+        Transmit Bandwidth: "transmitBandwidth": Receive Bandwidth: "receiveBandwidth":
+        Maximum Latency: "maximumLatency": Voice Setting: "voiceSetting": Retransmission Effort: "retransmissionEffort":
+        IO Capability: "ioCapability":"ioCapabilityName": OOB Data Present: "oobDataPresent":
         Authentication Requirements: "authenticationRequirements":"authenticationRequirementsNames":
-        Numeric Value: "numericValue":
-        C: "c":
-        R: "r":
-        Transmit Coding Format: "transmitCodingFormat":
-        Receive Coding Format: "receiveCodingFormat":
-        Transmit Codec Frame Size: "transmitCodecFrameSize":
-        Receive Codec Frame Size: "receiveCodecFrameSize":
-        Input Bandwidth: "inputBandwidth":
-        Output Bandwidth: "outputBandwidth":
-        Input Coding Format: "inputCodingFormat":
-        Output Coding Format: "outputCodingFormat":
-        Input Coded Data Size: "inputCodedDataSize":
-        Output Coded Data Size: "outputCodedDataSize":
-        Input Pcm Data Format: "inputPcmDataFormat":
+        Numeric Value: "numericValue": C: "c": R: "r": Transmit Coding Format: "transmitCodingFormat":
+        Receive Coding Format: "receiveCodingFormat": Transmit Codec Frame Size: "transmitCodecFrameSize":
+        Receive Codec Frame Size: "receiveCodecFrameSize": Input Bandwidth: "inputBandwidth":
+        Output Bandwidth: "outputBandwidth": Input Coding Format: "inputCodingFormat":
+        Output Coding Format: "outputCodingFormat": Input Coded Data Size: "inputCodedDataSize":
+        Output Coded Data Size: "outputCodedDataSize": Input Pcm Data Format: "inputPcmDataFormat":
         Output Pcm Data Format: "outputPcmDataFormat":
         Input Pcm Sample Payload Msb Position: "inputPcmSamplePayloadMsbPosition":
-        Output Pcm Sample Payload Msb Position: "outputPcmSamplePayloadMsbPosition":
-        Input Data Path: "inputDataPath":
-        Output Data Path: "outputDataPath":
-        Input Transport Unit Size: "inputTransportUnitSize":
-        Output Transport Unit Size: "outputTransportUnitSize":
-        Enable: "enable":"enableName":
-        LT_ADDR: "ltADDR":
-        LPO Allowed: "lpoAllowed":
-        Interval Min: "intervalMin":
-        Interval Max: "intervalMax":
-        Supervision Timeout: "supervisionTimeout":
-        Interval: "interval":
+        Output Pcm Sample Payload Msb Position: "outputPcmSamplePayloadMsbPosition": Input Data Path: "inputDataPath":
+        Output Data Path: "outputDataPath": Input Transport Unit Size: "inputTransportUnitSize":
+        Output Transport Unit Size: "outputTransportUnitSize": Enable: "enable":"enableName": LT_ADDR: "ltADDR":
+        LPO Allowed: "lpoAllowed": Interval Min: "intervalMin": Interval Max: "intervalMax":
+        Supervision Timeout: "supervisionTimeout": Interval: "interval":
         Next Connectionless Peripheral Broadcast Clock: "nextConnectionlessPeripheralBroadcastClock":
-        Remote Timing Accuracy: "remoteTimingAccuracy":
-        Skip: "skip":
-        AFH Channel Map: "afhChannelMap":"afhChannelMapNames":
-        Sync Scan Timeout: "syncScanTimeout":
-        Sync Scan Window: "syncScanWindow":
-        Sync Scan Interval: "syncScanInterval":
-        C 192: "c192":
-        R 192: "r192":
-        C 256: "c256":
-        R 256: "r256":
-        Sniff Max Interval: "sniffMaxInterval":
-        Sniff Min Interval: "sniffMinInterval":
-        Sniff Attempt: "sniffAttempt":
-        Sniff Timeout: "sniffTimeout":
-        Current Role: "currentRole":"currentRoleName":
-        Link Policy Settings: "linkPolicySettings":
-        Default Link Policy Settings: "defaultLinkPolicySettings":
-        Minimum Remote Timeout: "minimumRemoteTimeout":
-        Minimum Local Timeout: "minimumLocalTimeout":
-        Event Mask: "eventMask":"eventMaskNames":
-        Filter Type: "filterType":
-        Filter Condition: "filterCondition":
-        Read All Flag: "readAllFlag":
-        Max Num Keys: "maxNumKeys":
-        Num Keys Read: "numKeysRead":
-        Link Keys: "linkKeys":
-        Num Keys Written: "numKeysWritten":
-        Delete All Flag: "deleteAllFlag":
-        Num Keys Deleted: "numKeysDeleted":
-        Local Name: "localName":
-        Connection Accept Timeout: "connectionAcceptTimeout":
-        Page Timeout: "pageTimeout":
-        Scan Enable: "scanEnable":"scanEnableName":
-        Page Scan Interval: "pageScanInterval":
-        Page Scan Window: "pageScanWindow":
-        Inquiry Scan Interval: "inquiryScanInterval":
+        Remote Timing Accuracy: "remoteTimingAccuracy": Skip: "skip":
+        AFH Channel Map: "afhChannelMap":"afhChannelMapNames": Sync Scan Timeout: "syncScanTimeout":
+        Sync Scan Window: "syncScanWindow": Sync Scan Interval: "syncScanInterval": C 192: "c192": R 192: "r192":
+        C 256: "c256": R 256: "r256": Sniff Max Interval: "sniffMaxInterval": Sniff Min Interval: "sniffMinInterval":
+        Sniff Attempt: "sniffAttempt": Sniff Timeout: "sniffTimeout": Current Role: "currentRole":"currentRoleName":
+        Link Policy Settings: "linkPolicySettings": Default Link Policy Settings: "defaultLinkPolicySettings":
+        Minimum Remote Timeout: "minimumRemoteTimeout": Minimum Local Timeout: "minimumLocalTimeout":
+        Event Mask: "eventMask":"eventMaskNames": Filter Type: "filterType": Filter Condition: "filterCondition":
+        Read All Flag: "readAllFlag": Max Num Keys: "maxNumKeys": Num Keys Read: "numKeysRead": Link Keys: "linkKeys":
+        Num Keys Written: "numKeysWritten": Delete All Flag: "deleteAllFlag": Num Keys Deleted: "numKeysDeleted":
+        Local Name: "localName": Connection Accept Timeout: "connectionAcceptTimeout": Page Timeout: "pageTimeout":
+        Scan Enable: "scanEnable":"scanEnableName": Page Scan Interval: "pageScanInterval":
+        Page Scan Window: "pageScanWindow": Inquiry Scan Interval: "inquiryScanInterval":
         Inquiry Scan Window: "inquiryScanWindow":
-        Authentication Enable: "authenticationEnable":"authenticationEnableName":
-        Class of Device: "classOfDevice":
-        Type: "type":"typeName":
-        TX Power Level: "txPowerLevel":
+        Authentication Enable: "authenticationEnable":"authenticationEnableName": Class of Device: "classOfDevice":
+        Type: "type":"typeName": TX Power Level: "txPowerLevel":
         Synchronous Flow Control Enable: "synchronousFlowControlEnable":
         Flow Control Enable: "flowControlEnable":"flowControlEnableName":
         Host ACL Data Packet Length: "hostACLDataPacketLength":
         Host Synchronous Data Packet Length: "hostSynchronousDataPacketLength":
         Host Total Num ACL Data Packets: "hostTotalNumACLDataPackets":
         Host Total Num Synchronous Data Packets: "hostTotalNumSynchronousDataPackets":
-        Num Completed Packets: "numCompletedPackets":
-        Handles: "handles":
-        Link Supervision Timeout: "linkSupervisionTimeout":
-        Num Support IAC: "numSupportIAC":
-        IAC LAP: "iacLAP":
-        LAPs: "laps":
-        AFH Host Channel Classification: "afhHostChannelClassification":
-        Scan Type: "scanType":"scanTypeName":
-        Inquiry Mode: "inquiryMode":
-        Page Scan Type: "pageScanType":
-        FEC Required: "fecRequired":
-        Extended Inquiry Response: "extendedInquiryResponse":
-        Simple Pairing Mode: "simplePairingMode":"simplePairingModeName":
-        TX Power: "txPower":
+        Num Completed Packets: "numCompletedPackets": Handles: "handles":
+        Link Supervision Timeout: "linkSupervisionTimeout": Num Support IAC: "numSupportIAC": IAC LAP: "iacLAP":
+        LAPs: "laps": AFH Host Channel Classification: "afhHostChannelClassification":
+        Scan Type: "scanType":"scanTypeName": Inquiry Mode: "inquiryMode": Page Scan Type: "pageScanType":
+        FEC Required: "fecRequired": Extended Inquiry Response: "extendedInquiryResponse":
+        Simple Pairing Mode: "simplePairingMode":"simplePairingModeName": TX Power: "txPower":
         Erroneous Data Reporting: "erroneousDataReporting":
         Notification Type: "notificationType":"notificationTypeName":
         Event Mask Page 2: "eventMaskPage2":"eventMaskPage2Names":
-        LE Supported Host: "leSupportedHost":"leSupportedHostName":
-        Unused: "unused":
+        LE Supported Host: "leSupportedHost":"leSupportedHostName": Unused: "unused":
         Simultaneous LE Host: "simultaneousLEHost":
         Secure Connections Host Support: "secureConnectionsHostSupport":"secureConnectionsHostSupportName":
-        Authenticated Payload Timeout: "authenticatedPayloadTimeout":
-        Data Path Direction: "dataPathDirection":
-        Data Path ID: "dataPathID":
-        Vendor Specific Config: "vendorSpecificConfig":
-        Minimum Encryption Key Size: "minimumEncryptionKeySize":
-        HCI Version: "hciVersion":"hciVersionName":
-        HCI Subversion: "hciSubversion":
-        LMP Version: "lmpVersion":"lmpVersionName":
-        Company Identifier: "companyIdentifier":
-        LMP Subversion: "lmpSubversion":
-        Supported Commands: "supportedCommands":
-        LMP Features: "lmpFeatures":"lmpFeaturesNames":
-        Maximum Page Number: "maximumPageNumber":
-        Extended LMP Features: "extendedLMPFeatures":
+        Authenticated Payload Timeout: "authenticatedPayloadTimeout": Data Path Direction: "dataPathDirection":
+        Data Path ID: "dataPathID": Vendor Specific Config: "vendorSpecificConfig":
+        Minimum Encryption Key Size: "minimumEncryptionKeySize": HCI Version: "hciVersion":"hciVersionName":
+        HCI Subversion: "hciSubversion": LMP Version: "lmpVersion":"lmpVersionName":
+        Company Identifier: "companyIdentifier": LMP Subversion: "lmpSubversion":
+        Supported Commands: "supportedCommands": LMP Features: "lmpFeatures":"lmpFeaturesNames":
+        Maximum Page Number: "maximumPageNumber": Extended LMP Features: "extendedLMPFeatures":
         HC ACL Data Packet Length: "hcACLDataPacketLength":
         HC Synchronous Data Packet Length: "hcSynchronousDataPacketLength":
         HC Total Num ACL Data Packets: "hcTotalNumACLDataPackets":
         HC Total Num Synchronous Data Packets: "hcTotalNumSynchronousDataPackets":
-        Standard Codec IDs: "standardCodecIDs":
-        Standard Codecs: "standardCodecs":
-        Vendor Specific Codec IDs: "vendorSpecificCodecIDs":
-        Vendor Codecs: "vendorCodecs":
+        Standard Codec IDs: "standardCodecIDs": Standard Codecs: "standardCodecs":
+        Vendor Specific Codec IDs: "vendorSpecificCodecIDs": Vendor Codecs: "vendorCodecs":
         Standard Codec Transports: "standardCodecTransports":
-        Vendor Specific Codec Transports: "vendorSpecificCodecTransports":
-        Link Quality: "linkQuality":
-        Handle: "handle":
-        RSSI: "rssi":
-        AFH Mode: "afhMode":
-        Which Clock: "whichClock":
-        Clock: "clock":
-        Accuracy: "accuracy":
-        Key Size: "keySize":
-        Loopback Mode: "loopbackMode":
-        LE Event Mask: "leEventMask":"leEventMaskNames":
-        LE ACL Data Packet Length: "leACLDataPacketLength":
-        Total Num LE ACL Data Packets: "totalNumLEACLDataPackets":
-        LE Features: "leFeatures":"leFeaturesNames":
-        Random Address: "randomAddress":
-        Advertising Interval Min: "advertisingIntervalMin":
-        Advertising Interval Max: "advertisingIntervalMax":
-        Advertising Type: "advertisingType":"advertisingTypeName":
+        Vendor Specific Codec Transports: "vendorSpecificCodecTransports": Link Quality: "linkQuality":
+        Handle: "handle": RSSI: "rssi": AFH Mode: "afhMode": Which Clock: "whichClock": Clock: "clock":
+        Accuracy: "accuracy": Key Size: "keySize": Loopback Mode: "loopbackMode":
+        LE Event Mask: "leEventMask":"leEventMaskNames": LE ACL Data Packet Length: "leACLDataPacketLength":
+        Total Num LE ACL Data Packets: "totalNumLEACLDataPackets": LE Features: "leFeatures":"leFeaturesNames":
+        Random Address: "randomAddress": Advertising Interval Min: "advertisingIntervalMin":
+        Advertising Interval Max: "advertisingIntervalMax": Advertising Type: "advertisingType":"advertisingTypeName":
         Own Address Type: "ownAddressType":"ownAddressTypeName":
-        Peer Address Type: "peerAddressType":"peerAddressTypeName":
-        Peer Address: "peerAddress":
+        Peer Address Type: "peerAddressType":"peerAddressTypeName": Peer Address: "peerAddress":
         Advertising Channel Map: "advertisingChannelMap":"advertisingChannelMapNames":
         Advertising Filter Policy: "advertisingFilterPolicy":"advertisingFilterPolicyName":
-        Advertising Data: "advertisingData":
-        Scan Response Data: "scanResponseData":
-        Advertising Enable: "advertisingEnable":"advertisingEnableName":
-        LE Scan Type: "leScanType":"leScanTypeName":
-        LE Scan Interval: "leScanInterval":
-        LE Scan Window: "leScanWindow":
+        Advertising Data: "advertisingData": Scan Response Data: "scanResponseData":
+        Advertising Enable: "advertisingEnable":"advertisingEnableName": LE Scan Type: "leScanType":"leScanTypeName":
+        LE Scan Interval: "leScanInterval": LE Scan Window: "leScanWindow":
         Scanning Filter Policy: "scanningFilterPolicy":"scanningFilterPolicyName":
-        LE Scan Enable: "leScanEnable":"leScanEnableName":
-        Filter Duplicates: "filterDuplicates":"filterDuplicatesName":
+        LE Scan Enable: "leScanEnable":"leScanEnableName": Filter Duplicates: "filterDuplicates":"filterDuplicatesName":
         Initiator Filter Policy: "initiatorFilterPolicy":"initiatorFilterPolicyName":
-        Connection Interval Min: "connectionIntervalMin":
-        Connection Interval Max: "connectionIntervalMax":
-        Minimum CE Length: "minimumCELength":
-        Maximum CE Length: "maximumCELength":
-        Filter Accept List Size: "filterAcceptListSize":
-        Address Type: "addressType":"addressTypeName":
-        Address: "address":
-        LE Channel Map: "leChannelMap":"leChannelMapNames":
-        Key: "key":
-        Plaintext Data: "plaintextData":
-        Encrypted Data: "encryptedData":
-        Random Number: "randomNumber":
-        Encrypted Diversifier: "encryptedDiversifier":
-        Long Term Key: "longTermKey":
-        LE States: "leStates":
-        RX Channel: "rxChannel":
-        TX Channel: "txChannel":
-        Test Data Length: "testDataLength":
-        Packet Payload: "packetPayload":
-        Num Packets: "numPackets":
-        Timeout: "timeout":
-        TX Octets: "txOctets":
-        TX Time: "txTime":
-        Suggested Max TX Octets: "suggestedMaxTXOctets":
-        Suggested Max TX Time: "suggestedMaxTXTime":
+        Connection Interval Min: "connectionIntervalMin": Connection Interval Max: "connectionIntervalMax":
+        Minimum CE Length: "minimumCELength": Maximum CE Length: "maximumCELength":
+        Filter Accept List Size: "filterAcceptListSize": Address Type: "addressType":"addressTypeName":
+        Address: "address": LE Channel Map: "leChannelMap":"leChannelMapNames": Key: "key":
+        Plaintext Data: "plaintextData": Encrypted Data: "encryptedData": Random Number: "randomNumber":
+        Encrypted Diversifier: "encryptedDiversifier": Long Term Key: "longTermKey": LE States: "leStates":
+        RX Channel: "rxChannel": TX Channel: "txChannel": Test Data Length: "testDataLength":
+        Packet Payload: "packetPayload": Num Packets: "numPackets": Timeout: "timeout": TX Octets: "txOctets":
+        TX Time: "txTime": Suggested Max TX Octets: "suggestedMaxTXOctets": Suggested Max TX Time: "suggestedMaxTXTime":
         Remote P-256 Public Key: "remoteP256PublicKey":
         Peer Identity Address Type: "peerIdentityAddressType":"peerIdentityAddressTypeName":
-        Peer Identity Address: "peerIdentityAddress":
-        Peer IRK: "peerIRK":
-        Local IRK: "localIRK":
-        Resolving List Size: "resolvingListSize":
-        Peer Resolvable Address: "peerResolvableAddress":
+        Peer Identity Address: "peerIdentityAddress": Peer IRK: "peerIRK": Local IRK: "localIRK":
+        Resolving List Size: "resolvingListSize": Peer Resolvable Address: "peerResolvableAddress":
         Local Resolvable Address: "localResolvableAddress":
-        Address Resolution Enable: "addressResolutionEnable":"addressResolutionEnableName":
-        RPA Timeout: "rpaTimeout":
-        Supported Max TX Octets: "supportedMaxTXOctets":
-        Supported Max TX Time: "supportedMaxTXTime":
-        Supported Max RX Octets: "supportedMaxRXOctets":
-        Supported Max RX Time: "supportedMaxRXTime":
-        TX PHY: "txPHY":"txPHYName":
-        RX PHY: "rxPHY":"rxPHYName":
-        All PHYs: "allPHYs":"allPHYsNames":
-        TX PHYs: "txPHYs":"txPHYsNames":
-        RX PHYs: "rxPHYs":"rxPHYsNames":
-        PHY Options: "phyOptions":
-        PHY: "phy":"phyName":
-        Modulation Index: "modulationIndex":
-        Advertising Handle: "advertisingHandle":
+        Address Resolution Enable: "addressResolutionEnable":"addressResolutionEnableName": RPA Timeout: "rpaTimeout":
+        Supported Max TX Octets: "supportedMaxTXOctets": Supported Max TX Time: "supportedMaxTXTime":
+        Supported Max RX Octets: "supportedMaxRXOctets": Supported Max RX Time: "supportedMaxRXTime":
+        TX PHY: "txPHY":"txPHYName": RX PHY: "rxPHY":"rxPHYName": All PHYs: "allPHYs":"allPHYsNames":
+        TX PHYs: "txPHYs":"txPHYsNames": RX PHYs: "rxPHYs":"rxPHYsNames": PHY Options: "phyOptions":
+        PHY: "phy":"phyName": Modulation Index: "modulationIndex": Advertising Handle: "advertisingHandle":
         Advertising Event Properties: "advertisingEventProperties":"advertisingEventPropertiesNames":
         Primary Advertising Interval Min: "primaryAdvertisingIntervalMin":
         Primary Advertising Interval Max: "primaryAdvertisingIntervalMax":
@@ -241,345 +122,143 @@ extension PacketTexts {
         Secondary Advertising PHY: "secondaryAdvertisingPHY":"secondaryAdvertisingPHYName":
         Advertising SID: "advertisingSID":"advertisingSIDName":
         Scan Request Notification Enable: "scanRequestNotificationEnable":"scanRequestNotificationEnableName":
-        Selected TX Power: "selectedTXPower":
-        Operation: "operation":"operationName":
-        Fragment Preference: "fragmentPreference":
-        Duration: "duration":
-        Maximum Extended Advertising Events: "maximumExtendedAdvertisingEvents":
-        Sets: "sets":
+        Selected TX Power: "selectedTXPower": Operation: "operation":"operationName":
+        Fragment Preference: "fragmentPreference": Duration: "duration":
+        Maximum Extended Advertising Events: "maximumExtendedAdvertisingEvents": Sets: "sets":
         Max Advertising Data Length: "maxAdvertisingDataLength":
         Num Supported Advertising Sets: "numSupportedAdvertisingSets":
         Periodic Advertising Interval Min: "periodicAdvertisingIntervalMin":
         Periodic Advertising Interval Max: "periodicAdvertisingIntervalMax":
         Periodic Advertising Properties: "periodicAdvertisingProperties":"periodicAdvertisingPropertiesNames":
-        Scanning PHYs: "scanningPHYs":"scanningPHYsName":
-        Scan Interval: "scanInterval":
-        Scan Window: "scanWindow":
-        PHYs: "phys":"physNames":
-        Period: "period":
-        Initiating PHYs: "initiatingPHYs":"initiatingPHYsName":
-        Options: "options":
-        Advertiser Address Type: "advertiserAddressType":"advertiserAddressTypeName":
-        Advertiser Address: "advertiserAddress":
-        Sync Timeout: "syncTimeout":
-        Sync CTE Type: "syncCTEType":
-        Sync Handle: "syncHandle":
-        Periodic Advertiser List Size: "periodicAdvertiserListSize":
-        Minimum TX Power: "minimumTXPower":
-        Maximum TX Power: "maximumTXPower":
-        RF TX Path Compensation: "rfTXPathCompensation":
-        RF RX Path Compensation: "rfRXPathCompensation":
-        Privacy Mode: "privacyMode":"privacyModeName":
-        Expected CTE Length: "expectedCTELength":
-        Expected CTE Type: "expectedCTEType":
-        Slot Durations: "slotDurations":
-        Antenna IDs: "antennaIDs":
-        Supported Switching Sampling Rates: "supportedSwitchingSamplingRates":
-        Num Antennae: "numAntennae":
-        Max Switching Pattern Length: "maxSwitchingPatternLength":
-        Max CTE Length: "maxCTELength":
-        Service Data: "serviceData":
-        Mode: "mode":"modeName":
-        CTE Type: "cteType":
-        Key Type: "keyType":
-        Action: "action":
-        ISO Data Packet Length: "isoDataPacketLength":
-        Total Num ISO Data Packets: "totalNumISODataPackets":
-        Packet Sequence Number: "packetSequenceNumber":
-        TX Time Stamp: "txTimeStamp":
-        Time Offset: "timeOffset":
-        CIG ID: "cigID":
-        SDU Interval C to P: "sduIntervalCToP":
-        SDU Interval P to C: "sduIntervalPToC":
-        Worst Case SCA: "worstCaseSCA":
-        Packing: "packing":
-        Framing: "framing":
-        Max Transport Latency C to P: "maxTransportLatencyCToP":
-        Max Transport Latency P to C: "maxTransportLatencyPToC":
-        CIS ID: "cisID":
-        Max SDU C to P: "maxSDUCToP":
-        Max SDU P to C: "maxSDUPToC":
-        PHY C to P: "phyCToP":
-        PHY P to C: "phyPToC":
-        Rtn C to P: "rtnCToP":
-        Rtn P to C: "rtnPToC":
-        CISes: "cises":
-        BISes: "bises":
-        CIS Connection Handle: "cisConnectionHandle":
-        ACL Connection Handle: "aclConnectionHandle":
-        BIG Handle: "bigHandle":
-        Num BIS: "numBIS":
-        SDU Interval: "sduInterval":
-        Max SDU: "maxSDU":
-        Max Transport Latency: "maxTransportLatency":
-        Rtn: "rtn":
-        Encryption: "encryption":
-        Broadcast Code: "broadcastCode":
-        Mse: "mse":
-        BIG Sync Timeout: "bigSyncTimeout":
-        BIS: "bis":
-        Codec ID: "codecID":
-        Controller Delay: "controllerDelay":
-        Codec Configuration: "codecConfiguration":
-        Bit Number: "bitNumber":
-        Bit Value: "bitValue":
-        Current TX Power Level: "currentTXPowerLevel":
-        Maximum TX Power Level: "maximumTXPowerLevel":
-        High Threshold: "highThreshold":
-        High Hysteresis: "highHysteresis":
-        Low Threshold: "lowThreshold":
-        Low Hysteresis: "lowHysteresis":
-        Minimum Time Spent: "minimumTimeSpent":
-        Local Enable: "localEnable":"localEnableName":
-        Remote Enable: "remoteEnable":"remoteEnableName":
-        Change Reasons: "changeReasons":
-        Subrate Min: "subrateMin":
-        Subrate Max: "subrateMax":
-        Continuation Number: "continuationNumber":
+        Scanning PHYs: "scanningPHYs":"scanningPHYsName": Scan Interval: "scanInterval": Scan Window: "scanWindow":
+        PHYs: "phys":"physNames": Period: "period": Initiating PHYs: "initiatingPHYs":"initiatingPHYsName":
+        Options: "options": Advertiser Address Type: "advertiserAddressType":"advertiserAddressTypeName":
+        Advertiser Address: "advertiserAddress": Sync Timeout: "syncTimeout": Sync CTE Type: "syncCTEType":
+        Sync Handle: "syncHandle": Periodic Advertiser List Size: "periodicAdvertiserListSize":
+        Minimum TX Power: "minimumTXPower": Maximum TX Power: "maximumTXPower":
+        RF TX Path Compensation: "rfTXPathCompensation": RF RX Path Compensation: "rfRXPathCompensation":
+        Privacy Mode: "privacyMode":"privacyModeName": Expected CTE Length: "expectedCTELength":
+        Expected CTE Type: "expectedCTEType": Slot Durations: "slotDurations": Antenna IDs: "antennaIDs":
+        Supported Switching Sampling Rates: "supportedSwitchingSamplingRates": Num Antennae: "numAntennae":
+        Max Switching Pattern Length: "maxSwitchingPatternLength": Max CTE Length: "maxCTELength":
+        Service Data: "serviceData": Mode: "mode":"modeName": CTE Type: "cteType": Key Type: "keyType":
+        Action: "action": ISO Data Packet Length: "isoDataPacketLength":
+        Total Num ISO Data Packets: "totalNumISODataPackets": Packet Sequence Number: "packetSequenceNumber":
+        TX Time Stamp: "txTimeStamp": Time Offset: "timeOffset": CIG ID: "cigID":
+        SDU Interval C to P: "sduIntervalCToP": SDU Interval P to C: "sduIntervalPToC": Worst Case SCA: "worstCaseSCA":
+        Packing: "packing": Framing: "framing": Max Transport Latency C to P: "maxTransportLatencyCToP":
+        Max Transport Latency P to C: "maxTransportLatencyPToC": CIS ID: "cisID": Max SDU C to P: "maxSDUCToP":
+        Max SDU P to C: "maxSDUPToC": PHY C to P: "phyCToP": PHY P to C: "phyPToC": Rtn C to P: "rtnCToP":
+        Rtn P to C: "rtnPToC": CISes: "cises": BISes: "bises": CIS Connection Handle: "cisConnectionHandle":
+        ACL Connection Handle: "aclConnectionHandle": BIG Handle: "bigHandle": Num BIS: "numBIS":
+        SDU Interval: "sduInterval": Max SDU: "maxSDU": Max Transport Latency: "maxTransportLatency": Rtn: "rtn":
+        Encryption: "encryption": Broadcast Code: "broadcastCode": Mse: "mse": BIG Sync Timeout: "bigSyncTimeout":
+        BIS: "bis": Codec ID: "codecID": Controller Delay: "controllerDelay": Codec Configuration: "codecConfiguration":
+        Bit Number: "bitNumber": Bit Value: "bitValue": Current TX Power Level: "currentTXPowerLevel":
+        Maximum TX Power Level: "maximumTXPowerLevel": High Threshold: "highThreshold":
+        High Hysteresis: "highHysteresis": Low Threshold: "lowThreshold": Low Hysteresis: "lowHysteresis":
+        Minimum Time Spent: "minimumTimeSpent": Local Enable: "localEnable":"localEnableName":
+        Remote Enable: "remoteEnable":"remoteEnableName": Change Reasons: "changeReasons": Subrate Min: "subrateMin":
+        Subrate Max: "subrateMax": Continuation Number: "continuationNumber":
         Primary Advertising PHY Options: "primaryAdvertisingPHYOptions":
-        Secondary Advertising PHY Options: "secondaryAdvertisingPHYOptions":
-        Subevent: "subevent":
-        Response Slot Start: "responseSlotStart":
-        Response Slot Count: "responseSlotCount":
-        Subevent Data: "subeventData":
-        Subevents: "subevents":
-        Request Event: "requestEvent":
-        Request Subevent: "requestSubevent":
-        Response Subevent: "responseSubevent":
-        Response Slot: "responseSlot":
-        Response Data: "responseData":
-        Num Subevents: "numSubevents":
-        Subevent Interval: "subeventInterval":
-        Response Slot Delay: "responseSlotDelay":
-        Response Slot Spacing: "responseSlotSpacing":
-        Num Response Slots: "numResponseSlots":
-        Maximum Page: "maximumPage":
-        Num Config Supported: "numConfigSupported":
+        Secondary Advertising PHY Options: "secondaryAdvertisingPHYOptions": Subevent: "subevent":
+        Response Slot Start: "responseSlotStart": Response Slot Count: "responseSlotCount":
+        Subevent Data: "subeventData": Subevents: "subevents": Request Event: "requestEvent":
+        Request Subevent: "requestSubevent": Response Subevent: "responseSubevent": Response Slot: "responseSlot":
+        Response Data: "responseData": Num Subevents: "numSubevents": Subevent Interval: "subeventInterval":
+        Response Slot Delay: "responseSlotDelay": Response Slot Spacing: "responseSlotSpacing":
+        Num Response Slots: "numResponseSlots": Maximum Page: "maximumPage": Num Config Supported: "numConfigSupported":
         Max Consecutive Procedures Supported: "maxConsecutiveProceduresSupported":
-        Num Antennas Supported: "numAntennasSupported":
-        Max Antenna Paths Supported: "maxAntennaPathsSupported":
-        Roles Supported: "rolesSupported":
-        Modes Supported: "modesSupported":
-        RTT Capability: "rttCapability":
-        RTT AA Only N: "rttAAOnlyN":
-        RTT Sounding N: "rttSoundingN":
-        RTT Random Sequence N: "rttRandomSequenceN":
-        NADM Sounding Capability: "nadmSoundingCapability":
-        NADM Random Capability: "nadmRandomCapability":
-        CS Sync PHYs Supported: "csSyncPHYsSupported":
-        Subfeatures Supported: "subfeaturesSupported":
-        T_IP1 Times Supported: "tIP1TimesSupported":
-        T_IP2 Times Supported: "tIP2TimesSupported":
-        T_FCS Times Supported: "tFCSTimesSupported":
-        T_PM Times Supported: "tPMTimesSupported":
-        T_SW Time Supported: "tSWTimeSupported":
-        TX SNR Capability: "txSNRCapability":
-        Role Enable: "roleEnable":
-        CS Sync Antenna Selection: "csSyncAntennaSelection":
-        Max TX Power: "maxTXPower":
-        Remote FAE Table: "remoteFAETable":
-        Config ID: "configID":
-        Create Context: "createContext":
-        Main Mode Type: "mainModeType":
-        Sub Mode Type: "subModeType":
-        Min Main Mode Steps: "minMainModeSteps":
-        Max Main Mode Steps: "maxMainModeSteps":
-        Main Mode Repetition: "mainModeRepetition":
-        Mode 0 Steps: "mode0Steps":
-        RTT Type: "rttType":
-        CS Sync PHY: "csSyncPHY":
-        Channel Map: "channelMap":
-        Channel Map Repetition: "channelMapRepetition":
-        Channel Selection Type: "channelSelectionType":
-        Ch3c Shape: "ch3cShape":
-        Ch3c Jump: "ch3cJump":
-        CS Enhancements: "csEnhancements":
-        Channel Classification: "channelClassification":
-        Max Procedure Len: "maxProcedureLen":
-        Min Procedure Interval: "minProcedureInterval":
-        Max Procedure Interval: "maxProcedureInterval":
-        Max Procedure Count: "maxProcedureCount":
-        Min Subevent Len: "minSubeventLen":
-        Max Subevent Len: "maxSubeventLen":
-        Tone Antenna Config Selection: "toneAntennaConfigSelection":
-        TX Power Delta: "txPowerDelta":
-        Preferred Peer Antenna: "preferredPeerAntenna":
-        SNR Control Initiator: "snrControlInitiator":
-        SNR Control Reflector: "snrControlReflector":
-        Subevent Len: "subeventLen":
-        Max Num Subevents: "maxNumSubevents":
-        Transmit Power Level: "transmitPowerLevel":
-        T_IP1 Time: "tIP1Time":
-        T_IP2 Time: "tIP2Time":
-        T_FCS Time: "tFCSTime":
-        T_PM Time: "tPMTime":
-        T_SW Time: "tSWTime":
-        Drbg Nonce: "drbgNonce":
-        Override Config: "overrideConfig":
-        Override Parameters Data: "overrideParametersData":
-        Frame Space Min: "frameSpaceMin":
-        Frame Space Max: "frameSpaceMax":
-        Spacing Types: "spacingTypes":"spacingTypesNames":
-        Min CE Length: "minCELength":
-        Max CE Length: "maxCELength":
-        Minimum Supported Connection Interval: "minimumSupportedConnectionInterval":
-        Group Min: "groupMin":
-        Group Max: "groupMax":
-        Group Stride: "groupStride":
-        Groups: "groups":
-        T_IP2 Ipt Times Supported: "tIP2IptTimesSupported":
-        T_SW Ipt Times Supported: "tSWIptTimesSupported":
-        RTT 2m AA Only N: "rtt2mAAOnlyN":
-        RTT 2m Sounding N: "rtt2mSoundingN":
-        RTT 2m Random Sequence N: "rtt2mRandomSequenceN":
-        Reserved 0: "reserved0":
-        Reserved 1: "reserved1":
-        Responses: "responses":
-        Link Type: "linkType":"linkTypeName":
-        Encryption Enabled: "encryptionEnabled":"encryptionEnabledName":
-        Remote Name: "remoteName":
-        Key Flag: "keyFlag":
-        Version: "version":"versionName":
-        Manufacturer Name: "manufacturerName":
-        Subversion: "subversion":
-        Service Type: "serviceType":"serviceTypeName":
-        Num HCI Command Packets: "numHCICommandPackets":
-        Command Opcode: "commandOpcode":"commandOpcodeName":
-        Hardware Code: "hardwareCode":
-        New Role: "newRole":"newRoleName":
-        Current Mode: "currentMode":"currentModeName":
-        LMP Max Slots: "lmpMaxSlots":
-        Transmission Interval: "transmissionInterval":
-        Retransmission Window: "retransmissionWindow":
-        RX Packet Length: "rxPacketLength":
-        TX Packet Length: "txPacketLength":
-        Air Mode: "airMode":
-        Max TX Latency: "maxTXLatency":
-        Max RX Latency: "maxRXLatency":
-        Min Remote Timeout: "minRemoteTimeout":
-        Min Local Timeout: "minLocalTimeout":
-        Passkey: "passkey":
-        Host Supported Features: "hostSupportedFeatures":
-        Encryption Key Size: "encryptionKeySize":
-        Connection Interval: "connectionInterval":
+        Num Antennas Supported: "numAntennasSupported": Max Antenna Paths Supported: "maxAntennaPathsSupported":
+        Roles Supported: "rolesSupported": Modes Supported: "modesSupported": RTT Capability: "rttCapability":
+        RTT AA Only N: "rttAAOnlyN": RTT Sounding N: "rttSoundingN": RTT Random Sequence N: "rttRandomSequenceN":
+        NADM Sounding Capability: "nadmSoundingCapability": NADM Random Capability: "nadmRandomCapability":
+        CS Sync PHYs Supported: "csSyncPHYsSupported": Subfeatures Supported: "subfeaturesSupported":
+        T_IP1 Times Supported: "tIP1TimesSupported": T_IP2 Times Supported: "tIP2TimesSupported":
+        T_FCS Times Supported: "tFCSTimesSupported": T_PM Times Supported: "tPMTimesSupported":
+        T_SW Time Supported: "tSWTimeSupported": TX SNR Capability: "txSNRCapability": Role Enable: "roleEnable":
+        CS Sync Antenna Selection: "csSyncAntennaSelection": Max TX Power: "maxTXPower":
+        Remote FAE Table: "remoteFAETable": Config ID: "configID": Create Context: "createContext":
+        Main Mode Type: "mainModeType": Sub Mode Type: "subModeType": Min Main Mode Steps: "minMainModeSteps":
+        Max Main Mode Steps: "maxMainModeSteps": Main Mode Repetition: "mainModeRepetition": Mode 0 Steps: "mode0Steps":
+        RTT Type: "rttType": CS Sync PHY: "csSyncPHY": Channel Map: "channelMap":
+        Channel Map Repetition: "channelMapRepetition": Channel Selection Type: "channelSelectionType":
+        Ch3c Shape: "ch3cShape": Ch3c Jump: "ch3cJump": CS Enhancements: "csEnhancements":
+        Channel Classification: "channelClassification": Max Procedure Len: "maxProcedureLen":
+        Min Procedure Interval: "minProcedureInterval": Max Procedure Interval: "maxProcedureInterval":
+        Max Procedure Count: "maxProcedureCount": Min Subevent Len: "minSubeventLen":
+        Max Subevent Len: "maxSubeventLen": Tone Antenna Config Selection: "toneAntennaConfigSelection":
+        TX Power Delta: "txPowerDelta": Preferred Peer Antenna: "preferredPeerAntenna":
+        SNR Control Initiator: "snrControlInitiator": SNR Control Reflector: "snrControlReflector":
+        Subevent Len: "subeventLen": Max Num Subevents: "maxNumSubevents": Transmit Power Level: "transmitPowerLevel":
+        T_IP1 Time: "tIP1Time": T_IP2 Time: "tIP2Time": T_FCS Time: "tFCSTime": T_PM Time: "tPMTime":
+        T_SW Time: "tSWTime": Drbg Nonce: "drbgNonce": Override Config: "overrideConfig":
+        Override Parameters Data: "overrideParametersData": Frame Space Min: "frameSpaceMin":
+        Frame Space Max: "frameSpaceMax": Spacing Types: "spacingTypes":"spacingTypesNames":
+        Min CE Length: "minCELength": Max CE Length: "maxCELength":
+        Minimum Supported Connection Interval: "minimumSupportedConnectionInterval": Group Min: "groupMin":
+        Group Max: "groupMax": Group Stride: "groupStride": Groups: "groups":
+        T_IP2 Ipt Times Supported: "tIP2IptTimesSupported": T_SW Ipt Times Supported: "tSWIptTimesSupported":
+        RTT 2m AA Only N: "rtt2mAAOnlyN": RTT 2m Sounding N: "rtt2mSoundingN":
+        RTT 2m Random Sequence N: "rtt2mRandomSequenceN": Reserved 0: "reserved0": Reserved 1: "reserved1":
+        Responses: "responses": Link Type: "linkType":"linkTypeName":
+        Encryption Enabled: "encryptionEnabled":"encryptionEnabledName": Remote Name: "remoteName": Key Flag: "keyFlag":
+        Version: "version":"versionName": Manufacturer Name: "manufacturerName": Subversion: "subversion":
+        Service Type: "serviceType":"serviceTypeName": Num HCI Command Packets: "numHCICommandPackets":
+        Command Opcode: "commandOpcode":"commandOpcodeName": Hardware Code: "hardwareCode":
+        New Role: "newRole":"newRoleName": Current Mode: "currentMode":"currentModeName": LMP Max Slots: "lmpMaxSlots":
+        Transmission Interval: "transmissionInterval": Retransmission Window: "retransmissionWindow":
+        RX Packet Length: "rxPacketLength": TX Packet Length: "txPacketLength": Air Mode: "airMode":
+        Max TX Latency: "maxTXLatency": Max RX Latency: "maxRXLatency": Min Remote Timeout: "minRemoteTimeout":
+        Min Local Timeout: "minLocalTimeout": Passkey: "passkey": Host Supported Features: "hostSupportedFeatures":
+        Encryption Key Size: "encryptionKeySize": Connection Interval: "connectionInterval":
         Peripheral Latency: "peripheralLatency":
         Central Clock Accuracy: "centralClockAccuracy":"centralClockAccuracyName":
-        Event Type: "eventType":"eventTypeName":
-        Data: "data":
-        Reports: "reports":
-        Max TX Octets: "maxTXOctets":
-        Max TX Time: "maxTXTime":
-        Max RX Octets: "maxRXOctets":
-        Max RX Time: "maxRXTime":
-        P-256 Public Key: "p256PublicKey":
-        DH Key: "dhKey":
+        Event Type: "eventType":"eventTypeName": Data: "data": Reports: "reports": Max TX Octets: "maxTXOctets":
+        Max TX Time: "maxTXTime": Max RX Octets: "maxRXOctets": Max RX Time: "maxRXTime":
+        P-256 Public Key: "p256PublicKey": DH Key: "dhKey":
         Local Resolvable Private Address: "localResolvablePrivateAddress":
         Peer Resolvable Private Address: "peerResolvablePrivateAddress":
-        Direct Address Type: "directAddressType":"directAddressTypeName":
-        Direct Address: "directAddress":
-        Primary PHY: "primaryPHY":"primaryPHYName":
-        Secondary PHY: "secondaryPHY":"secondaryPHYName":
+        Direct Address Type: "directAddressType":"directAddressTypeName": Direct Address: "directAddress":
+        Primary PHY: "primaryPHY":"primaryPHYName": Secondary PHY: "secondaryPHY":"secondaryPHYName":
         Periodic Advertising Interval: "periodicAdvertisingInterval":
         Advertiser PHY: "advertiserPHY":"advertiserPHYName":
-        Advertiser Clock Accuracy: "advertiserClockAccuracy":"advertiserClockAccuracyName":
-        Data Status: "dataStatus":
+        Advertiser Clock Accuracy: "advertiserClockAccuracy":"advertiserClockAccuracyName": Data Status: "dataStatus":
         Num Completed Extended Advertising Events: "numCompletedExtendedAdvertisingEvents":
-        Scanner Address Type: "scannerAddressType":"scannerAddressTypeName":
-        Scanner Address: "scannerAddress":
+        Scanner Address Type: "scannerAddressType":"scannerAddressTypeName": Scanner Address: "scannerAddress":
         Channel Selection Algorithm: "channelSelectionAlgorithm":"channelSelectionAlgorithmName":
-        CIG Sync Delay: "cigSyncDelay":
-        CIS Sync Delay: "cisSyncDelay":
-        Transport Latency C to P: "transportLatencyCToP":
-        Transport Latency P to C: "transportLatencyPToC":
-        NSE: "nse":
-        BN C to P: "bnCToP":
-        BN P to C: "bnPToC":
-        FT C to P: "ftCToP":
-        FT P to C: "ftPToC":
-        Max PDU C to P: "maxPDUCToP":
-        Max PDU P to C: "maxPDUPToC":
-        ISO Interval: "isoInterval":
-        BIG Sync Delay: "bigSyncDelay":
-        Transport Latency BIG: "transportLatencyBIG":
-        BN: "bn":
-        PTO: "pto":
-        IRC: "irc":
-        Max PDU: "maxPDU":
-        Peer Clock Accuracy: "peerClockAccuracy":"peerClockAccuracyName":
-        Current Path Loss: "currentPathLoss":
-        Zone Entered: "zoneEntered":
-        TX Power Level Flag: "txPowerLevelFlag":
-        Delta: "delta":
-        Subrate Factor: "subrateFactor":
-        Periodic Event Counter: "periodicEventCounter":
-        Subevent Start: "subeventStart":
-        Subevent Data Count: "subeventDataCount":
-        TX Status: "txStatus":
-        Sub Interval: "subInterval":
-        Maximum Remote Page: "maximumRemotePage":
-        Maximum Valid Page: "maximumValidPage":
-        State: "state":
-        Subevents Per Event: "subeventsPerEvent":
-        Event Interval: "eventInterval":
-        Procedure Interval: "procedureInterval":
-        Procedure Count: "procedureCount":
-        Start ACL Conn Event Counter: "startACLConnEventCounter":
-        Procedure Counter: "procedureCounter":
-        Frequency Compensation: "frequencyCompensation":
-        Reference Power Level: "referencePowerLevel":
-        Procedure Done Status: "procedureDoneStatus":
-        Subevent Done Status: "subeventDoneStatus":
-        Abort Reason: "abortReason":
-        Num Antenna Paths: "numAntennaPaths":
-        Step Mode: "stepMode":
-        Step Channel: "stepChannel":
-        Step Data: "stepData":
-        Steps: "steps":
-        Condition: "condition":
-        Initiator: "initiator":
-        Frame Space: "frameSpace":
-        Flags: "flags":"flagsName":
-        OOB Data: "oobData":"oobDataName":
-        Maximum Encryption Key Size: "maximumEncryptionKeySize":
+        CIG Sync Delay: "cigSyncDelay": CIS Sync Delay: "cisSyncDelay":
+        Transport Latency C to P: "transportLatencyCToP": Transport Latency P to C: "transportLatencyPToC": NSE: "nse":
+        BN C to P: "bnCToP": BN P to C: "bnPToC": FT C to P: "ftCToP": FT P to C: "ftPToC":
+        Max PDU C to P: "maxPDUCToP": Max PDU P to C: "maxPDUPToC": ISO Interval: "isoInterval":
+        BIG Sync Delay: "bigSyncDelay": Transport Latency BIG: "transportLatencyBIG": BN: "bn": PTO: "pto": IRC: "irc":
+        Max PDU: "maxPDU": Peer Clock Accuracy: "peerClockAccuracy":"peerClockAccuracyName":
+        Current Path Loss: "currentPathLoss": Zone Entered: "zoneEntered": TX Power Level Flag: "txPowerLevelFlag":
+        Delta: "delta": Subrate Factor: "subrateFactor": Periodic Event Counter: "periodicEventCounter":
+        Subevent Start: "subeventStart": Subevent Data Count: "subeventDataCount": TX Status: "txStatus":
+        Sub Interval: "subInterval": Maximum Remote Page: "maximumRemotePage": Maximum Valid Page: "maximumValidPage":
+        State: "state": Subevents Per Event: "subeventsPerEvent": Event Interval: "eventInterval":
+        Procedure Interval: "procedureInterval": Procedure Count: "procedureCount":
+        Start ACL Conn Event Counter: "startACLConnEventCounter": Procedure Counter: "procedureCounter":
+        Frequency Compensation: "frequencyCompensation": Reference Power Level: "referencePowerLevel":
+        Procedure Done Status: "procedureDoneStatus": Subevent Done Status: "subeventDoneStatus":
+        Abort Reason: "abortReason": Num Antenna Paths: "numAntennaPaths": Step Mode: "stepMode":
+        Step Channel: "stepChannel": Step Data: "stepData": Steps: "steps": Condition: "condition":
+        Initiator: "initiator": Frame Space: "frameSpace": Flags: "flags":"flagsName":
+        OOB Data: "oobData":"oobDataName": Maximum Encryption Key Size: "maximumEncryptionKeySize":
         Initiator Key Distribution: "initiatorKeyDistribution":"initiatorKeyDistributionNames":
         Responder Key Distribution: "responderKeyDistribution":"responderKeyDistributionNames":
-        Confirm Value: "confirmValue":
-        Random Value: "randomValue":
-        Identity Resolving Key: "identityResolvingKey":
-        Signature Key: "signatureKey":
-        Public Key X: "publicKeyX":
-        Public Key Y: "publicKeyY":
-        DHKey Check: "dhkeyCheck":
-        PSM: "psm":"psmName":
-        Source CID: "sourceCID":
-        Destination CID: "destinationCID":
-        Result: "result":"resultName":
-        Controller ID: "controllerID":
-        Initiator CID: "initiatorCID":
-        Destination Controller ID: "destinationControllerID":
-        Latency: "latency":
-        SPSM: "spsm":"spsmName":
-        MTU: "mtu":
-        MPS: "mps":
-        Initial Credits: "initialCredits":
-        CID: "cid":
-        Credits: "credits":
-        Source CIDs: "sourceCIDs":
-        Destination CIDs: "destinationCIDs":
-        Flush Timeout: "flushTimeout":
-        Token Rate: "tokenRate":
-        Token Bucket Size: "tokenBucketSize":
-        Peak Bandwidth: "peakBandwidth":
-        Delay Variation: "delayVariation":
-        TX Window Size: "txWindowSize":
-        Max Transmit: "maxTransmit":
-        Retransmission Timeout: "retransmissionTimeout":
-        Monitor Timeout: "monitorTimeout":
-        FCS Type: "fcsType":"fcsTypeName":
-        Identifier: "identifier":
-        Maximum SDU Size: "maximumSDUSize":
-        SDU Inter-arrival Time: "sduInterArrivalTime":
-        Access Latency: "accessLatency":
-        Max Window Size: "maxWindowSize":
+        Confirm Value: "confirmValue": Random Value: "randomValue": Identity Resolving Key: "identityResolvingKey":
+        Signature Key: "signatureKey": Public Key X: "publicKeyX": Public Key Y: "publicKeyY":
+        DHKey Check: "dhkeyCheck": PSM: "psm":"psmName": Source CID: "sourceCID": Destination CID: "destinationCID":
+        Result: "result":"resultName": Controller ID: "controllerID": Initiator CID: "initiatorCID":
+        Destination Controller ID: "destinationControllerID": Latency: "latency": SPSM: "spsm":"spsmName": MTU: "mtu":
+        MPS: "mps": Initial Credits: "initialCredits": CID: "cid": Credits: "credits": Source CIDs: "sourceCIDs":
+        Destination CIDs: "destinationCIDs": Flush Timeout: "flushTimeout": Token Rate: "tokenRate":
+        Token Bucket Size: "tokenBucketSize": Peak Bandwidth: "peakBandwidth": Delay Variation: "delayVariation":
+        TX Window Size: "txWindowSize": Max Transmit: "maxTransmit": Retransmission Timeout: "retransmissionTimeout":
+        Monitor Timeout: "monitorTimeout": FCS Type: "fcsType":"fcsTypeName": Identifier: "identifier":
+        Maximum SDU Size: "maximumSDUSize": SDU Inter-arrival Time: "sduInterArrivalTime":
+        Access Latency: "accessLatency": Max Window Size: "maxWindowSize":
         """#
 }

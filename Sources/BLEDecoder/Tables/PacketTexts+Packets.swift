@@ -3,542 +3,155 @@
 extension PacketTexts {
     /// Packets, in the specification's words.
     static let packets: StaticString = #"""
-        Inquiry
-        Inquiry Cancel
-        Periodic Inquiry Mode
-        Exit Periodic Inquiry Mode
-        Create Connection
-        Disconnect
-        Create Connection Cancel
-        Accept Connection Request
-        Reject Connection Request
-        Link Key Request Reply
-        Link Key Request Negative Reply
-        PIN Code Request Reply
-        PIN Code Request Negative Reply
-        Change Connection Packet Type
-        Authentication Requested
-        Set Connection Encryption
-        Change Connection Link Key
-        Link Key Selection
-        Remote Name Request
-        Remote Name Request Cancel
-        Read Remote Supported Features
-        Read Remote Extended Features
-        Read Remote Version Information
-        Read Clock Offset
-        Read LMP Handle
-        Setup Synchronous Connection
-        Accept Synchronous Connection Request
-        Reject Synchronous Connection Request
-        IO Capability Request Reply
-        User Confirmation Request Reply
-        User Confirmation Request Negative Reply
-        User Passkey Request Reply
-        User Passkey Request Negative Reply
-        Remote OOB Data Request Reply
-        Remote OOB Data Request Negative Reply
-        IO Capability Request Negative Reply
-        Enhanced Setup Synchronous Connection
-        Enhanced Accept Synchronous Connection Request
-        Truncated Page
-        Truncated Page Cancel
-        Set Connectionless Peripheral Broadcast
-        Set Connectionless Peripheral Broadcast Receive
-        Start Synchronization Train
-        Receive Synchronization Train
-        Remote OOB Extended Data Request Reply
-        Hold Mode
-        Sniff Mode
-        Exit Sniff Mode
-        QoS Setup
-        Role Discovery
-        Switch Role
-        Read Link Policy Settings
-        Write Link Policy Settings
-        Read Default Link Policy Settings
-        Write Default Link Policy Settings
-        Flow Specification
-        Sniff Subrating
-        Set Event Mask
-        Reset
-        Set Event Filter
-        Flush
-        Read PIN Type
-        Write PIN Type
-        Read Stored Link Key
-        Write Stored Link Key
-        Delete Stored Link Key
-        Write Local Name
-        Read Local Name
-        Read Connection Accept Timeout
-        Write Connection Accept Timeout
-        Read Page Timeout
-        Write Page Timeout
-        Read Scan Enable
-        Write Scan Enable
-        Read Page Scan Activity
-        Write Page Scan Activity
-        Read Inquiry Scan Activity
-        Write Inquiry Scan Activity
-        Read Authentication Enable
-        Write Authentication Enable
-        Read Class of Device
-        Write Class of Device
-        Read Voice Setting
-        Write Voice Setting
-        Read Automatic Flush Timeout
-        Write Automatic Flush Timeout
-        Read Num Broadcast Retransmissions
-        Write Num Broadcast Retransmissions
-        Read Hold Mode Activity
-        Write Hold Mode Activity
-        Read Transmit Power Level
-        Read Synchronous Flow Control Enable
-        Write Synchronous Flow Control Enable
-        Set Controller to Host Flow Control
-        Host Buffer Size
-        Host Number of Completed Packets
-        Read Link Supervision Timeout
-        Write Link Supervision Timeout
-        Read Number of Supported IAC
-        Read Current IAC LAP
-        Write Current IAC LAP
-        Set AFH Host Channel Classification
-        Read Inquiry Scan Type
-        Write Inquiry Scan Type
-        Read Inquiry Mode
-        Write Inquiry Mode
-        Read Page Scan Type
-        Write Page Scan Type
-        Read AFH Channel Assessment Mode
-        Write AFH Channel Assessment Mode
-        Read Extended Inquiry Response
-        Write Extended Inquiry Response
-        Refresh Encryption Key
-        Read Simple Pairing Mode
-        Write Simple Pairing Mode
-        Read Local OOB Data
-        Read Inquiry Response Transmit Power Level
-        Write Inquiry Transmit Power Level
-        Read Default Erroneous Data Reporting
-        Write Default Erroneous Data Reporting
-        Enhanced Flush
-        Send Keypress Notification
-        Set Event Mask Page 2
-        Read Flow Control Mode
-        Write Flow Control Mode
-        Read Enhanced Transmit Power Level
-        Read LE Host Support
-        Write LE Host Support
-        Set MWS Channel Parameters
-        Set External Frame Configuration
-        Set MWS Signaling
-        Set MWS Transport Layer
-        Set MWS Scan Frequency Table
-        Set MWS Pattern Configuration
-        Set Reserved LT_ADDR
-        Delete Reserved LT_ADDR
-        Set Connectionless Peripheral Broadcast Data
-        Read Synchronization Train Parameters
-        Write Synchronization Train Parameters
-        Read Secure Connections Host Support
-        Write Secure Connections Host Support
-        Read Authenticated Payload Timeout
-        Write Authenticated Payload Timeout
-        Read Local OOB Extended Data
-        Read Extended Page Timeout
-        Write Extended Page Timeout
-        Read Extended Inquiry Length
-        Write Extended Inquiry Length
-        Set Ecosystem Base Interval
-        Configure Data Path
-        Set Min Encryption Key Size
-        Read Local Version Information
-        Read Local Supported Commands
-        Read Local Supported Features
-        Read Local Extended Features
-        Read Buffer Size
-        Read BD_ADDR
-        Read Data Block Size
-        Read Local Supported Codecs
-        Read Local Simple Pairing Options
-        Read Local Supported Codecs [v2]
-        Read Local Supported Codec Capabilities
-        Read Local Supported Controller Delay
-        Read Failed Contact Counter
-        Reset Failed Contact Counter
-        Read Link Quality
-        Read RSSI
-        Read AFH Channel Map
-        Read Clock
-        Read Encryption Key Size
-        Get MWS Transport Layer Configuration
-        Set Triggered Clock Capture
-        Read Loopback Mode
-        Write Loopback Mode
-        Enable Device Under Test Mode
-        Write Simple Pairing Debug Mode
-        Write Secure Connections Test Mode
-        LE Set Event Mask
-        LE Read Buffer Size [v1]
-        LE Read Local Supported Features
-        LE Set Random Address
-        LE Set Advertising Parameters
-        LE Read Advertising Physical Channel TX Power
-        LE Set Advertising Data
-        LE Set Scan Response Data
-        LE Set Advertising Enable
-        LE Set Scan Parameters
-        LE Set Scan Enable
-        LE Create Connection
-        LE Create Connection Cancel
-        LE Read Filter Accept List Size
-        LE Clear Filter Accept List
-        LE Add Device to Filter Accept List
-        LE Remove Device from Filter Accept List
-        LE Connection Update
-        LE Set Host Channel Classification
-        LE Read Channel Map
-        LE Read Remote Features
-        LE Encrypt
-        LE Rand
-        LE Enable Encryption
-        LE Long Term Key Request Reply
-        LE Long Term Key Request Negative Reply
-        LE Read Supported States
-        LE Receiver Test
-        LE Transmitter Test
-        LE Test End
-        LE Remote Connection Parameter Request Reply
-        LE Remote Connection Parameter Request Negative Reply
-        LE Set Data Length
-        LE Read Suggested Default Data Length
-        LE Write Suggested Default Data Length
-        LE Read Local P-256 Public Key
-        LE Generate DHKey
-        LE Add Device to Resolving List
-        LE Remove Device from Resolving List
-        LE Clear Resolving List
-        LE Read Resolving List Size
-        LE Read Peer Resolvable Address
-        LE Read Local Resolvable Address
-        LE Set Address Resolution Enable
-        LE Set Resolvable Private Address Timeout
-        LE Read Maximum Data Length
-        LE Read PHY
-        LE Set Default PHY
-        LE Set PHY
-        LE Receiver Test [v2]
-        LE Transmitter Test [v2]
-        LE Set Advertising Set Random Address
-        LE Set Extended Advertising Parameters
-        LE Set Extended Advertising Data
-        LE Set Extended Scan Response Data
-        LE Set Extended Advertising Enable
-        LE Read Maximum Advertising Data Length
-        LE Read Number of Supported Advertising Sets
-        LE Remove Advertising Set
-        LE Clear Advertising Sets
-        LE Set Periodic Advertising Parameters
-        LE Set Periodic Advertising Data
-        LE Set Periodic Advertising Enable
-        LE Set Extended Scan Parameters
-        LE Set Extended Scan Enable
-        LE Extended Create Connection
-        LE Periodic Advertising Create Sync
-        LE Periodic Advertising Create Sync Cancel
-        LE Periodic Advertising Terminate Sync
-        LE Add Device to Periodic Advertiser List
-        LE Remove Device from Periodic Advertiser List
-        LE Clear Periodic Advertiser List
-        LE Read Periodic Advertiser List Size
-        LE Read Transmit Power
-        LE Read RF Path Compensation
-        LE Write RF Path Compensation
-        LE Set Privacy Mode
-        LE Receiver Test [v3]
-        LE Transmitter Test [v3]
-        LE Set Connectionless CTE Transmit Parameters
-        LE Set Connectionless CTE Transmit Enable
-        LE Set Connectionless IQ Sampling Enable
-        LE Set Connection CTE Receive Parameters
-        LE Set Connection CTE Transmit Parameters
-        LE Connection CTE Request Enable
-        LE Connection CTE Response Enable
-        LE Read Antenna Information
-        LE Set Periodic Advertising Receive Enable
-        LE Periodic Advertising Sync Transfer
-        LE Periodic Advertising Set Info Transfer
-        LE Set Periodic Advertising Sync Transfer Parameters
-        LE Set Default Periodic Advertising Sync Transfer Parameters
-        LE Generate DHKey [v2]
-        LE Modify Sleep Clock Accuracy
-        LE Read Buffer Size [v2]
-        LE Read ISO TX Sync
-        LE Set CIG Parameters
-        LE Set CIG Parameters Test
-        LE Create CIS
-        LE Remove CIG
-        LE Accept CIS Request
-        LE Reject CIS Request
-        LE Create BIG
-        LE Create BIG Test
-        LE Terminate BIG
-        LE BIG Create Sync
-        LE BIG Terminate Sync
-        LE Request Peer SCA
-        LE Setup ISO Data Path
-        LE Remove ISO Data Path
-        LE ISO Transmit Test
-        LE ISO Receive Test
-        LE ISO Read Test Counters
-        LE ISO Test End
-        LE Set Host Feature
-        LE Read ISO Link Quality
-        LE Enhanced Read Transmit Power Level
-        LE Read Remote Transmit Power Level
-        LE Set Path Loss Reporting Parameters
-        LE Set Path Loss Reporting Enable
-        LE Set Transmit Power Reporting Enable
-        LE Transmitter Test [v4]
-        LE Set Data Related Address Changes
-        LE Set Default Subrate
-        LE Subrate Request
-        LE Set Extended Advertising Parameters [v2]
-        LE Set Decision Data
-        LE Set Decision Instructions
-        LE Set Periodic Advertising Subevent Data
-        LE Set Periodic Advertising Response Data
-        LE Set Periodic Sync Subevent
-        LE Extended Create Connection [v2]
-        LE Set Periodic Advertising Parameters [v2]
-        LE Read All Local Supported Features
-        LE Read All Remote Features
-        LE CS Read Local Supported Capabilities
-        LE CS Read Remote Supported Capabilities
-        LE CS Write Cached Remote Supported Capabilities
-        LE CS Security Enable
-        LE CS Set Default Settings
-        LE CS Read Remote FAE Table
-        LE CS Write Cached Remote FAE Table
-        LE CS Create Config
-        LE CS Remove Config
-        LE CS Set Channel Classification
-        LE CS Set Procedure Parameters
-        LE CS Procedure Enable
-        LE CS Test
-        LE CS Test End
-        LE Set Host Feature [v2]
-        LE Add Device to Monitored Advertisers List
-        LE Remove Device from Monitored Advertisers List
-        LE Clear Monitored Advertisers List
-        LE Read Monitored Advertisers List Size
-        LE Enable Monitoring Advertisers
-        LE Frame Space Update
-        LE Set Resolvable Private Address Timeout [v2]
-        LE Enable UTP OTA Mode
-        LE UTP Send
-        LE Connection Rate Request
-        LE Set Default Rate Parameters
-        LE Read Minimum Supported Connection Interval
-        LE CS Read Local Supported Capabilities [v2]
-        LE CS Write Cached Remote Supported Capabilities [v2]
-        Inquiry Complete
-        Inquiry Result
-        Connection Complete
-        Connection Request
-        Disconnection Complete
-        Authentication Complete
-        Remote Name Request Complete
-        Encryption Change
-        Change Connection Link Key Complete
-        Link Key Type Changed
-        Read Remote Supported Features Complete
-        Read Remote Version Information Complete
-        QoS Setup Complete
-        Command Complete
-        Command Status
-        Hardware Error
-        Flush Occurred
-        Role Change
-        Number of Completed Packets
-        Mode Change
-        Return Link Keys
-        PIN Code Request
-        Link Key Request
-        Link Key Notification
-        Loopback Command
-        Data Buffer Overflow
-        Max Slots Change
-        Read Clock Offset Complete
-        Connection Packet Type Changed
-        QoS Violation
-        Page Scan Repetition Mode Change
-        Flow Specification Complete
-        Inquiry Result with RSSI
-        Read Remote Extended Features Complete
-        Synchronous Connection Complete
-        Synchronous Connection Changed
-        Extended Inquiry Result
-        Encryption Key Refresh Complete
-        IO Capability Request
-        IO Capability Response
-        User Confirmation Request
-        User Passkey Request
-        Remote OOB Data Request
-        Simple Pairing Complete
-        Link Supervision Timeout Changed
-        Enhanced Flush Complete
-        User Passkey Notification
-        Keypress Notification
-        Remote Host Supported Features Notification
-        LE Meta
-        Number of Completed Data Blocks
-        Triggered Clock Capture
-        Synchronization Train Complete
-        Synchronization Train Received
-        Connectionless Peripheral Broadcast Receive
-        Connectionless Peripheral Broadcast Timeout
-        Truncated Page Complete
-        Peripheral Page Response Timeout
-        Connectionless Peripheral Broadcast Channel Map Change
-        Inquiry Response Notification
-        Authenticated Payload Timeout Expired
-        SAM Status Change
-        Encryption Change [v2]
-        Vendor Specific
-        LE Connection Complete
-        LE Advertising Report
-        LE Connection Update Complete
-        LE Read Remote Features Complete
-        LE Long Term Key Request
-        LE Remote Connection Parameter Request
-        LE Data Length Change
-        LE Read Local P-256 Public Key Complete
-        LE Generate DHKey Complete
-        LE Enhanced Connection Complete
-        LE Directed Advertising Report
-        LE PHY Update Complete
-        LE Extended Advertising Report
-        LE Periodic Advertising Sync Established
-        LE Periodic Advertising Report
-        LE Periodic Advertising Sync Lost
-        LE Scan Timeout
-        LE Advertising Set Terminated
-        LE Scan Request Received
-        LE Channel Selection Algorithm
-        LE Connectionless IQ Report
-        LE Connection IQ Report
-        LE CTE Request Failed
-        LE Periodic Advertising Sync Transfer Received
-        LE CIS Established
-        LE CIS Request
-        LE Create BIG Complete
-        LE Terminate BIG Complete
-        LE BIG Sync Established
-        LE BIG Sync Lost
-        LE Request Peer SCA Complete
-        LE Path Loss Threshold
-        LE Transmit Power Reporting
-        LE BIGInfo Advertising Report
-        LE Subrate Change
-        LE Periodic Advertising Sync Established [v2]
-        LE Periodic Advertising Report [v2]
-        LE Periodic Advertising Sync Transfer Received [v2]
-        LE Periodic Advertising Subevent Data Request
-        LE Periodic Advertising Response Report
-        LE Enhanced Connection Complete [v2]
-        LE CIS Established [v2]
-        LE Read All Remote Features Complete
-        LE CS Read Remote Supported Capabilities Complete
-        LE CS Read Remote FAE Table Complete
-        LE CS Security Enable Complete
-        LE CS Config Complete
-        LE CS Procedure Enable Complete
-        LE CS Subevent Result
-        LE CS Subevent Result Continue
-        LE CS Test End Complete
-        LE Monitored Advertisers Report
-        LE Frame Space Update Complete
-        LE UTP Receive
-        LE Connection Rate Change
-        LE CS Read Remote Supported Capabilities Complete [v2]
-        Error Response
-        Exchange MTU Request
-        Exchange MTU Response
-        Find Information Request
-        Find Information Response
-        Find By Type Value Request
-        Find By Type Value Response
-        Read By Type Request
-        Read By Type Response
-        Read Request
-        Read Response
-        Read Blob Request
-        Read Blob Response
-        Read Multiple Request
-        Read Multiple Response
-        Read By Group Type Request
-        Read By Group Type Response
-        Write Request
-        Write Response
-        Prepare Write Request
-        Prepare Write Response
-        Execute Write Request
-        Execute Write Response
-        Handle Value Notification
-        Handle Value Indication
-        Handle Value Confirmation
-        Read Multiple Variable Request
-        Read Multiple Variable Response
-        Multiple Handle Value Notification
-        Write Command
-        Signed Write Command
-        Pairing Request
-        Pairing Response
-        Pairing Confirm
-        Pairing Random
-        Pairing Failed
-        Encryption Information
-        Central Identification
-        Identity Information
-        Identity Address Information
-        Signing Information
-        Security Request
-        Pairing Public Key
-        Pairing DHKey Check
-        Command Reject
-        Connection Response
-        Configuration Request
-        Configuration Response
-        Disconnection Request
-        Disconnection Response
-        Echo Request
-        Echo Response
-        Information Request
-        Information Response
-        Create Channel Request
-        Create Channel Response
-        Move Channel Request
-        Move Channel Response
-        Move Channel Confirmation
-        Move Channel Confirmation Response
-        Connection Parameter Update Request
-        Connection Parameter Update Response
-        LE Credit Based Connection Request
-        LE Credit Based Connection Response
-        Flow Control Credit
-        Credit Based Connection Request
-        Credit Based Connection Response
-        Credit Based Reconfigure Request
-        Credit Based Reconfigure Response
-        Maximum Transmission Unit
-        Flush Timeout
-        Quality of Service
-        Retransmission and Flow Control
-        Frame Check Sequence
-        Extended Flow Specification
-        Extended Window Size
+        Inquiry Inquiry Cancel Periodic Inquiry Mode Exit Periodic Inquiry Mode Create Connection Disconnect
+        Create Connection Cancel Accept Connection Request Reject Connection Request Link Key Request Reply
+        Link Key Request Negative Reply PIN Code Request Reply PIN Code Request Negative Reply
+        Change Connection Packet Type Authentication Requested Set Connection Encryption Change Connection Link Key
+        Link Key Selection Remote Name Request Remote Name Request Cancel Read Remote Supported Features
+        Read Remote Extended Features Read Remote Version Information Read Clock Offset Read LMP Handle
+        Setup Synchronous Connection Accept Synchronous Connection Request Reject Synchronous Connection Request
+        IO Capability Request Reply User Confirmation Request Reply User Confirmation Request Negative Reply
+        User Passkey Request Reply User Passkey Request Negative Reply Remote OOB Data Request Reply
+        Remote OOB Data Request Negative Reply IO Capability Request Negative Reply
+        Enhanced Setup Synchronous Connection Enhanced Accept Synchronous Connection Request Truncated Page
+        Truncated Page Cancel Set Connectionless Peripheral Broadcast Set Connectionless Peripheral Broadcast Receive
+        Start Synchronization Train Receive Synchronization Train Remote OOB Extended Data Request Reply Hold Mode
+        Sniff Mode Exit Sniff Mode QoS Setup Role Discovery Switch Role Read Link Policy Settings
+        Write Link Policy Settings Read Default Link Policy Settings Write Default Link Policy Settings
+        Flow Specification Sniff Subrating Set Event Mask Reset Set Event Filter Flush Read PIN Type Write PIN Type
+        Read Stored Link Key Write Stored Link Key Delete Stored Link Key Write Local Name Read Local Name
+        Read Connection Accept Timeout Write Connection Accept Timeout Read Page Timeout Write Page Timeout
+        Read Scan Enable Write Scan Enable Read Page Scan Activity Write Page Scan Activity Read Inquiry Scan Activity
+        Write Inquiry Scan Activity Read Authentication Enable Write Authentication Enable Read Class of Device
+        Write Class of Device Read Voice Setting Write Voice Setting Read Automatic Flush Timeout
+        Write Automatic Flush Timeout Read Num Broadcast Retransmissions Write Num Broadcast Retransmissions
+        Read Hold Mode Activity Write Hold Mode Activity Read Transmit Power Level Read Synchronous Flow Control Enable
+        Write Synchronous Flow Control Enable Set Controller to Host Flow Control Host Buffer Size
+        Host Number of Completed Packets Read Link Supervision Timeout Write Link Supervision Timeout
+        Read Number of Supported IAC Read Current IAC LAP Write Current IAC LAP Set AFH Host Channel Classification
+        Read Inquiry Scan Type Write Inquiry Scan Type Read Inquiry Mode Write Inquiry Mode Read Page Scan Type
+        Write Page Scan Type Read AFH Channel Assessment Mode Write AFH Channel Assessment Mode
+        Read Extended Inquiry Response Write Extended Inquiry Response Refresh Encryption Key Read Simple Pairing Mode
+        Write Simple Pairing Mode Read Local OOB Data Read Inquiry Response Transmit Power Level
+        Write Inquiry Transmit Power Level Read Default Erroneous Data Reporting Write Default Erroneous Data Reporting
+        Enhanced Flush Send Keypress Notification Set Event Mask Page 2 Read Flow Control Mode Write Flow Control Mode
+        Read Enhanced Transmit Power Level Read LE Host Support Write LE Host Support Set MWS Channel Parameters
+        Set External Frame Configuration Set MWS Signaling Set MWS Transport Layer Set MWS Scan Frequency Table
+        Set MWS Pattern Configuration Set Reserved LT_ADDR Delete Reserved LT_ADDR
+        Set Connectionless Peripheral Broadcast Data Read Synchronization Train Parameters
+        Write Synchronization Train Parameters Read Secure Connections Host Support
+        Write Secure Connections Host Support Read Authenticated Payload Timeout Write Authenticated Payload Timeout
+        Read Local OOB Extended Data Read Extended Page Timeout Write Extended Page Timeout Read Extended Inquiry Length
+        Write Extended Inquiry Length Set Ecosystem Base Interval Configure Data Path Set Min Encryption Key Size
+        Read Local Version Information Read Local Supported Commands Read Local Supported Features
+        Read Local Extended Features Read Buffer Size Read BD_ADDR Read Data Block Size Read Local Supported Codecs
+        Read Local Simple Pairing Options Read Local Supported Codecs [v2] Read Local Supported Codec Capabilities
+        Read Local Supported Controller Delay Read Failed Contact Counter Reset Failed Contact Counter Read Link Quality
+        Read RSSI Read AFH Channel Map Read Clock Read Encryption Key Size Get MWS Transport Layer Configuration
+        Set Triggered Clock Capture Read Loopback Mode Write Loopback Mode Enable Device Under Test Mode
+        Write Simple Pairing Debug Mode Write Secure Connections Test Mode LE Set Event Mask LE Read Buffer Size [v1]
+        LE Read Local Supported Features LE Set Random Address LE Set Advertising Parameters
+        LE Read Advertising Physical Channel TX Power LE Set Advertising Data LE Set Scan Response Data
+        LE Set Advertising Enable LE Set Scan Parameters LE Set Scan Enable LE Create Connection
+        LE Create Connection Cancel LE Read Filter Accept List Size LE Clear Filter Accept List
+        LE Add Device to Filter Accept List LE Remove Device from Filter Accept List LE Connection Update
+        LE Set Host Channel Classification LE Read Channel Map LE Read Remote Features LE Encrypt LE Rand
+        LE Enable Encryption LE Long Term Key Request Reply LE Long Term Key Request Negative Reply
+        LE Read Supported States LE Receiver Test LE Transmitter Test LE Test End
+        LE Remote Connection Parameter Request Reply LE Remote Connection Parameter Request Negative Reply
+        LE Set Data Length LE Read Suggested Default Data Length LE Write Suggested Default Data Length
+        LE Read Local P-256 Public Key LE Generate DHKey LE Add Device to Resolving List
+        LE Remove Device from Resolving List LE Clear Resolving List LE Read Resolving List Size
+        LE Read Peer Resolvable Address LE Read Local Resolvable Address LE Set Address Resolution Enable
+        LE Set Resolvable Private Address Timeout LE Read Maximum Data Length LE Read PHY LE Set Default PHY LE Set PHY
+        LE Receiver Test [v2] LE Transmitter Test [v2] LE Set Advertising Set Random Address
+        LE Set Extended Advertising Parameters LE Set Extended Advertising Data LE Set Extended Scan Response Data
+        LE Set Extended Advertising Enable LE Read Maximum Advertising Data Length
+        LE Read Number of Supported Advertising Sets LE Remove Advertising Set LE Clear Advertising Sets
+        LE Set Periodic Advertising Parameters LE Set Periodic Advertising Data LE Set Periodic Advertising Enable
+        LE Set Extended Scan Parameters LE Set Extended Scan Enable LE Extended Create Connection
+        LE Periodic Advertising Create Sync LE Periodic Advertising Create Sync Cancel
+        LE Periodic Advertising Terminate Sync LE Add Device to Periodic Advertiser List
+        LE Remove Device from Periodic Advertiser List LE Clear Periodic Advertiser List
+        LE Read Periodic Advertiser List Size LE Read Transmit Power LE Read RF Path Compensation
+        LE Write RF Path Compensation LE Set Privacy Mode LE Receiver Test [v3] LE Transmitter Test [v3]
+        LE Set Connectionless CTE Transmit Parameters LE Set Connectionless CTE Transmit Enable
+        LE Set Connectionless IQ Sampling Enable LE Set Connection CTE Receive Parameters
+        LE Set Connection CTE Transmit Parameters LE Connection CTE Request Enable LE Connection CTE Response Enable
+        LE Read Antenna Information LE Set Periodic Advertising Receive Enable LE Periodic Advertising Sync Transfer
+        LE Periodic Advertising Set Info Transfer LE Set Periodic Advertising Sync Transfer Parameters
+        LE Set Default Periodic Advertising Sync Transfer Parameters LE Generate DHKey [v2]
+        LE Modify Sleep Clock Accuracy LE Read Buffer Size [v2] LE Read ISO TX Sync LE Set CIG Parameters
+        LE Set CIG Parameters Test LE Create CIS LE Remove CIG LE Accept CIS Request LE Reject CIS Request LE Create BIG
+        LE Create BIG Test LE Terminate BIG LE BIG Create Sync LE BIG Terminate Sync LE Request Peer SCA
+        LE Setup ISO Data Path LE Remove ISO Data Path LE ISO Transmit Test LE ISO Receive Test
+        LE ISO Read Test Counters LE ISO Test End LE Set Host Feature LE Read ISO Link Quality
+        LE Enhanced Read Transmit Power Level LE Read Remote Transmit Power Level LE Set Path Loss Reporting Parameters
+        LE Set Path Loss Reporting Enable LE Set Transmit Power Reporting Enable LE Transmitter Test [v4]
+        LE Set Data Related Address Changes LE Set Default Subrate LE Subrate Request
+        LE Set Extended Advertising Parameters [v2] LE Set Decision Data LE Set Decision Instructions
+        LE Set Periodic Advertising Subevent Data LE Set Periodic Advertising Response Data
+        LE Set Periodic Sync Subevent LE Extended Create Connection [v2] LE Set Periodic Advertising Parameters [v2]
+        LE Read All Local Supported Features LE Read All Remote Features LE CS Read Local Supported Capabilities
+        LE CS Read Remote Supported Capabilities LE CS Write Cached Remote Supported Capabilities LE CS Security Enable
+        LE CS Set Default Settings LE CS Read Remote FAE Table LE CS Write Cached Remote FAE Table LE CS Create Config
+        LE CS Remove Config LE CS Set Channel Classification LE CS Set Procedure Parameters LE CS Procedure Enable
+        LE CS Test LE CS Test End LE Set Host Feature [v2] LE Add Device to Monitored Advertisers List
+        LE Remove Device from Monitored Advertisers List LE Clear Monitored Advertisers List
+        LE Read Monitored Advertisers List Size LE Enable Monitoring Advertisers LE Frame Space Update
+        LE Set Resolvable Private Address Timeout [v2] LE Enable UTP OTA Mode LE UTP Send LE Connection Rate Request
+        LE Set Default Rate Parameters LE Read Minimum Supported Connection Interval
+        LE CS Read Local Supported Capabilities [v2] LE CS Write Cached Remote Supported Capabilities [v2]
+        Inquiry Complete Inquiry Result Connection Complete Connection Request Disconnection Complete
+        Authentication Complete Remote Name Request Complete Encryption Change Change Connection Link Key Complete
+        Link Key Type Changed Read Remote Supported Features Complete Read Remote Version Information Complete
+        QoS Setup Complete Command Complete Command Status Hardware Error Flush Occurred Role Change
+        Number of Completed Packets Mode Change Return Link Keys PIN Code Request Link Key Request Link Key Notification
+        Loopback Command Data Buffer Overflow Max Slots Change Read Clock Offset Complete Connection Packet Type Changed
+        QoS Violation Page Scan Repetition Mode Change Flow Specification Complete Inquiry Result with RSSI
+        Read Remote Extended Features Complete Synchronous Connection Complete Synchronous Connection Changed
+        Extended Inquiry Result Encryption Key Refresh Complete IO Capability Request IO Capability Response
+        User Confirmation Request User Passkey Request Remote OOB Data Request Simple Pairing Complete
+        Link Supervision Timeout Changed Enhanced Flush Complete User Passkey Notification Keypress Notification
+        Remote Host Supported Features Notification LE Meta Number of Completed Data Blocks Triggered Clock Capture
+        Synchronization Train Complete Synchronization Train Received Connectionless Peripheral Broadcast Receive
+        Connectionless Peripheral Broadcast Timeout Truncated Page Complete Peripheral Page Response Timeout
+        Connectionless Peripheral Broadcast Channel Map Change Inquiry Response Notification
+        Authenticated Payload Timeout Expired SAM Status Change Encryption Change [v2] Vendor Specific
+        LE Connection Complete LE Advertising Report LE Connection Update Complete LE Read Remote Features Complete
+        LE Long Term Key Request LE Remote Connection Parameter Request LE Data Length Change
+        LE Read Local P-256 Public Key Complete LE Generate DHKey Complete LE Enhanced Connection Complete
+        LE Directed Advertising Report LE PHY Update Complete LE Extended Advertising Report
+        LE Periodic Advertising Sync Established LE Periodic Advertising Report LE Periodic Advertising Sync Lost
+        LE Scan Timeout LE Advertising Set Terminated LE Scan Request Received LE Channel Selection Algorithm
+        LE Connectionless IQ Report LE Connection IQ Report LE CTE Request Failed
+        LE Periodic Advertising Sync Transfer Received LE CIS Established LE CIS Request LE Create BIG Complete
+        LE Terminate BIG Complete LE BIG Sync Established LE BIG Sync Lost LE Request Peer SCA Complete
+        LE Path Loss Threshold LE Transmit Power Reporting LE BIGInfo Advertising Report LE Subrate Change
+        LE Periodic Advertising Sync Established [v2] LE Periodic Advertising Report [v2]
+        LE Periodic Advertising Sync Transfer Received [v2] LE Periodic Advertising Subevent Data Request
+        LE Periodic Advertising Response Report LE Enhanced Connection Complete [v2] LE CIS Established [v2]
+        LE Read All Remote Features Complete LE CS Read Remote Supported Capabilities Complete
+        LE CS Read Remote FAE Table Complete LE CS Security Enable Complete LE CS Config Complete
+        LE CS Procedure Enable Complete LE CS Subevent Result LE CS Subevent Result Continue LE CS Test End Complete
+        LE Monitored Advertisers Report LE Frame Space Update Complete LE UTP Receive LE Connection Rate Change
+        LE CS Read Remote Supported Capabilities Complete [v2] Error Response Exchange MTU Request Exchange MTU Response
+        Find Information Request Find Information Response Find By Type Value Request Find By Type Value Response
+        Read By Type Request Read By Type Response Read Request Read Response Read Blob Request Read Blob Response
+        Read Multiple Request Read Multiple Response Read By Group Type Request Read By Group Type Response
+        Write Request Write Response Prepare Write Request Prepare Write Response Execute Write Request
+        Execute Write Response Handle Value Notification Handle Value Indication Handle Value Confirmation
+        Read Multiple Variable Request Read Multiple Variable Response Multiple Handle Value Notification Write Command
+        Signed Write Command Pairing Request Pairing Response Pairing Confirm Pairing Random Pairing Failed
+        Encryption Information Central Identification Identity Information Identity Address Information
+        Signing Information Security Request Pairing Public Key Pairing DHKey Check Command Reject Connection Response
+        Configuration Request Configuration Response Disconnection Request Disconnection Response Echo Request
+        Echo Response Information Request Information Response Create Channel Request Create Channel Response
+        Move Channel Request Move Channel Response Move Channel Confirmation Move Channel Confirmation Response
+        Connection Parameter Update Request Connection Parameter Update Response LE Credit Based Connection Request
+        LE Credit Based Connection Response Flow Control Credit Credit Based Connection Request
+        Credit Based Connection Response Credit Based Reconfigure Request Credit Based Reconfigure Response
+        Maximum Transmission Unit Flush Timeout Quality of Service Retransmission and Flow Control Frame Check Sequence
+        Extended Flow Specification Extended Window Size
         """#
 }

@@ -3,409 +3,77 @@
 extension PacketTexts {
     /// Values and bits.
     static let values: StaticString = #"""
-        central
-        peripheral
-        public
-        random
-        public identity
-        random identity
-        random, cannot be resolved
-        anonymous
-        resolvable, else public
-        resolvable, else random
-        passive
-        active
-        off
-        on
-        on, reset each period
-        none
-        LE 1M
-        LE 2M
-        LE Coded
-        on with AES-CCM
-        SCO
-        ACL
-        eSCO
-        DisplayOnly
-        DisplayYesNo
-        KeyboardOnly
-        NoInputNoOutput
-        KeyboardDisplay
-        not present
-        present
-        inquiry
-        page
-        inquiry and page
-        1.0b
-        1.1
-        1.2
-        2.0 + EDR
-        2.1 + EDR
-        3.0 + HS
-        4.0
-        4.1
-        4.2
-        5.0
-        5.1
-        5.2
-        5.3
-        5.4
-        6.0
-        6.1
-        network
-        device
-        peer address
-        accept list
-        all
-        all, directed to resolvable
-        accept list, directed to resolvable
-        scan from accept list
-        connect from accept list
-        500 ppm
-        250 ppm
-        150 ppm
-        100 ppm
-        75 ppm
-        50 ppm
-        30 ppm
-        20 ppm
-        algorithm #1
-        algorithm #2
-        intermediate fragment
-        first fragment
-        last fragment
-        complete
-        unchanged
-        hold
-        sniff
-        ADV_IND
-        ADV_DIRECT_IND, high duty cycle
-        ADV_SCAN_IND
-        ADV_NONCONN_IND
-        ADV_DIRECT_IND, low duty cycle
-        ADV_DIRECT_IND
-        SCAN_RSP
-        ADV_IND, legacy
-        ADV_DIRECT_IND, legacy
-        ADV_SCAN_IND, legacy
-        ADV_NONCONN_IND, legacy
-        SCAN_RSP to ADV_IND, legacy
-        SCAN_RSP to ADV_SCAN_IND, legacy
-        non-connectable
-        connectable
-        scannable
-        connectable, directed
-        connectable, scan response
-        scannable, scan response
-        LE 1M, LE 2M
-        LE 1M, LE Coded
-        LE 1M, LE 2M, LE Coded
-        passkey entry failed
-        OOB not available
-        authentication requirements
-        confirm value failed
-        pairing not supported
-        encryption key size
-        command not supported
-        unspecified reason
-        repeated attempts
-        invalid parameters
-        DHKey check failed
-        numeric comparison failed
-        BR/EDR pairing in progress
-        cross-transport key derivation not allowed
-        key rejected
-        entry started
-        digit entered
-        digit erased
-        cleared
-        entry completed
-        command not understood
-        signalling MTU exceeded
-        invalid channel
-        accepted
-        rejected
-        success
-        pending
-        PSM not supported
-        security block
-        no resources
-        invalid source channel
-        source channel already in use
-        SPSM not supported
-        insufficient authentication
-        insufficient authorization
-        encryption key size too short
-        insufficient encryption
-        unacceptable parameters
-        some refused, no resources
-        some refused, invalid source channel
-        some refused, source channel already in use
-        authentication pending
-        authorization pending
-        basic
-        retransmission
-        flow control
-        enhanced retransmission
-        streaming
-        16-bit
-        no traffic
-        best effort
-        guaranteed
-        unknown options
-        MTU reduced
-        MPS reduced
-        connectionless MTU
-        extended features
-        fixed channels
-        not supported
-        SDP
-        RFCOMM
-        BNEP
-        HID control
-        HID interrupt
-        AVCTP
-        AVDTP
-        AVCTP browsing
-        ATT
-        IPSP
-        EATT
-        cancel
-        write
-        unknown command
-        unknown connection
-        hardware failure
-        page timeout
-        authentication failure
-        PIN or key missing
-        memory capacity exceeded
-        connection timeout
-        connection limit exceeded
-        synchronous connection limit exceeded
-        connection already exists
-        command disallowed
-        rejected for limited resources
-        rejected for security
-        rejected for an unacceptable address
-        connection accept timeout
-        unsupported feature or parameter value
-        invalid command parameters
-        remote user terminated the connection
-        remote device is low on resources
-        remote device powers off
-        connection terminated by the local host
-        pairing not allowed
-        unknown LMP PDU
-        unsupported remote feature
-        SCO offset rejected
-        SCO interval rejected
-        SCO air mode rejected
-        invalid LL parameters
-        unspecified error
-        unsupported LL parameter value
-        role change not allowed
-        link layer response timeout
-        link layer procedure collision
-        LMP PDU not allowed
-        encryption mode not acceptable
-        link key cannot be changed
-        requested QoS not supported
-        instant passed
-        pairing with unit key not supported
-        different transaction collision
-        QoS unacceptable parameter
-        QoS rejected
-        channel classification not supported
-        insufficient security
-        parameter out of mandatory range
-        role switch pending
-        reserved slot violation
-        role switch failed
-        extended inquiry response too large
-        secure simple pairing not supported by host
-        host busy with pairing
-        rejected, no suitable channel
-        controller busy
-        unacceptable connection parameters
-        advertising timeout
-        connection terminated due to MIC failure
-        connection failed to be established
-        coarse clock adjustment rejected
-        type 0 submap not defined
-        unknown advertising identifier
-        limit reached
-        operation cancelled by host
-        packet too long
-        too late
-        too early
-        insufficient channels
-        Invalid Handle
-        Read Not Permitted
-        Write Not Permitted
-        Invalid PDU
-        Insufficient Authentication
-        Request Not Supported
-        Invalid Offset
-        Insufficient Authorization
-        Prepare Queue Full
-        Attribute Not Found
-        Attribute Not Long
-        Encryption Key Size Too Short
-        Invalid Attribute Value Length
-        Unlikely Error
-        Insufficient Encryption
-        Unsupported Group Type
-        Insufficient Resources
-        Database Out Of Sync
-        Value Not Allowed
-        Write Request Rejected
-        Client Characteristic Configuration Descriptor Improperly Configured
-        Procedure Already in Progress
-        Out of Range
-        LE Encryption
-        Connection Parameters Request
-        Extended Reject Indication
-        Peripheral-initiated Features Exchange
-        LE Ping
-        Data Packet Length Extension
-        LL Privacy
-        Extended Scanning Filter Policies
-        LE 2M PHY
-        Stable Modulation Index (transmitter)
-        Stable Modulation Index (receiver)
-        LE Coded PHY
-        Extended Advertising
-        Periodic Advertising
-        Channel Selection Algorithm #2
-        Power Class 1
-        Minimum Number of Used Channels
-        Connection CTE Request
-        Connection CTE Response
-        Connectionless CTE Transmitter
-        Connectionless CTE Receiver
-        Antenna Switching (AoD)
-        Antenna Switching (AoA)
-        Receiving CTE
-        Periodic Advertising Sync Transfer (sender)
-        Periodic Advertising Sync Transfer (recipient)
-        Sleep Clock Accuracy Updates
-        Remote Public Key Validation
-        CIS Central
-        CIS Peripheral
-        Isochronous Broadcaster
-        Synchronized Receiver
-        CIS (host)
-        Power Control Request
-        Power Control Request (second bit)
-        Path Loss Monitoring
-        Periodic Advertising ADI
-        Connection Subrating
-        Connection Subrating (host)
-        Channel Classification
-        Advertising Coding Selection
-        Advertising Coding Selection (host)
-        Decision-Based Advertising Filtering
-        PAwR Advertiser
-        PAwR Scanner
-        Unsegmented Framed Mode
-        Channel Sounding
-        Channel Sounding (host)
-        Channel Sounding Tone Quality
-        LL Extended Feature Set
-        Monitoring Advertisers
-        Frame Space Update
-        3-slot packets
-        5-slot packets
-        encryption
-        slot offset
-        timing accuracy
-        role switch
-        hold mode
-        sniff mode
-        power control requests
-        CQDDR
-        HV2
-        HV3
-        µ-law
-        A-law
-        CVSD
-        paging parameter negotiation
-        power control
-        transparent synchronous data
-        broadcast encryption
-        EDR ACL 2 Mb/s
-        EDR ACL 3 Mb/s
-        enhanced inquiry scan
-        interlaced inquiry scan
-        interlaced page scan
-        RSSI with inquiry results
-        EV3
-        EV4
-        EV5
-        AFH capable peripheral
-        AFH classification peripheral
-        BR/EDR not supported
-        LE
-        3-slot EDR ACL
-        5-slot EDR ACL
-        sniff subrating
-        pause encryption
-        AFH capable central
-        AFH classification central
-        EDR eSCO 2 Mb/s
-        EDR eSCO 3 Mb/s
-        3-slot EDR eSCO
-        extended inquiry response
-        simultaneous LE and BR/EDR
-        secure simple pairing
-        encapsulated PDU
-        erroneous data reporting
-        non-flushable packets
-        link supervision timeout changed event
-        inquiry TX power level
-        enhanced power control
-        flow control mode
-        retransmission mode
-        bi-directional QoS
-        enhanced retransmission mode
-        streaming mode
-        FCS option
-        extended flow specification
-        extended window size
-        connectionless data
-        enhanced credit based flow control
-        signalling
-        connectionless
-        AMP manager
-        LE signalling
-        SMP
-        SMP over BR/EDR
-        AMP test
-        bonding
-        MITM
-        secure connections
-        keypress
-        CT2
-        encryption key
-        identity
-        signing
-        link key
-        37
-        38
-        39
-        any TX PHY
-        any RX PHY
-        directed
-        high duty cycle
-        legacy
-        TX power
-        decision PDU
-        decision PDU with AdvA
-        decision PDU with ADI
-        IFS ACL CP
-        IFS ACL PC
-        MCES
-        IFS CIS
-        MSS CIS
+        central peripheral public random public identity random identity random, cannot be resolved anonymous
+        resolvable, else public resolvable, else random passive active off on on, reset each period none LE 1M LE 2M
+        LE Coded on with AES-CCM SCO ACL eSCO DisplayOnly DisplayYesNo KeyboardOnly NoInputNoOutput KeyboardDisplay
+        not present present inquiry page inquiry and page 1.0b 1.1 1.2 2.0 + EDR 2.1 + EDR 3.0 + HS 4.0 4.1 4.2 5.0 5.1
+        5.2 5.3 5.4 6.0 6.1 network device peer address accept list all all, directed to resolvable
+        accept list, directed to resolvable scan from accept list connect from accept list 500 ppm 250 ppm 150 ppm
+        100 ppm 75 ppm 50 ppm 30 ppm 20 ppm algorithm #1 algorithm #2 intermediate fragment first fragment last fragment
+        complete unchanged hold sniff ADV_IND ADV_DIRECT_IND, high duty cycle ADV_SCAN_IND ADV_NONCONN_IND
+        ADV_DIRECT_IND, low duty cycle ADV_DIRECT_IND SCAN_RSP ADV_IND, legacy ADV_DIRECT_IND, legacy
+        ADV_SCAN_IND, legacy ADV_NONCONN_IND, legacy SCAN_RSP to ADV_IND, legacy SCAN_RSP to ADV_SCAN_IND, legacy
+        non-connectable connectable scannable connectable, directed connectable, scan response scannable, scan response
+        LE 1M, LE 2M LE 1M, LE Coded LE 1M, LE 2M, LE Coded passkey entry failed OOB not available
+        authentication requirements confirm value failed pairing not supported encryption key size command not supported
+        unspecified reason repeated attempts invalid parameters DHKey check failed numeric comparison failed
+        BR/EDR pairing in progress cross-transport key derivation not allowed key rejected entry started digit entered
+        digit erased cleared entry completed command not understood signalling MTU exceeded invalid channel accepted
+        rejected success pending PSM not supported security block no resources invalid source channel
+        source channel already in use SPSM not supported insufficient authentication insufficient authorization
+        encryption key size too short insufficient encryption unacceptable parameters some refused, no resources
+        some refused, invalid source channel some refused, source channel already in use authentication pending
+        authorization pending basic retransmission flow control enhanced retransmission streaming 16-bit no traffic
+        best effort guaranteed unknown options MTU reduced MPS reduced connectionless MTU extended features
+        fixed channels not supported SDP RFCOMM BNEP HID control HID interrupt AVCTP AVDTP AVCTP browsing ATT IPSP EATT
+        cancel write unknown command unknown connection hardware failure page timeout authentication failure
+        PIN or key missing memory capacity exceeded connection timeout connection limit exceeded
+        synchronous connection limit exceeded connection already exists command disallowed
+        rejected for limited resources rejected for security rejected for an unacceptable address
+        connection accept timeout unsupported feature or parameter value invalid command parameters
+        remote user terminated the connection remote device is low on resources remote device powers off
+        connection terminated by the local host pairing not allowed unknown LMP PDU unsupported remote feature
+        SCO offset rejected SCO interval rejected SCO air mode rejected invalid LL parameters unspecified error
+        unsupported LL parameter value role change not allowed link layer response timeout
+        link layer procedure collision LMP PDU not allowed encryption mode not acceptable link key cannot be changed
+        requested QoS not supported instant passed pairing with unit key not supported different transaction collision
+        QoS unacceptable parameter QoS rejected channel classification not supported insufficient security
+        parameter out of mandatory range role switch pending reserved slot violation role switch failed
+        extended inquiry response too large secure simple pairing not supported by host host busy with pairing
+        rejected, no suitable channel controller busy unacceptable connection parameters advertising timeout
+        connection terminated due to MIC failure connection failed to be established coarse clock adjustment rejected
+        type 0 submap not defined unknown advertising identifier limit reached operation cancelled by host
+        packet too long too late too early insufficient channels Invalid Handle Read Not Permitted Write Not Permitted
+        Invalid PDU Insufficient Authentication Request Not Supported Invalid Offset Insufficient Authorization
+        Prepare Queue Full Attribute Not Found Attribute Not Long Encryption Key Size Too Short
+        Invalid Attribute Value Length Unlikely Error Insufficient Encryption Unsupported Group Type
+        Insufficient Resources Database Out Of Sync Value Not Allowed Write Request Rejected
+        Client Characteristic Configuration Descriptor Improperly Configured Procedure Already in Progress Out of Range
+        LE Encryption Connection Parameters Request Extended Reject Indication Peripheral-initiated Features Exchange
+        LE Ping Data Packet Length Extension LL Privacy Extended Scanning Filter Policies LE 2M PHY
+        Stable Modulation Index (transmitter) Stable Modulation Index (receiver) LE Coded PHY Extended Advertising
+        Periodic Advertising Channel Selection Algorithm #2 Power Class 1 Minimum Number of Used Channels
+        Connection CTE Request Connection CTE Response Connectionless CTE Transmitter Connectionless CTE Receiver
+        Antenna Switching (AoD) Antenna Switching (AoA) Receiving CTE Periodic Advertising Sync Transfer (sender)
+        Periodic Advertising Sync Transfer (recipient) Sleep Clock Accuracy Updates Remote Public Key Validation
+        CIS Central CIS Peripheral Isochronous Broadcaster Synchronized Receiver CIS (host) Power Control Request
+        Power Control Request (second bit) Path Loss Monitoring Periodic Advertising ADI Connection Subrating
+        Connection Subrating (host) Channel Classification Advertising Coding Selection
+        Advertising Coding Selection (host) Decision-Based Advertising Filtering PAwR Advertiser PAwR Scanner
+        Unsegmented Framed Mode Channel Sounding Channel Sounding (host) Channel Sounding Tone Quality
+        LL Extended Feature Set Monitoring Advertisers Frame Space Update 3-slot packets 5-slot packets encryption
+        slot offset timing accuracy role switch hold mode sniff mode power control requests CQDDR HV2 HV3 µ-law A-law
+        CVSD paging parameter negotiation power control transparent synchronous data broadcast encryption EDR ACL 2 Mb/s
+        EDR ACL 3 Mb/s enhanced inquiry scan interlaced inquiry scan interlaced page scan RSSI with inquiry results EV3
+        EV4 EV5 AFH capable peripheral AFH classification peripheral BR/EDR not supported LE 3-slot EDR ACL
+        5-slot EDR ACL sniff subrating pause encryption AFH capable central AFH classification central EDR eSCO 2 Mb/s
+        EDR eSCO 3 Mb/s 3-slot EDR eSCO extended inquiry response simultaneous LE and BR/EDR secure simple pairing
+        encapsulated PDU erroneous data reporting non-flushable packets link supervision timeout changed event
+        inquiry TX power level enhanced power control flow control mode retransmission mode bi-directional QoS
+        enhanced retransmission mode streaming mode FCS option extended flow specification extended window size
+        connectionless data enhanced credit based flow control signalling connectionless AMP manager LE signalling SMP
+        SMP over BR/EDR AMP test bonding MITM secure connections keypress CT2 encryption key identity signing link key
+        37 38 39 any TX PHY any RX PHY directed high duty cycle legacy TX power decision PDU decision PDU with AdvA
+        decision PDU with ADI IFS ACL CP IFS ACL PC MCES IFS CIS MSS CIS
         """#
 }
