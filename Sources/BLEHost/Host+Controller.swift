@@ -19,11 +19,11 @@ extension Host {
             case .addressChosen:
                 radio.ownAddress = session.information.ownAddress
                 if case .resolvable = configuration.ownAddress {
-                    radio.makePrivateAddress(with: pairings.settings.identityResolvingKey, into: &effects)
+                    radio.makePrivateAddress(with: rooms.pairings.settings.identityResolvingKey, into: &effects)
                 }
             case .ready:
                 radio.begin(with: information)
-                pairings.ownIdentity = information.identityAddress
+                rooms.pairings.ownIdentity = information.identityAddress
                 effects.data.configure(packetLength: information.aclDataLength, packetCount: information.aclDataCount)
                 effects.events.append(.ready(information))
                 return
@@ -85,7 +85,7 @@ extension Host {
     private mutating func linkCommandAnswered(
         _ purpose: LinkPurpose, on id: LinkID, _ status: HCIStatus, _ opcode: HCIOpcode, _ parameters: RawSpan
     ) {
-        guard let link = links[id] else { return }
+        guard let link = rooms.links[id] else { return }
         var failure = HostFailure.controller(status, opcode)
         if status.isSuccess {
             do throws(DecodingError) {
@@ -94,7 +94,7 @@ extension Host {
         } else if purpose == .disconnect {
             return disconnectRefused(status, on: link)
         }
-        link.commandFailed(purpose, opcode, failure, &pairings, &links, &server, into: &effects)
+        link.commandFailed(purpose, opcode, failure, &rooms, into: &effects)
     }
 
     /// The controller knows no such link: it is gone, and its Disconnection Complete was lost or is late.
@@ -131,8 +131,8 @@ extension Host {
         case .resolvingList: radio.resolvingListTimedOut()
         case .link(let link, let purpose):
             if purpose == .disconnect { return recover() }
-            links[link]?.commandFailed(
-                purpose, command.opcode, .commandTimeout(command.opcode), &pairings, &links, &server, into: &effects)
+            rooms.links[link]?.commandFailed(
+                purpose, command.opcode, .commandTimeout(command.opcode), &rooms, into: &effects)
         case .client(let operation):
             effects.complete(operation, .failure(.commandTimeout(command.opcode)))
         case .unattendedOnLink, .unusedTrainReceiver, .unwantedTrain, .unattended: break
@@ -171,13 +171,13 @@ extension Host {
 
     /// The controller forgot everything or is gone: links and commands end, the clients' requests stay.
     mutating func loseController() {
-        for link in links.all { linkEnded(link, reason: .controllerLost) }
+        for link in rooms.links.all { linkEnded(link, reason: .controllerLost) }
         for purpose in effects.commands.removeAll() {
             if let operation = purpose.operation { effects.complete(operation, .failure(.controllerLost)) }
         }
         effects.packets.removeAll()
         parked.removeAll()
-        pairings.bonds.resolver.controllerLost()
+        rooms.pairings.bonds.resolver.controllerLost()
         radio.controllerLost(into: &effects)
     }
 }

@@ -18,7 +18,7 @@ extension Host {
         case .numberOfCompletedPackets:
             var handles = try NumberOfCompletedPacketsView(decoding: reader.readRest())
             while BuiltIn.links, let (handle, count) = try handles.next() {
-                guard let link = links[handle] else { continue }
+                guard let link = rooms.links[handle] else { continue }
                 effects.data.completed(Int(count), of: link, at: effects.now)
                 link.packetsConfirmed(into: &effects)
             }
@@ -34,19 +34,19 @@ extension Host {
             disconnectionCompleted(try DisconnectionComplete(decoding: &reader))
         case .readRemoteVersionInformationComplete:
             let event = try ReadRemoteVersionInformationComplete(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .encryptionChange:
             let event = try EncryptionChange(decoding: &reader)
-            links[event.connectionHandle]?.encryptionEnded(
-                isOn: event.state.isOn, status: event.status, &pairings, &links, &server, into: &effects)
+            rooms.links[event.connectionHandle]?.encryptionEnded(
+                isOn: event.state.isOn, status: event.status, &rooms, into: &effects)
         case .encryptionKeyRefreshComplete:
             let event = try EncryptionKeyRefreshComplete(decoding: &reader)
-            links[event.connectionHandle]?.encryptionEnded(
-                isOn: true, status: event.status, isRefresh: true, &pairings, &links, &server, into: &effects)
+            rooms.links[event.connectionHandle]?.encryptionEnded(
+                isOn: true, status: event.status, isRefresh: true, &rooms, into: &effects)
         case .authenticatedPayloadTimeoutExpired:
             guard BuiltIn.linkReports else { return }
             let event = try AuthenticatedPayloadTimeoutExpired(decoding: &reader)
-            if let link = links[event.connectionHandle] {
+            if let link = rooms.links[event.connectionHandle] {
                 effects.events.append(.linkReport(link.id, .unauthenticated))
             }
         case .hardwareError:
@@ -80,32 +80,32 @@ extension Host {
             connectionCompleted(NewLink(event), event.status)
         case .connectionUpdateComplete:
             let event = try LEConnectionUpdateComplete(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .readRemoteFeaturesComplete:
             let event = try LEReadRemoteFeaturesComplete(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .longTermKeyRequest:
             longTermKeyRequested(try LELongTermKeyRequest(decoding: &reader))
         case .remoteConnectionParameterRequest:
             parametersRequested(try LERemoteConnectionParameterRequest(decoding: &reader))
         case .dataLengthChange:
             let event = try LEDataLengthChange(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .subrateChange:
             guard BuiltIn.links else { return }
             let event = try LESubrateChange(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .transmitPowerReporting:
             guard BuiltIn.linkReports else { return }
             let event = try LETransmitPowerReporting(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .pathLossThreshold:
             guard BuiltIn.linkReports else { return }
             let event = try LEPathLossThreshold(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .phyUpdateComplete:
             let event = try LEPHYUpdateComplete(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .advertisingSetTerminated:
             received(try LEAdvertisingSetTerminated(decoding: &reader))
         case .periodicAdvertisingSyncEstablished, .periodicAdvertisingReport, .periodicAdvertisingSyncLost,
@@ -160,9 +160,9 @@ extension Host {
     /// The central encrypts the link, and the controller asks for the peripheral's key (Core 5.4, Vol 4, Part E,
     /// 7.7.65.5).
     private mutating func longTermKeyRequested(_ event: LELongTermKeyRequest) {
-        guard pairings.isExclusive else { return }
-        if BuiltIn.pairing, let link = links[event.connectionHandle] {
-            return link.receive(event, &pairings, &server, into: &effects)
+        guard rooms.pairings.isExclusive else { return }
+        if BuiltIn.pairing, let link = rooms.links[event.connectionHandle] {
+            return link.receive(event, &rooms, into: &effects)
         }
         effects.commands.append(
             LELongTermKeyRequestNegativeReply(connectionHandle: event.connectionHandle),
@@ -175,7 +175,7 @@ extension Host {
         let wished = ConnectionParameterRequest(
             minimum: event.minimumInterval.rawValue, maximum: event.maximumInterval.rawValue, latency: event.latency,
             timeout: event.supervisionTimeout.rawValue)
-        let link = links[event.connectionHandle]
+        let link = rooms.links[event.connectionHandle]
         let policy = link?.role == .central ? link?.parameterPolicy : .accept
         if let link, let granted = wished.flatMap({ policy?.granted($0) }) {
             link.pace?.adopt(granted)
@@ -196,6 +196,6 @@ extension Host {
         var report = report
         radio.heard(&report, into: &effects)
         guard nameIdentity(in: &report, data: data) else { return }
-        radio.received(report, data: data, resolving: pairings.bonds.table.resolving, into: &effects)
+        radio.received(report, data: data, resolving: rooms.pairings.bonds.table.resolving, into: &effects)
     }
 }

@@ -4,12 +4,14 @@ import BLEPackets
 extension Host {
     /// The identity behind an address on the air.
     mutating func identity(behind address: DeviceAddress) -> IdentityResolver.Answer {
-        pairings.bonds.identity(behind: address, into: &effects).choosing { radio.connector.waits(for: $0) }
+        rooms.pairings.bonds.identity(behind: address, into: &effects).choosing { radio.connector.waits(for: $0) }
     }
 
     /// The hash of an address with one bond's key.
     mutating func hashMade(_ result: ToolboxResult, pass: UInt32, identity: DeviceAddress) {
-        guard let done = pairings.bonds.hashMade(result, pass: pass, identity: identity, into: &effects) else { return }
+        guard let done = rooms.pairings.bonds.hashMade(result, pass: pass, identity: identity, into: &effects) else {
+            return
+        }
         var found: DeviceAddress?
         if case .identity(let identity) = done.answer.choosing({ radio.connector.waits(for: $0) }) {
             found = identity
@@ -26,13 +28,14 @@ extension Host {
                 radio.noteOwnResolution(found, revision: report.listRevision)
                 report.address = found.asIdentity
             }
-            radio.received(report, data: data.span.bytes, resolving: pairings.bonds.table.resolving, into: &effects)
+            radio.received(
+                report, data: data.span.bytes, resolving: rooms.pairings.bonds.table.resolving, into: &effects)
         }
     }
 
     /// Tries to resolve the private addresses that clients wait for, if bonds or addresses are new.
     mutating func resolvePendingConnections() {
-        let revision = pairings.bonds.table.resolvingRevision
+        let revision = rooms.pairings.bonds.table.resolvingRevision
         guard BuiltIn.pairing, radio.connector.hasPrivatePeers(toResolveAt: revision) else { return }
         for address in radio.connector.privatePeers(toResolveAt: revision) {
             // If the answer is not known yet, `hashMade` continues.
@@ -54,18 +57,18 @@ extension Host {
     /// is one.
     mutating func adoptWaiting(for address: DeviceAddress, by identity: DeviceAddress) {
         radio.connector.rename(address, to: identity)
-        guard let link = links.link(to: identity) else { return }
+        guard let link = rooms.links.link(to: identity) else { return }
         for index in link.waiting.indices where link.waiting[index].request.peer == address {
             link.waiting[index].request.peer = identity
         }
-        link.join(radio.connector.take(identity), &pairings.bonds, into: &effects)
+        link.join(radio.connector.take(identity), &rooms.pairings.bonds, into: &effects)
     }
 
     /// Puts the identity into a report if it is known.
     /// - Returns: `false` if the report has to wait for the resolution.
     mutating func nameIdentity(in report: inout Scanner.Report, data: RawSpan) -> Bool {
         guard BuiltIn.pairing, let address = report.address, address.isResolvablePrivate,
-            !pairings.bonds.table.resolving.isEmpty
+            !rooms.pairings.bonds.table.resolving.isEmpty
         else {
             return true
         }
@@ -75,7 +78,7 @@ extension Host {
             report.address = identity.asIdentity
         case .stranger, .several: break
         case .pending(let pass):
-            pairings.bonds.resolver.wait(report, data: data, for: pass)
+            rooms.pairings.bonds.resolver.wait(report, data: data, for: pass)
             return false
         }
         return true
@@ -84,7 +87,7 @@ extension Host {
     // MARK: Addresses of this device
 
     mutating func ownAddressRandomDrawn(_ result: ToolboxResult) {
-        let key = pairings.settings.identityResolvingKey
+        let key = rooms.pairings.settings.identityResolvingKey
         if !radio.addressRandomDrawn(result, key: key, into: &effects) { proceedWithoutAddress() }
     }
 

@@ -26,7 +26,7 @@ extension Host {
         guard BuiltIn.server else { return }
         // Success means that a connection ended it; Connection Complete reports that, too.
         let byConnection = event.status.isSuccess
-        let link = byConnection ? links[event.connectionHandle] : nil
+        let link = byConnection ? rooms.links[event.connectionHandle] : nil
         let isOpen = byConnection && radio.sets.takeOpenEnd(by: event.connectionHandle)
         guard event.advertisingHandle != RadioCommandSet.advertisingHandle else {
             guard !byConnection || isOpen || radio.knowsEndedSet && link == nil else { return }

@@ -30,33 +30,32 @@ extension Host {
         case .databaseHash(let revision):
             var octets: [UInt8]?
             if case .octets(let answer) = result, answer.count == 16 { octets = answer }
-            server.databaseHash(octets, revision: revision, at: effects.now)
+            rooms.server.databaseHash(octets, revision: revision, at: effects.now)
         case .pairing(let link, let machine):
             let now = effects.now
-            links[link]?.continuePairing(number: machine, into: &effects) {
+            rooms.links[link]?.continuePairing(number: machine, into: &effects) {
                 $0.toolboxAnswered(result, at: now)
             }
         case .signature(let link, let operation, let client, let message, let counter):
-            guard let link = links[link] else {
+            guard let link = rooms.links[link] else {
                 effects.complete(operation, .failure(.gatt(.notConnected)))
                 break
             }
             link.signatureMade(
-                result, operation: operation, client: client, message: message, counter: counter, &pairings.bonds,
+                result, operation: operation, client: client, message: message, counter: counter, &rooms.pairings.bonds,
                 into: &effects)
         case .verification(let link, let pdu, let counter):
-            links[link]?.signatureComputed(
-                result, of: pdu, counter: counter, &pairings.bonds, &server, into: &effects)
+            rooms.links[link]?.signatureComputed(result, of: pdu, counter: counter, &rooms, into: &effects)
         case .resolution(let pass, let identity): hashMade(result, pass: pass, identity: identity)
         case .ownAddressRandom: ownAddressRandomDrawn(result)
         case .ownAddressHash(let random): ownAddressMade(result, random: random)
         case .outOfBandKeyPair(let operation):
-            pairings.attempts.outOfBand.keyPairMade(result, for: operation, into: &effects)
+            rooms.pairings.attempts.outOfBand.keyPairMade(result, for: operation, into: &effects)
         case .outOfBandRandom(let operation, let privateKey, let publicKey):
-            pairings.attempts.outOfBand.randomDrawn(
+            rooms.pairings.attempts.outOfBand.randomDrawn(
                 result, for: operation, privateKey: privateKey, publicKey: publicKey, into: &effects)
         case .outOfBandConfirm(let operation, let random, let privateKey, let publicKey):
-            pairings.attempts.outOfBand.confirmComputed(
+            rooms.pairings.attempts.outOfBand.confirmComputed(
                 result, for: operation, random: random, privateKey: privateKey, publicKey: publicKey, into: &effects)
         }
     }

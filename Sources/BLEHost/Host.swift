@@ -29,12 +29,10 @@ public struct Host: ~Copyable {
     /// The effects of the input that is being handled.
     var effects = Effects()
 
-    var pairings: Pairings
-    var server: GATTServer
     /// Clients whose indications stay unconfirmed for now.
     var holdingClients: [ClientID] = []
-    var channelListeners = ChannelListeners()
-    var links: LinkTable
+    /// What the links work with.
+    var rooms: Rooms
     var parked: ParkedPackets
 
     var stopOperations: [OperationID] = []
@@ -45,30 +43,10 @@ public struct Host: ~Copyable {
     @inline(__always)
     public init(configuration: HostConfiguration = HostConfiguration()) {
         shared = SharedConfiguration(configuration)
-        server = Self.server(configuration)
-        pairings = Pairings(configuration: configuration)
         session = ControllerSession(configuration: shared)
         radio = Radio(configuration: shared)
-        links = LinkTable(limit: configuration.limits.links)
+        rooms = Rooms(configuration: configuration)
         parked = ParkedPackets(limit: configuration.limits.parkedPackets)
-    }
-
-    /// A server with the services that every device has. Apart from `init`, so that its memory is not needed twice
-    /// there.
-    @inline(never)
-    private static func server(_ configuration: HostConfiguration) -> GATTServer {
-        var settings = GATTServerSettings()
-        settings.sharesNotifications = configuration.usedEnhancedBearers != nil
-        var server = GATTServer(settings: settings)
-        guard BuiltIn.server else { return server }
-        // An empty table always has room for these.
-        do throws(GATTPublishError) {
-            try server.publishGenericServices(
-                deviceName: configuration.deviceName, hasDatabaseHash: configuration.usesToolbox,
-                hasEnhancedBearers: configuration.usedEnhancedBearers != nil,
-                tellsAddressResolution: configuration.tellsAddressResolution, at: .zero)
-        } catch {}
-        return server
     }
 
     /// Whether an advertising packet that several clients want is one event, with all of them in `Discovery.others`,
@@ -126,9 +104,9 @@ public struct Host: ~Copyable {
 
     /// One packet of ACL data. A packet that came before its Connection Complete is kept for a moment.
     mutating func receiveACL(_ packet: RawSpan) throws(DecodingError) {
-        guard pairings.isExclusive else { return }
+        guard rooms.pairings.isExclusive else { return }
         let data = try ACLDataPacket(decoding: packet)
-        guard let link = links[data.connectionHandle] else {
+        guard let link = rooms.links[data.connectionHandle] else {
             if parked.park(packet, for: data.connectionHandle, at: effects.now) {
                 effects.counters.parkedPackets &+= 1
             } else {
@@ -136,8 +114,7 @@ public struct Host: ~Copyable {
             }
             return
         }
-        try link.receive(
-            data.data, isStart: data.boundary.isFirst, &pairings, &links, &server, &channelListeners, into: &effects)
+        try link.receive(data.data, isStart: data.boundary.isFirst, &rooms, into: &effects)
     }
 
     /// Starts a client's command. `HostEvent.completed` reports its end with the identifier that this returns.
@@ -156,7 +133,7 @@ public struct Host: ~Copyable {
         effects.now = now
         guard BuiltIn.users else { return }
         effects.commands.users.set(user, of: client)
-        pairings.users = effects.commands.users
+        rooms.pairings.users = effects.commands.users
         radio.advertiser.users = effects.commands.users
         settle()
     }
@@ -166,10 +143,11 @@ public struct Host: ~Copyable {
         effects.now = now
         advanceController()
         advanceToolbox()
-        radio.advance(isReady: isReady, identityResolvingKey: pairings.settings.identityResolvingKey, into: &effects)
+        radio.advance(
+            isReady: isReady, identityResolvingKey: rooms.pairings.settings.identityResolvingKey, into: &effects)
         advanceLinks()
-        if BuiltIn.server, let deadline = server.nextDeadline, deadline <= now {
-            server.advance(to: now)
+        if BuiltIn.server, let deadline = rooms.server.nextDeadline, deadline <= now {
+            rooms.server.advance(to: now)
         }
         if case .stopping(let deadline) = phase, deadline <= now { finishStopping() }
         settle()
@@ -181,14 +159,14 @@ public struct Host: ~Copyable {
     public private(set) var nextDeadline: Instant?
 
     private mutating func noteDeadline(isRadioNew: Bool = true) {
-        links.noteDeadlines()
+        rooms.links.noteDeadlines()
         if BuiltIn.pairing { effects.desk.startTime(at: effects.now) }
         if isRadioNew { radioDeadline = radio.nextDeadline(isReady: isReady) }
         var earliest = EarliestInstant(radioDeadline)
         earliest.note(radio.scanDeadline)
         earliest.note(effects.commands.nextDeadline)
-        if BuiltIn.server { earliest.note(server.nextDeadline) }
-        if BuiltIn.links { earliest.note(links.nextDeadline) }
+        if BuiltIn.server { earliest.note(rooms.server.nextDeadline) }
+        if BuiltIn.links { earliest.note(rooms.links.nextDeadline) }
         if BuiltIn.pairing { earliest.note(effects.desk.nextDeadline) }
         if case .stopping(let limit) = phase { earliest.note(limit) }
         nextDeadline = earliest.moment
@@ -231,15 +209,16 @@ public struct Host: ~Copyable {
         if case .stopping = phase, isQuiet { finishStopping() }
         noteDeadline(isRadioNew: isRadioNew || radio.isUnsettled)
         effects.counters.droppedValues = effects.events.droppedValues
-        effects.counters.missedUpdates = server.counters.missedUpdates
+        effects.counters.missedUpdates = rooms.server.counters.missedUpdates
     }
 
     /// What the plans of the radio depend on outside of it.
     private var radioFacts: Radio.Facts {
         mutating get {
             Radio.Facts(
-                bonds: pairings.bonds.table.resolvingRevision, links: links.revision, scans: radio.scanner.revision,
-                identityResolvingKey: pairings.settings.identityResolvingKey)
+                bonds: rooms.pairings.bonds.table.resolvingRevision, links: rooms.links.revision,
+                scans: radio.scanner.revision,
+                identityResolvingKey: rooms.pairings.settings.identityResolvingKey)
         }
     }
 
@@ -251,8 +230,8 @@ public struct Host: ~Copyable {
             radio.proceedWithAddress(into: &effects)
             if BuiltIn.pairing, radio.resolvingList.capacity > 0 {
                 radio.proceedWithResolvingList(
-                    pairings.bonds.table.resolving, revision: pairings.bonds.table.resolvingRevision,
-                    localKey: pairings.settings.identityResolvingKey, into: &effects)
+                    rooms.pairings.bonds.table.resolving, revision: rooms.pairings.bonds.table.resolvingRevision,
+                    localKey: rooms.pairings.settings.identityResolvingKey, into: &effects)
             }
         }
         resolvePendingConnections()
@@ -262,12 +241,12 @@ public struct Host: ~Copyable {
 
     /// Sends what may be sent, and tells the senders.
     private mutating func sendData() {
-        effects.data.pump(&links, into: &effects.packets, at: effects.now)
+        effects.data.pump(&rooms.links, into: &effects.packets, at: effects.now)
         while let link = effects.data.popLinkWithPassedFrames() {
-            links.note(link)
-            link.tellPassed(&server, into: &effects)
+            rooms.links.note(link)
+            link.tellPassed(&rooms.server, into: &effects)
             fulfilWishes()
-            effects.data.pump(&links, into: &effects.packets, at: effects.now)
+            effects.data.pump(&rooms.links, into: &effects.packets, at: effects.now)
         }
     }
 
@@ -278,7 +257,7 @@ public struct Host: ~Copyable {
         while let (link, wish) = effects.wishes.popFirst() {
             // The link may have ended meanwhile.
             guard link.place != nil else { continue }
-            links.note(link)
+            rooms.links.note(link)
             fulfil(wish, of: link)
             takeServerActions()
         }
@@ -287,41 +266,42 @@ public struct Host: ~Copyable {
     private mutating func fulfil(_ wish: LinkWish, of link: Link) {
         switch wish {
         case .secure(let error, let client):
-            link.secureOnDemand(error, for: client, &pairings, &links, into: &effects)
-        case .end(let reason): link.close(reason: reason, &pairings.attempts, into: &effects)
+            link.secureOnDemand(error, for: client, &rooms, into: &effects)
+        case .end(let reason): link.close(reason: reason, &rooms.pairings.attempts, into: &effects)
         case .continuePairing:
-            link.carryOutPairing(&pairings, &links, &server, into: &effects)
+            link.carryOutPairing(&rooms, into: &effects)
         case .adoptWaiting(let address): adoptWaiting(for: address, by: link.peer.withoutIdentityMark)
         case .releaseHeld: link.releaseHeld(into: &effects)
-        case .receiveHeld: link.receiveHeld(&pairings, &server, channelListeners, into: &effects)
-        case .continueBearers: link.continueBearers(&pairings, &server, into: &effects)
+        case .receiveHeld: link.receiveHeld(&rooms, into: &effects)
+        case .continueBearers: link.continueBearers(&rooms, into: &effects)
         case .followSecurityRequest:
-            link.followSecurityRequest(&pairings, &links, into: &effects)
-        case .keepClientRecord: link.keepClientRecord(&pairings, &server, into: &effects)
+            link.followSecurityRequest(&rooms, into: &effects)
+        case .keepClientRecord: link.keepClientRecord(&rooms, into: &effects)
         }
     }
 
     /// Carries out the actions of the attribute server.
     mutating func takeServerActions() {
-        guard BuiltIn.server, server.hasActions else { return }
+        guard BuiltIn.server, rooms.server.hasActions else { return }
         carryOutServerActions()
     }
 
     // Apart: most inputs lead to none.
     private mutating func carryOutServerActions() {
-        while let action = server.nextAction() {
+        while let action = rooms.server.nextAction() {
             switch action {
             case .send(let pdu, let link, let tag):
-                guard let link = links[link], !link.isClosing else { continue }
+                guard let link = rooms.links[link], !link.isClosing else { continue }
                 link.send(pdu, on: .attributeProtocol, tag: .server(tag), into: &effects)
             case .sendEnhanced(let pdu, let link, let number, let tag):
-                links[link]?.send(pdu, onBearer: number, tag: .server(tag), into: &effects)
+                rooms.links[link]?.send(pdu, onBearer: number, tag: .server(tag), into: &effects)
             case .closeBearer(let link, let number, _):
-                links[link]?.noteBearers(.givenUp(number: number), into: &effects)
+                rooms.links[link]?.noteBearers(.givenUp(number: number), into: &effects)
             case .event(let event):
                 effects.events.append(.server(event))
             case .disconnect(let link, _):
-                links[link]?.close(reason: .remoteUserTerminatedConnection, &pairings.attempts, into: &effects)
+                rooms.links[link]?.close(
+                    reason: .remoteUserTerminatedConnection, &rooms.pairings.attempts, into: &effects)
             case .broadcast(let structures):
                 radio.advertiser.broadcasts = structures
             case .computeHash(let message, let revision):
@@ -336,12 +316,12 @@ public struct Host: ~Copyable {
     mutating func convergeRadio() {
         settledFacts = radioFacts
         let present = BuiltIn.server ? radio.advertiser.targets.filter { isConnected(to: $0) } : []
-        radio.converge(resolving: pairings.bonds.table.resolving, present: present, into: &effects)
+        radio.converge(resolving: rooms.pairings.bonds.table.resolving, present: present, into: &effects)
     }
 
     func isConnected(to peer: DeviceAddress) -> Bool {
         let peer = peer.withoutIdentityMark
-        return links.contains { $0.security.identity == peer || $0.peer.withoutIdentityMark == peer }
+        return rooms.links.contains { $0.security.identity == peer || $0.peer.withoutIdentityMark == peer }
     }
 
     // MARK: Rooms
@@ -366,15 +346,15 @@ public struct Host: ~Copyable {
         convergeRadio()
         session.phase = .stopping(deadline: effects.now.advanced(by: Self.stopTimeout))
         guard BuiltIn.links else { return }
-        for link in links.all {
-            link.close(reason: .remoteUserTerminatedConnection, isAsked: true, &pairings.attempts, into: &effects)
+        for link in rooms.links.all {
+            link.close(reason: .remoteUserTerminatedConnection, isAsked: true, &rooms.pairings.attempts, into: &effects)
         }
     }
 
     private var isStopping: Bool { if case .stopping = phase { true } else { false } }
 
     private var isQuiet: Bool {
-        mutating get { radio.isIdle && links.isEmpty && effects.commands.isIdle }
+        mutating get { radio.isIdle && rooms.links.isEmpty && effects.commands.isIdle }
     }
 
     mutating func finishStopping() {

@@ -58,9 +58,7 @@ extension Bonds {
 
     /// Has the toolbox compute the expected signature of a write.
     /// - Returns: `false` if the write is refused without that.
-    func verify(
-        _ pdu: [UInt8], from identity: DeviceAddress, on link: LinkID, into effects: inout Effects
-    ) -> Bool {
+    func verify(_ pdu: [UInt8], from identity: DeviceAddress, on link: LinkID, into effects: inout Effects) -> Bool {
         guard hasToolbox, let key = bond(for: identity)?.peerSigningKey,
             pdu.count >= 3 + ATTSignedWriteCommand.signatureLength
         else { return false }
@@ -87,8 +85,7 @@ extension Bonds {
     ) -> [UInt8]? {
         guard var bond = bond(for: identity), let key = bond.peerSigningKey, case .octets(let code) = result,
             code.count == 16, counter >= key.counter,
-            isEqualInConstantTime(
-                code.prefix(Self.codeLength).reversed(), [UInt8](pdu.suffix(Self.codeLength)))
+            isEqualInConstantTime(code.prefix(Self.codeLength).reversed(), [UInt8](pdu.suffix(Self.codeLength)))
         else { return nil }
         bond.peerSigningKey?.counter = counter + 1
         update(bond, into: &effects)

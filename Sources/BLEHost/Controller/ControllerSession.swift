@@ -71,9 +71,7 @@ struct ControllerSession {
 
     /// Issues the next command that makes sense.
     /// - Parameter isAddressBeingMade: whether the address to set is still being generated.
-    mutating func proceed(
-        isAddressBeingMade: Bool, at now: Instant, into commands: inout CommandQueue
-    ) -> Progress {
+    mutating func proceed(isAddressBeingMade: Bool, at now: Instant, into commands: inout CommandQueue) -> Progress {
         guard case .starting(var next) = phase else { return .waiting }
         let steps = StartupStep.allCases
         while next < steps.count {

@@ -67,8 +67,7 @@ extension GATTClient {
         if pdu.byte(at: 0) == ATTOpcode.exchangeMTURequest.rawValue {
             // The channel determines ATT_MTU (Core 5.4, Vol 3, Part G, 5.3.1).
             guard !bearer.isDead else { return false }
-            send(
-                ATTErrorResponse(request: .exchangeMTURequest, handle: .none, error: .requestNotSupported).encoded())
+            send(ATTErrorResponse(request: .exchangeMTURequest, handle: .none, error: .requestNotSupported).encoded())
             return false
         }
         return receive(pdu, at: now)
@@ -119,8 +118,7 @@ extension GATTClient {
     private mutating func exchange(_ number: UInt32) -> Bool {
         guard let index = others.firstIndex(where: { $0.number == number }) else { return false }
         let next = others[index]
-        others[index] = Lane(
-            number: self.number, bearer: bearer, running: running, heldIndication: heldIndication)
+        others[index] = Lane(number: self.number, bearer: bearer, running: running, heldIndication: heldIndication)
         self.number = next.number
         bearer = next.bearer
         running = next.running

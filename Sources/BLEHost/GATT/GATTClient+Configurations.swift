@@ -32,9 +32,7 @@ extension GATTClient {
     ///
     /// Write commands and signed ones are here only because they write a configuration: as requests, their order is
     /// that of the other clients' requests.
-    mutating func prepareWrite(
-        _ operation: GATTOperation, _ id: OperationID?, _ client: ClientID
-    ) -> GATTProcedure? {
+    mutating func prepareWrite(_ operation: GATTOperation, _ id: OperationID?, _ client: ClientID) -> GATTProcedure? {
         switch operation {
         case .write(let handle, let value), .writeCommand(let handle, let value), .writeSigned(let handle, let value):
             guard let write = share([AttributeWrite(handle: handle, value: value)], id, client)?.first else {
@@ -86,8 +84,7 @@ extension GATTClient {
         for write in writes where subscriptions.isConfiguration(write.handle) {
             guard let sent = shared(write, of: client) else { continue }
             let own = Self.configuration(write.value)
-            found.append(
-                ConfigurationWrite(handle: write.handle, own: own, sent: Self.configuration(sent.value) ?? 0))
+            found.append(ConfigurationWrite(handle: write.handle, own: own, sent: Self.configuration(sent.value) ?? 0))
         }
         return found
     }

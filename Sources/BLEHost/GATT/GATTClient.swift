@@ -149,9 +149,7 @@ struct GATTClient {
     private var commandLimit: Int { min(Int(mtu) - 3, maximumAttributeLength) }
 
     /// Starts an operation; a write command is one that `takeWriteCommand` did not take.
-    mutating func start(
-        _ operation: GATTOperation, id: OperationID, client: ClientID, user: UInt32, at now: Instant
-    ) {
+    mutating func start(_ operation: GATTOperation, id: OperationID, client: ClientID, user: UInt32, at now: Instant) {
         advance(to: now)
         if let end { return complete(id, .failure(end)) }
         if case .writeCommand(let handle, let value) = operation {

@@ -69,9 +69,7 @@ struct CreditBasedChannel {
     }
 
     /// The peer's end of the channel: where it receives, and what it accepts.
-    mutating func open(
-        _ remote: L2CAPChannelIdentifier, sendMTU: UInt16, sendMPS: UInt16, credits: UInt16
-    ) {
+    mutating func open(_ remote: L2CAPChannelIdentifier, sendMTU: UInt16, sendMPS: UInt16, credits: UInt16) {
         state = .open
         self.remote = remote
         self.sendMTU = sendMTU
@@ -157,8 +155,7 @@ struct CreditBasedChannel {
         var packet = PacketWriter(reservingCapacity: min(Int(sendMPS), rest))
         var room = Int(sendMPS)
         if !unit.hasBegun {
-            L2CAPServiceDataUnitStart.encode(
-                unitLength: UInt16(truncatingIfNeeded: unit.octets.count), into: &packet)
+            L2CAPServiceDataUnitStart.encode(unitLength: UInt16(truncatingIfNeeded: unit.octets.count), into: &packet)
             room -= L2CAPServiceDataUnitStart.lengthFieldByteCount
             unit.hasBegun = true
         }

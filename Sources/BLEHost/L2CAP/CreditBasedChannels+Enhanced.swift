@@ -195,8 +195,7 @@ extension CreditBasedChannels {
             if let other, channels[other].sends {
                 let isNew = opened.contains { $0.number == channels[other].number }
                 opened.removeAll { $0.number == channels[other].number }
-                channels[other].disconnect(
-                    isNew ? nil : .protocolViolation, nil, &identifiers, at: now, into: &actions)
+                channels[other].disconnect(isNew ? nil : .protocolViolation, nil, &identifiers, at: now, into: &actions)
             }
             guard isValid, other == nil else {
                 // The peer takes the channel for open.

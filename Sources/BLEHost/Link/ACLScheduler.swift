@@ -105,9 +105,7 @@ struct ACLScheduler {
     }
 
     /// - Returns: whether the link has more to send.
-    private mutating func sendFragment(
-        of link: Link, into outbox: inout Outbox, at now: Instant
-    ) -> Bool {
+    private mutating func sendFragment(of link: Link, into outbox: inout Outbox, at now: Instant) -> Bool {
         let begun = link.current.take()
         let isFirst = begun == nil
         if isFirst { link.sentOctets = 0 }

@@ -43,9 +43,7 @@ extension Link {
     // MARK: PDUs
 
     /// Receives one complete PDU of the attribute protocol, for the client or for the server.
-    func receiveATT(
-        _ pdu: RawSpan, _ pairings: inout Pairings, _ server: inout GATTServer, into effects: inout Effects
-    ) {
+    func receiveATT(_ pdu: RawSpan, _ rooms: inout Rooms, into effects: inout Effects) {
         if security.isGated, !admits(pdu, into: &effects) { return }
         if let notification = gatt.takeNotification(pdu, at: effects.now) {
             return effects.events.append(.gatt(id, .notification(notification)))
@@ -53,22 +51,20 @@ extension Link {
         let mtu = gatt.bearer.mtu
         let isForServer = gatt.receive(pdu, at: effects.now)
         takeClientActions(into: &effects)
-        if isForServer { return receiveServerPDU(pdu, &pairings.bonds, &server, into: &effects) }
+        if isForServer { return receiveServerPDU(pdu, &rooms, into: &effects) }
         let agreed = gatt.bearer.mtu
-        if BuiltIn.server, agreed != mtu { server.mtuChanged(to: agreed, on: id) }
+        if BuiltIn.server, agreed != mtu { rooms.server.mtuChanged(to: agreed, on: id) }
     }
 
-    private func receiveServerPDU(
-        _ pdu: RawSpan, _ bonds: inout Bonds, _ server: inout GATTServer, into effects: inout Effects
-    ) {
+    private func receiveServerPDU(_ pdu: RawSpan, _ rooms: inout Rooms, into effects: inout Effects) {
         let opcode = pdu.byte(at: 0).map { ATTOpcode(rawValue: $0) }
         guard BuiltIn.server else { return refuse(opcode, into: &effects) }
         if opcode == .signedWriteCommand {
-            return signedWriteReceived(pdu.copied(), &bonds, &server, into: &effects)
+            return signedWriteReceived(pdu.copied(), &rooms, into: &effects)
         }
-        server.receive(pdu, from: id, at: effects.now)
-        noteDemander(&server)
-        guard opcode == .writeRequest, server.keepsPerClient(pdu) else { return }
+        rooms.server.receive(pdu, from: id, at: effects.now)
+        noteDemander(&rooms.server)
+        guard opcode == .writeRequest, rooms.server.keepsPerClient(pdu) else { return }
         security.isRecordDue = true
         effects.wishes.append((self, .keepClientRecord))
     }
@@ -151,9 +147,7 @@ extension Link {
         }
     }
 
-    func completed(
-        _ operation: OperationID, _ result: Result<GATTResult, GATTFailure>, into effects: inout Effects
-    ) {
+    func completed(_ operation: OperationID, _ result: Result<GATTResult, GATTFailure>, into effects: inout Effects) {
         if bearers.opening.isWaiting(for: operation) {
             return noteBearers(.answered(result), into: &effects)
         }

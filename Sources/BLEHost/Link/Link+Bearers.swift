@@ -108,25 +108,25 @@ extension Link {
     }
 
     /// Handles, in order, what was noted.
-    func continueBearers(_ pairings: inout Pairings, _ server: inout GATTServer, into effects: inout Effects) {
+    func continueBearers(_ rooms: inout Rooms, into effects: inout Effects) {
         guard BuiltIn.enhancedBearers else { return }
         // What arrived while the key is being changed must not be judged by the old one.
         while !holdsBearers, !security.isForfeited, let news = bearers.news.popFirst() {
             switch news {
             case .opened(let number, let mtu):
                 effects.counters.enhancedBearers &+= 1
-                server.bearerOpened(number, mtu: mtu, on: id)
+                rooms.server.bearerOpened(number, mtu: mtu, on: id)
                 gatt.bearerOpened(number, mtu: mtu, at: effects.now)
             case .resized(let number, let mtu):
-                server.mtuChanged(to: mtu, ofBearer: number, on: id)
+                rooms.server.mtuChanged(to: mtu, ofBearer: number, on: id)
                 gatt.mtuChanged(to: mtu, ofBearer: number)
             case .received(let number, let pdu):
-                receiveATT(pdu.span.bytes, onBearer: number, &server, into: &effects)
+                receiveATT(pdu.span.bytes, onBearer: number, &rooms.server, into: &effects)
                 signalling.consumeUnits(1, on: number)
                 takeChannelActions(into: &effects)
             case .sent(let number):
                 if case .server(let tag)? = bearers.takeTag(of: number) {
-                    server.sent(tag, to: id, onBearer: number, at: effects.now)
+                    rooms.server.sent(tag, to: id, onBearer: number, at: effects.now)
                 }
             case .givenUp(let number):
                 effects.counters.failedBearers &+= 1
@@ -135,7 +135,7 @@ extension Link {
             case .closed(let number, let end):
                 if end == .protocolViolation { effects.counters.failedBearers &+= 1 }
                 bearers.open.removeAll { $0.number == number }
-                server.bearerClosed(number, on: id, at: effects.now)
+                rooms.server.bearerClosed(number, on: id, at: effects.now)
                 gatt.bearerClosed(number, at: effects.now)
             case .answered(let result): bearersAnswered(result, into: &effects)
             case .connected(let failure): bearersConnected(failure, into: &effects)

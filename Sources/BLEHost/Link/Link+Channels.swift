@@ -91,7 +91,7 @@ extension Link {
     /// One packet of the signalling channel.
     /// - Parameter listeners: the clients that accept channels from the peer.
     func receiveSignalling(
-        _ payload: RawSpan, _ listeners: ChannelListeners, _ pairings: inout Pairings, into effects: inout Effects
+        _ payload: RawSpan, _ rooms: inout Rooms, into effects: inout Effects
     ) throws(DecodingError) {
         let reaction: SignallingChannel.Reaction
         do throws(DecodingError) {
@@ -118,8 +118,8 @@ extension Link {
             let isUnproven = security.isGated && role == .central
             if isUnproven { security.noteCleartext(into: &effects) }
             let key = security.lastKey
-            let hasKeys = pairings.bonds.hasBond(with: security.identity)
-            let policy = pairings.settings.pairing
+            let hasKeys = rooms.pairings.bonds.hasBond(with: security.identity)
+            let policy = rooms.pairings.settings.pairing
             let bearer = bearers.settings.map { $0.channel }
             let isGated = security.isGated
             var demander: ClientID?
@@ -133,7 +133,7 @@ extension Link {
                             ? .insufficientEncryption : ChannelSecurity().refusal(of: key, hasKeys: hasKeys, policy)
                         return refusal.map { .failure(.refused($0)) } ?? .success((.attributeBearers, bearer))
                     }
-                    guard let listener = listeners[spsm] else { return .failure(.refused(.spsmNotSupported)) }
+                    guard let listener = rooms.listeners[spsm] else { return .failure(.refused(.spsmNotSupported)) }
                     // No client here wants data from a peripheral that has not proved its identity.
                     if isUnproven { return .failure(.refused(.insufficientEncryption)) }
                     if let demand = listener.demand, let refusal = demand.refusal(of: key, hasKeys: hasKeys, policy) {

@@ -34,15 +34,12 @@ extension Link {
 
     /// The central encrypts the link, and the controller asks for the peripheral's key (Core 5.4, Vol 4, Part E,
     /// 7.7.65.5).
-    func receive(
-        _ event: LELongTermKeyRequest, _ pairings: inout Pairings, _ server: inout GATTServer,
-        into effects: inout Effects
-    ) {
-        if let identity = security.adoptIdentity(namedBy: event, pairings.bonds) {
+    func receive(_ event: LELongTermKeyRequest, _ rooms: inout Rooms, into effects: inout Effects) {
+        if let identity = security.adoptIdentity(namedBy: event, rooms.pairings.bonds) {
             peer = identity.asIdentity
-            tellServerOfSecurity(&server, &pairings)
+            tellServerOfSecurity(&rooms)
         }
-        if security.answer(event, pairings.bonds, into: &effects) { return }
+        if security.answer(event, rooms.pairings.bonds, into: &effects) { return }
         effects.commands.append(
             LELongTermKeyRequestNegativeReply(connectionHandle: id.handle), purpose: .unattendedOnLink(id.handle))
         if !security.isPairing, !isClosing { effects.events.append(.pairing(id, .failed(.noKey))) }
@@ -52,8 +49,8 @@ extension Link {
     ///   - isRefresh: whether the controller reports a new key on a link that was already encrypted.
     ///   - hasBegun: whether the controllers had started at all: after a refused command the old key remains in use.
     func encryptionEnded(
-        isOn: Bool, status: HCIStatus, isRefresh: Bool = false, hasBegun: Bool = true,
-        _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, into effects: inout Effects
+        isOn: Bool, status: HCIStatus, isRefresh: Bool = false, hasBegun: Bool = true, _ rooms: inout Rooms,
+        into effects: inout Effects
     ) {
         guard BuiltIn.pairing else { return }
         if isRefresh, status.isSuccess, security.lastKey == nil {
@@ -62,32 +59,31 @@ extension Link {
             return
         }
         guard
-            let end = security.encryptionEnded(
-                isOn: isOn, status: status, hasBegun: hasBegun, into: &effects)
+            let end = security.encryptionEnded(isOn: isOn, status: status, hasBegun: hasBegun, into: &effects)
         else { return }
-        if end.isInDoubt { forfeit(&pairings, &server, into: &effects) }
-        tellServerOfSecurity(&server, &pairings)
-        effects.events.append(.encryptionChanged(id, security.summary(pairings.bonds)))
+        if end.isInDoubt { forfeit(&rooms, into: &effects) }
+        tellServerOfSecurity(&rooms)
+        effects.events.append(.encryptionChanged(id, security.summary(rooms.pairings.bonds)))
         if end.isGood, !security.awaitsEncryption {
-            if role == .central, security.isTooWeak(for: pairings.settings.pairing) {
+            if role == .central, security.isTooWeak(for: rooms.pairings.settings.pairing) {
                 security.proveWeakly()
                 refuseGate(.keyTooWeak, into: &effects)
             } else {
-                openGate(restoring: clientRecord(&pairings), &server, into: &effects)
+                openGate(restoring: clientRecord(&rooms.pairings), &rooms.server, into: &effects)
             }
-            noteUseOfBond(&pairings, &server, into: &effects)
+            noteUseOfBond(&rooms, into: &effects)
         }
         if security.isPairing {
             continuePairing(after: end, into: &effects)
         } else if end.isGood || !hasBegun && security.keyInUse != nil {
             // A controller that refused to refresh the key has said nothing against the one in use.
-            if followHeldPairing(&pairings, &links, into: &effects) {
+            if followHeldPairing(&rooms, into: &effects) {
                 return effects.wishes.append((self, .releaseHeld))
             }
-            securityEnded(nil, &pairings, into: &effects)
+            securityEnded(nil, &rooms.pairings, into: &effects)
         } else {
             security.heldPairing = nil
-            bondRefused(end.status, &pairings, into: &effects)
+            bondRefused(end.status, &rooms.pairings, into: &effects)
         }
         if end.isInDoubt { self.end(.authenticationFailure, into: &effects) }
         effects.wishes.append((self, .releaseHeld))
@@ -108,11 +104,11 @@ extension Link {
     }
 
     /// The bond's key has been tried: pairs now for what the peripheral requested beyond its bond.
-    func followSecurityRequest(_ pairings: inout Pairings, _ links: inout LinkTable, into effects: inout Effects) {
+    func followSecurityRequest(_ rooms: inout Rooms, into effects: inout Effects) {
         guard BuiltIn.pairing else { return }
-        let settings = settings(for: claimOfRequest, &pairings)
-        guard !isClosing, let options = security.takeHeldRequest(settings, pairings.bonds) else { return }
-        pairAsRequested(options, &pairings, &links, into: &effects)
+        let settings = settings(for: claimOfRequest, &rooms.pairings)
+        guard !isClosing, let options = security.takeHeldRequest(settings, rooms.pairings.bonds) else { return }
+        pairAsRequested(options, &rooms, into: &effects)
     }
 
     /// A bond's key did not encrypt the link. Nothing else is tried: otherwise a stranger with the peer's address could
@@ -178,19 +174,17 @@ extension Link {
     }
 
     /// The link has lost its encryption: nothing passes until the link ends.
-    private func forfeit(_ pairings: inout Pairings, _ server: inout GATTServer, into effects: inout Effects) {
-        keepClientRecord(isLast: true, &pairings, &server, into: &effects)
+    private func forfeit(_ rooms: inout Rooms, into effects: inout Effects) {
+        keepClientRecord(isLast: true, &rooms, into: &effects)
         security.forfeit()
         effects.data.discardWaiting(of: self)
     }
 
     // MARK: Time
 
-    func advanceSecurity(
-        _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, into effects: inout Effects
-    ) {
+    func advanceSecurity(_ rooms: inout Rooms, into effects: inout Effects) {
         guard let deadline = security.nextDeadline, deadline <= effects.now else { return }
-        keepClientRecord(&pairings, &server, into: &effects)
+        keepClientRecord(&rooms, into: &effects)
         if let held = security.heldDisconnect, held.deadline <= effects.now {
             security.disconnectAfterLastPackets(into: &effects)
         }
@@ -201,15 +195,15 @@ extension Link {
             continuePairing(into: &effects) { $0.advance(to: now) }
         }
         if case .changing(_, let limit, _) = security.encryption, limit <= effects.now {
-            encryptionEnded(isOn: false, status: .connectionTimeout, &pairings, &links, &server, into: &effects)
+            encryptionEnded(isOn: false, status: .connectionTimeout, &rooms, into: &effects)
             end(.authenticationFailure, into: &effects)
         }
         if case .unsettled(_, _, _, let limit) = security.pairing, limit <= effects.now {
-            dropClaim(.wouldReplaceBond, &pairings, into: &effects)
+            dropClaim(.wouldReplaceBond, &rooms.pairings, into: &effects)
         }
         if let request = security.request, request.deadline <= effects.now {
             security.request = nil
-            securityEnded(.timedOut, &pairings, into: &effects)
+            securityEnded(.timedOut, &rooms.pairings, into: &effects)
         }
     }
 }

@@ -85,11 +85,11 @@ extension Link {
     // MARK: What the server knows of the link
 
     /// Tells the server the current security of the link.
-    func tellServerOfSecurity(_ server: inout GATTServer, _ pairings: inout Pairings) {
+    func tellServerOfSecurity(_ rooms: inout Rooms) {
         guard BuiltIn.server else { return }
-        var known = server.security(of: id)
-        describeSecurity(to: &known, &pairings)
-        server.securityChanged(to: known, on: id)
+        var known = rooms.server.security(of: id)
+        describeSecurity(to: &known, &rooms.pairings)
+        rooms.server.securityChanged(to: known, on: id)
     }
 
     /// Writes the link's security into the description that the attribute server uses.
@@ -117,24 +117,23 @@ extension Link {
     /// - Parameter isLast: whether to save it even if it was saved less than 1 s ago.
     /// - Returns: whether it was saved.
     @discardableResult
-    func keepClientRecord(
-        isLast: Bool = false, _ pairings: inout Pairings, _ server: inout GATTServer, into effects: inout Effects
-    ) -> Bool {
-        guard BuiltIn.pairing, security.takeDueRecord(isLast: isLast, at: effects.now), var bond = bond(&pairings),
-            let record = server.clientRecord(of: id), record != bond.clientRecord
+    func keepClientRecord(isLast: Bool = false, _ rooms: inout Rooms, into effects: inout Effects) -> Bool {
+        guard BuiltIn.pairing, security.takeDueRecord(isLast: isLast, at: effects.now),
+            var bond = bond(&rooms.pairings),
+            let record = rooms.server.clientRecord(of: id), record != bond.clientRecord
         else { return false }
         security.recordKept(at: effects.now)
         bond.clientRecord = record
-        pairings.bonds.update(bond, into: &effects)
+        rooms.pairings.bonds.update(bond, into: &effects)
         return true
     }
 
     /// The bond of the peer has encrypted the link.
-    func noteUseOfBond(_ pairings: inout Pairings, _ server: inout GATTServer, into effects: inout Effects) {
+    func noteUseOfBond(_ rooms: inout Rooms, into effects: inout Effects) {
         guard BuiltIn.pairing else { return }
-        let used = pairings.bonds.use(security.identity)
+        let used = rooms.pairings.bonds.use(security.identity)
         // If the client's record is saved, that saves the time of use as well.
-        let isSaved = keepClientRecord(&pairings, &server, into: &effects)
+        let isSaved = keepClientRecord(&rooms, into: &effects)
         if let used, !isSaved { effects.events.append(.bondChanged(used)) }
     }
 }

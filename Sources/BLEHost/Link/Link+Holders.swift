@@ -121,9 +121,7 @@ extension Link {
 
     /// The link is gone: all other operations that clients wait for on it end.
     /// - Parameter proof: why the peer could not prove its identity, if the link ended for that reason.
-    func endOperations(
-        _ reason: DisconnectionReason, proof: SecurityFailure?, into effects: inout Effects
-    ) {
+    func endOperations(_ reason: DisconnectionReason, proof: SecurityFailure?, into effects: inout Effects) {
         let lost = HostFailure.linkLost(reason)
         for operation in operations.removeAll() { effects.complete(operation.id, .failure(lost)) }
         for operation in security.pairOperations { effects.complete(operation, .failure(lost)) }

@@ -127,16 +127,15 @@ extension Link {
 
     /// A command for the link was refused or never answered.
     func commandFailed(
-        _ purpose: LinkPurpose, _ opcode: HCIOpcode, _ failure: HostFailure, _ pairings: inout Pairings,
-        _ links: inout LinkTable, _ server: inout GATTServer, into effects: inout Effects
+        _ purpose: LinkPurpose, _ opcode: HCIOpcode, _ failure: HostFailure, _ rooms: inout Rooms,
+        into effects: inout Effects
     ) {
         switch purpose {
         case .encrypt, .replyWithKey:
             var status = HCIStatus.connectionTimeout
             if case .controller(let refusal, _) = failure { status = refusal }
             // A peripheral that is asked for a key has already paused encryption.
-            encryptionEnded(
-                isOn: false, status: status, hasBegun: purpose != .encrypt, &pairings, &links, &server, into: &effects)
+            encryptionEnded(isOn: false, status: status, hasBegun: purpose != .encrypt, &rooms, into: &effects)
         case .procedure:
             // Without zones there are no reports of path loss.
             let isOfZones = opcode == LESetPathLossReportingParameters.opcode

@@ -4,15 +4,14 @@ import BLEPackets
 extension Link {
     /// Receives one fragment of an L2CAP frame.
     func receive(
-        _ fragment: RawSpan, isStart: Bool, _ pairings: inout Pairings, _ links: inout LinkTable,
-        _ server: inout GATTServer, _ listeners: inout ChannelListeners, into effects: inout Effects
+        _ fragment: RawSpan, isStart: Bool, _ rooms: inout Rooms, into effects: inout Effects
     ) throws(DecodingError) {
         switch reassembler.receive(fragment, isStart: isStart) {
         case .whole:
-            try receiveFrame(fragment, &pairings, &links, &server, &listeners, into: &effects)
+            try receiveFrame(fragment, &rooms, into: &effects)
         case .assembled:
             let frame = reassembler.takeFrame()
-            try receiveFrame(frame.span.bytes, &pairings, &links, &server, &listeners, into: &effects)
+            try receiveFrame(frame.span.bytes, &rooms, into: &effects)
             reassembler.recycle(frame)
         case .incomplete: break
         case .dropped: effects.counters.oversizedFrames &+= 1
@@ -20,8 +19,7 @@ extension Link {
     }
 
     private func receiveFrame(
-        _ bytes: RawSpan, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
-        _ listeners: inout ChannelListeners, into effects: inout Effects
+        _ bytes: RawSpan, _ rooms: inout Rooms, into effects: inout Effects
     ) throws(DecodingError) {
         let frame = try L2CAPBasicFrame(decoding: bytes)
         if security.isForfeited { return security.noteCleartext(into: &effects) }
@@ -29,15 +27,15 @@ extension Link {
         switch frame.channelIdentifier {
         case .attributeProtocol:
             if security.holds(frame.payload) { return keep(frame.payload, on: .attributeProtocol, into: &effects) }
-            receiveATT(frame.payload, &pairings, &server, into: &effects)
+            receiveATT(frame.payload, &rooms, into: &effects)
         case .leSignalling:
             // Whether the peer may have the channel depends on the key.
             if security.isChanging, SignallingChannel.asksForChannels(frame.payload) {
                 return keep(frame.payload, on: .leSignalling, into: &effects)
             }
-            try receiveSignalling(frame.payload, listeners, &pairings, into: &effects)
+            try receiveSignalling(frame.payload, &rooms, into: &effects)
         case .securityManager:
-            receiveSecurityPDU(frame.payload, &pairings, &links, into: &effects)
+            receiveSecurityPDU(frame.payload, &rooms, into: &effects)
         default:
             receiveChannelFrame(frame.payload, on: frame.channelIdentifier, into: &effects)
         }
@@ -53,21 +51,18 @@ extension Link {
     }
 
     /// Receives what arrived while the key was being changed.
-    func receiveHeld(
-        _ pairings: inout Pairings, _ server: inout GATTServer, _ listeners: ChannelListeners,
-        into effects: inout Effects
-    ) {
+    func receiveHeld(_ rooms: inout Rooms, into effects: inout Effects) {
         for pdu in security.takeHeldPDUs() where !isClosing {
             switch pdu.channel {
             case .leSignalling:
                 do throws(DecodingError) {
-                    try receiveSignalling(pdu.octets.span.bytes, listeners, &pairings, into: &effects)
+                    try receiveSignalling(pdu.octets.span.bytes, &rooms, into: &effects)
                 } catch {
                     effects.noteMalformedPacket(error)
                 }
-            default: receiveATT(pdu.octets.span.bytes, &pairings, &server, into: &effects)
+            default: receiveATT(pdu.octets.span.bytes, &rooms, into: &effects)
             }
         }
-        continueBearers(&pairings, &server, into: &effects)
+        continueBearers(&rooms, into: &effects)
     }
 }

@@ -101,8 +101,7 @@ extension Radio {
 
     /// The time limit for the controller to end directed advertising, which lasts 1.28 s: some controllers never end
     /// it.
-    static let directedTimeout = Microseconds.microseconds(
-        AdvertisingTarget.highDutyCycleSpan.rawValue + 220_000)
+    static let directedTimeout = Microseconds.microseconds(AdvertisingTarget.highDutyCycleSpan.rawValue + 220_000)
     /// In units of 10 ms.
     static let highDutyDuration: UInt16 = 128
 

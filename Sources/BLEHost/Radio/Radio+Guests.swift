@@ -100,8 +100,7 @@ extension Radio {
         switch action {
         case .none: break
         case .setParameters(let parameters):
-            effects.commands.append(
-                LESetExtendedAdvertisingParameters(parameters, handle: handle), purpose: purpose)
+            effects.commands.append(LESetExtendedAdvertisingParameters(parameters, handle: handle), purpose: purpose)
         case .removeSet:
             effects.commands.append(LERemoveAdvertisingSet(advertisingHandle: handle), purpose: purpose)
         case .setRandomAddress:

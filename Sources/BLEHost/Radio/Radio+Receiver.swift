@@ -102,9 +102,7 @@ extension Radio {
     }
 
     /// Retries a link that could not be established (0x3E); another reason or too many tries end the operations.
-    mutating func retry(
-        _ operations: [Connector.Pending], after status: HCIStatus, into effects: inout Effects
-    ) {
+    mutating func retry(_ operations: [Connector.Pending], after status: HCIStatus, into effects: inout Effects) {
         var again: [Connector.Pending] = []
         for var pending in operations {
             if status == .connectionFailedToBeEstablished, pending.retriesLeft > 0 {

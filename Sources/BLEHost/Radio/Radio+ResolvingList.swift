@@ -13,8 +13,7 @@ extension Radio {
         let localKey = showsPrivateAddresses ? localKey ?? .zero : .zero
         if resolvingListBasis?.revision != revision || resolvingListBasis?.localKey != localKey {
             resolvingListBasis = (revision, localKey)
-            resolvingList.want(
-                keys.map { .init(identity: $0.identity, peerKey: $0.key, localKey: localKey) })
+            resolvingList.want(keys.map { .init(identity: $0.identity, peerKey: $0.key, localKey: localKey) })
         }
         guard isIdle, resolvingList.hasNextStep, let step = resolvingList.proceed() else { return }
         switch step {

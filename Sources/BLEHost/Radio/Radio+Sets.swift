@@ -150,8 +150,7 @@ extension Radio {
         for entry in entries where !entry.isLeaving {
             guard entry.request.fitsLegacyPDUs else {
                 let opcode = LESetExtendedAdvertisingParameters.opcode
-                effects.complete(
-                    entry.operation, .failure(.controller(.unsupportedFeatureOrParameterValue, opcode)))
+                effects.complete(entry.operation, .failure(.controller(.unsupportedFeatureOrParameterValue, opcode)))
                 continue
             }
             guard !advertiser.isWanted else {
@@ -237,8 +236,7 @@ extension Radio {
             let entry = sets.entries.remove(at: index)
             guard !entry.isLeaving else { return }
             let isFull = status == .memoryCapacityExceeded && opcode == LESetExtendedAdvertisingParameters.opcode
-            effects.complete(
-                entry.operation, .failure(isFull ? .limitReached : .controller(status, opcode)))
+            effects.complete(entry.operation, .failure(isFull ? .limitReached : .controller(status, opcode)))
         }
     }
 

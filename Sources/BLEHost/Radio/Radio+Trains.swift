@@ -266,9 +266,7 @@ extension Radio {
     }
 
     /// A train is followed already: another operation gets its reports, too.
-    private mutating func share(
-        _ train: TrainTable.Train, with operation: OperationID, into effects: inout Effects
-    ) {
+    private mutating func share(_ train: TrainTable.Train, with operation: OperationID, into effects: inout Effects) {
         var train = train
         train.information.serviceData = nil
         guard let client = trains.add(train, to: operation) else { return }
@@ -314,9 +312,7 @@ extension Radio {
         for loss in trains.controllerReset() { report(loss, ending: .failure(.controllerLost), into: &effects) }
     }
 
-    func report(
-        _ loss: TrainTable.Loss, ending result: Result<HostResult, HostFailure>, into effects: inout Effects
-    ) {
+    func report(_ loss: TrainTable.Loss, ending result: Result<HostResult, HostFailure>, into effects: inout Effects) {
         let train = loss.train
         effects.events.append(
             .train(loss.operation, loss.client, .lost(advertiser: train.advertiser, identifier: train.identifier)))

@@ -58,8 +58,7 @@ extension Pairings {
         let there = clients.filter { holders.contains($0.client) || role == .peripheral && $0.isServing }
         let asked = claim.isCommanded ? nil : partner(of: claim, owner, among: there.filter { $0.asks })
         // Who asks for a pairing answers its questions, whether it has stated anything before or not.
-        var parties = PairingTerms.Parties(
-            owner: claim.owner, asked: claim.isCommanded ? claim.owner : asked?.client)
+        var parties = PairingTerms.Parties(owner: claim.owner, asked: claim.isCommanded ? claim.owner : asked?.client)
         var options = claim.stated ?? (claim.isCommanded ? owner : asked)?.options ?? settings.pairing
         if let owner, !claim.isCommanded { options.require(owner.options) }
         for other in clients where other.requiresOfAll { options.require(other.options) }

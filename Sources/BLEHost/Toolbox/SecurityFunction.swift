@@ -74,8 +74,7 @@ struct SecurityFunction {
         let types: [UInt8] = [responder.isRandom ? 1 : 0, initiator.isRandom ? 1 : 0]
         let first = response + request + types
         let second = [0, 0, 0, 0] + initiator.mostSignificantOctets + responder.mostSignificantOctets
-        return SecurityFunction(
-            .encrypt(key: key, block: mixed(random, first)), .mixAndEncrypt(second, key: key))
+        return SecurityFunction(.encrypt(key: key, block: mixed(random, first)), .mixAndEncrypt(second, key: key))
     }
 
     /// The short term key (2.2.4).
@@ -168,8 +167,7 @@ struct SecurityFunction {
     /// - Parameter message: opcode and parameters as they are sent; the counter follows them.
     static func signature(key: [UInt8], message: [UInt8], counter: UInt32) -> SecurityFunction {
         let octets = (0..<4).map { UInt8(truncatingIfNeeded: counter >> (8 * UInt32($0))) }
-        return SecurityFunction(
-            .authenticationCode(key: key, message: [UInt8]((message + octets).reversed())))
+        return SecurityFunction(.authenticationCode(key: key, message: [UInt8]((message + octets).reversed())))
     }
 }
 

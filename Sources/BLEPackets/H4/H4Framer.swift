@@ -59,9 +59,7 @@ public struct H4Framer: Sendable {
 
     /// Completes the packet of an earlier chunk, and returns the rest of this chunk.
     @usableFromInline @_lifetime(copy chunk)
-    mutating func completeUnfinished(
-        with chunk: RawSpan, deliver: (RawSpan) -> Void
-    ) throws(DecodingError) -> RawSpan {
+    mutating func completeUnfinished(with chunk: RawSpan, deliver: (RawSpan) -> Void) throws(DecodingError) -> RawSpan {
         var rest = chunk
         while !unfinished.isEmpty, rest.byteCount > 0 {
             let length = try H4Framer.packetByteCount(of: unfinished.span.bytes)

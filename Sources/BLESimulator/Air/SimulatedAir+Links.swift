@@ -38,9 +38,7 @@ extension SimulatedAir {
     // MARK: Connection events
 
     /// Sends a part of an L2CAP frame, fragmented for the link layer.
-    func enqueue(
-        _ bytes: [UInt8], isStart: Bool, from side: LinkSide, on link: AirLink, isHostPacket: Bool
-    ) {
+    func enqueue(_ bytes: [UInt8], isStart: Bool, from side: LinkSide, on link: AirLink, isHostPacket: Bool) {
         guard link.isOpen else { return }
         let size = Int(link.transmitOctets(side))
         var rest = bytes[...]

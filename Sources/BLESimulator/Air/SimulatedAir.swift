@@ -47,9 +47,7 @@ public final class SimulatedAir {
 
     /// Adds an HCI controller, which a host drives with `send` and `nextPacket`.
     @discardableResult
-    public func addController(
-        _ configuration: SimulatedControllerConfiguration = .init()
-    ) -> SimulatedControllerID {
+    public func addController(_ configuration: SimulatedControllerConfiguration = .init()) -> SimulatedControllerID {
         let controller = SimulatedController(
             air: self, index: stations.count, configuration: configuration, generator: newGenerator())
         stations.append(controller)

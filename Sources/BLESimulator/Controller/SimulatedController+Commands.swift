@@ -50,9 +50,7 @@ extension SimulatedController {
     // MARK: Answers
 
     /// Performs a command whose answer is its status.
-    func perform<Command: HCICommand>(
-        _ type: Command.Type, _ parameters: RawSpan, _ body: (Command) -> HCIStatus
-    ) {
+    func perform<Command: HCICommand>(_ type: Command.Type, _ parameters: RawSpan, _ body: (Command) -> HCIStatus) {
         var status = HCIStatus.invalidCommandParameters
         if let command = decode(type, parameters) { status = body(command) }
         answer(Command.opcode, status: status)

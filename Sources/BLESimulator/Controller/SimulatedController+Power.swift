@@ -84,8 +84,7 @@ extension SimulatedController {
     func powerRead(_ power: Int8?, phy: UInt8, on link: AirLink) {
         guard let position = position(of: link) else { return }
         guard let power else {
-            return report(
-                on: ends[position].handle, reason: 2, phy: phy, power: 127, status: .unsupportedRemoteFeature)
+            return report(on: ends[position].handle, reason: 2, phy: phy, power: 127, status: .unsupportedRemoteFeature)
         }
         report(on: ends[position].handle, reason: 2, phy: phy, power: power)
     }

@@ -151,9 +151,7 @@ extension SimulatedController {
 
     // MARK: The receiver
 
-    func leSetPeriodicSyncSubevent(
-        _ command: LESetPeriodicSyncSubevent
-    ) -> LESetPeriodicSyncSubevent.ReturnParameters {
+    func leSetPeriodicSyncSubevent(_ command: LESetPeriodicSyncSubevent) -> LESetPeriodicSyncSubevent.ReturnParameters {
         let handle = command.synchronizationHandle
         guard let place = settings.trains.firstIndex(where: { $0.handle == handle }),
             let layout = air.station(settings.trains[place].station)?.train(of: settings.trains[place].set)?.layout

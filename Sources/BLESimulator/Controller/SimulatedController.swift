@@ -45,9 +45,7 @@ final class SimulatedController: AirStation {
     var sendingPower: Int8 = 0
     var isPowered: Bool { isOpen }
 
-    init(
-        air: SimulatedAir, index: Int, configuration: SimulatedControllerConfiguration, generator: SeededGenerator
-    ) {
+    init(air: SimulatedAir, index: Int, configuration: SimulatedControllerConfiguration, generator: SeededGenerator) {
         self.air = air
         self.index = index
         self.configuration = configuration

@@ -182,7 +182,7 @@ final class TwoHosts {
     }
 
     /// The bonds as a store that heard every event has them.
-    func bonds(_ side: Side) -> [Bond] { engine(side).host.pairings.bonds.table.all }
+    func bonds(_ side: Side) -> [Bond] { engine(side).host.rooms.pairings.bonds.table.all }
 
     func forget() {
         for host in world.hosts { host.forget() }
@@ -210,6 +210,8 @@ final class TwoHosts {
 extension HostStation {
     /// As if somebody had failed at passkey entry.
     func fail(_ peer: PairingGuard.Peer, _ role: LinkRole, at now: Instant) {
-        withHost { _ = $0.pairings.attempts.failures.guessFailed(peer, PairingGuard.FailedEntry(role: role), at: now) }
+        withHost {
+            _ = $0.rooms.pairings.attempts.failures.guessFailed(peer, PairingGuard.FailedEntry(role: role), at: now)
+        }
     }
 }

@@ -67,8 +67,7 @@ extension GATTServer {
             own.append(
                 GATTCharacteristicDefinition(
                     uuid: .clientSupportedFeatures, properties: [.read, .write], permissions: [.readable, .writeable]))
-            own.append(
-                GATTCharacteristicDefinition(uuid: .databaseHash, properties: .read, permissions: .readable))
+            own.append(GATTCharacteristicDefinition(uuid: .databaseHash, properties: .read, permissions: .readable))
         }
         if hasEnhancedBearers {
             // Bit 0: enhanced bearers are supported (Core 5.4, Vol 3, Part G, 7.4).

@@ -15,8 +15,7 @@ extension GATTServer {
         ATTFindInformationResponse.encodeHeader(format, into: &response)
         for attribute in attributes {
             guard attribute.type.width == width, response.count + format.elementLength <= mtu else { break }
-            ATTFindInformationResponse.encode(
-                .init(handle: attribute.handle, type: attribute.type), into: &response)
+            ATTFindInformationResponse.encode(.init(handle: attribute.handle, type: attribute.type), into: &response)
         }
         respond(response.bytes, client)
     }

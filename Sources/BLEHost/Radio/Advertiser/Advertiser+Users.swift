@@ -120,8 +120,7 @@ extension Advertiser {
                 let place = order.firstIndex(of: user(of: wish))
             else { continue }
             for uuid in uuids {
-                items[place].append(
-                    Item(user: order[place], content: .service(uuid), overflow: wish.request.overflow))
+                items[place].append(Item(user: order[place], content: .service(uuid), overflow: wish.request.overflow))
             }
             if let name { items[place].append(Item(user: order[place], content: .name(name))) }
         }

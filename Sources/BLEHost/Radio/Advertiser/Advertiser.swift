@@ -214,9 +214,7 @@ struct Advertiser {
         wishes.contains { !$0.request.isInBackground } ? timing.foregroundAdvertising : timing.backgroundAdvertising
     }
 
-    func interval(
-        of wish: Wish, among wishes: [Wish], timing: Timing, at now: Instant
-    ) -> AdvertisingInterval {
+    func interval(of wish: Wish, among wishes: [Wish], timing: Timing, at now: Instant) -> AdvertisingInterval {
         if let wished = wish.request.interval { return wished }
         let profile = profile(of: wishes, timing)
         return wish.since.advanced(by: profile.initialSpan) > now ? profile.initial : profile.later

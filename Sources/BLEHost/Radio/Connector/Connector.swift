@@ -45,9 +45,7 @@ struct Connector {
         return own < limit / 16
     }
 
-    mutating func add(
-        _ request: ConnectRequest, operation: OperationID, client: ClientID, user: ClientUser = .common
-    ) {
+    mutating func add(_ request: ConnectRequest, operation: OperationID, client: ClientID, user: ClientUser = .common) {
         pending.append(
             Pending(
                 operation: operation, client: client, user: user, request: request,

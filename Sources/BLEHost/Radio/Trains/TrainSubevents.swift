@@ -117,9 +117,7 @@ public struct TrainResponse: Hashable, Sendable {
     /// At most 247 octets.
     public var data: [UInt8]
 
-    public init(
-        toEvent event: UInt16, subevent: UInt8, in responseSubevent: UInt8? = nil, slot: UInt8, data: [UInt8]
-    ) {
+    public init(toEvent event: UInt16, subevent: UInt8, in responseSubevent: UInt8? = nil, slot: UInt8, data: [UInt8]) {
         self.event = event
         self.subevent = subevent
         self.responseSubevent = responseSubevent ?? subevent

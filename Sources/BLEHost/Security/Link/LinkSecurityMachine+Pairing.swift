@@ -109,9 +109,7 @@ extension LinkSecurityMachine {
     }
 
     /// The peer refused an operation because the link is not secure enough (SPEC 2.3 automatic pairing).
-    func step(
-        onDemandOf error: ATTError, for client: ClientID, _ settings: SecuritySettings, _ bonds: Bonds
-    ) -> Step {
+    func step(onDemandOf error: ATTError, for client: ClientID, _ settings: SecuritySettings, _ bonds: Bonds) -> Step {
         if isBusy { return .none }
         guard !isBondRefused else { return .fail(.keyMissingAtPeer) }
         guard settings.pairsOnDemand else { return .fail(.noKey) }
@@ -302,9 +300,7 @@ extension LinkSecurityMachine {
     /// - Parameter number: of the pairing machine that is meant; `nil` for any.
     /// - Returns: `nil` if there is no such pairing.
     @discardableResult
-    mutating func continuePairing<Result>(
-        number: UInt32? = nil, _ input: (inout PairingMachine) -> Result
-    ) -> Result? {
+    mutating func continuePairing<Result>(number: UInt32? = nil, _ input: (inout PairingMachine) -> Result) -> Result? {
         guard case .running(var machine, let running, let question) = pairing, number ?? running == running else {
             return nil
         }
@@ -315,9 +311,7 @@ extension LinkSecurityMachine {
 
     /// A PDU of the peer for the pairing.
     /// - Parameter interval: the connection interval of the link.
-    mutating func received(
-        _ pdu: RawSpan, interval: Microseconds = EarlyKey.leastInterval, at now: Instant
-    ) {
+    mutating func received(_ pdu: RawSpan, interval: Microseconds = EarlyKey.leastInterval, at now: Instant) {
         guard case .running(var machine, let number, let question) = pairing else { return }
         machine.receive(pdu, interval: interval, at: now)
         pairing = .running(machine, number: number, question: question)
@@ -332,9 +326,7 @@ extension LinkSecurityMachine {
     }
 
     /// The next task of the pairing; requests to the toolbox and the user are made at once.
-    mutating func nextPairingTask(
-        _ attempts: inout PairingAttempts, into effects: inout Effects
-    ) -> PairingTask? {
+    mutating func nextPairingTask(_ attempts: inout PairingAttempts, into effects: inout Effects) -> PairingTask? {
         while case .running(var machine, let number, let question) = pairing {
             let action = machine.nextAction()
             // This is needed even without an action: the machine has then cleared its actions, and the secrets in them.
@@ -381,9 +373,7 @@ extension LinkSecurityMachine {
 
     /// Pairing succeeded.
     @inline(never)
-    mutating func pairingEnded(
-        _ outcome: PairingOutcome, peer: DeviceAddress, _ attempts: inout PairingAttempts
-    ) {
+    mutating func pairingEnded(_ outcome: PairingOutcome, peer: DeviceAddress, _ attempts: inout PairingAttempts) {
         pairing = .none
         isBondRefused = false
         lastKeys = .queued

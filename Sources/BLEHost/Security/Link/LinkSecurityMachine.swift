@@ -175,9 +175,7 @@ struct LinkSecurityMachine {
     var encryptOperations: [OperationID] = []
 
     /// - Parameter peer: the address with which the link was made; the peer's identity if it is known.
-    init(
-        id: LinkID, role: LinkRole, peer: DeviceAddress, localAddress: DeviceAddress, peerAddress: DeviceAddress
-    ) {
+    init(id: LinkID, role: LinkRole, peer: DeviceAddress, localAddress: DeviceAddress, peerAddress: DeviceAddress) {
         self.id = id
         self.role = role
         identity = peer.withoutIdentityMark

@@ -26,9 +26,7 @@ extension Bonds {
     /// - Parameters:
     ///   - own: the identity of this device.
     ///   - isByWord: whether the operator has allowed the bond of `address` to be replaced.
-    func refusal(
-        of new: Bond, address: DeviceAddress, own: DeviceAddress?, isByWord: Bool
-    ) -> SecurityFailure? {
+    func refusal(of new: Bond, address: DeviceAddress, own: DeviceAddress?, isByWord: Bool) -> SecurityFailure? {
         guard new.identity == address || new.identity != own?.withoutIdentityMark else {
             return .refusedByUs(.keyRejected)
         }

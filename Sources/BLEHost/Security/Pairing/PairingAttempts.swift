@@ -20,9 +20,7 @@ struct PairingAttempts {
         return lastNumber
     }
 
-    mutating func nextQuestion(
-        _ kind: PairingQuestion.Kind, for parties: PairingTerms.Parties?
-    ) -> PairingQuestion {
+    mutating func nextQuestion(_ kind: PairingQuestion.Kind, for parties: PairingTerms.Parties?) -> PairingQuestion {
         lastQuestion &+= 1
         return PairingQuestion(
             id: PairingQuestionID(rawValue: lastQuestion), kind: kind, client: parties?.client(for: kind))
