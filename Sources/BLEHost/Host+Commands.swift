@@ -20,7 +20,7 @@ extension Host {
         }
         switch command {
         case .radio(.connect(let request)): connect(request, operation: operation, client: client)
-        case .radio(.receiveTrains), .radio(.transferTrain):
+        case .radio(.receivePeriodicSyncs), .radio(.transferPeriodicSync):
             guard case .radio(let command) = command else { return }
             performOnLink(command, operation: operation, client: client)
         case .radio(let command):
@@ -35,7 +35,7 @@ extension Host {
             perform(command, operation: operation, client: client)
         case .server(let command):
             guard isExclusive(operation) else { return }
-            guard BuiltIn.server else { return effects.complete(operation, .failure(.limitReached)) }
+            guard Features.server else { return effects.complete(operation, .failure(.limitReached)) }
             do throws(GATTPublishError) {
                 effects.complete(
                     operation, .success(try rooms.server.perform(command, client: client, at: effects.now)))
@@ -44,8 +44,8 @@ extension Host {
         case .cancel(let target):
             cancel(target)
             effects.complete(operation, .success(.done))
-        case .holdIndications(let isHeld):
-            holdIndications(isHeld, of: client)
+        case .withholdConfirmations(let isHeld):
+            withholdConfirmations(isHeld, of: client)
             effects.complete(operation, .success(.done))
         case .sendHCICommand(let opcode, let parameters):
             guard parameters.count <= 255 else {
@@ -60,7 +60,7 @@ extension Host {
 
     /// Whether the target of directed advertising is already connected.
     private func isTargetPresent(_ command: RadioCommand) -> Bool {
-        guard BuiltIn.server, case .advertise(let request) = command, let target = request.target else { return false }
+        guard Features.server, case .advertise(let request) = command, let target = request.target else { return false }
         return isConnected(to: target.peer)
     }
 
@@ -74,7 +74,7 @@ extension Host {
     // MARK: Links
 
     private mutating func perform(_ command: LinkCommand, on id: LinkID, operation: OperationID, client: ClientID) {
-        guard BuiltIn.links else { return effects.complete(operation, .failure(.notConnected)) }
+        guard Features.links else { return effects.complete(operation, .failure(.notConnected)) }
         switch command {
         case .disconnect:
             guard let link = rooms.links[id] else { return effects.complete(operation, .failure(.notConnected)) }
@@ -95,15 +95,15 @@ extension Host {
     }
 
     /// A client cannot take more for now, or can again.
-    private mutating func holdIndications(_ isHeld: Bool, of client: ClientID) {
-        guard BuiltIn.links else { return }
+    private mutating func withholdConfirmations(_ isHeld: Bool, of client: ClientID) {
+        guard Features.links else { return }
         holdingClients.removeAll { $0 == client }
         if isHeld { holdingClients.append(client) }
-        for link in rooms.links.all { link.holdIndications(of: holdingClients, into: &effects) }
+        for link in rooms.links.all { link.withholdConfirmations(of: holdingClients, into: &effects) }
     }
 
     private mutating func perform(_ command: ChannelCommand, operation: OperationID, client: ClientID) {
-        guard BuiltIn.channels else { return effects.complete(operation, .failure(.notConnected)) }
+        guard Features.channels else { return effects.complete(operation, .failure(.notConnected)) }
         switch command {
         case .listen(let spsm, let settings, let requiresEncryption, let demanded):
             let demand = demanded ?? (requiresEncryption ? ChannelSecurity() : nil)
@@ -146,7 +146,7 @@ extension Host {
     // MARK: Security
 
     private mutating func perform(_ command: SecurityCommand, operation: OperationID, client: ClientID) {
-        guard BuiltIn.pairing else { return effects.complete(operation, .failure(.security(.notAvailable))) }
+        guard Features.pairing else { return effects.complete(operation, .failure(.security(.notAvailable))) }
         switch command {
         case .pair(let link, let options):
             openLink(link, operation)?.pair(options, operation: operation, client: client, &rooms, into: &effects)
@@ -162,12 +162,12 @@ extension Host {
             rooms.pairings.settings = settings
             for link in rooms.links.all { link.clientsChanged(from: earlier, &rooms.pairings, into: &effects) }
             // The security requirements may have changed.
-            for link in rooms.links.all { link.tellServerOfSecurity(&rooms) }
+            for link in rooms.links.all { link.reportSecurityToServer(&rooms) }
             effects.complete(operation, .success(.done))
         case .restoreBonds(let restored):
             rooms.pairings.bonds.restore(restored)
             for link in rooms.links.all {
-                link.tellServerOfSecurity(&rooms)
+                link.reportSecurityToServer(&rooms)
                 link.closeGate(&rooms.pairings)
             }
             effects.complete(operation, .success(.done))
@@ -202,9 +202,11 @@ extension Host {
     /// Ends an operation wherever it runs.
     private mutating func cancel(_ operation: OperationID) {
         if radio.cancel(operation, into: &effects) { return }
-        if let (_, failure) = effects.desk.cancel(operation) { return effects.complete(operation, .failure(failure)) }
+        if let (_, failure) = effects.cryptoRequests.cancel(operation) {
+            return effects.complete(operation, .failure(failure))
+        }
         if effects.commands.cancel(operation) { return effects.complete(operation, .failure(.cancelled)) }
-        guard BuiltIn.links else { return }
+        guard Features.links else { return }
         for link in rooms.links.all where link.cancel(operation, &rooms.pairings, into: &effects) { return }
     }
 }

@@ -34,7 +34,7 @@ extension Host {
     // MARK: Answers
 
     /// Command Complete or Command Status came for `opcode`.
-    /// - Parameter parameters: the return parameters, or the status octet alone.
+    /// - Parameter parameters: the return parameters, or only the status octet.
     mutating func commandAnswered(_ opcode: HCIOpcode, credits: UInt8, parameters: RawSpan) throws(DecodingError) {
         guard let purpose = effects.commands.answered(opcode, credits: credits) else {
             // Opcode 0 only returns credits; any other unexpected answer is late or belongs to another process.
@@ -58,7 +58,7 @@ extension Host {
         case .initiate: radio.initiateAnswered(status, into: &effects)
         case .advertise: radio.advertiseAnswered(status, into: &effects)
         case .advertisingSetCapacity:
-            guard BuiltIn.sets else { return }
+            guard Features.sets else { return }
             radio.sets.learned(status, opcode, parameters)
         case .advertisingSet(let handle):
             radio.setAnswered(handle, status, opcode, parameters, into: &effects)
@@ -72,7 +72,7 @@ extension Host {
         case .ownAddress:
             radio.addressAnswered(status, at: effects.now)
             session.information.ownAddress = radio.ownAddress
-        case .resolvingList: if BuiltIn.pairing { radio.resolvingListAnswered(status, into: &effects) }
+        case .resolvingList: if Features.pairing { radio.resolvingListAnswered(status, into: &effects) }
         case .link(let link, let purpose):
             linkCommandAnswered(purpose, on: link, status, opcode, parameters)
         case .client(let operation):
@@ -116,7 +116,7 @@ extension Host {
         // Some controllers swallow commands that they do not know: that ends what the command was for, and nothing
         // else.
         case .advertisingSetCapacity:
-            guard BuiltIn.sets else { return }
+            guard Features.sets else { return }
             let none: [UInt8] = []
             radio.sets.learned(.connectionTimeout, command.opcode, none.span.bytes)
         case .advertisingSet(let handle):

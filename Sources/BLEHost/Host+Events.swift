@@ -8,7 +8,7 @@ extension Host {
         guard length == reader.remainingCount else {
             throw .lengthMismatch(stated: length, actual: reader.remainingCount)
         }
-        if isDeaf, code != .commandComplete, code != .commandStatus, code != .hardwareError {
+        if ignoresControllerEvents, code != .commandComplete, code != .commandStatus, code != .hardwareError {
             effects.counters.unexpectedEvents &+= 1
             return
         }
@@ -17,7 +17,7 @@ extension Host {
             try receiveLEMeta(&reader)
         case .numberOfCompletedPackets:
             var handles = try NumberOfCompletedPacketsView(decoding: reader.readRest())
-            while BuiltIn.links, let (handle, count) = try handles.next() {
+            while Features.links, let (handle, count) = try handles.next() {
                 guard let link = rooms.links[handle] else { continue }
                 effects.data.completed(Int(count), of: link, at: effects.now)
                 link.packetsConfirmed(into: &effects)
@@ -44,7 +44,7 @@ extension Host {
             rooms.links[event.connectionHandle]?.encryptionEnded(
                 isOn: true, status: event.status, isRefresh: true, &rooms, into: &effects)
         case .authenticatedPayloadTimeoutExpired:
-            guard BuiltIn.linkReports else { return }
+            guard Features.linkReports else { return }
             let event = try AuthenticatedPayloadTimeoutExpired(decoding: &reader)
             if let link = rooms.links[event.connectionHandle] {
                 effects.events.append(.linkReport(link.id, .unauthenticated))
@@ -63,14 +63,14 @@ extension Host {
         switch subevent {
         case .advertisingReport:
             var reports = try LEAdvertisingReports(decoding: reader.readRest())
-            while let report = try reports.next() { heard(Scanner.Report(report), data: report.data) }
+            while let report = try reports.next() { sighted(Scanner.Report(report), data: report.data) }
         case .extendedAdvertisingReport:
             var reports = try LEExtendedAdvertisingReports(decoding: reader.readRest())
-            while let report = try reports.next() { heard(Scanner.Report(report), data: report.data) }
+            while let report = try reports.next() { sighted(Scanner.Report(report), data: report.data) }
         case .directedAdvertisingReport:
             let data: [UInt8] = []
             for report in try LEDirectedAdvertisingReport(decoding: &reader).reports {
-                heard(Scanner.Report(report), data: data.span.bytes)
+                sighted(Scanner.Report(report), data: data.span.bytes)
             }
         case .connectionComplete:
             let event = try LEConnectionComplete(decoding: &reader)
@@ -92,15 +92,15 @@ extension Host {
             let event = try LEDataLengthChange(decoding: &reader)
             rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .subrateChange:
-            guard BuiltIn.links else { return }
+            guard Features.links else { return }
             let event = try LESubrateChange(decoding: &reader)
             rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .transmitPowerReporting:
-            guard BuiltIn.linkReports else { return }
+            guard Features.linkReports else { return }
             let event = try LETransmitPowerReporting(decoding: &reader)
             rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .pathLossThreshold:
-            guard BuiltIn.linkReports else { return }
+            guard Features.linkReports else { return }
             let event = try LEPathLossThreshold(decoding: &reader)
             rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .phyUpdateComplete:
@@ -110,12 +110,12 @@ extension Host {
             received(try LEAdvertisingSetTerminated(decoding: &reader))
         case .periodicAdvertisingSyncEstablished, .periodicAdvertisingReport, .periodicAdvertisingSyncLost,
             .periodicAdvertisingSyncTransferReceived:
-            guard BuiltIn.trains else { return }
+            guard Features.trains else { return }
             try receiveTrain(subevent, &reader)
         case .periodicAdvertisingSyncEstablishedV2, .periodicAdvertisingReportV2,
             .periodicAdvertisingSyncTransferReceivedV2, .periodicAdvertisingSubeventDataRequest,
             .periodicAdvertisingResponseReport:
-            guard BuiltIn.responses else { return }
+            guard Features.responses else { return }
             try receiveTrainWithResponses(subevent, &reader)
         case .scanTimeout:
             radio.scanTimedOut(into: &effects)
@@ -161,7 +161,7 @@ extension Host {
     /// 7.7.65.5).
     private mutating func longTermKeyRequested(_ event: LELongTermKeyRequest) {
         guard rooms.pairings.isExclusive else { return }
-        if BuiltIn.pairing, let link = rooms.links[event.connectionHandle] {
+        if Features.pairing, let link = rooms.links[event.connectionHandle] {
             return link.receive(event, &rooms, into: &effects)
         }
         effects.commands.append(
@@ -192,9 +192,9 @@ extension Host {
     }
 
     /// A report from the controller.
-    private mutating func heard(_ report: Scanner.Report, data: RawSpan) {
+    private mutating func sighted(_ report: Scanner.Report, data: RawSpan) {
         var report = report
-        radio.heard(&report, into: &effects)
+        radio.sighted(&report, into: &effects)
         guard nameIdentity(in: &report, data: data) else { return }
         radio.received(report, data: data, resolving: rooms.pairings.bonds.table.resolving, into: &effects)
     }

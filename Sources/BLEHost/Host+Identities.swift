@@ -8,7 +8,7 @@ extension Host {
     }
 
     /// The hash of an address with one bond's key.
-    mutating func hashMade(_ result: ToolboxResult, pass: UInt32, identity: DeviceAddress) {
+    mutating func hashMade(_ result: CryptoResult, pass: UInt32, identity: DeviceAddress) {
         guard let done = rooms.pairings.bonds.hashMade(result, pass: pass, identity: identity, into: &effects) else {
             return
         }
@@ -25,7 +25,7 @@ extension Host {
         for (report, data) in done.reports {
             var report = report
             if let found {
-                radio.noteOwnResolution(found, revision: report.listRevision)
+                radio.recordOwnResolution(found, revision: report.listRevision)
                 report.address = found.asIdentity
             }
             radio.received(
@@ -36,7 +36,7 @@ extension Host {
     /// Tries to resolve the private addresses that clients wait for, if bonds or addresses are new.
     mutating func resolvePendingConnections() {
         let revision = rooms.pairings.bonds.table.resolvingRevision
-        guard BuiltIn.pairing, radio.connector.hasPrivatePeers(toResolveAt: revision) else { return }
+        guard Features.pairing, radio.connector.hasPrivatePeers(toResolveAt: revision) else { return }
         for address in radio.connector.privatePeers(toResolveAt: revision) {
             // If the answer is not known yet, `hashMade` continues.
             if case .identity(let identity) = identity(behind: address) { identityFound(identity, behind: address) }
@@ -61,20 +61,20 @@ extension Host {
         for index in link.waiting.indices where link.waiting[index].request.peer == address {
             link.waiting[index].request.peer = identity
         }
-        link.join(radio.connector.take(identity), &rooms.pairings.bonds, into: &effects)
+        link.join(radio.connector.removePending(identity), &rooms.pairings.bonds, into: &effects)
     }
 
     /// Puts the identity into a report if it is known.
     /// - Returns: `false` if the report has to wait for the resolution.
     mutating func nameIdentity(in report: inout Scanner.Report, data: RawSpan) -> Bool {
-        guard BuiltIn.pairing, let address = report.address, address.isResolvablePrivate,
+        guard Features.pairing, let address = report.address, address.isResolvablePrivate,
             !rooms.pairings.bonds.table.resolving.isEmpty
         else {
             return true
         }
         switch identity(behind: address) {
         case .identity(let identity):
-            radio.noteOwnResolution(identity, revision: report.listRevision)
+            radio.recordOwnResolution(identity, revision: report.listRevision)
             report.address = identity.asIdentity
         case .stranger, .several: break
         case .pending(let pass):
@@ -86,15 +86,15 @@ extension Host {
 
     // MARK: Addresses of this device
 
-    mutating func ownAddressRandomDrawn(_ result: ToolboxResult) {
+    mutating func ownAddressRandomDrawn(_ result: CryptoResult) {
         let key = rooms.pairings.settings.identityResolvingKey
         if !radio.addressRandomDrawn(result, key: key, into: &effects) { proceedWithoutAddress() }
     }
 
-    mutating func ownAddressMade(_ result: ToolboxResult, random: [UInt8]) {
+    mutating func ownAddressMade(_ result: CryptoResult, random: [UInt8]) {
         guard radio.privateAddress.isBeingMade else { return }
         guard let address = radio.address(from: result, random: random) else {
-            radio.keepAddress(at: effects.now)
+            radio.extendAddress(at: effects.now)
             return proceedWithoutAddress()
         }
         switch phase {
@@ -102,7 +102,7 @@ extension Host {
             // The startup sequence sets it later.
             radio.ownAddress = address
             session.information.ownAddress = address
-            radio.keepAddress(at: effects.now)
+            radio.extendAddress(at: effects.now)
             if effects.commands.isIdle { continueStartup() }
         case .ready:
             radio.privateAddress.state = .waiting(address)
@@ -110,7 +110,7 @@ extension Host {
         }
     }
 
-    /// The toolbox failed: a start that waited for the address continues without it.
+    /// The crypto provider failed: a start that waited for the address continues without it.
     private mutating func proceedWithoutAddress() {
         if session.isStarting, effects.commands.isIdle { continueStartup() }
     }

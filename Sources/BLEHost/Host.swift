@@ -2,14 +2,14 @@ import BLEPackets
 
 /// The protocol engine of one controller: a value that turns inputs into packets and events.
 ///
-/// Everything from outside comes in as an input, in order: packets, commands, time, answers of the toolbox, and the
-/// opening and loss of the transport. Nothing here reads a clock, waits or draws random numbers, so the same inputs
+/// Everything from outside comes in as an input, in order: packets, commands, time, answers of the crypto provider, and
+/// the opening and loss of the transport. Nothing here reads a clock, waits or draws random numbers, so the same inputs
 /// give the same packets in every process.
 ///
 /// After each input the owner drains the packets and the events, and arms one timer for `nextDeadline`:
 ///
 ///     host.receive(packet, at: now)
-///     while let question = host.nextToolboxQuestion() { … host.answer(question.id, with: result, at: now) }
+///     while let question = host.nextCryptoRequest() { … host.answer(question.id, with: result, at: now) }
 ///     host.drainPackets { transport.send($0) }
 ///     while let event = host.nextEvent() { … }
 ///     timer.set(host.nextDeadline)
@@ -39,7 +39,7 @@ public struct Host: ~Copyable {
 
     /// Creates an engine without a transport; it starts with `transportOpened(at:)`.
     ///
-    /// Compiled into who makes it: then the parts are made where they stay, and the whole is not on the stack.
+    /// Always inlined into the caller: then the parts are built in place, and the whole is not on the stack.
     @inline(__always)
     public init(configuration: HostConfiguration = HostConfiguration()) {
         shared = SharedConfiguration(configuration)
@@ -70,7 +70,7 @@ public struct Host: ~Copyable {
     public mutating func transportClosed(at now: Instant) {
         effects.now = now
         let isReopening = phase == .awaitingTransport
-        defer { noteDeadline() }
+        defer { updateDeadline() }
         loseController()
         if isReopening { return }
         session.phase = .closed
@@ -88,7 +88,7 @@ public struct Host: ~Copyable {
             switch H4PacketType(rawValue: type) {
             case .event: try receiveEvent(&reader)
             case .acl:
-                guard BuiltIn.links, !isDeaf else {
+                guard Features.links, !ignoresControllerEvents else {
                     effects.counters.strayPackets &+= 1
                     break
                 }
@@ -97,7 +97,7 @@ public struct Host: ~Copyable {
             case nil: throw .invalidValue(UInt64(type), field: .packetType)
             }
         } catch {
-            effects.noteMalformedPacket(error)
+            effects.recordMalformedPacket(error)
         }
         settle()
     }
@@ -131,7 +131,7 @@ public struct Host: ~Copyable {
     /// Names the user for whom a client works, before its commands; `nil`: it has gone.
     public mutating func setUser(_ user: ClientUser?, of client: ClientID, at now: Instant) {
         effects.now = now
-        guard BuiltIn.users else { return }
+        guard Features.users else { return }
         effects.commands.users.set(user, of: client)
         rooms.pairings.users = effects.commands.users
         radio.advertiser.users = effects.commands.users
@@ -142,11 +142,11 @@ public struct Host: ~Copyable {
     public mutating func advance(to now: Instant) {
         effects.now = now
         advanceController()
-        advanceToolbox()
+        advanceCryptoRequests()
         radio.advance(
             isReady: isReady, identityResolvingKey: rooms.pairings.settings.identityResolvingKey, into: &effects)
         advanceLinks()
-        if BuiltIn.server, let deadline = rooms.server.nextDeadline, deadline <= now {
+        if Features.server, let deadline = rooms.server.nextDeadline, deadline <= now {
             rooms.server.advance(to: now)
         }
         if case .stopping(let deadline) = phase, deadline <= now { finishStopping() }
@@ -158,17 +158,17 @@ public struct Host: ~Copyable {
     /// Stored at the end of each input, so that reading it does not copy the engine.
     public private(set) var nextDeadline: Instant?
 
-    private mutating func noteDeadline(isRadioNew: Bool = true) {
-        rooms.links.noteDeadlines()
-        if BuiltIn.pairing { effects.desk.startTime(at: effects.now) }
+    private mutating func updateDeadline(isRadioNew: Bool = true) {
+        rooms.links.updateDeadlines()
+        if Features.pairing { effects.cryptoRequests.startTime(at: effects.now) }
         if isRadioNew { radioDeadline = radio.nextDeadline(isReady: isReady) }
         var earliest = EarliestInstant(radioDeadline)
-        earliest.note(radio.scanDeadline)
-        earliest.note(effects.commands.nextDeadline)
-        if BuiltIn.server { earliest.note(rooms.server.nextDeadline) }
-        if BuiltIn.links { earliest.note(rooms.links.nextDeadline) }
-        if BuiltIn.pairing { earliest.note(effects.desk.nextDeadline) }
-        if case .stopping(let limit) = phase { earliest.note(limit) }
+        earliest.include(radio.scanDeadline)
+        earliest.include(effects.commands.nextDeadline)
+        if Features.server { earliest.include(rooms.server.nextDeadline) }
+        if Features.links { earliest.include(rooms.links.nextDeadline) }
+        if Features.pairing { earliest.include(effects.cryptoRequests.nextDeadline) }
+        if case .stopping(let limit) = phase { earliest.include(limit) }
         nextDeadline = earliest.moment
     }
 
@@ -191,8 +191,8 @@ public struct Host: ~Copyable {
 
     /// Mutating, as `isQuiet`: what only reads is compiled for a whole copy of the engine on the stack in other
     /// modules.
-    var isDeaf: Bool {
-        mutating get { session.isDeaf(effects.commands) }
+    var ignoresControllerEvents: Bool {
+        mutating get { session.ignoresControllerEvents(effects.commands) }
     }
 
     // MARK: Settling
@@ -200,14 +200,14 @@ public struct Host: ~Copyable {
     /// Finishes the handling of an input: does what the rooms left to each other, brings the controller closer to what
     /// the clients want, and sends what may be sent.
     mutating func settle() {
-        fulfilWishes()
+        performDeferredWork()
         let isRadioNew =
             radio.isUnsettled || radioFacts != settledFacts || radio.validUntil.map { $0 <= effects.now } ?? false
         if isRadioNew { settleRadio() }
-        if BuiltIn.links { sendData() }
+        if Features.links { sendData() }
         effects.commands.flush(into: &effects.packets, at: effects.now)
         if case .stopping = phase, isQuiet { finishStopping() }
-        noteDeadline(isRadioNew: isRadioNew || radio.isUnsettled)
+        updateDeadline(isRadioNew: isRadioNew || radio.isUnsettled)
         effects.counters.droppedValues = effects.events.droppedValues
         effects.counters.missedUpdates = rooms.server.counters.missedUpdates
     }
@@ -228,7 +228,7 @@ public struct Host: ~Copyable {
     private mutating func settleRadio() {
         if isReady {
             radio.proceedWithAddress(into: &effects)
-            if BuiltIn.pairing, radio.resolvingList.capacity > 0 {
+            if Features.pairing, radio.resolvingList.capacity > 0 {
                 radio.proceedWithResolvingList(
                     rooms.pairings.bonds.table.resolving, revision: rooms.pairings.bonds.table.resolvingRevision,
                     localKey: rooms.pairings.settings.identityResolvingKey, into: &effects)
@@ -239,31 +239,31 @@ public struct Host: ~Copyable {
         if isReady || isStopping { convergeRadio() }
     }
 
-    /// Sends what may be sent, and tells the senders.
+    /// Sends what may be sent, and reports it to the senders.
     private mutating func sendData() {
         effects.data.pump(&rooms.links, into: &effects.packets, at: effects.now)
         while let link = effects.data.popLinkWithPassedFrames() {
-            rooms.links.note(link)
-            link.tellPassed(&rooms.server, into: &effects)
-            fulfilWishes()
+            rooms.links.markChanged(link)
+            link.reportPassedFrames(&rooms.server, into: &effects)
+            performDeferredWork()
             effects.data.pump(&rooms.links, into: &effects.packets, at: effects.now)
         }
     }
 
     /// Does what the server and the links left to other rooms, one item after the other, until nothing is left.
-    private mutating func fulfilWishes() {
-        guard BuiltIn.links else { return }
-        takeServerActions()
-        while let (link, wish) = effects.wishes.popFirst() {
+    private mutating func performDeferredWork() {
+        guard Features.links else { return }
+        performServerActions()
+        while let (link, wish) = effects.deferred.popFirst() {
             // The link may have ended meanwhile.
             guard link.place != nil else { continue }
-            rooms.links.note(link)
+            rooms.links.markChanged(link)
             fulfil(wish, of: link)
-            takeServerActions()
+            performServerActions()
         }
     }
 
-    private mutating func fulfil(_ wish: LinkWish, of link: Link) {
+    private mutating func fulfil(_ wish: DeferredLinkWork, of link: Link) {
         switch wish {
         case .secure(let error, let client):
             link.secureOnDemand(error, for: client, &rooms, into: &effects)
@@ -271,18 +271,18 @@ public struct Host: ~Copyable {
         case .continuePairing:
             link.carryOutPairing(&rooms, into: &effects)
         case .adoptWaiting(let address): adoptWaiting(for: address, by: link.peer.withoutIdentityMark)
-        case .releaseHeld: link.releaseHeld(into: &effects)
-        case .receiveHeld: link.receiveHeld(&rooms, into: &effects)
+        case .releasePostponed: link.releasePostponed(into: &effects)
+        case .receivePostponed: link.receivePostponed(&rooms, into: &effects)
         case .continueBearers: link.continueBearers(&rooms, into: &effects)
         case .followSecurityRequest:
             link.followSecurityRequest(&rooms, into: &effects)
-        case .keepClientRecord: link.keepClientRecord(&rooms, into: &effects)
+        case .storeClientRecord: link.storeClientRecord(&rooms, into: &effects)
         }
     }
 
     /// Carries out the actions of the attribute server.
-    mutating func takeServerActions() {
-        guard BuiltIn.server, rooms.server.hasActions else { return }
+    mutating func performServerActions() {
+        guard Features.server, rooms.server.hasActions else { return }
         carryOutServerActions()
     }
 
@@ -296,7 +296,7 @@ public struct Host: ~Copyable {
             case .sendEnhanced(let pdu, let link, let number, let tag):
                 rooms.links[link]?.send(pdu, onBearer: number, tag: .server(tag), into: &effects)
             case .closeBearer(let link, let number, _):
-                rooms.links[link]?.noteBearers(.givenUp(number: number), into: &effects)
+                rooms.links[link]?.bearersChanged(.givenUp(number: number), into: &effects)
             case .event(let event):
                 effects.events.append(.server(event))
             case .disconnect(let link, _):
@@ -306,7 +306,7 @@ public struct Host: ~Copyable {
                 radio.advertiser.broadcasts = structures
             case .computeHash(let message, let revision):
                 // The hash's key is all zeros (Core 5.4, Vol 3, Part G, 7.3.1).
-                effects.desk.ask(
+                effects.cryptoRequests.ask(
                     .authenticationCode(key: [UInt8](repeating: 0, count: 16), message: message),
                     for: .databaseHash(revision: revision))
             }
@@ -315,7 +315,7 @@ public struct Host: ~Copyable {
 
     mutating func convergeRadio() {
         settledFacts = radioFacts
-        let present = BuiltIn.server ? radio.advertiser.targets.filter { isConnected(to: $0) } : []
+        let present = Features.server ? radio.advertiser.targets.filter { isConnected(to: $0) } : []
         radio.converge(resolving: rooms.pairings.bonds.table.resolving, present: present, into: &effects)
     }
 
@@ -345,7 +345,7 @@ public struct Host: ~Copyable {
         radio.endRequests(with: .cancelled, into: &effects)
         convergeRadio()
         session.phase = .stopping(deadline: effects.now.advanced(by: Self.stopTimeout))
-        guard BuiltIn.links else { return }
+        guard Features.links else { return }
         for link in rooms.links.all {
             link.close(reason: .remoteUserTerminatedConnection, isAsked: true, &rooms.pairings.attempts, into: &effects)
         }

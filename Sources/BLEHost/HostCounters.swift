@@ -34,7 +34,7 @@ public struct HostCounters: Hashable, Sendable {
     public var floodedLinks: UInt64 = 0
     /// Links closed because the peer acknowledged nothing for 45 s although packets were waiting for it.
     public var stalledLinks: UInt64 = 0
-    /// Unencrypted PDUs of peers that had not yet proved that they hold the key of their bond; all were dropped.
+    /// Unencrypted PDUs of peers that had not yet proved that they have the key of their bond; all were dropped.
     public var refusedCleartext: UInt64 = 0
 
     /// Enhanced attribute bearers that were opened, by this side or by peers.
@@ -42,8 +42,8 @@ public struct HostCounters: Hashable, Sendable {
     /// Enhanced attribute bearers that were closed because the peer broke the rules or did not answer in time.
     public var failedBearers: UInt64 = 0
 
-    /// Requests to the toolbox that were not answered within 20 s.
-    public var toolboxTimeouts: UInt64 = 0
+    /// Requests to the crypto provider that were not answered within 20 s.
+    public var cryptoTimeouts: UInt64 = 0
     /// Discoveries that the owner did not take in time.
     public var droppedDiscoveries: UInt64 = 0
     /// Values of notifications and write commands, and malformed packets, that the owner did not take in time.

@@ -22,13 +22,13 @@ struct Rooms: ~Copyable {
         var settings = GATTServerSettings()
         settings.sharesNotifications = configuration.usedEnhancedBearers != nil
         var server = GATTServer(settings: settings)
-        guard BuiltIn.server else { return server }
+        guard Features.server else { return server }
         // An empty table always has room for these.
         do throws(GATTPublishError) {
             try server.publishGenericServices(
-                deviceName: configuration.deviceName, hasDatabaseHash: configuration.usesToolbox,
+                deviceName: configuration.deviceName, hasDatabaseHash: configuration.usesCryptoProvider,
                 hasEnhancedBearers: configuration.usedEnhancedBearers != nil,
-                tellsAddressResolution: configuration.tellsAddressResolution, at: .zero)
+                reportsAddressResolution: configuration.reportsAddressResolution, at: .zero)
         } catch {}
         return server
     }

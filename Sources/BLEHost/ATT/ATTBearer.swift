@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// The rules that hold for every PDU of one ATT bearer (Core 5.4, Vol 3, Part F, 3.3).
+/// The rules for every PDU of one ATT bearer (Core 5.4, Vol 3, Part F, 3.3).
 ///
 ///     idle ──sent──▶ awaiting ──answer──▶ idle
 ///                       │ 30 s
@@ -44,7 +44,7 @@ struct ATTBearer {
 
     private var state = State.idle
     private(set) var mtu = ATTBearer.defaultMTU
-    /// The receive MTU that the peer was told: the same number each time (Core 5.4, Vol 3, Part F, 3.4.2).
+    /// The receive MTU that the peer got: the same number each time (Core 5.4, Vol 3, Part F, 3.4.2).
     private var announcedMTU: UInt16?
     /// Whether our own exchange is complete: there is only one for each link.
     private(set) var hasExchangedMTU = false
@@ -153,8 +153,8 @@ struct ATTBearer {
 
     // MARK: MTU
 
-    /// The receive MTU for our request or response; once told, it stays the same.
-    mutating func tellMTU(preferred: UInt16) -> UInt16 {
+    /// The receive MTU for our request or response; once sent, it stays the same.
+    mutating func reportMTU(preferred: UInt16) -> UInt16 {
         if let announcedMTU { return announcedMTU }
         let told = max(Self.defaultMTU, preferred)
         announcedMTU = told

@@ -53,7 +53,7 @@ struct ControllerSession {
 
     /// Whether events and data of the controller are ignored because it is being reset or is not in use. Answers to
     /// commands and hardware errors are handled even then.
-    func isDeaf(_ commands: borrowing CommandQueue) -> Bool {
+    func ignoresControllerEvents(_ commands: borrowing CommandQueue) -> Bool {
         switch phase {
         case .closed, .awaitingTransport, .failed, .stopped: true
         case .starting: commands.inFlight?.purpose == .startup(.reset)

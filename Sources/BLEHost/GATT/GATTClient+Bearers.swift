@@ -12,7 +12,7 @@ extension GATTClient {
         var bearer: ATTBearer
         var running: Running?
         /// The indication that waits for clients.
-        var heldIndication: [UInt8]?
+        var unconfirmedIndication: [UInt8]?
     }
 
     /// How many waiting operations are considered for a free bearer.
@@ -104,25 +104,26 @@ extension GATTClient {
 
     /// Whether there are enhanced bearers.
     @inline(__always)
-    var hasOthers: Bool { BuiltIn.enhancedBearers && !others.isEmpty }
+    var hasOthers: Bool { Features.enhancedBearers && !others.isEmpty }
 
     /// Has the bearer with this number at work.
     /// - Returns: whether there is such a bearer.
     @inline(__always)
     @discardableResult
     mutating func turn(to number: UInt32) -> Bool {
-        self.number == number || BuiltIn.enhancedBearers && exchange(number)
+        self.number == number || Features.enhancedBearers && exchange(number)
     }
 
     @inline(never)
     private mutating func exchange(_ number: UInt32) -> Bool {
         guard let index = others.firstIndex(where: { $0.number == number }) else { return false }
         let next = others[index]
-        others[index] = Lane(number: self.number, bearer: bearer, running: running, heldIndication: heldIndication)
+        others[index] = Lane(
+            number: self.number, bearer: bearer, running: running, unconfirmedIndication: unconfirmedIndication)
         self.number = next.number
         bearer = next.bearer
         running = next.running
-        heldIndication = next.heldIndication
+        unconfirmedIndication = next.unconfirmedIndication
         return true
     }
 
@@ -162,7 +163,7 @@ extension GATTClient {
         turn(to: atWork)
     }
 
-    /// The first waiting operation that nothing ahead of it holds up and that the bearer at work can carry out.
+    /// The first waiting operation that nothing ahead of it delays and that the bearer at work can carry out.
     private func firstToStart() -> Int? {
         guard !waiting.isEmpty else { return nil }
         var ahead = others.compactMap { $0.running?.reach }

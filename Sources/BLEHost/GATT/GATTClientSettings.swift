@@ -2,7 +2,7 @@ import BLEPackets
 
 /// The limits of a link's GATT client.
 public struct GATTClientSettings: Equatable, Sendable {
-    /// The largest PDU that we receive, in octets, at least 23; told to a peer that asks before we do.
+    /// The largest PDU that we receive, in octets, at least 23; also the response to a peer that asks before we do.
     public var receiveMTU: UInt16 = 517
     /// How long the response to a request may take (Core 5.4, Vol 3, Part F, 3.3.3).
     public var transactionTimeout = Microseconds.seconds(30)

@@ -19,7 +19,7 @@ public enum ChannelCommand: Equatable, Sendable {
     case send(ChannelID, [UInt8])
     /// The client has consumed this many received units, so the peer may send more.
     case consume(ChannelID, units: Int)
-    /// Closes a channel. Nothing more is accepted or received. The peer is told after it has everything that was sent
-    /// before, or after 30 s.
+    /// Closes a channel. Nothing more is accepted or received. The peer learns of it after it has everything that was
+    /// sent before, or after 30 s.
     case close(ChannelID)
 }

@@ -37,7 +37,7 @@ struct CreditBasedChannel {
     var grantedCredits: Int
     /// Frames that have been consumed but whose credits the peer has not got back yet.
     var owedCredits = 0
-    /// Complete units that the client has not consumed; the credit for the last frame of each is held back.
+    /// Complete units that the client has not consumed; the credit for the last frame of each is withheld.
     var unconsumedUnits = 0
     var unit: [UInt8] = []
     var unitLength: Int?
@@ -137,7 +137,7 @@ struct CreditBasedChannel {
     }
 
     /// Credits to return to the peer now: not one by one, but early enough that the peer never waits needlessly.
-    mutating func takeOwedCredits() -> UInt16? {
+    mutating func removeOwedCredits() -> UInt16? {
         guard isOpen, owedCredits > 0, grantedCredits == 0 || owedCredits * 2 >= Int(settings.credits) else {
             return nil
         }
@@ -174,7 +174,7 @@ struct CreditBasedChannel {
     }
 
     /// A frame has been handed to the controller.
-    /// - Returns: what its sender is told if it was the last one of a unit.
+    /// - Returns: the report for its sender if it was the last one of a unit.
     mutating func frameGone() -> CreditBasedChannels.Action? {
         unsentFrames -= 1
         goneFrames += 1
@@ -184,7 +184,7 @@ struct CreditBasedChannel {
     }
 
     /// Takes the operations of all units that were not completely sent.
-    mutating func takeUnsentOperations() -> [OperationID] {
+    mutating func removeUnsentOperations() -> [OperationID] {
         var operations: [OperationID] = []
         while let ending = endings.popFirst() { if let own = ending.operation { operations.append(own) } }
         while let unit = units.popFirst() { if let own = unit.operation { operations.append(own) } }

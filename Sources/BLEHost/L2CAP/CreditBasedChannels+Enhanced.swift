@@ -8,7 +8,7 @@ extension CreditBasedChannels {
         var operation: OperationID
         var identifier: UInt8
         var deadline: Instant
-        /// The channels, with the sizes that hold again if the peer refuses.
+        /// The channels, with the sizes that apply again if the peer refuses.
         var previous: [Previous]
 
         struct Previous: Equatable {

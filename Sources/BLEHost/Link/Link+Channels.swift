@@ -16,7 +16,7 @@ extension Link {
         var opening = LinkSecurityMachine.ChannelOpening(
             operation: operation, client: client, spsm: spsm, settings: settings, enhancedCount: enhancedCount)
         guard security.isGated else {
-            let mayBeSecured = pairings.settings.pairsOnDemand && pairings.bonds.hasToolbox
+            let mayBeSecured = pairings.settings.pairsOnDemand && pairings.bonds.hasCryptoProvider
             if mayBeSecured { security.channelOpenings.append(opening) }
             return begin(opening, into: &effects)
         }
@@ -39,7 +39,7 @@ extension Link {
             signalling.openChannel(
                 opening.spsm, opening.settings, operation: opening.operation, client: opening.client, at: effects.now)
         }
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     func reconfigureChannels(
@@ -49,22 +49,22 @@ extension Link {
         signalling.reconfigureChannels(
             numbers, maximumTransmissionUnit: maximumTransmissionUnit, maximumPayloadSize: maximumPayloadSize,
             operation: operation, at: effects.now)
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     func sendUnit(_ octets: [UInt8], on number: UInt32, operation: OperationID, into effects: inout Effects) {
         signalling.sendUnit(octets, on: number, operation: operation)
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     func consumeUnits(_ count: Int, on number: UInt32, into effects: inout Effects) {
         signalling.consumeUnits(count, on: number)
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     func closeChannel(_ number: UInt32, operation: OperationID, into effects: inout Effects) {
         signalling.closeChannel(number, operation: operation, at: effects.now)
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     /// Cancels an attempt to open a channel.
@@ -72,7 +72,7 @@ extension Link {
     func cancelChannel(_ operation: OperationID, into effects: inout Effects) -> Bool {
         if cancelChannelOpening(operation, into: &effects) { return true }
         guard signalling.cancelChannel(operation) else { return false }
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
         return true
     }
 
@@ -110,13 +110,13 @@ extension Link {
             // While our own update runs, the peer's request is rejected; the peer may ask again.
             let granted = parameterPolicy.granted(wished)
             let isAccepted = granted.map { startOwn(.updateParameters($0), into: &effects) } ?? false
-            if BuiltIn.pace, isAccepted, let granted { pace?.adopt(granted) }
+            if Features.pace, isAccepted, let granted { pace?.adopt(granted) }
             send(
                 .connectionParameterUpdateResponse(.init(result: isAccepted ? .accepted : .rejected)),
                 identifier: identifier, into: &effects)
         case .channels(let command, let identifier):
             let isUnproven = security.isGated && role == .central
-            if isUnproven { security.noteCleartext(into: &effects) }
+            if isUnproven { security.recordCleartext(into: &effects) }
             let key = security.lastKey
             let hasKeys = rooms.pairings.bonds.hasBond(with: security.identity)
             let policy = rooms.pairings.settings.pairing
@@ -126,7 +126,7 @@ extension Link {
             signalling.receiveOnChannels(
                 command, identifier: identifier,
                 listener: { spsm in
-                    if BuiltIn.enhancedBearers, spsm == EnhancedBearers.spsm, let bearer {
+                    if Features.enhancedBearers, spsm == EnhancedBearers.spsm, let bearer {
                         // Enhanced bearers are used on encrypted links only (Core 5.4, Vol 3, Part G, 5.3.2).
                         let refusal =
                             isGated
@@ -143,7 +143,7 @@ extension Link {
                     return .success((listener.client, listener.settings))
                 }, at: effects.now)
             if let demander { security.demander = demander }
-            takeChannelActions(into: &effects)
+            performChannelActions(into: &effects)
         case .parametersAnswered(let isAccepted):
             // If accepted, the central updates the link, which ends the operation.
             if !isAccepted {
@@ -155,7 +155,7 @@ extension Link {
     /// Receives a frame for a dynamic channel identifier, whether or not this side has allocated it.
     func receiveChannelFrame(_ payload: RawSpan, on local: L2CAPChannelIdentifier, into effects: inout Effects) {
         if !signalling.receiveFrame(payload, on: local, at: effects.now) { effects.counters.strayPackets &+= 1 }
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     // MARK: Time
@@ -164,7 +164,7 @@ extension Link {
         if signalling.advance(to: effects.now) {
             finish(LEConnectionUpdate.opcode, with: .failure(.rejectedByPeer), into: &effects)
         }
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     // MARK: Security
@@ -203,17 +203,17 @@ extension Link {
         }
         security.channelOpenings[index].refusal = failure
         security.channelOpenings[index].isWaiting = true
-        effects.wishes.append((self, .secure(error, for: security.channelOpenings[index].client)))
+        effects.deferred.append((self, .secure(error, for: security.channelOpenings[index].client)))
         return true
     }
 
     // MARK: Outputs
 
     /// Carries out the actions of the channels.
-    func takeChannelActions(into effects: inout Effects) {
+    func performChannelActions(into effects: inout Effects) {
         while let action = signalling.nextChannelAction() {
-            if bearers.takes(action) {
-                noteBearers(action, into: &effects)
+            if bearers.concerns(action) {
+                bearersChanged(action, into: &effects)
                 continue
             }
             switch action {

@@ -8,7 +8,7 @@ extension Link {
         _ options: PairingOptions?, operation: OperationID, client: ClientID, _ rooms: inout Rooms,
         into effects: inout Effects
     ) {
-        guard BuiltIn.pairing else { return effects.complete(operation, .failure(.security(.notAvailable))) }
+        guard Features.pairing else { return effects.complete(operation, .failure(.security(.notAvailable))) }
         var claim = PairingClaim(owner: client, stated: options, isCommanded: true)
         let options = terms(for: claim, &rooms.pairings).options
         claim.stated = options
@@ -19,11 +19,11 @@ extension Link {
             effects.complete(operation, .success(.paired(summary)))
         case .fail(let failure): effects.complete(operation, .failure(.security(failure)))
         // The options of one client are not for another to change.
-        case .encrypt where security.heldPairing != nil && security.heldClaim.owner != client:
+        case .encrypt where security.postponedPairing != nil && security.postponedClaim.owner != client:
             effects.complete(operation, .failure(.security(.alreadyPairing)))
         case .encrypt(let key, let properties):
-            security.heldPairing = options
-            security.heldClaim = claim
+            security.postponedPairing = options
+            security.postponedClaim = claim
             security.pairOperations.append(operation)
             if !security.isChanging {
                 security.encrypt(with: key, properties, into: &effects)
@@ -38,7 +38,7 @@ extension Link {
 
     /// Cancels the pairing that an operation began.
     func cancelPairing(_ operation: OperationID, _ pairings: inout Pairings, into effects: inout Effects) -> Bool {
-        guard BuiltIn.pairing else { return false }
+        guard Features.pairing else { return false }
         if let index = security.encryptOperations.firstIndex(of: operation) {
             security.encryptOperations.remove(at: index)
             effects.complete(operation, .failure(.cancelled))
@@ -48,9 +48,9 @@ extension Link {
         security.pairOperations.remove(at: index)
         effects.complete(operation, .failure(.cancelled))
         security.request = nil
-        security.heldPairing = nil
+        security.postponedPairing = nil
         breakOffPairing(&pairings, into: &effects)
-        // If nothing has begun yet, the waiting operations must be told here.
+        // If nothing has begun yet, the waiting operations must end here.
         if !security.isBusy { securityEnded(.cancelled, &pairings, into: &effects) }
         return true
     }
@@ -64,7 +64,7 @@ extension Link {
     /// Passes on the user's answer to the question that is open on this link.
     /// - Returns: whether it answers that question.
     func answerPairing(_ answer: PairingAnswer, _ rooms: inout Rooms, into effects: inout Effects) -> Bool {
-        guard BuiltIn.pairing else { return false }
+        guard Features.pairing else { return false }
         if case .unsettled(_, let outcome, _, _) = security.pairing {
             return answerClaim(outcome, answer, &rooms, into: &effects)
         }
@@ -76,24 +76,24 @@ extension Link {
     // MARK: Whose bond it becomes
 
     /// The client that makes the next pairing necessary; `nil`: none does.
-    private func noteOwner(_ client: ClientID?, _ pairings: borrowing Pairings) {
-        guard BuiltIn.users, !security.isBusy else { return }
+    private func recordOwner(_ client: ClientID?, _ pairings: borrowing Pairings) {
+        guard Features.users, !security.isBusy else { return }
         if let client { security.causingUser = pairings.users[client] } else { security.causingUser = nil }
     }
 
-    /// The number of the user for whom a failure of the next pairing counts: of the one who causes it. A central chooses
-    /// its peers, but any stranger may pair with a peripheral.
+    /// The number of the user for whom a failure of the next pairing counts: of the one who causes it. A central
+    /// chooses its peers, but any stranger may pair with a peripheral.
     private func countedUser(isCommanded: Bool) -> UInt32? {
-        guard BuiltIn.users, role == .central || isCommanded else { return nil }
+        guard Features.users, role == .central || isCommanded else { return nil }
         return security.causingUser?.number
     }
 
     /// Whose bond the pairing makes: of the user whose operation caused it; if the peer began, of the one who serves
     /// it, or who has connected to it.
     private func bondUser(_ pairings: borrowing Pairings, _ server: borrowing GATTServer) -> ClientUser? {
-        guard BuiltIn.users else { return nil }
+        guard Features.users else { return nil }
         if let user = security.causingUser { return user }
-        if role == .peripheral, BuiltIn.server {
+        if role == .peripheral, Features.server {
             for service in server.database.services.reversed() {
                 if let user = pairings.users[service.owner] { return user }
             }
@@ -112,7 +112,7 @@ extension Link {
     private func beginPairing(
         _ options: PairingOptions, _ claim: PairingClaim, _ rooms: inout Rooms, into effects: inout Effects
     ) -> SecurityFailure? {
-        noteOwner(claim.owner, rooms.pairings)
+        recordOwner(claim.owner, rooms.pairings)
         let refusal = security.refusal(
             toBegin: options, isClosing: isClosing, rooms.pairings.bonds, rooms.pairings.attempts,
             of: security.causingUser,
@@ -161,15 +161,15 @@ extension Link {
     func requestSecurity(
         _ options: PairingOptions, _ claim: PairingClaim = PairingClaim(), into effects: inout Effects
     ) {
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         send(security.ask(for: options, claim, at: effects.now), into: &effects)
     }
 
     /// The bond's key has encrypted the link: pairs now for what was requested beyond it.
     /// - Returns: whether operations wait for a pairing.
-    func followHeldPairing(_ rooms: inout Rooms, into effects: inout Effects) -> Bool {
-        guard BuiltIn.pairing, let options = security.takeHeldPairing(), !isClosing else { return false }
-        let claim = security.heldClaim
+    func followPostponedPairing(_ rooms: inout Rooms, into effects: inout Effects) -> Bool {
+        guard Features.pairing, let options = security.removePostponedPairing(), !isClosing else { return false }
+        let claim = security.postponedClaim
         guard let failure = beginPairing(options, claim, &rooms, into: &effects) else {
             return true
         }
@@ -179,7 +179,7 @@ extension Link {
 
     /// The peer refused an operation because the link is not secure enough (SPEC 2.3 automatic pairing).
     func secureOnDemand(_ error: ATTError, for client: ClientID, _ rooms: inout Rooms, into effects: inout Effects) {
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         if !security.isBusy { security.turn = client }
         let claim = PairingClaim(owner: client)
         let settings = settings(for: claim, &rooms.pairings)
@@ -202,7 +202,7 @@ extension Link {
     func receiveSecurityPDU(_ pdu: RawSpan, _ rooms: inout Rooms, into effects: inout Effects) {
         guard !security.isBlocked, !isClosing else { return }
         guard let octet = pdu.byte(at: 0) else { return }
-        guard BuiltIn.pairing else {
+        guard Features.pairing else {
             let code = SMPOpcode(rawValue: octet)
             guard code == .pairingRequest || code == .securityRequest else { return }
             return send(.pairingFailed(.pairingNotSupported), into: &effects)
@@ -237,7 +237,7 @@ extension Link {
             options: request?.options ?? rooms.pairings.settings.pairing,
             needsConsent: request == nil && rooms.pairings.settings.pairing.asksConsent)
         if rooms.pairings.clients != nil { terms = self.terms(requested: request, &rooms.pairings) }
-        noteOwner(terms.parties?.owner ?? request?.claim.owner, rooms.pairings)
+        recordOwner(terms.parties?.owner ?? request?.claim.owner, rooms.pairings)
         let options = terms.options
         // AuthReq (Core 5.4, Vol 3, Part H, 3.5.1).
         let wishes = AuthenticationRequirements(rawValue: pdu.byte(at: 3) ?? 0)
@@ -266,7 +266,9 @@ extension Link {
 
     /// The peripheral wants security (Core 5.4, Vol 3, Part H, 2.4.6).
     private func securityRequested(_ pdu: RawSpan, _ rooms: inout Rooms, into effects: inout Effects) {
-        guard rooms.pairings.bonds.hasToolbox else { return send(.pairingFailed(.pairingNotSupported), into: &effects) }
+        guard rooms.pairings.bonds.hasCryptoProvider else {
+            return send(.pairingFailed(.pairingNotSupported), into: &effects)
+        }
         guard role == .central else { return send(.pairingFailed(.commandNotSupported), into: &effects) }
         guard case .securityRequest(let wanted)? = try? SMPPacket(pdu) else {
             return send(.pairingFailed(.invalidParameters), into: &effects)
@@ -284,7 +286,7 @@ extension Link {
     }
 
     func pairAsRequested(_ options: PairingOptions, _ rooms: inout Rooms, into effects: inout Effects) {
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         var claim = claimOfRequest
         claim.isOfPeer = true
         switch beginPairing(options, claim, &rooms, into: &effects) {
@@ -303,11 +305,13 @@ extension Link {
         wantsPairingContinued(into: &effects)
     }
 
-    private func wantsPairingContinued(into effects: inout Effects) { effects.wishes.append((self, .continuePairing)) }
+    private func wantsPairingContinued(into effects: inout Effects) {
+        effects.deferred.append((self, .continuePairing))
+    }
 
     /// Carries out the actions of the pairing.
     func carryOutPairing(_ rooms: inout Rooms, into effects: inout Effects) {
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         while let task = security.nextPairingTask(&rooms.pairings.attempts, into: &effects) {
             switch task {
             case .send(let packet): send(packet, into: &effects)
@@ -335,7 +339,7 @@ extension Link {
         if let claimed = rooms.pairings.bonds.unprovenClaim(of: new, address: security.identity, isAllowed: isAllowed) {
             return security.askToReplace(claimed, outcome, &rooms.pairings.attempts, into: &effects)
         }
-        guard keep(new, &rooms, into: &effects) else {
+        guard store(new, &rooms, into: &effects) else {
             return dropClaim(.tooManyBonds, &rooms.pairings, into: &effects)
         }
         pairingEnded(outcome, isBonded: true, &rooms, into: &effects)
@@ -361,9 +365,9 @@ extension Link {
     }
 
     /// - Returns: `false` if there is no room.
-    private func keep(_ new: Bond, _ rooms: inout Rooms, into effects: inout Effects) -> Bool {
+    private func store(_ new: Bond, _ rooms: inout Rooms, into effects: inout Effects) -> Bool {
         guard
-            rooms.pairings.bonds.keep(
+            rooms.pairings.bonds.store(
                 new, inPlaceOf: security.identity,
                 isAskedFor: role == .central || !security.pairOperations.isEmpty,
                 of: bondUser(rooms.pairings, rooms.server), connected: rooms.links.identities, into: &effects)
@@ -383,7 +387,7 @@ extension Link {
         case .confirm(false), .cancel: dropClaim(.wouldReplaceBond, &rooms.pairings, into: &effects)
         case .confirm(true):
             if let new = newBond(outcome, &rooms), refusal(of: new, &rooms.pairings) == nil,
-                keep(new, &rooms, into: &effects)
+                store(new, &rooms, into: &effects)
             {
                 pairingEnded(outcome, isBonded: true, &rooms, into: &effects)
             } else {
@@ -395,7 +399,7 @@ extension Link {
 
     /// Tells the peer that its keys are not kept.
     func dropClaim(_ failure: SecurityFailure, _ pairings: inout Pairings, into effects: inout Effects) {
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         let reason: PairingFailedReason =
             switch failure {
             case .refusedByUs(let reason): reason
@@ -419,9 +423,9 @@ extension Link {
         if isBonded, outcome.identityResolvingKey != nil, address.isResolvablePrivate {
             peer = identity.asIdentity
             effects.events.append(.identityFound(identity, behind: address.withoutIdentityMark))
-            effects.wishes.append((self, .adoptWaiting(for: address.withoutIdentityMark)))
+            effects.deferred.append((self, .adoptWaiting(for: address.withoutIdentityMark)))
         }
-        tellServerOfSecurity(&rooms)
+        reportSecurityToServer(&rooms)
         let summary = PairingSummary(
             identity: identity, isSecureConnections: outcome.isSecureConnections,
             isAuthenticated: outcome.isAuthenticated, keySize: outcome.keySize, isBonded: isBonded)
@@ -429,7 +433,7 @@ extension Link {
         endPairOperations(.success(.paired(summary)), into: &effects)
         securityEnded(nil, &rooms.pairings, into: &effects)
         // If the new key belongs to the bond, what waited for the peer's proof is sent now.
-        if !security.isChanging { releaseHeld(into: &effects) }
+        if !security.isChanging { releasePostponed(into: &effects) }
     }
 
     private func pairingFailed(

@@ -13,7 +13,7 @@ extension Link {
             return effects.complete(operation, .failure(.invalidRequest(.pathLossZones)))
         }
         // Who chooses the parameters keeps them.
-        if BuiltIn.pace, case .updateParameters = procedure { pace = nil }
+        if Features.pace, case .updateParameters = procedure { pace = nil }
         let entry = LinkOperations.Operation(id: operation, client: client, procedure: procedure)
         if operations.append(entry, at: effects.now) { begin(procedure, of: client, into: &effects) }
     }
@@ -59,7 +59,7 @@ extension Link {
                 LESubrateRequest(connectionHandle: handle, parameters: parameters), purpose: purpose, of: client)
         case .readTransmitPower, .readRemoteTransmitPower, .reportTransmitPower, .monitorPathLoss,
             .setAuthenticatedPayloadTimeout:
-            guard BuiltIn.linkReports else {
+            guard Features.linkReports else {
                 return finish(procedure.opcode, with: .failure(.limitReached), into: &effects)
             }
             beginMeasuring(procedure, of: client, into: &effects)
@@ -119,7 +119,7 @@ extension Link {
         case LESetDataLength.opcode: result = .dataLength(dataLength)
         // Another room's command, or Command Status: the event that ends the procedure is yet to come.
         default:
-            guard BuiltIn.linkReports else { return }
+            guard Features.linkReports else { return }
             return try measuringSucceeded(opcode, parameters, into: &effects)
         }
         finish(opcode, with: .success(result), into: &effects)

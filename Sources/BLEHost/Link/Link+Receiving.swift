@@ -10,7 +10,7 @@ extension Link {
         case .whole:
             try receiveFrame(fragment, &rooms, into: &effects)
         case .assembled:
-            let frame = reassembler.takeFrame()
+            let frame = reassembler.removeFrame()
             try receiveFrame(frame.span.bytes, &rooms, into: &effects)
             reassembler.recycle(frame)
         case .incomplete: break
@@ -22,16 +22,18 @@ extension Link {
         _ bytes: RawSpan, _ rooms: inout Rooms, into effects: inout Effects
     ) throws(DecodingError) {
         let frame = try L2CAPBasicFrame(decoding: bytes)
-        if security.isForfeited { return security.noteCleartext(into: &effects) }
-        noteTraffic(into: &effects)
+        if security.isForfeited { return security.recordCleartext(into: &effects) }
+        recordTraffic(into: &effects)
         switch frame.channelIdentifier {
         case .attributeProtocol:
-            if security.holds(frame.payload) { return keep(frame.payload, on: .attributeProtocol, into: &effects) }
+            if security.postpones(frame.payload) {
+                return postpone(frame.payload, on: .attributeProtocol, into: &effects)
+            }
             receiveATT(frame.payload, &rooms, into: &effects)
         case .leSignalling:
             // Whether the peer may have the channel depends on the key.
             if security.isChanging, SignallingChannel.asksForChannels(frame.payload) {
-                return keep(frame.payload, on: .leSignalling, into: &effects)
+                return postpone(frame.payload, on: .leSignalling, into: &effects)
             }
             try receiveSignalling(frame.payload, &rooms, into: &effects)
         case .securityManager:
@@ -44,21 +46,21 @@ extension Link {
     /// Keeps what the new key decides about. USB carries events and data on different endpoints: the event that reports
     /// the change may come after data that are encrypted with the new key.
     @inline(never)
-    private func keep(_ pdu: RawSpan, on channel: L2CAPChannelIdentifier, into effects: inout Effects) {
-        if security.hold(pdu, on: channel) { return }
+    private func postpone(_ pdu: RawSpan, on channel: L2CAPChannelIdentifier, into effects: inout Effects) {
+        if security.postpone(pdu, on: channel) { return }
         effects.counters.floodedLinks &+= 1
         end(.remoteDeviceLowResources, into: &effects)
     }
 
     /// Receives what arrived while the key was being changed.
-    func receiveHeld(_ rooms: inout Rooms, into effects: inout Effects) {
-        for pdu in security.takeHeldPDUs() where !isClosing {
+    func receivePostponed(_ rooms: inout Rooms, into effects: inout Effects) {
+        for pdu in security.removePostponedPDUs() where !isClosing {
             switch pdu.channel {
             case .leSignalling:
                 do throws(DecodingError) {
                     try receiveSignalling(pdu.octets.span.bytes, &rooms, into: &effects)
                 } catch {
-                    effects.noteMalformedPacket(error)
+                    effects.recordMalformedPacket(error)
                 }
             default: receiveATT(pdu.octets.span.bytes, &rooms, into: &effects)
             }

@@ -26,9 +26,9 @@ extension Link {
         if !isAsked { effects.complete(operation, .failure(.gatt(.security(.noKey)))) }
     }
 
-    /// The toolbox has signed a write, or failed to.
+    /// The crypto provider has signed a write, or failed to.
     func signatureMade(
-        _ result: ToolboxResult, operation: OperationID, client: ClientID, message: [UInt8], counter: UInt32,
+        _ result: CryptoResult, operation: OperationID, client: ClientID, message: [UInt8], counter: UInt32,
         _ bonds: inout Bonds, into effects: inout Effects
     ) {
         guard let pdu = bonds.signedPDU(message, counter: counter, result) else {
@@ -44,7 +44,7 @@ extension Link {
         }
         let user = effects.commands.users.number(of: client)
         gatt.startSigned(pdu, id: operation, client: client, user: user, at: effects.now)
-        takeClientActions(into: &effects)
+        performClientActions(into: &effects)
     }
 
     // MARK: As a server
@@ -57,9 +57,9 @@ extension Link {
         }
     }
 
-    /// The toolbox has computed the expected signature of a write, or failed to.
+    /// The crypto provider has computed the expected signature of a write, or failed to.
     func signatureComputed(
-        _ result: ToolboxResult, of pdu: [UInt8], counter: UInt32, _ rooms: inout Rooms, into effects: inout Effects
+        _ result: CryptoResult, of pdu: [UInt8], counter: UInt32, _ rooms: inout Rooms, into effects: inout Effects
     ) {
         let peer = security.identity
         guard rooms.pairings.bonds.bond(for: peer)?.peerSigningKey != nil else { return }

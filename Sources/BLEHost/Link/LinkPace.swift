@@ -78,7 +78,9 @@ struct PaceMachine {
     /// Frames were received or sent.
     /// - Parameter interval: the interval of the link.
     /// - Returns: the parameters to ask for now.
-    mutating func note(_ count: Int, interval: ConnectionInterval, at now: Instant) -> ConnectionParameterRequest? {
+    mutating func countTraffic(
+        _ count: Int, interval: ConnectionInterval, at now: Instant
+    ) -> ConnectionParameterRequest? {
         frames += count
         guard case .idle = state else { return nil }
         let window = Microseconds.microseconds(1_000_000 + 8 * Int64(interval.microseconds))

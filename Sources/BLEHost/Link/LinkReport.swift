@@ -11,7 +11,7 @@ public enum LinkReport: Hashable, Sendable {
     case unauthenticated
 }
 
-/// A PHY in commands about power, which tell the two forms of LE Coded apart (Core 5.4, Vol 4, Part E, 7.8.117).
+/// A PHY in commands about power, which distinguish the two forms of LE Coded (Core 5.4, Vol 4, Part E, 7.8.117).
 public struct PowerPHY: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -28,7 +28,7 @@ public struct PowerPHY: RawRepresentable, Hashable, Sendable {
 
 /// The power with which one side of a link sends.
 public struct TransmitPower: Hashable, Sendable {
-    /// The PHY for which it holds.
+    /// The PHY to which it applies.
     public var phy: PowerPHY
     /// In dBm; `nil` if it is unknown, or the PHY is not managed.
     public var level: Int8?

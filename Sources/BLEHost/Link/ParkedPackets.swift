@@ -30,7 +30,7 @@ struct ParkedPackets {
     }
 
     /// Takes the packets for a handle whose link now exists, in order.
-    mutating func take(for handle: ConnectionHandle, at now: Instant) -> [[UInt8]] {
+    mutating func remove(for handle: ConnectionHandle, at now: Instant) -> [[UInt8]] {
         closed.removeAll { $0.handle == handle }
         guard !packets.isEmpty else { return [] }
         let taken = packets.filter { $0.handle == handle && $0.expiry > now }.map { $0.bytes }

@@ -4,7 +4,7 @@ import BLEPackets
 ///
 /// A pairing has an owner: the client whose operation needs it, or whose value a central may only have with it. The
 /// owner's person is asked, or that of another client of the same user, or an operator, but never another user. What
-/// other clients require still holds.
+/// other clients require still applies.
 public struct ClientPairing: Hashable, Sendable {
     /// The client.
     public var client: ClientID
@@ -17,7 +17,7 @@ public struct ClientPairing: Hashable, Sendable {
     public var isServing: Bool
     /// Whether a person answers the questions of its pairings.
     public var asks: Bool
-    /// Whether what it requires holds for the pairings of all clients.
+    /// Whether what it requires applies to the pairings of all clients.
     public var requiresOfAll: Bool
     /// The capability of its person, and what it requires of its own pairings.
     public var options: PairingOptions

@@ -34,7 +34,7 @@ public struct ATTError: RawRepresentable, Hashable, Error, Sendable {
     public static let attributeNotLong = ATTError(rawValue: 0x0B)
     /// The link is encrypted with a shorter key than the attribute requires; only a new pairing gives a longer one.
     public static let insufficientEncryptionKeySize = ATTError(rawValue: 0x0C)
-    /// The value that is written is longer or shorter than the attribute can hold.
+    /// The value that is written is longer or shorter than the attribute can have.
     public static let invalidAttributeValueLength = ATTError(rawValue: 0x0D)
     // swift-format-ignore: DontRepeatTypeInStaticProperties
     /// An error in the server for which there is no other code.

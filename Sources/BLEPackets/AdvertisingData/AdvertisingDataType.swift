@@ -84,7 +84,7 @@ public struct AdvertisingDataType: RawRepresentable, Hashable, Sendable {
     /// Bits of `LEFeatures`, least significant octet first; zeros at the end may be left out (Supplement, Part A,
     /// 1.19).
     public static let leSupportedFeatures = AdvertisingDataType(rawValue: 0x27)
-    /// New channels of a periodic train and the event from which they hold; the controllers see to this (Supplement,
+    /// New channels of a periodic train and the event from which they apply; the controllers see to this (Supplement,
     /// Part A, 1.20).
     public static let channelMapUpdateIndication = AdvertisingDataType(rawValue: 0x28)
     /// A part of the dialogue by which a device joins a mesh network (Mesh Profile, PB-ADV).

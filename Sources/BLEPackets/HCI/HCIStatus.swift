@@ -21,7 +21,7 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let memoryCapacityExceeded = HCIStatus(rawValue: 0x07)
     /// The supervision timeout: the peer is out of range or switched off.
     public static let connectionTimeout = HCIStatus(rawValue: 0x08)
-    /// The controller cannot hold more links.
+    /// The controller cannot have more links.
     public static let connectionLimitExceeded = HCIStatus(rawValue: 0x09)
     /// There is a link to this device already.
     public static let connectionAlreadyExists = HCIStatus(rawValue: 0x0B)

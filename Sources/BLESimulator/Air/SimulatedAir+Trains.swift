@@ -15,7 +15,7 @@ extension SimulatedAir {
                 continue
             }
             if losesPacket() { continue }
-            listener.hears(train, of: set, from: station)
+            listener.receives(train, of: set, from: station)
         }
     }
 }

@@ -140,7 +140,7 @@ extension SimulatedController {
         }
     }
 
-    /// The path loss in dB, and its zone; `nil` if the peer does not tell its power.
+    /// The path loss in dB, and its zone; `nil` if the peer does not state its power.
     private func pathLoss(
         of end: LinkEnd, _ parameters: LESetPathLossReportingParameters
     ) -> (loss: UInt8, zone: UInt8)? {

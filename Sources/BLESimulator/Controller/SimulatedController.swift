@@ -28,7 +28,7 @@ final class SimulatedController: AirStation {
     /// Received commands whose answer has not reached the host.
     var commandsUnderWay = 0
     /// Events caused by the current command: sent after its answer.
-    var heldEvents: [(packet: [UInt8], delay: Int64)]?
+    var postponedEvents: [(packet: [UInt8], delay: Int64)]?
 
     var settings = Settings()
     var links: [AirLink] = []
@@ -133,8 +133,8 @@ final class SimulatedController: AirStation {
         if faults.eventDisorderMicroseconds > 0, packet.first == H4PacketType.event.rawValue {
             delay += generator.next(below: min(faults.eventDisorderMicroseconds, 10_000_000) + 1)
         }
-        if heldEvents != nil {
-            heldEvents?.append((packet, delay))
+        if postponedEvents != nil {
+            postponedEvents?.append((packet, delay))
         } else {
             deliver(packet, delay: delay)
         }
@@ -195,7 +195,7 @@ final class SimulatedController: AirStation {
     func losePower() {
         isOpen = false
         powerCycle &+= 1
-        heldEvents = heldEvents == nil ? nil : []
+        postponedEvents = postponedEvents == nil ? nil : []
         commandsUnderWay = 0
         reset()
     }

@@ -246,8 +246,8 @@ import Testing
         var settings = SecuritySettings()
         settings.encryptsAtConnection = encryptsAtConnection
         settings.pairing.ioCapability = capability
-        let rig = HostRig(configuration: HostConfiguration(hasToolbox: true, security: settings))
-        rig.toolbox = CryptoToolbox()
+        let rig = HostRig(configuration: HostConfiguration(hasCryptoProvider: true, security: settings))
+        rig.toolbox = SwiftCryptoProvider()
         rig.start()
         rig.submit(.security(.restoreBonds([Self.bond(HostRig.peer)])))
         rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))

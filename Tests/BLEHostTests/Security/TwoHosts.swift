@@ -41,7 +41,7 @@ final class TwoHosts {
     var change: (Side, [UInt8]) -> [UInt8]? = { $1 }
 
     var now: Instant { world.now }
-    var toolbox: (any SecurityToolbox)? {
+    var toolbox: (any CryptoProvider)? {
         get { engine(.central).toolbox }
         set { for side in Side.allCases { engine(side).toolbox = newValue } }
     }
@@ -53,7 +53,7 @@ final class TwoHosts {
             controller.publicAddress = isCentral ? Self.centralAddress : Self.peripheralAddress
             var configuration = HostConfiguration(
                 limits: settings.limits[side] ?? HostLimits(),
-                hasToolbox: isCentral ? settings.centralHasToolbox : settings.peripheralHasToolbox,
+                hasCryptoProvider: isCentral ? settings.centralHasToolbox : settings.peripheralHasToolbox,
                 security: isCentral ? settings.central : settings.peripheral)
             configuration.enhancedBearers = settings.bearers[side]
             _ = HostStation(world, configuration: configuration, controller: controller)

@@ -61,7 +61,7 @@ public struct AttributeServerSession {
     private mutating func exchangeMTU(_ pdu: RawSpan) -> [UInt8] {
         do throws(DecodingError) {
             let request = try ATTExchangeMTURequest(pdu)
-            let told = bearer.tellMTU(preferred: receiveMTU)
+            let told = bearer.reportMTU(preferred: receiveMTU)
             if bearer.agree(peerMTU: request.clientReceiveMTU) { server.mtuChanged(to: bearer.mtu, on: Self.link) }
             return ATTExchangeMTUResponse(serverReceiveMTU: told).encoded()
         } catch {

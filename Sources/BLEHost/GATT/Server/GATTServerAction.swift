@@ -39,7 +39,7 @@ public struct GATTRequestID: RawRepresentable, Hashable, Comparable, Sendable {
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A client reads a value that the app holds (SPEC PER-13).
+/// A client reads a value that the app supplies (SPEC PER-13).
 public struct GATTReadRequest: Equatable, Sendable {
     /// The identifier for `respond`.
     public var id: GATTRequestID
@@ -77,7 +77,7 @@ public struct GATTWrite: Equatable, Sendable {
     }
 }
 
-/// A client writes values that the app holds: all of them or none (SPEC PER-17 to PER-19).
+/// A client writes values that the app handles: all of them or none (SPEC PER-17 to PER-19).
 public struct GATTWriteRequest: Equatable, Sendable {
     /// The identifier for `respond`.
     public var id: GATTRequestID

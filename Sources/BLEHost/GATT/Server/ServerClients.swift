@@ -49,7 +49,7 @@ struct ServerClients {
 
     /// The next lookup is probably for this client.
     @inline(__always)
-    mutating func noteRecent(_ handle: Handle) { recent = handle.place }
+    mutating func recordRecent(_ handle: Handle) { recent = handle.place }
 
     // MARK: Coming and going
 

@@ -4,5 +4,5 @@ struct AdvertisingGuest {
     let handle: UInt8
     var machine = AdvertisingMachine(setsRandomAddress: true)
     /// When high duty cycle directed advertising must have ended.
-    var callDeadline: Instant?
+    var directedDeadline: Instant?
 }

@@ -45,7 +45,7 @@ struct ConnectionTurns {
     mutating func stop() { ends = nil }
 
     /// A client of this owner waits for another device.
-    mutating func noteNewcomer(_ user: ClientUser) {
+    mutating func recordNewcomer(_ user: ClientUser) {
         if window.contains(where: { $0.user != user }) { hasNewcomer = true }
     }
 

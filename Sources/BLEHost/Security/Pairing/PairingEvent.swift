@@ -116,7 +116,7 @@ public enum SecurityFailure: Error, Hashable, Sendable {
     case keyTooWeak
     /// There is no key to encrypt with, and pairing was not allowed.
     case noKey
-    /// No toolbox is configured, or the controller is shared with another stack.
+    /// No crypto provider is configured, or the controller is shared with another stack.
     case notAvailable
     /// Pairing is already in progress on this link.
     case alreadyPairing

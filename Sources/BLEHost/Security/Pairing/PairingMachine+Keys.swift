@@ -32,7 +32,7 @@ extension PairingMachine {
     mutating func keysDrawn(_ octets: [UInt8], _ distribution: Distribution, _ now: Instant) {
         guard octets.count == Self.drawnOctets, let key = Key128(mostSignificantFirst: [UInt8](octets.prefix(16))),
             let signingKey = Key128(mostSignificantFirst: [UInt8](octets.suffix(16)))
-        else { return toolboxFailed() }
+        else { return cryptoFailed() }
         var distribution = distribution
         let keys = localKeys(distribution.agreement)
         if keys.contains(.encryption) {

@@ -1,31 +1,31 @@
 /// Cryptography that the owner does for the engine.
 extension Host {
     /// Removes and returns the oldest request; pass its result to `answer(_:with:at:)`.
-    public mutating func nextToolboxQuestion() -> ToolboxQuestion? { effects.desk.next() }
+    public mutating func nextCryptoRequest() -> PendingCryptoRequest? { effects.cryptoRequests.next() }
 
     /// Takes the result of a request. An answer to a question that is unknown, answered or older than 20 s is ignored.
     ///
-    /// - Parameter question: `ToolboxQuestion.id`.
-    public mutating func answer(_ question: UInt64, with result: ToolboxResult, at now: Instant) {
+    /// - Parameter question: `PendingCryptoRequest.id`.
+    public mutating func answer(_ question: UInt64, with result: CryptoResult, at now: Instant) {
         effects.now = now
-        guard BuiltIn.pairing else { return }
-        guard let purpose = effects.desk.take(question) else { return }
+        guard Features.pairing else { return }
+        guard let purpose = effects.cryptoRequests.removePurpose(of: question) else { return }
         answered(purpose, with: result)
         settle()
     }
 
     /// Requests that the owner did not answer in time have failed.
-    mutating func advanceToolbox() {
-        guard BuiltIn.pairing else { return }
-        while let purpose = effects.desk.takeExpired(at: effects.now) {
-            effects.counters.toolboxTimeouts &+= 1
+    mutating func advanceCryptoRequests() {
+        guard Features.pairing else { return }
+        while let purpose = effects.cryptoRequests.removeExpired(at: effects.now) {
+            effects.counters.cryptoTimeouts &+= 1
             answered(purpose, with: .failure(.unavailable))
         }
     }
 
     // Not inlined: it is large and called from two places.
     @inline(never)
-    private mutating func answered(_ purpose: ToolboxDesk.Purpose, with result: ToolboxResult) {
+    private mutating func answered(_ purpose: CryptoRequests.Purpose, with result: CryptoResult) {
         switch purpose {
         case .databaseHash(let revision):
             var octets: [UInt8]?
@@ -34,7 +34,7 @@ extension Host {
         case .pairing(let link, let machine):
             let now = effects.now
             rooms.links[link]?.continuePairing(number: machine, into: &effects) {
-                $0.toolboxAnswered(result, at: now)
+                $0.cryptoAnswered(result, at: now)
             }
         case .signature(let link, let operation, let client, let message, let counter):
             guard let link = rooms.links[link] else {
