@@ -3,7 +3,7 @@ import BLEPackets
 /// The effects of an input: packets, commands, events and questions to the crypto provider.
 ///
 /// The engine's rooms write only into this value, and `Host.settle` drains it in one place. After an input, its
-/// contents go to the controller or wait until the owner of the engine takes them.
+/// contents go to the controller or wait until the owner of the engine fetches them.
 struct Effects {
     /// The time of the input.
     var now = Instant.zero

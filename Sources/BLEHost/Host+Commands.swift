@@ -94,7 +94,7 @@ extension Host {
         return nil
     }
 
-    /// A client cannot take more for now, or can again.
+    /// A client cannot receive more for now, or can again.
     private mutating func withholdConfirmations(_ isHeld: Bool, of client: ClientID) {
         guard Features.links else { return }
         holdingClients.removeAll { $0 == client }

@@ -145,7 +145,7 @@ extension Host {
     mutating func recover() {
         if case .stopping = phase { return finishStopping() }
         guard let step = session.fall(at: effects.now) else { return }
-        // Clients hear of the recovery before what it ends.
+        // Clients get the recovery's event before those of what it ends.
         switch step {
         case .reset: effects.events.append(.recovering(.reset))
         case .reopenTransport: effects.events.append(.recovering(.reopenTransport))

@@ -102,7 +102,7 @@ public struct Host: ~Copyable {
         settle()
     }
 
-    /// One packet of ACL data. A packet that came before its Connection Complete is kept for a moment.
+    /// One packet of ACL data. A packet that came before its Connection Complete is stored for a moment.
     mutating func receiveACL(_ packet: RawSpan) throws(DecodingError) {
         guard rooms.pairings.isExclusive else { return }
         let data = try ACLDataPacket(decoding: packet)
@@ -189,7 +189,7 @@ public struct Host: ~Copyable {
     /// Counters since the creation of the engine.
     public var counters: HostCounters { effects.counters }
 
-    /// Mutating, as `isQuiet`: what only reads is compiled for a whole copy of the engine on the stack in other
+    /// Mutating, like `isQuiet`: what only reads is compiled for a whole copy of the engine on the stack in other
     /// modules.
     var ignoresControllerEvents: Bool {
         mutating get { session.ignoresControllerEvents(effects.commands) }

@@ -72,7 +72,7 @@ public struct HostConfiguration: Hashable, Sendable {
     public var reportsAddressResolution = false
 
     /// Whether one of several advertising sets of the controller is kept for the advertisement that all clients share,
-    /// also while nobody uses it: clients that do not know each other cannot keep each other from being found.
+    /// also while no client uses it: clients that do not know each other cannot keep each other from being found.
     public var keepsSharedAdvertisement = false
 
     /// How several pending connections share the one initiator.
@@ -108,7 +108,7 @@ public struct HostLimits: Hashable, Sendable {
     public var scannedDevices = 16384
     /// How long a device may be silent before the scanner forgets it.
     public var scannedDeviceAge: Microseconds = .seconds(300)
-    /// Packets kept for a connection handle whose Connection Complete has not come yet (pain 11).
+    /// Packets stored for a connection handle whose Connection Complete has not come yet (pain 11).
     public var parkedPackets = 16
     /// Longest L2CAP frame that is reassembled from fragments, in octets with its header.
     public var reassembledBytes = 2048

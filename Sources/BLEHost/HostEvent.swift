@@ -4,7 +4,7 @@ import BLEPackets
 public enum HostEvent: Equatable, Sendable {
     /// The controller can be used; also reported after every recovery.
     indirect case ready(ControllerInformation)
-    /// The controller is being recovered; requests are kept, links are lost.
+    /// The controller is being recovered; requests remain, links are lost.
     case recovering(RecoveryStep)
     /// The controller could not be brought back; every operation has ended.
     case failed(HostFailure)

@@ -8,7 +8,7 @@ import BLEPackets
 ///                     dead ── nothing more is sent or received
 ///
 /// At most one request of ours waits for its answer; requests of the peer's client are answered meanwhile. The request
-/// ends with the response of its own method or with an Error Response that names it (Core 5.4, Vol 3, Part F, 3.4.9).
+/// ends with the response of its method or with an Error Response that names it (Core 5.4, Vol 3, Part F, 3.4.9).
 /// Every other response is late, repeated or stray: it is counted and ignored, and only the time of the request ends
 /// the bearer (3.3.3). An answer with invalid content costs one operation, not the link.
 struct ATTBearer {

@@ -43,7 +43,7 @@ public enum BondStoreError: Error, Hashable, Sendable {
 }
 
 extension BondStoreError {
-    /// Whether there may be bonds that are currently unknown. A bonded device would be taken for a stranger, and would
+    /// Whether there may be bonds that are currently unknown. A bonded device would count as a stranger, and would
     /// be sent unencrypted what only the bonded device may receive: a program that cannot load the bonds must not
     /// continue without them.
     public var mayHideBonds: Bool {

@@ -5,7 +5,7 @@ import BLEPackets
 ///
 /// Where users are known, each ordinary one has a share, whose oldest bond makes room for its next one; what all of
 /// them have leaves a reserve for operators. Bonds without a user, and those of operators, are dropped as if there
-/// were no users: only if nobody asked for them.
+/// were no users: only if no client asked for them.
 extension Bonds {
     /// Whether pairing with a device can lead to a bond.
     /// - Parameter user: whose bond it would be.
@@ -59,7 +59,7 @@ extension Bonds {
     /// What there is too much of for one more bond.
     private enum Crowd {
         case none
-        /// Bonds that nobody asked for.
+        /// Bonds that no client asked for.
         case unasked
         /// Those of the new bond's user.
         case ofUser

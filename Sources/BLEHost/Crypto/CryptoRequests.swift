@@ -2,7 +2,7 @@ import BLEPackets
 
 /// The open questions to the crypto provider, with the purpose of each answer.
 ///
-///     asked ──next──▶ with the owner ──take──▶ answered
+///     asked ──next──▶ with the owner ──answer──▶ answered
 ///       └───────────────┴── 20 s, or `stop` ──▶ failed; an answer that comes later is ignored
 struct CryptoRequests {
     /// How long the owner has for an answer. Peers give up after 30 s (Core 5.4, Vol 3, Part F, 3.3.3; Part H, 3.4):

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// Several bearers: operations that cannot disturb each other run at the same time, each on a bearer of its own (Core
+/// Several bearers: operations that cannot disturb each other run at the same time, each on a separate bearer (Core
 /// 5.4, Vol 3, Part F, 3.2.11).
 ///
 /// One bearer is at work at a time, so that whatever handles an answer or a timer need not know how many there are.

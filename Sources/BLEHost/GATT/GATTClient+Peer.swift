@@ -4,7 +4,7 @@ extension GATTClient {
     // MARK: Values that the peer sends
 
     /// The value of a notification that goes straight to clients, as most do: it needs no other action.
-    /// - Returns: `nil` for every other PDU, which `receive` takes.
+    /// - Returns: `nil` for every other PDU, which `receive` handles.
     mutating func acceptNotification(_ pdu: RawSpan, at now: Instant) -> GATTNotification? {
         guard pdu.byte(at: 0) == ATTOpcode.handleValueNotification.rawValue, end == nil, !bearer.isDead,
             pdu.byteCount <= Int(mtu), nextDeadline.map({ $0 > now }) ?? true,

@@ -132,7 +132,7 @@ struct GATTClient {
 
     /// The PDU of a write command, which is sent at once with the tag `.command(id)`, before the actions.
     /// - Parameter user: the number of the client's user.
-    /// - Returns: `nil` for every other operation, and for a command that cannot be sent: `start` takes these.
+    /// - Returns: `nil` for every other operation, and for a command that cannot be sent: `start` handles these.
     mutating func pduOfWriteCommand(
         _ operation: GATTOperation, id: OperationID, client: ClientID, user: UInt32, at now: Instant
     ) -> [UInt8]? {
@@ -148,7 +148,7 @@ struct GATTClient {
     /// Octets that a write command can carry.
     private var commandLimit: Int { min(Int(mtu) - 3, maximumAttributeLength) }
 
-    /// Starts an operation; a write command is one that `pduOfWriteCommand` did not take.
+    /// Starts an operation; a write command is one that `pduOfWriteCommand` did not accept.
     mutating func start(_ operation: GATTOperation, id: OperationID, client: ClientID, user: UInt32, at now: Instant) {
         advance(to: now)
         if let end { return complete(id, .failure(end)) }
@@ -435,7 +435,7 @@ struct GATTClient {
     }
 
     /// Keeps, once, an operation that was refused for insufficient security, until the link is more secure.
-    /// - Returns: whether it is kept.
+    /// - Returns: whether it is stored.
     private mutating func suspend(_ ended: Running, _ result: Result<GATTResult, GATTFailure>) -> Bool {
         guard settings.asksForSecurity, !ended.isAbandoned, !ended.isRetry, let operation = ended.operation,
             case .failure(.att(let error, let handle)) = result, error.isCuredBySecurity

@@ -18,7 +18,7 @@ public struct GATTClientSettings: Equatable, Sendable {
     public var discoveredAttributeLimit = 8192
     /// How many write commands may wait for the controller. A client that has none waiting always may send one.
     public var writeCommandLimit = 20
-    /// How many values without a subscriber are kept, for all handles together.
+    /// How many values without a subscriber are stored, for all handles together.
     public var earlyNotificationLimit = 32
     /// Whether an operation that the peer refuses for insufficient security secures the link and is then repeated once
     /// (SPEC 2.3 automatic pairing).

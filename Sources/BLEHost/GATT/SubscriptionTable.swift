@@ -23,7 +23,7 @@ struct SubscriptionTable {
         var clients: [ClientID] = []
         /// The peer's configuration, as far as this side has written it.
         var written: UInt16 = 0
-        /// Whether values are kept for a client that is about to become a holder.
+        /// Whether values are stored for a client that is about to become a holder.
         var isClaimed = false
 
         var wanted: UInt16 { holders.reduce(0) { $0 | $1.bits } }

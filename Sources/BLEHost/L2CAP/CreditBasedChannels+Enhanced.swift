@@ -198,7 +198,7 @@ extension CreditBasedChannels {
                 channels[other].disconnect(isNew ? nil : .protocolViolation, nil, &identifiers, at: now, into: &actions)
             }
             guard isValid, other == nil else {
-                // The peer takes the channel for open.
+                // The peer believes that the channel is open.
                 channels[index].remote = remote
                 channels[index].disconnect(nil, nil, &identifiers, at: now, into: &actions)
                 violates = true

@@ -342,7 +342,7 @@ struct CreditBasedChannels {
         let isFree = remote.isDynamic && !isTaken(remote)
         guard isFree, response.maximumTransmissionUnit >= 23, response.maximumPayloadSize >= 23 else {
             if isFree {
-                // The peer takes the channel for open.
+                // The peer believes that the channel is open.
                 channels[index].remote = remote
                 channels[index].disconnect(nil, nil, &identifiers, at: now, into: &actions)
             } else {
@@ -407,7 +407,7 @@ struct CreditBasedChannels {
         channels.contains { $0.remote == remote && !$0.isClosing }
     }
 
-    /// The channel that a Disconnection Response ends. Some peers answer with an identifier or an order of their own:
+    /// The channel that a Disconnection Response ends. Some peers answer with another identifier or in another order:
     /// the two ends of the channel then decide.
     private func closing(_ response: L2CAPDisconnectionResponse, _ identifier: UInt8) -> CreditBasedChannel? {
         if let channel = awaiting(identifier), channel.isClosing { return channel }

@@ -61,7 +61,7 @@ struct SignallingChannel {
             }
             return .accept(wished, identifier: identifier)
         case .connectionParameterUpdateResponse(let response):
-            // Only one request is pending, and some peers answer it with an identifier of their own. Only the late
+            // Only one request is pending, and some peers answer it with another identifier. Only the late
             // response to the request before is known to be another's.
             guard let pending, pending.identifier == identifier || late != identifier else {
                 late = nil

@@ -19,6 +19,6 @@ enum DeferredLinkWork {
     case continueBearers
     /// Pairs for what the peripheral requested while its bond's key was tried.
     case followSecurityRequest
-    /// The peer, as a client, changed what its bond keeps.
+    /// The peer, as a client, changed what its bond stores.
     case storeClientRecord
 }

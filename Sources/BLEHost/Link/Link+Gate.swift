@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// The gate that a bond closes: what waits at it, what passes it, and what the bond keeps about the peer as a client.
+/// The gate that a bond closes: what waits at it, what passes it, and what the bond stores about the peer as a client.
 extension Link {
     func bond(_ pairings: inout Pairings) -> Bond? {
         Features.pairing ? pairings.bonds.bond(for: security.identity) : nil
@@ -47,7 +47,7 @@ extension Link {
     }
 
     /// The bond's key has encrypted the link, or the link's key now belongs to the bond.
-    /// - Parameter record: what the bond keeps about the peer as a client.
+    /// - Parameter record: what the bond stores about the peer as a client.
     func openGate(restoring record: GATTClientRecord?, _ server: inout GATTServer, into effects: inout Effects) {
         guard Features.pairing else { return }
         guard security.openGate() else { return }
@@ -112,7 +112,7 @@ extension Link {
         }
     }
 
-    // MARK: What the bond keeps about the peer as a client
+    // MARK: What the bond stores about the peer as a client
 
     /// Saves a bonded client's configuration at once instead of at the end of the link, so that a crash does not lose
     /// it.

@@ -2,7 +2,7 @@ import BLEPackets
 
 /// Whose pairings those of this link are, in an engine that clients share.
 extension Link {
-    /// After a question that nobody answered, how long the users of other programs go first.
+    /// After a question that no user answered, how long the users of other programs go first.
     private static let pauseAfterSilence: Microseconds = .seconds(30)
     /// From this on, a pairing has kept others waiting.
     private static let longPairing: Microseconds = .seconds(5)
@@ -88,8 +88,8 @@ extension Link {
 
     // MARK: Changes
 
-    /// Clients have come or left, or require something else. A pairing whose client has left has nobody to answer for
-    /// it, and one that was begun on weaker terms than are required now leads to a key that is not enough.
+    /// Clients have come or left, or require something else. A pairing whose client has left has no client to answer
+    /// for it, and one that was begun on weaker terms than are required now leads to a key that is not enough.
     func clientsChanged(from earlier: [ClientPairing]?, _ pairings: inout Pairings, into effects: inout Effects) {
         guard Features.pairing, security.isPairing, let parties = security.parties, let earlier,
             let clients = pairings.clients

@@ -397,7 +397,7 @@ extension Link {
         return true
     }
 
-    /// Tells the peer that its keys are not kept.
+    /// Reports to the peer that its keys are not stored.
     func dropClaim(_ failure: SecurityFailure, _ pairings: inout Pairings, into effects: inout Effects) {
         guard Features.pairing else { return }
         let reason: PairingFailedReason =

@@ -27,7 +27,7 @@ extension Link {
         return true
     }
 
-    /// - Parameter client: who asks for it; `nil`: the engine or the peer.
+    /// - Parameter client: the client that asks for it; `nil`: the engine or the peer.
     private func begin(_ procedure: LinkProcedure, of client: ClientID?, into effects: inout Effects) {
         let handle = id.handle
         let purpose = CommandPurpose.link(id, .procedure)

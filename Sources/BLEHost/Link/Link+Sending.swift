@@ -8,7 +8,7 @@ extension Link {
     /// How long the controller may take to confirm a disconnection beyond the supervision timeout.
     private static let closingTimeout: Microseconds = .seconds(5)
 
-    /// Sends a frame, or keeps it until the security of the link allows it.
+    /// Sends a frame, or stores it until the security of the link allows it.
     func send(
         _ payload: [UInt8], on channel: L2CAPChannelIdentifier, tag: ATTSendTag = .none, into effects: inout Effects
     ) {

@@ -57,7 +57,7 @@ final class Link {
     var mtuExchange: OperationID?
     @exclusivity(unchecked) private var storedSignalling: SignallingChannel = SignallingChannel()
     @exclusivity(unchecked) private var storedBearers: EnhancedBearers = EnhancedBearers()
-    /// `nil`: the parameters change only when somebody asks for others.
+    /// `nil`: the parameters change only on request.
     var pace: PaceMachine?
     @exclusivity(unchecked) private var storedOperations: LinkOperations = LinkOperations()
     @exclusivity(unchecked) private var storedReassembler: Reassembler = Reassembler()

@@ -7,7 +7,7 @@ public enum LinkReport: Hashable, Sendable {
     /// The path loss entered another zone (7.7.65.32).
     case pathLoss(PathLoss)
     /// The link is encrypted, and no packet has proved the peer's key for longer than allowed (7.7.75): the peer may be
-    /// gone, and somebody else keeps the link alive. The link stays; a careful client disconnects.
+    /// gone, and another device keeps the link alive. The link stays; a careful client disconnects.
     case unauthenticated
 }
 

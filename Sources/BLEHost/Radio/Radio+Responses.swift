@@ -17,7 +17,7 @@ extension Radio {
             sets.entries.contains(where: { $0.request.train?.subevents != nil })
         else { return }
         sets.hasResponseEvents = true
-        // A command in flight may be about to switch on those of trains, also if nobody wants its train any more.
+        // A command in flight may be about to switch on those of trains, also if no client wants its train any more.
         let followsTrains = trains.hasEventMask || !trains.isEmpty || !trains.isIdle
         setTrainEventMask(followsTrains: followsTrains, purpose: .unattended, into: &effects)
     }
@@ -152,7 +152,7 @@ extension Radio {
         if !trains.isChoosing(handle) { chooseSubevents(of: handle, into: &effects) }
     }
 
-    /// An operation cannot have this train. If it takes what a peer transfers, it goes on with the others: the peer
+    /// An operation cannot have this train. If it receives what a peer transfers, it goes on with the others: the peer
     /// decides what it transfers. Apart from its callers, whose frames stay small.
     @inline(never)
     private mutating func giveUp(

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// Advertising sets of their own, beside the one advertisement that all clients share.
+/// Separate advertising sets, beside the one advertisement that all clients share.
 extension Radio {
     // MARK: Wishes
 

@@ -33,7 +33,7 @@ extension Radio {
             return effects.complete(operation, .failure(Self.cannotReceiveSubevents))
         }
         trains.add(.transfers(link, options), operation: operation, client: client)
-        // Also if nothing changes, so that each request has an answer of its own.
+        // Also if nothing changes, so that each request has an answer.
         let joined = trains.transferOptions(on: link) ?? options
         if !trains.hasEventMask { setTrainEventMask(purpose: .unattended, into: &effects) }
         setReceiver(joined, on: link, purpose: .trainReceiver(operation, link), into: &effects)
@@ -108,7 +108,7 @@ extension Radio {
             purpose: .unusedTrainReceiver(link.handle))
     }
 
-    /// Ends a train that nobody wants. A controller that reports more of them than it can answer keeps some.
+    /// Ends a train that no client wants. A controller that reports more of them than it can answer keeps some.
     func refuse(_ handle: SynchronizationHandle, into effects: inout Effects) {
         guard effects.commands.count(of: .unwantedTrain) < TrainTable.transferLimit else { return }
         effects.commands.append(

@@ -14,7 +14,7 @@ public enum RadioCommand: Equatable, Sendable {
     case changeAdvertising(OperationID, AdvertiseRequest)
     /// Waits for the device, without a time limit (SPEC CEN-9), and makes the client a holder of the link.
     case connect(ConnectRequest)
-    /// Advertises a set of its own until cancelled, until its duration is over, or until a central connects if the
+    /// Advertises a separate set until cancelled, until its duration is over, or until a central connects if the
     /// request says so. What happens to it is reported as `HostEvent.advertisingSet`. Fails with
     /// `HostFailure.limitReached` when the controller has no set left.
     case advertiseSet(AdvertisingSetRequest)

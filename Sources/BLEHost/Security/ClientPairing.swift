@@ -10,7 +10,7 @@ public struct ClientPairing: Hashable, Sendable {
     public var client: ClientID
     /// The number of the client's user: clients of one user answer for each other.
     public var user: UInt32
-    /// Whether the client's user also answers for clients of other users that ask nobody, and decides about consent
+    /// Whether the client's user also answers for clients of other users that ask no user, and decides about consent
     /// where its own servers and links are.
     public var isOperator: Bool
     /// Whether the client offers values or channels to centrals.
@@ -19,7 +19,7 @@ public struct ClientPairing: Hashable, Sendable {
     public var asks: Bool
     /// Whether what it requires applies to the pairings of all clients.
     public var requiresOfAll: Bool
-    /// The capability of its person, and what it requires of its own pairings.
+    /// The capability of its user, and what it requires of the pairings that it causes.
     public var options: PairingOptions
 
     public init(

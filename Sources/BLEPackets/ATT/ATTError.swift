@@ -49,7 +49,7 @@ public struct ATTError: RawRepresentable, Hashable, Error, Sendable {
     /// The server's attributes changed and the client still goes by the old ones; it has to discover again (Core 5.4,
     /// Vol 3, Part G, 2.5.2.1).
     public static let databaseOutOfSync = ATTError(rawValue: 0x12)
-    /// The value that is written has the right length, but the attribute does not take it.
+    /// The value that is written has the right length, but the attribute does not accept it.
     public static let valueNotAllowed = ATTError(rawValue: 0x13)
     /// The first of the application's own codes.
     public static let firstOfApplication = ATTError(rawValue: 0x80)

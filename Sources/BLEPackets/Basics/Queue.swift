@@ -10,7 +10,7 @@ package struct Queue<Element> {
     /// How many elements are in the queue.
     @usableFromInline var length = 0
 
-    /// The capacity that an empty queue keeps.
+    /// The capacity of an empty queue.
     @usableFromInline static var idleCapacity: Int { 256 }
 
     @inlinable package init() {}

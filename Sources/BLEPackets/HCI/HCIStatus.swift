@@ -31,7 +31,7 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let rejectedLimitedResources = HCIStatus(rawValue: 0x0D)
     /// The link does not satisfy what the other side demands of its security.
     public static let rejectedForSecurity = HCIStatus(rawValue: 0x0E)
-    /// The other side does not take links from this address.
+    /// The other side does not accept links from this address.
     public static let rejectedUnacceptableAddress = HCIStatus(rawValue: 0x0F)
     /// The controller supports the command, but not one of its values.
     public static let unsupportedFeatureOrParameterValue = HCIStatus(rawValue: 0x11)
@@ -63,7 +63,7 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let encryptionModeNotAcceptable = HCIStatus(rawValue: 0x25)
     /// The instant of a change had passed when the change arrived; the link ends with this reason.
     public static let instantPassed = HCIStatus(rawValue: 0x28)
-    /// BR/EDR: one device wanted a kind of key that the other does not take.
+    /// BR/EDR: one device wanted a kind of key that the other does not accept.
     public static let pairingWithUnitKeyNotSupported = HCIStatus(rawValue: 0x29)
     /// The peer started an incompatible link layer procedure at the same time.
     public static let differentTransactionCollision = HCIStatus(rawValue: 0x2A)

@@ -25,7 +25,7 @@ struct SubeventLayout {
     }
 }
 
-/// What a controller sends in the subevents of its train, and what it hears in their slots.
+/// What a controller sends in the subevents of its train, and what it receives in their slots.
 struct TrainSubeventPlan {
     /// The data of one subevent, which are sent once.
     struct Content {

@@ -5,7 +5,7 @@ extension SimulatedController {
     static let leastPower: Int8 = -20
     static let greatestPower: Int8 = 10
 
-    /// When the host hears of the path loss of a link.
+    /// When the host gets a report of the path loss of a link.
     struct PathLossMonitor {
         var parameters: LESetPathLossReportingParameters?
         var isEnabled = false

@@ -3,7 +3,8 @@ import BLEPackets
 /// Periodic trains with responses (Core 5.4, Vol 4, Part E, 7.8.61 and 7.8.125 to 7.8.127): a train asks for the data
 /// of half its subevents at a time, as soon as those of the event before were sent.
 extension SimulatedController {
-    /// The octets of responses that one report can carry, and those of its own (Core 5.4, Vol 4, Part E, 7.7.65.37).
+    /// The octets of responses that one report can carry, and those of the report itself (Core 5.4, Vol 4, Part E,
+    /// 7.7.65.37).
     private static let responseReportCapacity = 250
     private static let responseHeader = 6
 
@@ -108,7 +109,7 @@ extension SimulatedController {
         }
     }
 
-    /// Reports what was heard in the slots that the host has opened; the controller does not listen in others.
+    /// Reports what was received in the slots that the host has opened; the controller does not listen in others.
     private func reportResponses(in subevent: UInt8, of handle: UInt8, slots: Range<Int>) {
         var heard: [TrainSubeventPlan.Heard] = []
         changeAdvertisingSet(handle) { heard = $0.train.subevents?.removeResponses(in: subevent) ?? [] }

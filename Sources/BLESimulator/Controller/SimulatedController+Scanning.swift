@@ -124,7 +124,7 @@ extension SimulatedController {
         settings.scan.forgetReports()
     }
 
-    // MARK: What is heard
+    // MARK: What is received
 
     /// Whether the controller listens for advertisements, as a scanner or an initiator.
     var isListening: Bool {

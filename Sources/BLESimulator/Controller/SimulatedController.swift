@@ -107,7 +107,7 @@ final class SimulatedController: AirStation {
         /// The host has been asked for its long term key and has not answered.
         var isKeyRequested = false
         var authenticatedPayloadTimeout: UInt16 = 3000
-        /// Whose changes of power the host hears of.
+        /// The ends whose changes of power are reported to the host.
         var reportsOwnPower = false
         var reportsPeersPower = false
         var pathLoss = PathLossMonitor()

@@ -47,7 +47,7 @@ final class SimulatedGATTServer {
         }
     }
 
-    /// Clears the state of a link; values are kept.
+    /// Clears the state of a link; values remain.
     func linkEnded() {
         mtu = 23
         key = nil

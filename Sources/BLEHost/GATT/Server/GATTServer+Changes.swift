@@ -232,10 +232,10 @@ extension GATTServer {
 
     // MARK: Bonds
 
-    /// What to keep about a client for its next connection; `nil` for an unknown link.
+    /// What to store about a client for its next connection; `nil` for an unknown link.
     public func clientRecord(of link: LinkID) -> GATTClientRecord? { clients.handle(of: link).map { record(of: $0) } }
 
-    /// A client turned out to be a bonded one: it gets its kept configuration, except for what it has written on this
+    /// A client turned out to be a bonded one: it gets its stored configuration, except for what it has written on this
     /// link.
     public mutating func restore(_ record: GATTClientRecord, on link: LinkID, at now: Instant) {
         if let client = clients.handle(of: link) { restore(record, client, now) }
@@ -280,7 +280,7 @@ extension GATTServer {
     }
 
     /// Restores one configuration of a client if the characteristic is still the same. If the handle now belongs to
-    /// something else, the configuration is forgotten; if the attribute does not exist yet, it is kept for later.
+    /// something else, the configuration is forgotten; if the attribute does not exist yet, it is stored for later.
     private mutating func restore(_ kept: GATTClientRecord.Configuration, _ client: ServerClients.Handle) {
         guard let attribute = database.table[kept.handle] else {
             if kept.owner != nil, clients[client].absent.count < Self.absentLimit {
@@ -306,7 +306,7 @@ extension GATTServer {
         for kept in absent { restore(kept, client) }
     }
 
-    /// How many configurations of absent services are kept for a client: enough for all apps of a gateway.
+    /// How many configurations of absent services are stored for a client: enough for all apps of a gateway.
     private static let absentLimit = 64
 }
 

@@ -183,7 +183,7 @@ extension GATTServer {
         return nil
     }
 
-    /// Asks the apps one after another; if all accept, the values that the server keeps are written.
+    /// Asks the apps one after another; if all accept, the values that the server stores are written.
     private mutating func run(_ work: PreparedExecution, _ deadline: Instant, _ client: ServerClients.Handle) {
         if work.answered < work.parts.count {
             let writes = work.parts[work.answered].writes

@@ -73,7 +73,7 @@ public struct GATTServer {
     ///
     /// - Parameters:
     ///   - mtu: ATT_MTU in octets, 23 before the exchange.
-    ///   - record: what was kept about a bonded client.
+    ///   - record: what was stored about a bonded client.
     public mutating func connected(
         _ link: LinkID, mtu: UInt16 = 23, security: GATTLinkSecurity = .none, restoring record: GATTClientRecord? = nil,
         at now: Instant
@@ -89,7 +89,7 @@ public struct GATTServer {
     ///   - isBonded: whether the client will get its configuration back: in this case no app gets an event that its
     ///     subscriptions ended (SPEC 2.4).
     ///   - kept: the earlier record of a client that may not change it: the subscriptions in it do not end.
-    /// - Returns: what to keep about a bonded client.
+    /// - Returns: what to store about a bonded client.
     @discardableResult
     public mutating func disconnected(
         _ link: LinkID, isBonded: Bool = false, keeping kept: GATTClientRecord? = nil, at now: Instant

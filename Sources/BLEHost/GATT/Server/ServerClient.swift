@@ -48,7 +48,7 @@ struct ServerClient {
     let link: LinkID
     var security: GATTLinkSecurity
 
-    // The bearer at work, between inputs the unenhanced one. Its properties stand here and not in a value of their own:
+    // The bearer at work, between inputs the unenhanced one. Its properties stand here and not in a separate value:
     // the compiler reads properties of a value within a lent one too late, when it is no longer lent (Swift 6.3).
     /// Zero for the unenhanced bearer; otherwise the number of the channel that carries it.
     var number: UInt32 = 0

@@ -57,7 +57,7 @@ extension Advertiser {
         return (own.first { $0.request.target != nil } ?? own.first).map { [$0] } ?? []
     }
 
-    /// Finds the users who need an advertisement of their own. One who has it keeps it as long as there is use for it.
+    /// Finds the users who need a separate advertisement. A user who has one has it as long as there is use for it.
     mutating func findGuests() {
         guard Features.users else { return }
         if !guests.isEmpty {

@@ -24,7 +24,7 @@ struct Advertiser {
     var wishes: [Wish] = []
     /// For whom the clients work.
     var users = ClientUsers()
-    /// The users whose directed and raw advertisements have a set of their own, in the order in which they got it.
+    /// The users whose directed and raw advertisements have a separate set, in the order in which they got it.
     var guests: [User] = []
     /// What is on the air, in the order in which it got its room.
     var shown: [Item] = []

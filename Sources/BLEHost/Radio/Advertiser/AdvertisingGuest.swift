@@ -1,4 +1,4 @@
-/// The directed or raw advertisement of a user beside those of others: an advertising set of its own.
+/// The directed or raw advertisement of a user beside those of others: a separate advertising set.
 struct AdvertisingGuest {
     let user: Advertiser.User
     let handle: UInt8

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// An advertising set of one client: data, address, interval, PHYs and duration of its own (Core 5.4, Vol 6, Part B,
+/// An advertising set of one client: with separate data, address, interval, PHYs and duration (Core 5.4, Vol 6, Part B,
 /// 4.4.2.10). Several sets are advertised at the same time, as many as the controller has.
 ///
 /// A controller without extended advertising sends a set that legacy PDUs can express as its only advertisement.

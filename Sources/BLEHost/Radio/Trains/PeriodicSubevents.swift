@@ -1,7 +1,7 @@
 import BLEPackets
 
 /// How a periodic train with responses is divided (Core 5.4, Vol 6, Part B, 4.4.2.12): each interval begins with a
-/// number of subevents, and each subevent has data of its own, after which receivers may respond in slots.
+/// number of subevents, and each subevent has separate data, after which receivers may respond in slots.
 public struct PeriodicSubevents: Hashable, Sendable {
     /// The number of subevents in an interval, 1 to 128.
     public var count: UInt8
@@ -59,7 +59,7 @@ public struct SubeventData: Hashable, Sendable {
 
     /// The octets that it takes in a command.
     package var length: Int { 4 + data.count }
-    /// What one command has room for: 15 subevents, in 253 octets behind two of its own (Core 5.4, Vol 4, Part E,
+    /// What one command has room for: 15 subevents, in 253 octets behind two of the command (Core 5.4, Vol 4, Part E,
     /// 7.8.125).
     package static let room = (subevents: 15, octets: 253)
 

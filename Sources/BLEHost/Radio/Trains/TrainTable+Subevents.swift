@@ -12,7 +12,7 @@ extension TrainTable {
         entries.filter { $0.trains.contains { $0.handle == handle } }.map { $0.operation }
     }
 
-    /// An operation that takes what a peer transfers does without one of these trains.
+    /// An operation that receives what a peer transfers does without one of these trains.
     /// - Returns: `nil` if it looked for this train and no other.
     mutating func drop(_ handle: SynchronizationHandle, of operation: OperationID) -> Loss? {
         guard let index = entries.firstIndex(where: { $0.operation == operation }),

@@ -111,8 +111,8 @@ struct TrainTable {
         }
     }
 
-    /// How often a train that was heard and then lost at once is looked for, before the operation fails (Core 5.4, Vol
-    /// 4, Part E, 7.7.65.14: 0x3E).
+    /// How often a train that was received and then lost at once is looked for, before the operation fails (Core 5.4,
+    /// Vol 4, Part E, 7.7.65.14: 0x3E).
     static let attempts = 4
 
     /// How long one train is looked for while others are missing, too.
@@ -134,7 +134,7 @@ struct TrainTable {
     private var script: [Action] = []
     /// The choices of subevents, of trains with responses.
     var choices: [Choice] = []
-    /// Whether the controller reports what it hears of trains.
+    /// Whether the controller reports what it receives of trains.
     private(set) var hasEventMask = false
 
     var isEmpty: Bool { entries.isEmpty }
@@ -192,8 +192,8 @@ struct TrainTable {
         entries.first { $0.operation == operation }?.trains.first
     }
 
-    /// What the controller is told for all who take the trains of a link, as it knows one setting for each link: what
-    /// satisfies every one of them. `nil` if nobody takes them.
+    /// The combined options for a link; `nil` if no client receives transfers on it. The controller has one setting per
+    /// link, so it must satisfy every client that receives transfers on it.
     func transferOptions(on link: LinkID) -> PeriodicSyncSettings? {
         var joined: PeriodicSyncSettings?
         for entry in entries {
@@ -205,8 +205,8 @@ struct TrainTable {
 
     // MARK: The attempt
 
-    /// Looks for the next train that is missing, or gives up an attempt that nobody wants any more, that keeps others
-    /// waiting, or for which the radio has no time.
+    /// Looks for the next train that is missing, or gives up an attempt that no client wants any more, that keeps
+    /// others waiting, or for which the radio has no time.
     mutating func converge(isPaused: Bool = false, at now: Instant) -> Action {
         switch attempt {
         case .idle:
@@ -306,7 +306,7 @@ struct TrainTable {
 
     /// LE Periodic Advertising Sync Established.
     /// - Parameter identifier: the SID of the train, if one was found.
-    /// - Returns: whose train it is, and how the attempt ended for it; `nil` if nobody wants it.
+    /// - Returns: whose train it is, and how the attempt ended for it; `nil` if no client wants it.
     mutating func established(
         _ status: HCIStatus, identifier: UInt8
     ) -> (operation: OperationID, isToBeRetried: Bool)? {
@@ -345,7 +345,7 @@ struct TrainTable {
         return entries[index].client
     }
 
-    /// The operations that take the trains of a link, oldest first.
+    /// The operations that receive the trains of a link, oldest first.
     func receivers(on handle: ConnectionHandle) -> [OperationID] {
         entries.filter { entry in
             if case .transfers(let link, _) = entry.wish { link.handle == handle && !entry.isClosed } else { false }

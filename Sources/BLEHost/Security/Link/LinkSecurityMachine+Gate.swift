@@ -2,7 +2,7 @@ import BLEPackets
 
 /// The gate, and the traffic that waits at it or for the end of a change of key.
 extension LinkSecurityMachine {
-    /// How many PDUs are kept while the key is being changed; a peer that sends more violates the protocol.
+    /// How many PDUs are stored while the key is being changed; a peer that sends more violates the protocol.
     private static let postponedLimit = 64
 
     /// How the peer can prove that it is the bonded device.
@@ -115,7 +115,7 @@ extension LinkSecurityMachine {
     }
 
     /// Whether a PDU of ours must wait for the peer's proof. As a peripheral this side also serves strangers, so only
-    /// PDUs of its own client wait.
+    /// PDUs of the local client wait.
     func isGated(_ pdu: [UInt8]) -> Bool {
         guard isGated else { return false }
         guard let octet = pdu.first else { return true }
@@ -200,7 +200,7 @@ extension LinkSecurityMachine {
         return postponedPDUs
     }
 
-    // MARK: What the bond keeps about the peer as a client
+    // MARK: What the bond stores about the peer as a client
 
     /// How much time must pass between two saves of a client's configuration into its bond.
     private static let recordInterval: Microseconds = .seconds(1)
@@ -223,7 +223,7 @@ extension LinkSecurityMachine {
     private static let lastPacketsTimeout: Microseconds = .seconds(2)
 
     /// How long the end of a link is delayed after the peer has received the last keys. Some hosts store a bond in a
-    /// task of its own, and cancel the task when the link ends: the peer would have no bond, and refuse the next link.
+    /// separate task, and cancel the task when the link ends: the peer would have no bond, and refuse the next link.
     private static let bondStorageTime: Microseconds = .milliseconds(250)
 
     /// Whether the link must stay until its last packets have been sent, because a controller may drop them at

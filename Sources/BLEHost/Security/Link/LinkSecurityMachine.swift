@@ -18,7 +18,7 @@ import BLEPackets
 /// peer are dropped: the device at the other end may be using another's address, so they may not come from the bonded
 /// device (Core 5.4, Vol 3, Part C, 10.3; the attack is known as BLESA). Requests of the peer to our server are
 /// answered as for a stranger: as the peripheral at once, as the central once the peer has proved its identity; if it
-/// cannot, they are refused. What the bond keeps about the peer as a client is not restored before that. Channels that
+/// cannot, they are refused. What the bond stores about the peer as a client is not restored before that. Channels that
 /// this side opens wait; those that a peripheral opens are refused.
 ///
 /// Only a bond whose key this side can encrypt with closes the gate: a peer that distributed no key, as legacy pairing
@@ -63,7 +63,7 @@ struct LinkSecurityMachine {
         var deadline: Instant
     }
 
-    /// After a question that nobody answered, other users who share the link get a turn before the same user pairs
+    /// After a question that no user answered, other users who share the link get a turn before the same user pairs
     /// again.
     struct Pause {
         var owner: ClientID

@@ -21,8 +21,8 @@ extension Bonds {
         return bond
     }
 
-    /// Why a new bond is not kept, even with the user's consent. Several devices may have the same resolving key: that
-    /// proves nothing, and is no reason for refusal.
+    /// Why a new bond is not stored, even with the user's consent. Several devices may have the same resolving key:
+    /// that proves nothing, and is no reason for refusal.
     /// - Parameters:
     ///   - own: the identity of this device.
     ///   - isByWord: whether the operator has allowed the bond of `address` to be replaced.

@@ -13,8 +13,8 @@ import BLEPackets
 /// strangers can make this device compute and ask its user. What this side wants does not wait for failures of that
 /// kind, and a device whose bond's key has encrypted the link waits for its own failures only.
 ///
-/// Where users share the host, failures in pairings that one of them causes count for this user: nobody else waits for
-/// them. Those that peers begin by themselves count together, for all.
+/// Where users share the host, failures in pairings that one of them causes count for this user: no other user waits
+/// for them. Those that peers begin by themselves count together, for all.
 struct PairingGuard {
     /// A peer for which failures count. A stranger may use any address: its failures do not delay the device whose
     /// bond's key has encrypted the link.

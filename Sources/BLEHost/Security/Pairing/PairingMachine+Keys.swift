@@ -1,7 +1,7 @@
 import BLEPackets
 
 /// The keys that both sides distribute on the encrypted link: the responder first, the keys in a fixed order (Core 5.4,
-/// Vol 3, Part H, 3.6.1). Only the features decide: even a peer that keeps no bond waits for our keys.
+/// Vol 3, Part H, 3.6.1). Only the features decide: even a peer that stores no bond waits for our keys.
 extension PairingMachine {
     /// Octets of random data for a long term key, its EDIV and Rand, and a signing key.
     private static let drawnOctets = 16 + 2 + 8 + 16

@@ -19,7 +19,7 @@ import BLEPackets
 ///     encryption               the encryption of the link
 ///
 /// The owner fetches the actions with `nextAction` after each input. PDUs that arrive while the machine waits for the
-/// crypto provider or the user are kept, up to a limit, and processed in order. A PDU out of order ends pairing.
+/// crypto provider or the user are stored, up to a limit, and processed in order. A PDU out of order ends pairing.
 struct PairingMachine {
     enum Role: Equatable { case initiator, responder }
 
@@ -100,14 +100,14 @@ struct PairingMachine {
     var hasDisclosedPasskey = false
     /// Whether the user has allowed the bond of `Setup.unprovenIdentity` to be replaced.
     private(set) var mayReplaceBond = false
-    /// Whether the pairing ended because nobody answered a question, or typed the passkey on the other device.
+    /// Whether the pairing ended because no user answered a question, or typed the passkey on the other device.
     private(set) var wasUnanswered = false
     /// Whether this side cancelled the pairing.
     private(set) var wasCancelled = false
     /// Whether only this side has ended the pairing, and others who share the link need not wait for it: no passkey was
     /// in use that the peer could have guessed.
     var wasGivenUp: Bool { setup.isShared && (wasUnanswered || wasCancelled) && model?.isPasskey != true }
-    /// Whether the peer's next PDU waits for somebody to type the passkey there.
+    /// Whether the peer's next PDU waits for a user to type the passkey there.
     private var awaitsTyping = false
 
     init(_ setup: Setup) {
@@ -436,7 +436,7 @@ struct PairingMachine {
     }
 
     mutating func encrypt(with key: Key128, _ agreement: Agreement) {
-        // What came while the crypto provider worked came unencrypted: it may be anybody's.
+        // What came while the crypto provider worked came unencrypted: any device may have sent it.
         guard inbox.isEmpty else { return pduOutOfTurn() }
         state = .encryption(agreement, key: key)
         isEncrypting = isInitiator
