@@ -254,17 +254,17 @@ public struct Host: ~Copyable {
     private mutating func performDeferredWork() {
         guard Features.links else { return }
         performServerActions()
-        while let (link, wish) = effects.deferred.popFirst() {
+        while let (link, work) = effects.deferred.popFirst() {
             // The link may have ended meanwhile.
             guard link.place != nil else { continue }
             rooms.links.markChanged(link)
-            fulfil(wish, of: link)
+            perform(work, on: link)
             performServerActions()
         }
     }
 
-    private mutating func fulfil(_ wish: DeferredLinkWork, of link: Link) {
-        switch wish {
+    private mutating func perform(_ work: DeferredLinkWork, on link: Link) {
+        switch work {
         case .secure(let error, let client):
             link.secureOnDemand(error, for: client, &rooms, into: &effects)
         case .end(let reason): link.close(reason: reason, &rooms.pairings.attempts, into: &effects)
