@@ -1,9 +1,9 @@
 import BLEPackets
 
-/// The effects of an input: packets, commands, events and questions to the toolbox.
+/// The effects of an input: packets, commands, events and questions to the crypto provider.
 ///
 /// The engine's rooms write only into this value, and `Host.settle` drains it in one place. After an input, its
-/// contents go to the controller or wait until the owner of the engine takes them.
+/// contents go to the controller or wait until the owner of the engine fetches them.
 struct Effects {
     /// The time of the input.
     var now = Instant.zero
@@ -14,16 +14,16 @@ struct Effects {
     /// ACL data that waits for the controller's buffers.
     var data = ACLScheduler()
     /// What the rooms still have to do for links, in order.
-    var wishes = Queue<(Link, LinkWish)>()
+    var deferred = Queue<(Link, DeferredLinkWork)>()
     /// Events for the clients.
     var events = EventQueue()
-    /// Questions to the toolbox.
-    var desk = ToolboxDesk()
+    /// Questions to the crypto provider.
+    var cryptoRequests = CryptoRequests()
     var counters = HostCounters()
 
     private var lastOperation: UInt64 = 0
 
-    /// Compiled into whoever makes these, as `Radio.init`.
+    /// Always inlined into the caller, like `Radio.init`, so that the value is built in place.
     @inline(__always)
     init() {}
 
@@ -33,18 +33,18 @@ struct Effects {
         return OperationID(rawValue: lastOperation)
     }
 
-    /// Ends the operations that wait for an answer of the toolbox.
+    /// Ends the operations that wait for an answer of the crypto provider.
     mutating func endQuestions(with failure: HostFailure) {
-        while let (operation, _) = desk.cancel(nil) { complete(operation, .failure(failure)) }
+        while let (operation, _) = cryptoRequests.cancel(nil) { complete(operation, .failure(failure)) }
     }
 
-    mutating func noteMalformedPacket(_ error: DecodingError) {
+    mutating func recordMalformedPacket(_ error: DecodingError) {
         counters.malformedPackets &+= 1
         events.append(.malformedPacket(error))
     }
 
     /// A command was refused. Command Disallowed (0x0C) means that our picture of the controller was wrong.
-    mutating func note(_ status: HCIStatus) {
+    mutating func countRefusal(_ status: HCIStatus) {
         if status == .commandDisallowed { counters.desynchronisations &+= 1 }
     }
 }

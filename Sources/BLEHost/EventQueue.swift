@@ -25,8 +25,8 @@ struct EventQueue {
     private(set) var droppedValues: UInt64 = 0
 
     /// - Parameters:
-    ///   - valueLimit: the maximum number of notifications, write commands, values that the server keeps, and malformed
-    ///     packets together. Response slots in which nothing was received have room of their own, a quarter of it, so
+    ///   - valueLimit: the maximum number of notifications, write commands, values that the server stores, and malformed
+    ///     packets together. Response slots in which nothing was received have separate room, a quarter of it, so
     ///     that a train with many slots and few devices keeps no value out.
     ///   - octetLimit: the maximum number of octets in their values.
     init(discoveryLimit: Int = 4096, valueLimit: Int = 4096, octetLimit: Int = 1 << 20) {

@@ -20,7 +20,7 @@ extension Host {
         }
         switch command {
         case .radio(.connect(let request)): connect(request, operation: operation, client: client)
-        case .radio(.receiveTrains), .radio(.transferTrain):
+        case .radio(.receivePeriodicSyncs), .radio(.transferPeriodicSync):
             guard case .radio(let command) = command else { return }
             performOnLink(command, operation: operation, client: client)
         case .radio(let command):
@@ -35,24 +35,24 @@ extension Host {
             perform(command, operation: operation, client: client)
         case .server(let command):
             guard isExclusive(operation) else { return }
-            guard BuiltIn.server else { return effects.complete(operation, .failure(.limitReached)) }
+            guard Features.server else { return effects.complete(operation, .failure(.limitReached)) }
             do throws(GATTPublishError) {
-                effects.complete(operation, .success(try server.perform(command, client: client, at: effects.now)))
+                effects.complete(
+                    operation, .success(try rooms.server.perform(command, client: client, at: effects.now)))
             } catch { effects.complete(operation, .failure(.publishing(error))) }
         case .security(let command): perform(command, operation: operation, client: client)
         case .cancel(let target):
             cancel(target)
             effects.complete(operation, .success(.done))
-        case .holdIndications(let isHeld):
-            holdIndications(isHeld, of: client)
+        case .withholdConfirmations(let isHeld):
+            withholdConfirmations(isHeld, of: client)
             effects.complete(operation, .success(.done))
         case .sendHCICommand(let opcode, let parameters):
             guard parameters.count <= 255 else {
                 return effects.complete(operation, .failure(.invalidRequest(.parametersTooLong)))
             }
             guard phase == .ready else { return effects.complete(operation, .failure(.controllerLost)) }
-            effects.commands.append(
-                opcode: opcode, parameters: parameters, purpose: .client(operation), of: client)
+            effects.commands.append(opcode: opcode, parameters: parameters, purpose: .client(operation), of: client)
         case .stop:
             stop(operation)
         }
@@ -60,13 +60,13 @@ extension Host {
 
     /// Whether the target of directed advertising is already connected.
     private func isTargetPresent(_ command: RadioCommand) -> Bool {
-        guard BuiltIn.server, case .advertise(let request) = command, let target = request.target else { return false }
+        guard Features.server, case .advertise(let request) = command, let target = request.target else { return false }
         return isConnected(to: target.peer)
     }
 
     /// Whether only this engine uses the controller; otherwise the operation fails.
     mutating func isExclusive(_ operation: OperationID) -> Bool {
-        if pairings.isExclusive { return true }
+        if rooms.pairings.isExclusive { return true }
         effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
         return false
     }
@@ -74,55 +74,54 @@ extension Host {
     // MARK: Links
 
     private mutating func perform(_ command: LinkCommand, on id: LinkID, operation: OperationID, client: ClientID) {
-        guard BuiltIn.links else { return effects.complete(operation, .failure(.notConnected)) }
+        guard Features.links else { return effects.complete(operation, .failure(.notConnected)) }
         switch command {
         case .disconnect:
-            guard let link = links[id] else { return effects.complete(operation, .failure(.notConnected)) }
-            link.disconnect(operation: operation, client: client, &pairings, into: &effects)
+            guard let link = rooms.links[id] else { return effects.complete(operation, .failure(.notConnected)) }
+            link.disconnect(operation: operation, client: client, &rooms.pairings, into: &effects)
         case .gatt(let request):
             guard isExclusive(operation), let link = openLink(id, operation) else { return }
-            link.perform(request, operation: operation, client: client, &pairings, into: &effects)
+            link.perform(request, operation: operation, client: client, &rooms.pairings, into: &effects)
         case .procedure(let procedure):
             openLink(id, operation)?.start(procedure, operation: operation, client: client, into: &effects)
         }
     }
 
     /// A link that is not about to end; if there is none, the operation fails.
-    mutating func openLink(
-        _ id: LinkID, _ operation: OperationID, else failure: HostFailure = .notConnected
-    ) -> Link? {
-        if let link = links[id], !link.isClosing { return link }
+    mutating func openLink(_ id: LinkID, _ operation: OperationID, else failure: HostFailure = .notConnected) -> Link? {
+        if let link = rooms.links[id], !link.isClosing { return link }
         effects.complete(operation, .failure(failure))
         return nil
     }
 
-    /// A client cannot take more for now, or can again.
-    private mutating func holdIndications(_ isHeld: Bool, of client: ClientID) {
-        guard BuiltIn.links else { return }
+    /// A client cannot receive more for now, or can again.
+    private mutating func withholdConfirmations(_ isHeld: Bool, of client: ClientID) {
+        guard Features.links else { return }
         holdingClients.removeAll { $0 == client }
         if isHeld { holdingClients.append(client) }
-        for link in links.all { link.holdIndications(of: holdingClients, into: &effects) }
+        for link in rooms.links.all { link.withholdConfirmations(of: holdingClients, into: &effects) }
     }
 
     private mutating func perform(_ command: ChannelCommand, operation: OperationID, client: ClientID) {
-        guard BuiltIn.channels else { return effects.complete(operation, .failure(.notConnected)) }
+        guard Features.channels else { return effects.complete(operation, .failure(.notConnected)) }
         switch command {
         case .listen(let spsm, let settings, let requiresEncryption, let demanded):
             let demand = demanded ?? (requiresEncryption ? ChannelSecurity() : nil)
             do throws(ChannelFailure) {
-                let chosen = try channelListeners.add(
+                let chosen = try rooms.listeners.add(
                     spsm, settings, demand: demand, operation: operation, client: client)
                 effects.complete(operation, .success(.listening(spsm: chosen)))
             } catch { effects.complete(operation, .failure(.channel(error))) }
         case .stopListening(let spsm):
-            let isRemoved = channelListeners.remove(spsm, of: client)
+            let isRemoved = rooms.listeners.remove(spsm, of: client)
             effects.complete(operation, isRemoved ? .success(.done) : .failure(.channel(.invalidSPSM)))
         case .open(let link, let spsm, let settings):
             openLink(link, operation)?.openChannel(
-                spsm, settings, operation: operation, client: client, &pairings, into: &effects)
+                spsm, settings, operation: operation, client: client, &rooms.pairings, into: &effects)
         case .openEnhanced(let link, let spsm, let settings, let count):
             openLink(link, operation)?.openChannel(
-                spsm, settings, enhancedCount: count, operation: operation, client: client, &pairings, into: &effects)
+                spsm, settings, enhancedCount: count, operation: operation, client: client, &rooms.pairings,
+                into: &effects)
         case .reconfigure(let channels, let maximumTransmissionUnit, let maximumPayloadSize):
             guard let link = channels.first?.link, channels.allSatisfy({ $0.link == link }) else {
                 return effects.complete(operation, .failure(.channel(.notOpen)))
@@ -134,7 +133,7 @@ extension Host {
             openLink(channel.link, operation, else: .channel(.notOpen))?.sendUnit(
                 octets, on: channel.number, operation: operation, into: &effects)
         case .consume(let channel, let units):
-            if let link = links[channel.link], !link.isClosing {
+            if let link = rooms.links[channel.link], !link.isClosing {
                 link.consumeUnits(units, on: channel.number, into: &effects)
             }
             effects.complete(operation, .success(.done))
@@ -147,54 +146,53 @@ extension Host {
     // MARK: Security
 
     private mutating func perform(_ command: SecurityCommand, operation: OperationID, client: ClientID) {
-        guard BuiltIn.pairing else { return effects.complete(operation, .failure(.security(.notAvailable))) }
+        guard Features.pairing else { return effects.complete(operation, .failure(.security(.notAvailable))) }
         switch command {
         case .pair(let link, let options):
-            openLink(link, operation)?.pair(
-                options, operation: operation, client: client, &pairings, &links, into: &effects)
+            openLink(link, operation)?.pair(options, operation: operation, client: client, &rooms, into: &effects)
         case .encrypt(let link):
-            openLink(link, operation)?.encrypt(operation: operation, &pairings, into: &effects)
+            openLink(link, operation)?.encrypt(operation: operation, &rooms.pairings, into: &effects)
         case .answerPairing(let question, let answer):
-            let asking = links.all.first { $0.security.question?.id == question }
+            let asking = rooms.links.all.first { $0.security.question?.id == question }
             let isTaken =
-                asking?.answerPairing(answer, &pairings, &links, &server, into: &effects) ?? false
+                asking?.answerPairing(answer, &rooms, into: &effects) ?? false
             effects.complete(operation, .success(.accepted(isTaken)))
         case .setSecurity(let settings):
-            let earlier = pairings.settings.clients
-            pairings.settings = settings
-            for link in links.all { link.clientsChanged(from: earlier, &pairings, into: &effects) }
+            let earlier = rooms.pairings.settings.clients
+            rooms.pairings.settings = settings
+            for link in rooms.links.all { link.clientsChanged(from: earlier, &rooms.pairings, into: &effects) }
             // The security requirements may have changed.
-            for link in links.all { link.tellServerOfSecurity(&server, &pairings) }
+            for link in rooms.links.all { link.reportSecurityToServer(&rooms) }
             effects.complete(operation, .success(.done))
         case .restoreBonds(let restored):
-            pairings.bonds.restore(restored)
-            for link in links.all {
-                link.tellServerOfSecurity(&server, &pairings)
-                link.closeGate(&pairings)
+            rooms.pairings.bonds.restore(restored)
+            for link in rooms.links.all {
+                link.reportSecurityToServer(&rooms)
+                link.closeGate(&rooms.pairings)
             }
             effects.complete(operation, .success(.done))
         case .removeBond(let identity):
-            let wasThere = pairings.bonds.remove(identity, into: &effects)
+            let wasThere = rooms.pairings.bonds.remove(identity, into: &effects)
             let identity = identity.withoutIdentityMark
-            for link in links.all where link.security.identity == identity {
+            for link in rooms.links.all where link.security.identity == identity {
                 // A pairing in progress would restore the bond.
                 guard wasThere || link.security.isPairing else { continue }
-                link.close(reason: .remoteUserTerminatedConnection, &pairings.attempts, into: &effects)
+                link.close(reason: .remoteUserTerminatedConnection, &rooms.pairings.attempts, into: &effects)
             }
             effects.complete(operation, .success(.accepted(wasThere)))
         case .nameBond(let identity, let name):
-            let isKept = pairings.bonds.name(identity, name, into: &effects)
+            let isKept = rooms.pairings.bonds.name(identity, name, into: &effects)
             effects.complete(operation, .success(.accepted(isKept)))
         case .setOutOfBandData(let peer, let data):
-            pairings.attempts.outOfBand.set(data, for: peer)
+            rooms.pairings.attempts.outOfBand.set(data, for: peer)
             effects.complete(operation, .success(.done))
         case .createOutOfBandData:
-            guard pairings.attempts.areAvailable else {
+            guard rooms.pairings.attempts.areAvailable else {
                 return effects.complete(operation, .failure(.security(.notAvailable)))
             }
-            pairings.attempts.outOfBand.create(for: operation, into: &effects)
+            rooms.pairings.attempts.outOfBand.create(for: operation, into: &effects)
         case .unlockPasskey:
-            pairings.attempts.failures.reset()
+            rooms.pairings.attempts.failures.reset()
             effects.complete(operation, .success(.done))
         }
     }
@@ -204,9 +202,11 @@ extension Host {
     /// Ends an operation wherever it runs.
     private mutating func cancel(_ operation: OperationID) {
         if radio.cancel(operation, into: &effects) { return }
-        if let (_, failure) = effects.desk.cancel(operation) { return effects.complete(operation, .failure(failure)) }
+        if let (_, failure) = effects.cryptoRequests.cancel(operation) {
+            return effects.complete(operation, .failure(failure))
+        }
         if effects.commands.cancel(operation) { return effects.complete(operation, .failure(.cancelled)) }
-        guard BuiltIn.links else { return }
-        for link in links.all where link.cancel(operation, &pairings, into: &effects) { return }
+        guard Features.links else { return }
+        for link in rooms.links.all where link.cancel(operation, &rooms.pairings, into: &effects) { return }
     }
 }

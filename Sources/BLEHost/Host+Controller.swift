@@ -19,11 +19,11 @@ extension Host {
             case .addressChosen:
                 radio.ownAddress = session.information.ownAddress
                 if case .resolvable = configuration.ownAddress {
-                    radio.makePrivateAddress(with: pairings.settings.identityResolvingKey, into: &effects)
+                    radio.makePrivateAddress(with: rooms.pairings.settings.identityResolvingKey, into: &effects)
                 }
             case .ready:
                 radio.begin(with: information)
-                pairings.ownIdentity = information.identityAddress
+                rooms.pairings.ownIdentity = information.identityAddress
                 effects.data.configure(packetLength: information.aclDataLength, packetCount: information.aclDataCount)
                 effects.events.append(.ready(information))
                 return
@@ -34,7 +34,7 @@ extension Host {
     // MARK: Answers
 
     /// Command Complete or Command Status came for `opcode`.
-    /// - Parameter parameters: the return parameters, or the status octet alone.
+    /// - Parameter parameters: the return parameters, or only the status octet.
     mutating func commandAnswered(_ opcode: HCIOpcode, credits: UInt8, parameters: RawSpan) throws(DecodingError) {
         guard let purpose = effects.commands.answered(opcode, credits: credits) else {
             // Opcode 0 only returns credits; any other unexpected answer is late or belongs to another process.
@@ -58,7 +58,7 @@ extension Host {
         case .initiate: radio.initiateAnswered(status, into: &effects)
         case .advertise: radio.advertiseAnswered(status, into: &effects)
         case .advertisingSetCapacity:
-            guard BuiltIn.sets else { return }
+            guard Features.sets else { return }
             radio.sets.learned(status, opcode, parameters)
         case .advertisingSet(let handle):
             radio.setAnswered(handle, status, opcode, parameters, into: &effects)
@@ -72,7 +72,7 @@ extension Host {
         case .ownAddress:
             radio.addressAnswered(status, at: effects.now)
             session.information.ownAddress = radio.ownAddress
-        case .resolvingList: if BuiltIn.pairing { radio.resolvingListAnswered(status, into: &effects) }
+        case .resolvingList: if Features.pairing { radio.resolvingListAnswered(status, into: &effects) }
         case .link(let link, let purpose):
             linkCommandAnswered(purpose, on: link, status, opcode, parameters)
         case .client(let operation):
@@ -85,7 +85,7 @@ extension Host {
     private mutating func linkCommandAnswered(
         _ purpose: LinkPurpose, on id: LinkID, _ status: HCIStatus, _ opcode: HCIOpcode, _ parameters: RawSpan
     ) {
-        guard let link = links[id] else { return }
+        guard let link = rooms.links[id] else { return }
         var failure = HostFailure.controller(status, opcode)
         if status.isSuccess {
             do throws(DecodingError) {
@@ -94,7 +94,7 @@ extension Host {
         } else if purpose == .disconnect {
             return disconnectRefused(status, on: link)
         }
-        link.commandFailed(purpose, opcode, failure, &pairings, &links, &server, into: &effects)
+        link.commandFailed(purpose, opcode, failure, &rooms, into: &effects)
     }
 
     /// The controller knows no such link: it is gone, and its Disconnection Complete was lost or is late.
@@ -116,7 +116,7 @@ extension Host {
         // Some controllers swallow commands that they do not know: that ends what the command was for, and nothing
         // else.
         case .advertisingSetCapacity:
-            guard BuiltIn.sets else { return }
+            guard Features.sets else { return }
             let none: [UInt8] = []
             radio.sets.learned(.connectionTimeout, command.opcode, none.span.bytes)
         case .advertisingSet(let handle):
@@ -131,8 +131,8 @@ extension Host {
         case .resolvingList: radio.resolvingListTimedOut()
         case .link(let link, let purpose):
             if purpose == .disconnect { return recover() }
-            links[link]?.commandFailed(
-                purpose, command.opcode, .commandTimeout(command.opcode), &pairings, &links, &server, into: &effects)
+            rooms.links[link]?.commandFailed(
+                purpose, command.opcode, .commandTimeout(command.opcode), &rooms, into: &effects)
         case .client(let operation):
             effects.complete(operation, .failure(.commandTimeout(command.opcode)))
         case .unattendedOnLink, .unusedTrainReceiver, .unwantedTrain, .unattended: break
@@ -145,7 +145,7 @@ extension Host {
     mutating func recover() {
         if case .stopping = phase { return finishStopping() }
         guard let step = session.fall(at: effects.now) else { return }
-        // Clients hear of the recovery before what it ends.
+        // Clients get the recovery's event before those of what it ends.
         switch step {
         case .reset: effects.events.append(.recovering(.reset))
         case .reopenTransport: effects.events.append(.recovering(.reopenTransport))
@@ -171,13 +171,13 @@ extension Host {
 
     /// The controller forgot everything or is gone: links and commands end, the clients' requests stay.
     mutating func loseController() {
-        for link in links.all { linkEnded(link, reason: .controllerLost) }
+        for link in rooms.links.all { linkEnded(link, reason: .controllerLost) }
         for purpose in effects.commands.removeAll() {
             if let operation = purpose.operation { effects.complete(operation, .failure(.controllerLost)) }
         }
         effects.packets.removeAll()
         parked.removeAll()
-        pairings.bonds.resolver.controllerLost()
+        rooms.pairings.bonds.resolver.controllerLost()
         radio.controllerLost(into: &effects)
     }
 }

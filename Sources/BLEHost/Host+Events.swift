@@ -8,7 +8,7 @@ extension Host {
         guard length == reader.remainingCount else {
             throw .lengthMismatch(stated: length, actual: reader.remainingCount)
         }
-        if isDeaf, code != .commandComplete, code != .commandStatus, code != .hardwareError {
+        if ignoresControllerEvents, code != .commandComplete, code != .commandStatus, code != .hardwareError {
             effects.counters.unexpectedEvents &+= 1
             return
         }
@@ -17,8 +17,8 @@ extension Host {
             try receiveLEMeta(&reader)
         case .numberOfCompletedPackets:
             var handles = try NumberOfCompletedPacketsView(decoding: reader.readRest())
-            while BuiltIn.links, let (handle, count) = try handles.next() {
-                guard let link = links[handle] else { continue }
+            while Features.links, let (handle, count) = try handles.next() {
+                guard let link = rooms.links[handle] else { continue }
                 effects.data.completed(Int(count), of: link, at: effects.now)
                 link.packetsConfirmed(into: &effects)
             }
@@ -34,19 +34,19 @@ extension Host {
             disconnectionCompleted(try DisconnectionComplete(decoding: &reader))
         case .readRemoteVersionInformationComplete:
             let event = try ReadRemoteVersionInformationComplete(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .encryptionChange:
             let event = try EncryptionChange(decoding: &reader)
-            links[event.connectionHandle]?.encryptionEnded(
-                isOn: event.state.isOn, status: event.status, &pairings, &links, &server, into: &effects)
+            rooms.links[event.connectionHandle]?.encryptionEnded(
+                isOn: event.state.isOn, status: event.status, &rooms, into: &effects)
         case .encryptionKeyRefreshComplete:
             let event = try EncryptionKeyRefreshComplete(decoding: &reader)
-            links[event.connectionHandle]?.encryptionEnded(
-                isOn: true, status: event.status, isRefresh: true, &pairings, &links, &server, into: &effects)
+            rooms.links[event.connectionHandle]?.encryptionEnded(
+                isOn: true, status: event.status, isRefresh: true, &rooms, into: &effects)
         case .authenticatedPayloadTimeoutExpired:
-            guard BuiltIn.linkReports else { return }
+            guard Features.linkReports else { return }
             let event = try AuthenticatedPayloadTimeoutExpired(decoding: &reader)
-            if let link = links[event.connectionHandle] {
+            if let link = rooms.links[event.connectionHandle] {
                 effects.events.append(.linkReport(link.id, .unauthenticated))
             }
         case .hardwareError:
@@ -63,14 +63,14 @@ extension Host {
         switch subevent {
         case .advertisingReport:
             var reports = try LEAdvertisingReports(decoding: reader.readRest())
-            while let report = try reports.next() { heard(Scanner.Report(report), data: report.data) }
+            while let report = try reports.next() { sighted(Scanner.Report(report), data: report.data) }
         case .extendedAdvertisingReport:
             var reports = try LEExtendedAdvertisingReports(decoding: reader.readRest())
-            while let report = try reports.next() { heard(Scanner.Report(report), data: report.data) }
+            while let report = try reports.next() { sighted(Scanner.Report(report), data: report.data) }
         case .directedAdvertisingReport:
             let data: [UInt8] = []
             for report in try LEDirectedAdvertisingReport(decoding: &reader).reports {
-                heard(Scanner.Report(report), data: data.span.bytes)
+                sighted(Scanner.Report(report), data: data.span.bytes)
             }
         case .connectionComplete:
             let event = try LEConnectionComplete(decoding: &reader)
@@ -80,42 +80,42 @@ extension Host {
             connectionCompleted(NewLink(event), event.status)
         case .connectionUpdateComplete:
             let event = try LEConnectionUpdateComplete(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .readRemoteFeaturesComplete:
             let event = try LEReadRemoteFeaturesComplete(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .longTermKeyRequest:
             longTermKeyRequested(try LELongTermKeyRequest(decoding: &reader))
         case .remoteConnectionParameterRequest:
             parametersRequested(try LERemoteConnectionParameterRequest(decoding: &reader))
         case .dataLengthChange:
             let event = try LEDataLengthChange(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .subrateChange:
-            guard BuiltIn.links else { return }
+            guard Features.links else { return }
             let event = try LESubrateChange(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .transmitPowerReporting:
-            guard BuiltIn.linkReports else { return }
+            guard Features.linkReports else { return }
             let event = try LETransmitPowerReporting(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .pathLossThreshold:
-            guard BuiltIn.linkReports else { return }
+            guard Features.linkReports else { return }
             let event = try LEPathLossThreshold(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .phyUpdateComplete:
             let event = try LEPHYUpdateComplete(decoding: &reader)
-            links[event.connectionHandle]?.receive(event, into: &effects)
+            rooms.links[event.connectionHandle]?.receive(event, into: &effects)
         case .advertisingSetTerminated:
             received(try LEAdvertisingSetTerminated(decoding: &reader))
         case .periodicAdvertisingSyncEstablished, .periodicAdvertisingReport, .periodicAdvertisingSyncLost,
             .periodicAdvertisingSyncTransferReceived:
-            guard BuiltIn.trains else { return }
+            guard Features.trains else { return }
             try receiveTrain(subevent, &reader)
         case .periodicAdvertisingSyncEstablishedV2, .periodicAdvertisingReportV2,
             .periodicAdvertisingSyncTransferReceivedV2, .periodicAdvertisingSubeventDataRequest,
             .periodicAdvertisingResponseReport:
-            guard BuiltIn.responses else { return }
+            guard Features.responses else { return }
             try receiveTrainWithResponses(subevent, &reader)
         case .scanTimeout:
             radio.scanTimedOut(into: &effects)
@@ -160,9 +160,9 @@ extension Host {
     /// The central encrypts the link, and the controller asks for the peripheral's key (Core 5.4, Vol 4, Part E,
     /// 7.7.65.5).
     private mutating func longTermKeyRequested(_ event: LELongTermKeyRequest) {
-        guard pairings.isExclusive else { return }
-        if BuiltIn.pairing, let link = links[event.connectionHandle] {
-            return link.receive(event, &pairings, &server, into: &effects)
+        guard rooms.pairings.isExclusive else { return }
+        if Features.pairing, let link = rooms.links[event.connectionHandle] {
+            return link.receive(event, &rooms, into: &effects)
         }
         effects.commands.append(
             LELongTermKeyRequestNegativeReply(connectionHandle: event.connectionHandle),
@@ -175,7 +175,7 @@ extension Host {
         let wished = ConnectionParameterRequest(
             minimum: event.minimumInterval.rawValue, maximum: event.maximumInterval.rawValue, latency: event.latency,
             timeout: event.supervisionTimeout.rawValue)
-        let link = links[event.connectionHandle]
+        let link = rooms.links[event.connectionHandle]
         let policy = link?.role == .central ? link?.parameterPolicy : .accept
         if let link, let granted = wished.flatMap({ policy?.granted($0) }) {
             link.pace?.adopt(granted)
@@ -192,10 +192,10 @@ extension Host {
     }
 
     /// A report from the controller.
-    private mutating func heard(_ report: Scanner.Report, data: RawSpan) {
+    private mutating func sighted(_ report: Scanner.Report, data: RawSpan) {
         var report = report
-        radio.heard(&report, into: &effects)
+        radio.sighted(&report, into: &effects)
         guard nameIdentity(in: &report, data: data) else { return }
-        radio.received(report, data: data, resolving: pairings.bonds.table.resolving, into: &effects)
+        radio.received(report, data: data, resolving: rooms.pairings.bonds.table.resolving, into: &effects)
     }
 }

@@ -4,12 +4,14 @@ import BLEPackets
 extension Host {
     /// The identity behind an address on the air.
     mutating func identity(behind address: DeviceAddress) -> IdentityResolver.Answer {
-        pairings.bonds.identity(behind: address, into: &effects).choosing { radio.connector.waits(for: $0) }
+        rooms.pairings.bonds.identity(behind: address, into: &effects).choosing { radio.connector.waits(for: $0) }
     }
 
     /// The hash of an address with one bond's key.
-    mutating func hashMade(_ result: ToolboxResult, pass: UInt32, identity: DeviceAddress) {
-        guard let done = pairings.bonds.hashMade(result, pass: pass, identity: identity, into: &effects) else { return }
+    mutating func hashMade(_ result: CryptoResult, pass: UInt32, identity: DeviceAddress) {
+        guard let done = rooms.pairings.bonds.hashMade(result, pass: pass, identity: identity, into: &effects) else {
+            return
+        }
         var found: DeviceAddress?
         if case .identity(let identity) = done.answer.choosing({ radio.connector.waits(for: $0) }) {
             found = identity
@@ -23,17 +25,18 @@ extension Host {
         for (report, data) in done.reports {
             var report = report
             if let found {
-                radio.noteOwnResolution(found, revision: report.listRevision)
+                radio.recordOwnResolution(found, revision: report.listRevision)
                 report.address = found.asIdentity
             }
-            radio.received(report, data: data.span.bytes, resolving: pairings.bonds.table.resolving, into: &effects)
+            radio.received(
+                report, data: data.span.bytes, resolving: rooms.pairings.bonds.table.resolving, into: &effects)
         }
     }
 
     /// Tries to resolve the private addresses that clients wait for, if bonds or addresses are new.
     mutating func resolvePendingConnections() {
-        let revision = pairings.bonds.table.resolvingRevision
-        guard BuiltIn.pairing, radio.connector.hasPrivatePeers(toResolveAt: revision) else { return }
+        let revision = rooms.pairings.bonds.table.resolvingRevision
+        guard Features.pairing, radio.connector.hasPrivatePeers(toResolveAt: revision) else { return }
         for address in radio.connector.privatePeers(toResolveAt: revision) {
             // If the answer is not known yet, `hashMade` continues.
             if case .identity(let identity) = identity(behind: address) { identityFound(identity, behind: address) }
@@ -54,28 +57,28 @@ extension Host {
     /// is one.
     mutating func adoptWaiting(for address: DeviceAddress, by identity: DeviceAddress) {
         radio.connector.rename(address, to: identity)
-        guard let link = links.link(to: identity) else { return }
+        guard let link = rooms.links.link(to: identity) else { return }
         for index in link.waiting.indices where link.waiting[index].request.peer == address {
             link.waiting[index].request.peer = identity
         }
-        link.join(radio.connector.take(identity), &pairings.bonds, into: &effects)
+        link.join(radio.connector.removePending(identity), &rooms.pairings.bonds, into: &effects)
     }
 
     /// Puts the identity into a report if it is known.
     /// - Returns: `false` if the report has to wait for the resolution.
     mutating func nameIdentity(in report: inout Scanner.Report, data: RawSpan) -> Bool {
-        guard BuiltIn.pairing, let address = report.address, address.isResolvablePrivate,
-            !pairings.bonds.table.resolving.isEmpty
+        guard Features.pairing, let address = report.address, address.isResolvablePrivate,
+            !rooms.pairings.bonds.table.resolving.isEmpty
         else {
             return true
         }
         switch identity(behind: address) {
         case .identity(let identity):
-            radio.noteOwnResolution(identity, revision: report.listRevision)
+            radio.recordOwnResolution(identity, revision: report.listRevision)
             report.address = identity.asIdentity
         case .stranger, .several: break
         case .pending(let pass):
-            pairings.bonds.resolver.wait(report, data: data, for: pass)
+            rooms.pairings.bonds.resolver.wait(report, data: data, for: pass)
             return false
         }
         return true
@@ -83,15 +86,15 @@ extension Host {
 
     // MARK: Addresses of this device
 
-    mutating func ownAddressRandomDrawn(_ result: ToolboxResult) {
-        let key = pairings.settings.identityResolvingKey
+    mutating func ownAddressRandomDrawn(_ result: CryptoResult) {
+        let key = rooms.pairings.settings.identityResolvingKey
         if !radio.addressRandomDrawn(result, key: key, into: &effects) { proceedWithoutAddress() }
     }
 
-    mutating func ownAddressMade(_ result: ToolboxResult, random: [UInt8]) {
+    mutating func ownAddressMade(_ result: CryptoResult, random: [UInt8]) {
         guard radio.privateAddress.isBeingMade else { return }
         guard let address = radio.address(from: result, random: random) else {
-            radio.keepAddress(at: effects.now)
+            radio.extendAddress(at: effects.now)
             return proceedWithoutAddress()
         }
         switch phase {
@@ -99,7 +102,7 @@ extension Host {
             // The startup sequence sets it later.
             radio.ownAddress = address
             session.information.ownAddress = address
-            radio.keepAddress(at: effects.now)
+            radio.extendAddress(at: effects.now)
             if effects.commands.isIdle { continueStartup() }
         case .ready:
             radio.privateAddress.state = .waiting(address)
@@ -107,7 +110,7 @@ extension Host {
         }
     }
 
-    /// The toolbox failed: a start that waited for the address continues without it.
+    /// The crypto provider failed: a start that waited for the address continues without it.
     private mutating func proceedWithoutAddress() {
         if session.isStarting, effects.commands.isIdle { continueStartup() }
     }

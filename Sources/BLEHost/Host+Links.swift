@@ -6,14 +6,14 @@ extension Host {
     // MARK: Connecting
 
     mutating func connect(_ request: ConnectRequest, operation: OperationID, client: ClientID) {
-        guard BuiltIn.links else { return effects.complete(operation, .failure(.limitReached)) }
+        guard Features.links else { return effects.complete(operation, .failure(.limitReached)) }
         if let parameters = request.parameters, !parameters.isValid {
             return effects.complete(operation, .failure(.invalidRequest(.connectionParameters)))
         }
         if let pace = request.pace, !pace.isValid {
             return effects.complete(operation, .failure(.invalidRequest(.connectionParameters)))
         }
-        guard let link = links.link(to: request.peer) else {
+        guard let link = rooms.links.link(to: request.peer) else {
             return radio.perform(
                 .connect(request), operation: operation, client: client, isPresent: false, into: &effects)
         }
@@ -24,22 +24,22 @@ extension Host {
         let pending = Connector.Pending(
             operation: operation, client: client, request: request, retriesLeft: request.establishmentRetries)
         link.follow(request.parameterPolicy, of: client)
-        link.join([pending], &pairings.bonds, into: &effects)
+        link.join([pending], &rooms.pairings.bonds, into: &effects)
         link.wantBearers(request.enhancedBearers)
         link.openBearers(into: &effects)
     }
 
     /// LE (Enhanced) Connection Complete, successful or not.
     mutating func connectionCompleted(_ new: NewLink, _ status: HCIStatus) {
-        guard BuiltIn.links else { return }
+        guard Features.links else { return }
         if status.isSuccess, isReportedAgain(new) {
             effects.counters.unexpectedEvents &+= 1
             return
         }
         if status == .advertisingTimeout {
-            // Directed advertising ended without a connection; some controllers do not state the role in this case. That
-            // of a guest has another event, which says whose it was.
-            if radio.isGuestCalling { return }
+            // Directed advertising ended without a connection; some controllers do not state the role in this case.
+            // That of a guest has another event, which says whose it was.
+            if radio.isGuestDirected { return }
             return radio.advertisingEnded(byConnection: false, into: &effects)
         }
         if new.role == .central {
@@ -56,33 +56,33 @@ extension Host {
             guard configuration.ownership == .exclusive else { return }
             if status.isSuccess, radio.knowsEndedSet {
                 // With several sets, another event says which one it was.
-                radio.sets.noteOpenEnd(by: new.handle)
+                radio.sets.recordOpenEnd(by: new.handle)
             } else {
                 radio.advertisingEnded(byConnection: status.isSuccess, into: &effects)
             }
             guard status.isSuccess else { return }
         }
         dropCommands(on: new.handle)
-        radio.noteNaming(of: new.peer)
+        radio.recordNaming(of: new.peer)
         switch identity(behind: new.peer) {
         case .identity(let identity): linkMade(new.with(identity, behind: new.peer))
         case .stranger, .several: linkMade(new)
         // Until then, data on the link are parked as if the link were not known yet.
-        case .pending(let pass): pairings.bonds.resolver.wait(new, for: pass)
+        case .pending(let pass): rooms.pairings.bonds.resolver.wait(new, for: pass)
         }
     }
 
     /// Whether a controller reports a link a second time: one with this handle and peer is still being set up.
     private mutating func isReportedAgain(_ new: NewLink) -> Bool {
-        guard let link = links[new.handle], case .settingUp = link.state else { return false }
+        guard let link = rooms.links[new.handle], case .settingUp = link.state else { return false }
         return link.role == new.role && link.isWith(new.peer.withoutIdentityMark)
     }
 
     /// A link exists, and the identity of its peer is known if it can be.
     mutating func linkMade(_ new: NewLink) {
-        guard BuiltIn.links else { return }
+        guard Features.links else { return }
         let (handle, peer, role) = (new.handle, new.peer, new.role)
-        if let stale = links[handle] {
+        if let stale = rooms.links[handle] {
             // The controller assigned the handle again without reporting the end of the old link.
             effects.counters.unexpectedEvents &+= 1
             linkEnded(stale, reason: .controller(.unspecifiedError))
@@ -90,9 +90,9 @@ extension Host {
         if let address = new.privateAddresses.peer, role == .central, radio.connector.waits(for: address) {
             identityFound(peer, behind: address)
         }
-        let waiting = role == .central ? radio.connector.take(peer) : []
-        let endedSet = BuiltIn.sets && role == .peripheral ? radio.sets.takeEarlyEnd(by: handle) : nil
-        guard !links.isFull, role == .peripheral || !waiting.isEmpty else {
+        let waiting = role == .central ? radio.connector.removePending(peer) : []
+        let endedSet = Features.sets && role == .peripheral ? radio.sets.removeEarlyEnd(by: handle) : nil
+        guard !rooms.links.isFull, role == .peripheral || !waiting.isEmpty else {
             // No client waits for it any more: the connection won the race against its cancellation.
             for pending in waiting { effects.complete(pending.operation, .failure(.limitReached)) }
             effects.commands.append(Disconnect(connectionHandle: handle), purpose: .unattendedOnLink(handle))
@@ -100,7 +100,7 @@ extension Host {
             return
         }
         let link = Link(
-            id: links.nextID(for: handle), peer: peer, role: role,
+            id: rooms.links.nextID(for: handle), peer: peer, role: role,
             state: .settingUp(deadline: effects.now.advanced(by: Link.setupTimeout)), parameters: new.parameters,
             localFeatures: information.features,
             localAddress: new.privateAddresses.local ?? information.ownAddress
@@ -112,28 +112,28 @@ extension Host {
         for pending in waiting { link.follow(pending.request.parameterPolicy, of: pending.client) }
         link.gatt.holdingClients = holdingClients
         link.bearers.settings = configuration.usedEnhancedBearers
-        if BuiltIn.enhancedBearers { for request in waiting { link.wantBearers(request.request.enhancedBearers) } }
-        links.insert(link)
+        if Features.enhancedBearers { for request in waiting { link.wantBearers(request.request.enhancedBearers) } }
+        rooms.links.insert(link)
         if let endedSet { setEnded(endedSet, by: link) }
-        if pairings.isExclusive {
-            if BuiltIn.pace, !link.isOfSeveralUsers(effects.commands.users) {
+        if rooms.pairings.isExclusive {
+            if Features.pace, !link.isOfSeveralUsers(effects.commands.users) {
                 link.begin(
                     waiting.lazy.compactMap { $0.request.pace }.first ?? configuration.timing.pace, at: effects.now)
             }
-            if BuiltIn.server {
-                server.connected(link.id, at: effects.now)
-                link.tellServerOfSecurity(&server, &pairings)
+            if Features.server {
+                rooms.server.connected(link.id, at: effects.now)
+                link.reportSecurityToServer(&rooms)
             }
-            link.closeGate(&pairings)
-            link.secureAtConnection(&pairings, into: &effects)
+            link.closeGate(&rooms.pairings)
+            link.secureAtConnection(&rooms.pairings, into: &effects)
         }
-        if !waiting.isEmpty { pairings.bonds.setSigningNumbersAside(for: link.security.identity, into: &effects) }
-        link.setUp(information, isExclusive: pairings.isExclusive, into: &effects)
-        for packet in parked.take(for: handle, at: effects.now) {
+        if !waiting.isEmpty { rooms.pairings.bonds.setSigningNumbersAside(for: link.security.identity, into: &effects) }
+        link.setUp(information, isExclusive: rooms.pairings.isExclusive, into: &effects)
+        for packet in parked.remove(for: handle, at: effects.now) {
             do throws(DecodingError) {
                 try receiveACL(packet.span.bytes)
             } catch {
-                effects.noteMalformedPacket(error)
+                effects.recordMalformedPacket(error)
             }
         }
     }
@@ -141,23 +141,23 @@ extension Host {
     private var gattSettings: GATTClientSettings {
         var settings = GATTClientSettings()
         settings.receiveMTU = configuration.timing.attMTU
-        settings.asksForSecurity = configuration.usesToolbox
+        settings.asksForSecurity = configuration.usesCryptoProvider
         return settings
     }
 
     // MARK: Disconnecting
 
     mutating func disconnectionCompleted(_ event: DisconnectionComplete) {
-        guard BuiltIn.links else { return }
+        guard Features.links else { return }
         guard event.status.isSuccess else { return }
         dropCommands(on: event.connectionHandle)
-        if pairings.bonds.resolver.forget(event.connectionHandle) {
-            if BuiltIn.sets, let set = radio.sets.takeEarlyEnd(by: event.connectionHandle) {
+        if rooms.pairings.bonds.resolver.forget(event.connectionHandle) {
+            if Features.sets, let set = radio.sets.removeEarlyEnd(by: event.connectionHandle) {
                 radio.setEnded(set, byConnection: true, link: nil, into: &effects)
             }
             return parked.linkClosed(event.connectionHandle, at: effects.now)
         }
-        guard let link = links[event.connectionHandle] else { return }
+        guard let link = rooms.links[event.connectionHandle] else { return }
         linkEnded(link, reason: .controller(event.reason))
     }
 
@@ -172,25 +172,25 @@ extension Host {
 
     /// The link has ended: everything on it ends, once.
     mutating func linkEnded(_ link: Link, reason: DisconnectionReason) {
-        guard BuiltIn.links else { return }
+        guard Features.links else { return }
         let proof = link.failure(ofProofEndedBy: reason)
         link.endTraffic(proof.map { .security($0) } ?? reason.gattFailure, into: &effects)
-        link.securityLost(reason, &pairings, into: &effects)
-        links.remove(link)
+        link.securityLost(reason, &rooms.pairings, into: &effects)
+        rooms.links.remove(link)
         effects.counters.malformedATTPDUs &+= link.gatt.counters.malformedPDUs
         effects.counters.unexpectedATTResponses &+= link.gatt.counters.unexpectedResponses
         effects.counters.droppedEarlyNotifications &+= link.gatt.counters.earlyNotificationsDropped
         effects.data.reclaim(link)
         parked.linkClosed(link.id.handle, at: effects.now)
         link.endOperations(reason, proof: proof, into: &effects)
-        if BuiltIn.server {
+        if Features.server {
             let identity = link.security.identity
-            let isBonded = link.security.isBondProven && pairings.bonds.hasBond(with: identity)
-            let record = server.disconnected(link.id, isBonded: isBonded, at: effects.now)
-            if let record { pairings.bonds.keep(record, of: identity, into: &effects) }
+            let isBonded = link.security.isBondProven && rooms.pairings.bonds.hasBond(with: identity)
+            let record = rooms.server.disconnected(link.id, isBonded: isBonded, at: effects.now)
+            if let record { rooms.pairings.bonds.store(record, of: identity, into: &effects) }
         }
         // Clients get the server's events for the link before the end of the link.
-        takeServerActions()
+        performServerActions()
         if link.role == .peripheral {
             effects.events.append(.centralDisconnected(link.id, reason: reason))
             radio.centralLeft(into: &effects)
@@ -211,10 +211,10 @@ extension Host {
     // MARK: Time
 
     mutating func advanceLinks() {
-        guard BuiltIn.links else { return }
-        guard let due = links.nextDeadline, due <= effects.now else { return }
-        for link in links.all {
-            if link.advance(&pairings, &links, &server, into: &effects) {
+        guard Features.links else { return }
+        guard let due = rooms.links.nextDeadline, due <= effects.now else { return }
+        for link in rooms.links.all {
+            if link.advance(&rooms, into: &effects) {
                 linkEnded(link, reason: .controllerLost)
             }
         }

@@ -4,17 +4,17 @@ import BLEPackets
 extension Host {
     /// A client asks for something that concerns a train and a link.
     mutating func performOnLink(_ command: RadioCommand, operation: OperationID, client: ClientID) {
-        guard BuiltIn.links, BuiltIn.trains else { return effects.complete(operation, .failure(.limitReached)) }
+        guard Features.links, Features.trains else { return effects.complete(operation, .failure(.limitReached)) }
         switch command {
-        case .receiveTrains(let link, let options):
+        case .receivePeriodicSyncs(let link, let options):
             guard isExclusive(operation), openLink(link, operation) != nil else { return }
-            radio.receiveTrains(on: link, options, operation: operation, client: client, into: &effects)
-        case .transferTrain(let source, let link, let serviceData):
+            radio.receivePeriodicSyncs(on: link, options, operation: operation, client: client, into: &effects)
+        case .transferPeriodicSync(let source, let link, let serviceData):
             guard isExclusive(operation), openLink(link, operation) != nil else { return }
-            radio.transferTrain(
+            radio.transferPeriodicSync(
                 of: source, to: link, serviceData: serviceData, operation: operation, client: client, into: &effects)
         case .scan, .changeScan, .advertise, .changeAdvertising, .connect, .advertiseSet, .changeAdvertisingSet,
-            .followTrain, .classifyChannels, .sendSubevents, .respondInTrain:
+            .followPeriodicAdvertising, .classifyChannels, .sendSubevents, .respondInPeriodicAdvertising:
             // These concern no link.
             radio.perform(command, operation: operation, client: client, isPresent: false, into: &effects)
         }
@@ -23,23 +23,23 @@ extension Host {
     /// The controller ended an advertising set (Core 5.4, Vol 4, Part E, 7.7.65.18).
     @inline(never)
     mutating func received(_ event: LEAdvertisingSetTerminated) {
-        guard BuiltIn.server else { return }
+        guard Features.server else { return }
         // Success means that a connection ended it; Connection Complete reports that, too.
         let byConnection = event.status.isSuccess
-        let link = byConnection ? links[event.connectionHandle] : nil
-        let isOpen = byConnection && radio.sets.takeOpenEnd(by: event.connectionHandle)
+        let link = byConnection ? rooms.links[event.connectionHandle] : nil
+        let isOpen = byConnection && radio.sets.removeOpenEnd(by: event.connectionHandle)
         guard event.advertisingHandle != RadioCommandSet.advertisingHandle else {
             guard !byConnection || isOpen || radio.knowsEndedSet && link == nil else { return }
             return radio.advertisingEnded(byConnection: byConnection, into: &effects)
         }
-        guard BuiltIn.sets else { return }
+        guard Features.sets else { return }
         guard byConnection else {
             radio.setEnded(event.advertisingHandle, byConnection: false, link: nil, into: &effects)
             return
         }
         guard let link else {
             // Its peer's address may still have to be resolved.
-            return radio.sets.noteEarlyEnd(of: event.advertisingHandle, by: event.connectionHandle)
+            return radio.sets.recordEarlyEnd(of: event.advertisingHandle, by: event.connectionHandle)
         }
         setEnded(event.advertisingHandle, by: link)
     }

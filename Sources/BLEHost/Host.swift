@@ -2,14 +2,14 @@ import BLEPackets
 
 /// The protocol engine of one controller: a value that turns inputs into packets and events.
 ///
-/// Everything from outside comes in as an input, in order: packets, commands, time, answers of the toolbox, and the
-/// opening and loss of the transport. Nothing here reads a clock, waits or draws random numbers, so the same inputs
+/// Everything from outside comes in as an input, in order: packets, commands, time, answers of the crypto provider, and
+/// the opening and loss of the transport. Nothing here reads a clock, waits or draws random numbers, so the same inputs
 /// give the same packets in every process.
 ///
 /// After each input the owner drains the packets and the events, and arms one timer for `nextDeadline`:
 ///
 ///     host.receive(packet, at: now)
-///     while let question = host.nextToolboxQuestion() { … host.answer(question.id, with: result, at: now) }
+///     while let question = host.nextCryptoRequest() { … host.answer(question.id, with: result, at: now) }
 ///     host.drainPackets { transport.send($0) }
 ///     while let event = host.nextEvent() { … }
 ///     timer.set(host.nextDeadline)
@@ -29,46 +29,24 @@ public struct Host: ~Copyable {
     /// The effects of the input that is being handled.
     var effects = Effects()
 
-    var pairings: Pairings
-    var server: GATTServer
     /// Clients whose indications stay unconfirmed for now.
     var holdingClients: [ClientID] = []
-    var channelListeners = ChannelListeners()
-    var links: LinkTable
+    /// What the links work with.
+    var rooms: Rooms
     var parked: ParkedPackets
 
     var stopOperations: [OperationID] = []
 
     /// Creates an engine without a transport; it starts with `transportOpened(at:)`.
     ///
-    /// Compiled into who makes it: then the parts are made where they stay, and the whole is not on the stack.
+    /// Always inlined into the caller: then the parts are built in place, and the whole is not on the stack.
     @inline(__always)
     public init(configuration: HostConfiguration = HostConfiguration()) {
         shared = SharedConfiguration(configuration)
-        server = Self.server(configuration)
-        pairings = Pairings(configuration: configuration)
         session = ControllerSession(configuration: shared)
         radio = Radio(configuration: shared)
-        links = LinkTable(limit: configuration.limits.links)
+        rooms = Rooms(configuration: configuration)
         parked = ParkedPackets(limit: configuration.limits.parkedPackets)
-    }
-
-    /// A server with the services that every device has. Apart from `init`, so that its memory is not needed twice
-    /// there.
-    @inline(never)
-    private static func server(_ configuration: HostConfiguration) -> GATTServer {
-        var settings = GATTServerSettings()
-        settings.sharesNotifications = configuration.usedEnhancedBearers != nil
-        var server = GATTServer(settings: settings)
-        guard BuiltIn.server else { return server }
-        // An empty table always has room for these.
-        do throws(GATTPublishError) {
-            try server.publishGenericServices(
-                deviceName: configuration.deviceName, hasDatabaseHash: configuration.usesToolbox,
-                hasEnhancedBearers: configuration.usedEnhancedBearers != nil,
-                tellsAddressResolution: configuration.tellsAddressResolution, at: .zero)
-        } catch {}
-        return server
     }
 
     /// Whether an advertising packet that several clients want is one event, with all of them in `Discovery.others`,
@@ -92,7 +70,7 @@ public struct Host: ~Copyable {
     public mutating func transportClosed(at now: Instant) {
         effects.now = now
         let isReopening = phase == .awaitingTransport
-        defer { noteDeadline() }
+        defer { updateDeadline() }
         loseController()
         if isReopening { return }
         session.phase = .closed
@@ -110,7 +88,7 @@ public struct Host: ~Copyable {
             switch H4PacketType(rawValue: type) {
             case .event: try receiveEvent(&reader)
             case .acl:
-                guard BuiltIn.links, !isDeaf else {
+                guard Features.links, !ignoresControllerEvents else {
                     effects.counters.strayPackets &+= 1
                     break
                 }
@@ -119,16 +97,16 @@ public struct Host: ~Copyable {
             case nil: throw .invalidValue(UInt64(type), field: .packetType)
             }
         } catch {
-            effects.noteMalformedPacket(error)
+            effects.recordMalformedPacket(error)
         }
         settle()
     }
 
-    /// One packet of ACL data. A packet that came before its Connection Complete is kept for a moment.
+    /// One packet of ACL data. A packet that came before its Connection Complete is stored for a moment.
     mutating func receiveACL(_ packet: RawSpan) throws(DecodingError) {
-        guard pairings.isExclusive else { return }
+        guard rooms.pairings.isExclusive else { return }
         let data = try ACLDataPacket(decoding: packet)
-        guard let link = links[data.connectionHandle] else {
+        guard let link = rooms.links[data.connectionHandle] else {
             if parked.park(packet, for: data.connectionHandle, at: effects.now) {
                 effects.counters.parkedPackets &+= 1
             } else {
@@ -136,8 +114,7 @@ public struct Host: ~Copyable {
             }
             return
         }
-        try link.receive(
-            data.data, isStart: data.boundary.isFirst, &pairings, &links, &server, &channelListeners, into: &effects)
+        try link.receive(data.data, isStart: data.boundary.isFirst, &rooms, into: &effects)
     }
 
     /// Starts a client's command. `HostEvent.completed` reports its end with the identifier that this returns.
@@ -154,9 +131,9 @@ public struct Host: ~Copyable {
     /// Names the user for whom a client works, before its commands; `nil`: it has gone.
     public mutating func setUser(_ user: ClientUser?, of client: ClientID, at now: Instant) {
         effects.now = now
-        guard BuiltIn.users else { return }
+        guard Features.users else { return }
         effects.commands.users.set(user, of: client)
-        pairings.users = effects.commands.users
+        rooms.pairings.users = effects.commands.users
         radio.advertiser.users = effects.commands.users
         settle()
     }
@@ -165,11 +142,12 @@ public struct Host: ~Copyable {
     public mutating func advance(to now: Instant) {
         effects.now = now
         advanceController()
-        advanceToolbox()
-        radio.advance(isReady: isReady, identityResolvingKey: pairings.settings.identityResolvingKey, into: &effects)
+        advanceCryptoRequests()
+        radio.advance(
+            isReady: isReady, identityResolvingKey: rooms.pairings.settings.identityResolvingKey, into: &effects)
         advanceLinks()
-        if BuiltIn.server, let deadline = server.nextDeadline, deadline <= now {
-            server.advance(to: now)
+        if Features.server, let deadline = rooms.server.nextDeadline, deadline <= now {
+            rooms.server.advance(to: now)
         }
         if case .stopping(let deadline) = phase, deadline <= now { finishStopping() }
         settle()
@@ -180,17 +158,17 @@ public struct Host: ~Copyable {
     /// Stored at the end of each input, so that reading it does not copy the engine.
     public private(set) var nextDeadline: Instant?
 
-    private mutating func noteDeadline(isRadioNew: Bool = true) {
-        links.noteDeadlines()
-        if BuiltIn.pairing { effects.desk.startTime(at: effects.now) }
+    private mutating func updateDeadline(isRadioNew: Bool = true) {
+        rooms.links.updateDeadlines()
+        if Features.pairing { effects.cryptoRequests.startTime(at: effects.now) }
         if isRadioNew { radioDeadline = radio.nextDeadline(isReady: isReady) }
         var earliest = EarliestInstant(radioDeadline)
-        earliest.note(radio.scanDeadline)
-        earliest.note(effects.commands.nextDeadline)
-        if BuiltIn.server { earliest.note(server.nextDeadline) }
-        if BuiltIn.links { earliest.note(links.nextDeadline) }
-        if BuiltIn.pairing { earliest.note(effects.desk.nextDeadline) }
-        if case .stopping(let limit) = phase { earliest.note(limit) }
+        earliest.include(radio.scanDeadline)
+        earliest.include(effects.commands.nextDeadline)
+        if Features.server { earliest.include(rooms.server.nextDeadline) }
+        if Features.links { earliest.include(rooms.links.nextDeadline) }
+        if Features.pairing { earliest.include(effects.cryptoRequests.nextDeadline) }
+        if case .stopping(let limit) = phase { earliest.include(limit) }
         nextDeadline = earliest.moment
     }
 
@@ -211,10 +189,10 @@ public struct Host: ~Copyable {
     /// Counters since the creation of the engine.
     public var counters: HostCounters { effects.counters }
 
-    /// Mutating, as `isQuiet`: what only reads is compiled for a whole copy of the engine on the stack in other
+    /// Mutating, like `isQuiet`: what only reads is compiled for a whole copy of the engine on the stack in other
     /// modules.
-    var isDeaf: Bool {
-        mutating get { session.isDeaf(effects.commands) }
+    var ignoresControllerEvents: Bool {
+        mutating get { session.ignoresControllerEvents(effects.commands) }
     }
 
     // MARK: Settling
@@ -222,24 +200,25 @@ public struct Host: ~Copyable {
     /// Finishes the handling of an input: does what the rooms left to each other, brings the controller closer to what
     /// the clients want, and sends what may be sent.
     mutating func settle() {
-        fulfilWishes()
+        performDeferredWork()
         let isRadioNew =
             radio.isUnsettled || radioFacts != settledFacts || radio.validUntil.map { $0 <= effects.now } ?? false
         if isRadioNew { settleRadio() }
-        if BuiltIn.links { sendData() }
+        if Features.links { sendData() }
         effects.commands.flush(into: &effects.packets, at: effects.now)
         if case .stopping = phase, isQuiet { finishStopping() }
-        noteDeadline(isRadioNew: isRadioNew || radio.isUnsettled)
+        updateDeadline(isRadioNew: isRadioNew || radio.isUnsettled)
         effects.counters.droppedValues = effects.events.droppedValues
-        effects.counters.missedUpdates = server.counters.missedUpdates
+        effects.counters.missedUpdates = rooms.server.counters.missedUpdates
     }
 
     /// What the plans of the radio depend on outside of it.
     private var radioFacts: Radio.Facts {
         mutating get {
             Radio.Facts(
-                bonds: pairings.bonds.table.resolvingRevision, links: links.revision, scans: radio.scanner.revision,
-                identityResolvingKey: pairings.settings.identityResolvingKey)
+                bonds: rooms.pairings.bonds.table.resolvingRevision, links: rooms.links.revision,
+                scans: radio.scanner.revision,
+                identityResolvingKey: rooms.pairings.settings.identityResolvingKey)
         }
     }
 
@@ -249,10 +228,10 @@ public struct Host: ~Copyable {
     private mutating func settleRadio() {
         if isReady {
             radio.proceedWithAddress(into: &effects)
-            if BuiltIn.pairing, radio.resolvingList.capacity > 0 {
+            if Features.pairing, radio.resolvingList.capacity > 0 {
                 radio.proceedWithResolvingList(
-                    pairings.bonds.table.resolving, revision: pairings.bonds.table.resolvingRevision,
-                    localKey: pairings.settings.identityResolvingKey, into: &effects)
+                    rooms.pairings.bonds.table.resolving, revision: rooms.pairings.bonds.table.resolvingRevision,
+                    localKey: rooms.pairings.settings.identityResolvingKey, into: &effects)
             }
         }
         resolvePendingConnections()
@@ -260,73 +239,74 @@ public struct Host: ~Copyable {
         if isReady || isStopping { convergeRadio() }
     }
 
-    /// Sends what may be sent, and tells the senders.
+    /// Sends what may be sent, and reports it to the senders.
     private mutating func sendData() {
-        effects.data.pump(&links, into: &effects.packets, at: effects.now)
+        effects.data.pump(&rooms.links, into: &effects.packets, at: effects.now)
         while let link = effects.data.popLinkWithPassedFrames() {
-            links.note(link)
-            link.tellPassed(&server, into: &effects)
-            fulfilWishes()
-            effects.data.pump(&links, into: &effects.packets, at: effects.now)
+            rooms.links.markChanged(link)
+            link.reportPassedFrames(&rooms.server, into: &effects)
+            performDeferredWork()
+            effects.data.pump(&rooms.links, into: &effects.packets, at: effects.now)
         }
     }
 
     /// Does what the server and the links left to other rooms, one item after the other, until nothing is left.
-    private mutating func fulfilWishes() {
-        guard BuiltIn.links else { return }
-        takeServerActions()
-        while let (link, wish) = effects.wishes.popFirst() {
+    private mutating func performDeferredWork() {
+        guard Features.links else { return }
+        performServerActions()
+        while let (link, work) = effects.deferred.popFirst() {
             // The link may have ended meanwhile.
             guard link.place != nil else { continue }
-            links.note(link)
-            fulfil(wish, of: link)
-            takeServerActions()
+            rooms.links.markChanged(link)
+            perform(work, on: link)
+            performServerActions()
         }
     }
 
-    private mutating func fulfil(_ wish: LinkWish, of link: Link) {
-        switch wish {
+    private mutating func perform(_ work: DeferredLinkWork, on link: Link) {
+        switch work {
         case .secure(let error, let client):
-            link.secureOnDemand(error, for: client, &pairings, &links, into: &effects)
-        case .end(let reason): link.close(reason: reason, &pairings.attempts, into: &effects)
+            link.secureOnDemand(error, for: client, &rooms, into: &effects)
+        case .end(let reason): link.close(reason: reason, &rooms.pairings.attempts, into: &effects)
         case .continuePairing:
-            link.carryOutPairing(&pairings, &links, &server, into: &effects)
+            link.carryOutPairing(&rooms, into: &effects)
         case .adoptWaiting(let address): adoptWaiting(for: address, by: link.peer.withoutIdentityMark)
-        case .releaseHeld: link.releaseHeld(into: &effects)
-        case .receiveHeld: link.receiveHeld(&pairings, &server, channelListeners, into: &effects)
-        case .continueBearers: link.continueBearers(&pairings, &server, into: &effects)
+        case .releasePostponed: link.releasePostponed(into: &effects)
+        case .receivePostponed: link.receivePostponed(&rooms, into: &effects)
+        case .continueBearers: link.continueBearers(&rooms, into: &effects)
         case .followSecurityRequest:
-            link.followSecurityRequest(&pairings, &links, into: &effects)
-        case .keepClientRecord: link.keepClientRecord(&pairings, &server, into: &effects)
+            link.followSecurityRequest(&rooms, into: &effects)
+        case .storeClientRecord: link.storeClientRecord(&rooms, into: &effects)
         }
     }
 
     /// Carries out the actions of the attribute server.
-    mutating func takeServerActions() {
-        guard BuiltIn.server, server.hasActions else { return }
+    mutating func performServerActions() {
+        guard Features.server, rooms.server.hasActions else { return }
         carryOutServerActions()
     }
 
     // Apart: most inputs lead to none.
     private mutating func carryOutServerActions() {
-        while let action = server.nextAction() {
+        while let action = rooms.server.nextAction() {
             switch action {
             case .send(let pdu, let link, let tag):
-                guard let link = links[link], !link.isClosing else { continue }
+                guard let link = rooms.links[link], !link.isClosing else { continue }
                 link.send(pdu, on: .attributeProtocol, tag: .server(tag), into: &effects)
             case .sendEnhanced(let pdu, let link, let number, let tag):
-                links[link]?.send(pdu, onBearer: number, tag: .server(tag), into: &effects)
+                rooms.links[link]?.send(pdu, onBearer: number, tag: .server(tag), into: &effects)
             case .closeBearer(let link, let number, _):
-                links[link]?.noteBearers(.givenUp(number: number), into: &effects)
+                rooms.links[link]?.bearersChanged(.givenUp(number: number), into: &effects)
             case .event(let event):
                 effects.events.append(.server(event))
             case .disconnect(let link, _):
-                links[link]?.close(reason: .remoteUserTerminatedConnection, &pairings.attempts, into: &effects)
+                rooms.links[link]?.close(
+                    reason: .remoteUserTerminatedConnection, &rooms.pairings.attempts, into: &effects)
             case .broadcast(let structures):
                 radio.advertiser.broadcasts = structures
             case .computeHash(let message, let revision):
                 // The hash's key is all zeros (Core 5.4, Vol 3, Part G, 7.3.1).
-                effects.desk.ask(
+                effects.cryptoRequests.ask(
                     .authenticationCode(key: [UInt8](repeating: 0, count: 16), message: message),
                     for: .databaseHash(revision: revision))
             }
@@ -335,13 +315,13 @@ public struct Host: ~Copyable {
 
     mutating func convergeRadio() {
         settledFacts = radioFacts
-        let present = BuiltIn.server ? radio.advertiser.targets.filter { isConnected(to: $0) } : []
-        radio.converge(resolving: pairings.bonds.table.resolving, present: present, into: &effects)
+        let present = Features.server ? radio.advertiser.targets.filter { isConnected(to: $0) } : []
+        radio.converge(resolving: rooms.pairings.bonds.table.resolving, present: present, into: &effects)
     }
 
     func isConnected(to peer: DeviceAddress) -> Bool {
         let peer = peer.withoutIdentityMark
-        return links.contains { $0.security.identity == peer || $0.peer.withoutIdentityMark == peer }
+        return rooms.links.contains { $0.security.identity == peer || $0.peer.withoutIdentityMark == peer }
     }
 
     // MARK: Rooms
@@ -365,16 +345,16 @@ public struct Host: ~Copyable {
         radio.endRequests(with: .cancelled, into: &effects)
         convergeRadio()
         session.phase = .stopping(deadline: effects.now.advanced(by: Self.stopTimeout))
-        guard BuiltIn.links else { return }
-        for link in links.all {
-            link.close(reason: .remoteUserTerminatedConnection, isAsked: true, &pairings.attempts, into: &effects)
+        guard Features.links else { return }
+        for link in rooms.links.all {
+            link.close(reason: .remoteUserTerminatedConnection, isAsked: true, &rooms.pairings.attempts, into: &effects)
         }
     }
 
     private var isStopping: Bool { if case .stopping = phase { true } else { false } }
 
     private var isQuiet: Bool {
-        mutating get { radio.isIdle && links.isEmpty && effects.commands.isIdle }
+        mutating get { radio.isIdle && rooms.links.isEmpty && effects.commands.isIdle }
     }
 
     mutating func finishStopping() {

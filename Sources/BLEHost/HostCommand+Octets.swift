@@ -12,7 +12,8 @@ extension HostCommand {
         case .channel(.reconfigure(let channels, _, _)): channels.count * MemoryLayout<ChannelID>.stride
         case .server(.publish(let service)): service.octets
         case .sendHCICommand(_, let parameters): parameters.count
-        // The others take no more than their place in a queue, or end at once, and what waits then has limits of its own.
+        // The others take no more than their place in a queue, or end at once, and what waits then has limits of its
+        // own.
         default: 0
         }
     }
@@ -36,10 +37,11 @@ extension RadioCommand {
             }
         case .advertiseSet(let request), .changeAdvertisingSet(_, let request):
             return request.data.count + request.scanResponse.count + (request.train?.data.count ?? 0)
-        case .followTrain(let request): return request.advertisers.count * MemoryLayout<TrainRequest.Advertiser>.stride
+        case .followPeriodicAdvertising(let request):
+            return request.advertisers.count * MemoryLayout<PeriodicSyncRequest.Advertiser>.stride
         case .sendSubevents(let subevents, _): return subevents.reduce(0) { $0 + $1.data.count + arrayOctets }
-        case .respondInTrain(let response, _): return response.data.count
-        case .connect, .receiveTrains, .transferTrain, .classifyChannels: return 0
+        case .respondInPeriodicAdvertising(let response, _): return response.data.count
+        case .connect, .receivePeriodicSyncs, .transferPeriodicSync, .classifyChannels: return 0
         }
     }
 }

@@ -11,14 +11,16 @@ extension HostCommand {
         case .radio(.scan): .scan
         case .radio(.advertise): .advertisement
         case .radio(.advertiseSet): .set
-        case .radio(.followTrain), .radio(.receiveTrains): .train
+        case .radio(.followPeriodicAdvertising), .radio(.receivePeriodicSyncs): .train
         case .server(.publish): .service
         case .channel(.listen), .channel(.open), .channel(.openEnhanced): .channel
         case .radio(.changeScan), .radio(.changeAdvertising), .radio(.connect), .radio(.changeAdvertisingSet),
-            .radio(.transferTrain), .radio(.sendSubevents), .radio(.respondInTrain), .radio(.classifyChannels),
+            .radio(.transferPeriodicSync), .radio(.sendSubevents), .radio(.respondInPeriodicAdvertising),
+            .radio(.classifyChannels),
             .server(.removeService), .server(.disableServices), .server(.setDeviceName), .server(.respond),
             .server(.updateValue), .channel(.stopListening), .channel(.reconfigure), .channel(.send),
-            .channel(.consume), .channel(.close), .link, .security, .cancel, .holdIndications, .sendHCICommand, .stop:
+            .channel(.consume), .channel(.close), .link, .security, .cancel, .withholdConfirmations, .sendHCICommand,
+            .stop:
             nil
         }
     }

@@ -17,7 +17,7 @@ public enum HostCommand: Equatable, Sendable {
     case cancel(OperationID)
     /// `true`: from now on, indications for this client stay unconfirmed, so that their senders wait while it cannot
     /// take more. `false`: they are confirmed again. A peer gives up the link after 30 s without a confirmation.
-    case holdIndications(Bool)
+    case withholdConfirmations(Bool)
     /// Any HCI command with at most 255 octets of parameters; the engine does not interpret it.
     case sendHCICommand(opcode: HCIOpcode, parameters: [UInt8])
     /// Stops scanning, advertising and connecting, ends all links, then reports `HostEvent.stopped`.

@@ -22,7 +22,8 @@ public struct HostConfiguration: Hashable, Sendable {
         case random(DeviceAddress)
         /// Resolvable private addresses that change after `privateAddressLifetime`; only bonded peers can resolve them.
         /// Those peers get as identity address the public address if the controller has one, else `fallback`. Without a
-        /// toolbox or without `SecuritySettings.identityResolvingKey` the engine uses the identity address itself.
+        /// crypto provider or without `SecuritySettings.identityResolvingKey` the engine uses the identity address
+        /// itself.
         case resolvable(fallback: DeviceAddress)
     }
 
@@ -34,7 +35,7 @@ public struct HostConfiguration: Hashable, Sendable {
     /// does what the controller cannot do, and everything if this is `false`.
     public var usesControllerResolution = false
 
-    /// Whether the controller belongs to this engine alone.
+    /// Whether the controller belongs only to this engine.
     public var ownership: Ownership
     /// The address of this device on the air.
     public var ownAddress: OwnAddress
@@ -46,12 +47,12 @@ public struct HostConfiguration: Hashable, Sendable {
     public var deviceName: String
     /// How names and services are laid out in advertising.
     public var advertising: AdvertisingPackerSettings
-    /// Whether the owner answers `Host.nextToolboxQuestion()`. Otherwise there is no pairing, no private address and no
+    /// Whether the owner answers `Host.nextCryptoRequest()`. Otherwise there is no pairing, no private address and no
     /// database hash.
-    public var hasToolbox: Bool
-    var usesToolbox: Bool { BuiltIn.pairing && hasToolbox }
-    /// What links and the server are told of enhanced bearers.
-    var usedEnhancedBearers: EnhancedBearerSettings? { BuiltIn.enhancedBearers ? enhancedBearers : nil }
+    public var hasCryptoProvider: Bool
+    var usesCryptoProvider: Bool { Features.pairing && hasCryptoProvider }
+    /// The settings of links and the server for enhanced bearers.
+    var usedEnhancedBearers: EnhancedBearerSettings? { Features.enhancedBearers ? enhancedBearers : nil }
     /// How links are made secure.
     public var security: SecuritySettings
     /// How several pending connections are handed to the controller.
@@ -68,10 +69,10 @@ public struct HostConfiguration: Hashable, Sendable {
     /// advertising to a private address of this device only then.
     ///
     /// Off by default, because the attribute table has one more characteristic with it.
-    public var tellsAddressResolution = false
+    public var reportsAddressResolution = false
 
     /// Whether one of several advertising sets of the controller is kept for the advertisement that all clients share,
-    /// also while nobody uses it: clients that do not know each other cannot keep each other from being found.
+    /// also while no client uses it: clients that do not know each other cannot keep each other from being found.
     public var keepsSharedAdvertisement = false
 
     /// How several pending connections share the one initiator.
@@ -86,7 +87,7 @@ public struct HostConfiguration: Hashable, Sendable {
         ownership: Ownership = .exclusive, ownAddress: OwnAddress = .public, timing: Timing = .gateway,
         limits: HostLimits = HostLimits(), deviceName: String = "Jelling",
         advertising: AdvertisingPackerSettings = .init(),
-        hasToolbox: Bool = false, security: SecuritySettings = .init(),
+        hasCryptoProvider: Bool = false, security: SecuritySettings = .init(),
         pendingConnections: PendingConnectionPolicy = .acceptList
     ) {
         self.ownership = ownership
@@ -95,7 +96,7 @@ public struct HostConfiguration: Hashable, Sendable {
         self.limits = limits
         self.deviceName = deviceName
         self.advertising = advertising
-        self.hasToolbox = hasToolbox
+        self.hasCryptoProvider = hasCryptoProvider
         self.security = security
         self.pendingConnections = pendingConnections
     }
@@ -107,7 +108,7 @@ public struct HostLimits: Hashable, Sendable {
     public var scannedDevices = 16384
     /// How long a device may be silent before the scanner forgets it.
     public var scannedDeviceAge: Microseconds = .seconds(300)
-    /// Packets kept for a connection handle whose Connection Complete has not come yet (pain 11).
+    /// Packets stored for a connection handle whose Connection Complete has not come yet (pain 11).
     public var parkedPackets = 16
     /// Longest L2CAP frame that is reassembled from fragments, in octets with its header.
     public var reassembledBytes = 2048

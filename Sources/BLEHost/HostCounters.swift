@@ -21,7 +21,7 @@ public struct HostCounters: Hashable, Sendable {
     public var advertisingReports: UInt64 = 0
     /// Devices forgotten because the scanner's memory was full.
     public var forgottenDevices: UInt64 = 0
-    /// ACL packets that came before the Connection Complete of their link and were kept (pain 11).
+    /// ACL packets that came before the Connection Complete of their link and were stored (pain 11).
     public var parkedPackets: UInt64 = 0
     /// ACL packets for handles that belong to no link, frames for channels that do not exist, and responses of the
     /// signalling channel that answer no request.
@@ -34,7 +34,7 @@ public struct HostCounters: Hashable, Sendable {
     public var floodedLinks: UInt64 = 0
     /// Links closed because the peer acknowledged nothing for 45 s although packets were waiting for it.
     public var stalledLinks: UInt64 = 0
-    /// Unencrypted PDUs of peers that had not yet proved that they hold the key of their bond; all were dropped.
+    /// Unencrypted PDUs of peers that had not yet proved that they have the key of their bond; all were dropped.
     public var refusedCleartext: UInt64 = 0
 
     /// Enhanced attribute bearers that were opened, by this side or by peers.
@@ -42,11 +42,11 @@ public struct HostCounters: Hashable, Sendable {
     /// Enhanced attribute bearers that were closed because the peer broke the rules or did not answer in time.
     public var failedBearers: UInt64 = 0
 
-    /// Requests to the toolbox that were not answered within 20 s.
-    public var toolboxTimeouts: UInt64 = 0
-    /// Discoveries that the owner did not take in time.
+    /// Requests to the crypto provider that were not answered within 20 s.
+    public var cryptoTimeouts: UInt64 = 0
+    /// Discoveries that the owner did not fetch in time.
     public var droppedDiscoveries: UInt64 = 0
-    /// Values of notifications and write commands, and malformed packets, that the owner did not take in time.
+    /// Values of notifications and write commands, and malformed packets, that the owner did not fetch in time.
     public var droppedValues: UInt64 = 0
     /// Updates of the local server that a client missed because it took earlier ones too slowly.
     public var missedUpdates: UInt64 = 0
@@ -54,7 +54,7 @@ public struct HostCounters: Hashable, Sendable {
     public var malformedATTPDUs: UInt64 = 0
     /// ATT responses that did not answer the request in progress, or came without one, of links that have ended.
     public var unexpectedATTResponses: UInt64 = 0
-    /// Values that came before a client subscribed and were too many to keep, of links that have ended (pain 12).
+    /// Values that came before a client subscribed and were too many to store, of links that have ended (pain 12).
     public var droppedEarlyNotifications: UInt64 = 0
 
     /// All zero.

@@ -4,7 +4,7 @@ import BLEPackets
 public enum HostEvent: Equatable, Sendable {
     /// The controller can be used; also reported after every recovery.
     indirect case ready(ControllerInformation)
-    /// The controller is being recovered; requests are kept, links are lost.
+    /// The controller is being recovered; requests remain, links are lost.
     case recovering(RecoveryStep)
     /// The controller could not be brought back; every operation has ended.
     case failed(HostFailure)
@@ -22,7 +22,7 @@ public enum HostEvent: Equatable, Sendable {
     /// What happens to an advertising set of a client.
     case advertisingSet(OperationID, ClientID, AdvertisingSetEvent)
     /// What comes from a periodic train that a client follows.
-    case train(OperationID, ClientID, TrainEvent)
+    case train(OperationID, ClientID, PeriodicSyncEvent)
     /// An operation has ended. Reported exactly once for each operation.
     case completed(OperationID, Result<HostResult, HostFailure>)
     /// A link is usable. Each client that becomes its holder gets this event before its connect operation completes.
@@ -264,7 +264,7 @@ public struct Discovery: Hashable, Sendable {
     /// All scans that it is for.
     package var seekers: [Seeker] { [Seeker(scan: scan, client: client)] + others }
 
-    /// The same for one of the scans alone.
+    /// The same for only one of the scans.
     package func addressed(to seeker: Seeker) -> Discovery {
         var discovery = self
         (discovery.scan, discovery.client, discovery.others) = (seeker.scan, seeker.client, [])

@@ -11,8 +11,8 @@ public enum HostInput: Equatable, Sendable {
     case packet([UInt8])
     /// A client's command.
     case command(HostCommand, ClientID)
-    /// The answer to the `ToolboxQuestion` with this number.
-    case toolbox(UInt64, ToolboxResult)
+    /// The answer to the `PendingCryptoRequest` with this number.
+    case toolbox(UInt64, CryptoResult)
     /// The user for whom a client works from now on; `nil`: it has gone.
     case user(ClientUser?, ClientID)
     /// Time has passed.

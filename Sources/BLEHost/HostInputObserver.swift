@@ -3,7 +3,7 @@
 public protocol HostInputObserver: AnyObject, Sendable {
     /// The engine was created with this configuration.
     func began(_ configuration: HostConfiguration)
-    /// The engine is about to take an input.
+    /// The engine is about to handle an input.
     func observe(_ input: HostInput, at time: Instant)
     /// - Parameter packet: type octet first; lent for the call.
     func observeSent(_ packet: RawSpan, at time: Instant)

@@ -74,9 +74,7 @@ extension HostOperation where Answer == [DiscoveredDescriptor] {
 
 extension HostOperation where Answer == [AttributeValue] {
     /// Reads all values with a type.
-    public static func readUsingUUID(
-        _ uuid: BluetoothUUID, in range: AttributeHandleRange, on link: LinkID
-    ) -> Self {
+    public static func readUsingUUID(_ uuid: BluetoothUUID, in range: AttributeHandleRange, on link: LinkID) -> Self {
         Self(.link(link, .gatt(.readUsingUUID(uuid, range))), .attributeValues)
     }
 }

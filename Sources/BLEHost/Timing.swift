@@ -21,7 +21,7 @@ public struct Timing: Hashable, Sendable {
     /// How the parameters of links that this side has made follow what runs on them; `nil`: they stay as they are.
     public var pace: LinkPace?
     /// Whether links may use a share of their connection events only, as far as both controllers can (Core 5.4, Vol 6,
-    /// Part B, 5.1.19). The controller is told at its start.
+    /// Part B, 5.1.19). The controller gets it at its start.
     public var allowsSubrating = false
     /// What a peripheral may request on links that this side has made; `nil`: the controller's own choice. Needs
     /// `allowsSubrating`.

@@ -3,7 +3,7 @@
 The forms of the numbers are those that `PacketTables.swift` takes apart."""
 import re
 
-from swift import MARK
+from swift import MARK, WIDTH
 from table import KINDS, Wrong, words
 
 # In the order of their numbers.
@@ -33,23 +33,29 @@ def literals(numbers, digits):
 
 
 class Texts:
-    """Lines of text, each once; a name is a place and a length in them."""
+    """Texts, each once, with one octet between two; a name is a place and a length in them."""
 
     def __init__(self):
-        self.places, self.lines, self.count = {}, [], 0
+        self.places, self.texts, self.count = {}, [], 0
 
-    def place(self, line):
-        if line not in self.places:
-            self.places[line] = self.count
-            self.lines.append(line)
-            self.count += len(line.encode()) + 1
+    def place(self, text):
+        if text not in self.places:
+            self.places[text] = self.count
+            self.texts.append(text)
+            self.count += len(text.encode()) + 1
             if self.count > 0xFFFF:
                 raise Wrong('the names of the decoder do not fit into 64 KiB any more')
-        return self.places[line]
+        return self.places[text]
 
     def swift(self, name, doc):
-        return [f'    /// {doc}', f'    static let {name}: StaticString = #"""', *(f'        {l}' for l in self.lines),
-                '        """#']
+        lines = []
+        for text in self.texts:  # A space or the end of a line is the octet between two.
+            if lines and len(lines[-1]) + 1 + len(text) <= WIDTH - 8:
+                lines[-1] += ' ' + text
+            else:
+                lines.append(text)
+        return ['extension PacketTexts {', f'    /// {doc}', f'    static let {name}: StaticString = #"""',
+                *(f'        {l}' for l in lines), '        """#', '}']
 
 
 class DecoderTables:
@@ -135,13 +141,7 @@ class DecoderTables:
                *(f'        case {", ".join(FIELD_KINDS[i:i + 8])}' for i in range(0, len(FIELD_KINDS), 8)), '    }', '}', '',
                'extension PacketTables {', '    /// Kind, octets, argument (two octets); place of the name (two octets), '
                'length of its text and of its key.', '    static let packedFields: [UInt64] = [']
-        for packet, row in self.layouts:
-            first, count = row[2], row[3] + row[4]
-            if count:
-                digits = {'command': 4}.get(packet.kind, 2)
-                out.append(f'        // {packet.number:0{digits}X} {packet.name}')
-            for start in range(first, first + count, 4):
-                out.append(literals(self.fields[start:min(start + 4, first + count)], 16))
+        out += [literals(self.fields[start:start + 4], 16) for start in range(0, len(self.fields), 4)]
         return [*out, '    ]', '}']
 
     def swift_layouts(self):
@@ -184,16 +184,13 @@ class DecoderTables:
                                      for n, t in rows[i:min(i + 8, end)]], 8))
         return [*out, '    ]', '}']
 
-    def swift_names(self):
-        return ['/// Every name that the decoder shows, as text that lies in the program.', 'enum PacketTexts {',
-                *self.packet_names.swift('packets', 'Packets, in the specification\'s words.'), '',
-                *self.field_names.swift('fields', 'Fields: as text shows them, their key in JSON, the key of their value\'s name.'),
-                '', *self.value_names.swift('values', 'Values and bits.'), '}']
-
-
 def files(tables):
     """The decoder's generated files: name and text."""
     decoder = DecoderTables(tables)
     out = {'PacketTables+Fields.swift': decoder.swift_fields(), 'PacketTables+Layouts.swift': decoder.swift_layouts(),
-           'PacketTables+Values.swift': decoder.swift_values(), 'PacketTexts.swift': decoder.swift_names()}
+           'PacketTables+Values.swift': decoder.swift_values(),
+           'PacketTexts+Packets.swift': decoder.packet_names.swift('packets', 'Packets, in the specification\'s words.'),
+           'PacketTexts+Fields.swift': decoder.field_names.swift(
+               'fields', 'Fields: as text shows them, their key in JSON, the key of their value\'s name.'),
+           'PacketTexts+Values.swift': decoder.value_names.swift('values', 'Values and bits.')}
     return {name: MARK.format('*.toml') + '\n'.join(lines) + '\n' for name, lines in out.items()}

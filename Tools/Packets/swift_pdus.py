@@ -1,10 +1,12 @@
-"""ATT's PDUs and the commands of the signalling channels: their types, their numbers, and the enumeration of all of them."""
+"""PDUs of ATT and SMP and the commands of the signalling channels: types, numbers, and the enumeration of all of them."""
 import re
 
 from swift import MARK, WIDTH, call, comment
 from swift_types import argument, body, declaration, initializer, reading, said, writing
 
-PARTS = {'att': 'Vol 3, Part F', 'signalling': 'Vol 3, Part A'}
+PARTS = {'att': 'Vol 3, Part F', 'signalling': 'Vol 3, Part A', 'smp': 'Vol 3, Part H'}
+# Types of fields that are borrowed from the packet.
+BORROWED = ('RawSpan', 'ATTHandleList', 'Unsigned')
 
 
 def head(packet, protocols, static):
@@ -24,29 +26,39 @@ def signalling_type(packet):
 
 def att_type(packet):
     fields = packet.fields
-    is_borrowed = any(f.type in ('RawSpan', 'ATTHandleList') for f in fields)
-    out = (head(packet, 'ATTProtocolDataUnit, ~Escapable', f'var opcode: ATTOpcode {{ .{packet.constant} }}') if is_borrowed
-           else head(packet, 'ATTProtocolDataUnit, Equatable, Sendable', f'let opcode = ATTOpcode.{packet.constant}'))
+    is_borrowed = any(f.type in BORROWED for f in fields)
+    shape = att_shape(packet)
+    out = (head(packet, f'{shape}, ~Escapable', f'var opcode: ATTOpcode {{ .{packet.constant} }}') if is_borrowed
+           else head(packet, f'{shape}, Equatable, Sendable', f'let opcode = ATTOpcode.{packet.constant}'))
     out += att_list(packet) if 'element' in packet.entry else att_body(packet, is_borrowed)
     return MARK.format(packet.file) + '\n'.join(out + ['}']) + '\n'
 
 
 def properties(fields, is_borrowed, pad):
     """Properties and initializer."""
-    kept = 'let' if any(f.type == 'RawSpan' for f in fields) else 'var'
+    kept = 'let' if any(f.swift == 'RawSpan' for f in fields) else 'var'
     out = [l.replace('public var', f'public {kept}') for f in fields for l in declaration(f, len(pad))]
-    lifetime = f' @_lifetime(copy {fields[-1].property})' if is_borrowed else ''
+    borrowed = next((f.property for f in fields if f.type in BORROWED), None)
+    lifetime = f' @_lifetime(copy {borrowed})' if is_borrowed else ''
     return [*out, *([''] if out else []), f'{pad}@inlinable{lifetime}', *initializer(fields, len(pad))]
+
+
+def att_shape(packet):
+    """The protocol of a PDU; some have the codec of all PDUs with the same fields."""
+    return {(): 'ATTPlainPDU', ('handle', 'value'): 'ATTHandleAndValue'}.get(
+        tuple(f.property for f in packet.fields) if 'element' not in packet.entry else None, 'ATTProtocolDataUnit')
 
 
 def att_body(packet, is_borrowed):
     fields = packet.fields
-    ends = fields and fields[-1].type in ('RawSpan', 'ATTHandleList', 'AttributeType')
+    if att_shape(packet) != 'ATTProtocolDataUnit':
+        return properties(fields, is_borrowed, '    ')[:-1]
+    ends = any(f.type in (*BORROWED, 'AttributeType') for f in fields)
     reads = [l for f in fields for l in reading(f, 8)] + ([] if ends else ['        try reader.expectEnd()'])
     return [*properties(fields, is_borrowed, '    '), *comment(f'- Throws: `DecodingError` {failures(packet)}', 4),
             '    @inlinable' + (' @_lifetime(copy pdu)' if is_borrowed else ''),
             '    public init(_ pdu: RawSpan) throws(DecodingError) {',
-            f'        {"var" if fields else "let"} reader = try parameters(of: pdu, Self.opcode)', *reads, '    }', '',
+            '        var reader = try parameters(of: pdu, Self.opcode)', *reads, '    }', '',
             '    public func encode(into packet: inout PacketWriter) {', '        packet.write(Self.opcode.rawValue)',
             *(l for f in fields for l in writing(f, 8)), '    }']
 
@@ -56,15 +68,13 @@ def failures(packet):
     fields, octets = packet.fields, 1
     for field in packet.fields:
         octets += sum(int(re.search(r'\d+', notation.partition('=')[0])[0]) for _, notation in field.shown() if notation != '*')
-    if not fields:
-        text = 'the opcode is another one or octets follow it.'
-    else:
-        text = 'the opcode is another one' + {
-            'RawSpan': f' or the PDU is shorter than {octets} octets.' if octets > 1 else '; the value may be empty.',
-            'ATTHandleList': ', and for fewer than two handles or an incomplete one.',
-            'AttributeType': f' or the PDU has neither {octets + 2} nor {octets + 16} octets.',
-            'Flags': f', the PDU has not exactly {octets} octets, or the flags are undefined.',
-        }.get(fields[-1].type, f' or the PDU has not exactly {octets} octets.')
+    text = 'the opcode is another one' + {
+        'RawSpan': f' or the PDU is shorter than {octets} octets.' if octets > 1 else '; the value may be empty.',
+        'ATTHandleList': ', and for fewer than two handles or an incomplete one.',
+        'AttributeType': f' or the PDU has neither {octets + 2} nor {octets + 16} octets.',
+        'Flags': f', the PDU has not exactly {octets} octets, or the flags are undefined.',
+        'UInt64': f' or the PDU is shorter than {octets} octets.',
+    }.get(fields[-1].type, f' or the PDU has not exactly {octets} octets.')
     check = any(f.type == 'AttributeHandleRange' for f in fields)
     return f'when {text}' + (' Check the range with `AttributeHandleRange.isValid`.' if check else '')
 
@@ -217,12 +227,70 @@ def signalling_command(packets):
 }"""]) + '\n'
 
 
+def smp_packet(packets):
+    """All PDUs of SMP: the cases carry the parameters."""
+    def payload(p):
+        labels = len(p.fields) > 1
+        return ', '.join(f'{f.property}: {f.swift}' if labels else f.swift for f in p.fields)
+
+    def decoding(p):
+        if len(p.fields) == 1:
+            return each([p], f'        case .{p.constant}: self = .{p.constant}({reading(p.fields[0], 0)[0].partition(" = ")[2]})')
+        return [f'        case .{p.constant}:',
+                *(f'            let {f.property}: {f.swift} = {reading(f, 0)[0].partition(" = ")[2]}' for f in p.fields),
+                f'            self = .{p.constant}({", ".join(f"{f.property}: {f.property}" for f in p.fields)})']
+
+    def encoding(p):
+        names = ', '.join(f'let {f.property}' for f in p.fields)
+        writes = [writing(f, 0)[0] for f in p.fields]
+        if len(writes) == 1:
+            return [f'        case .{p.constant}({names}): {writes[0]}']
+        return [f'        case .{p.constant}({names}):', *(f'            {w}' for w in writes)]
+
+    return MARK.format('smp.toml') + '\n'.join([
+        '/// A PDU of the Security Manager Protocol (Core 5.4, Vol 3, Part H, 3.5 and 3.6).', '///',
+        '/// Its description names the PDU and shows no key, so that it can be logged.',
+        'public enum SMPPacket: Hashable, Sendable {',
+        *(l for p in packets for l in [*comment(f'{said(p)}.', 4), f'    case {p.constant}({payload(p)})']),
+        """
+    /// - Throws: `DecodingError.invalidValue` with the field `opcode` for a reserved code; other errors mean that a
+    ///   known PDU has a wrong length or content.
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = PacketReader(pdu)
+        let opcode = SMPOpcode(rawValue: try reader.read())
+        switch opcode {""", *(l for p in packets for l in decoding(p)),
+        """        default: throw .invalidValue(UInt64(opcode.rawValue), field: .opcode)
+        }
+        try reader.expectEnd()
+    }
+
+    public var opcode: SMPOpcode {
+        switch self {""", *each(packets, '        case .{p.constant}: .{p.constant}'), """        }
+    }
+
+    /// Writes the whole PDU, opcode first.
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(opcode.rawValue)
+        switch self {""", *(l for p in packets for l in encoding(p)), """        }
+    }
+}
+
+extension SMPOpcode: CustomStringConvertible {
+    public var description: String {
+        switch self {""", *each(packets, '        case .{p.constant}: "{p.name}"'), """        default: "opcode \\(rawValue)"
+        }
+    }
+}"""]) + '\n'
+
+
 def files(tables):
     """The generated files: path in BLEPackets, and text."""
     att = tables.of('att')
     codes = tables.of('signalling')
     commands = [p for p in codes if p.has_type]
+    smp = tables.of('smp')
     out = {'ATT/ATTOpcode+PDUs.swift': numbers(att, 'ATTOpcode'), 'ATT/ATTPacket.swift': att_packet(att),
+           'SMP/SMPOpcode+PDUs.swift': numbers(smp, 'SMPOpcode'), 'SMP/SMPPacket.swift': smp_packet(smp),
            'L2CAP/Signalling/L2CAPSignallingCode+Commands.swift': numbers(codes, 'L2CAPSignallingCode'),
            'L2CAP/Signalling/LESignallingCommand.swift': signalling_command(commands)}
     out |= {f'ATT/{p.type}.swift': att_type(p) for p in att if p.is_generated}

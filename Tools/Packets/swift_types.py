@@ -21,7 +21,7 @@ def packet_type(packet):
     out = head(packet)
     if packet.kind == 'command':
         group = GROUPS[packet.number >> 10]
-        out += [f'public struct {packet.type}: HCICommand {{',
+        out += [f'public struct {packet.type}: {command_protocol(packet)} {{',
                 f'    public static let opcode = HCIOpcode(group: .{group}, command: 0x{packet.number & 0x3FF:04X})',
                 f'    public static let answer = CommandAnswer.{packet.answer if packet.answer != "none" else "complete"}']
     elif packet.kind == 'event':
@@ -34,11 +34,24 @@ def packet_type(packet):
     for f in packet.fields:
         if f.group:
             out += structure(f.element, 'Hashable, Sendable', f.entry['elementDoc'], f.fields, 4, 'element') + ['']
-    out += body(packet.fields, 4, 'event' if packet.kind != 'command' else 'command')
-    if packet.returns:
+    out += body(packet.fields, 4, 'event' if packet.kind != 'command' else 'command',
+                has_codec=packet.kind != 'command' or command_protocol(packet) == 'HCICommand')
+    if is_handle(packet.returns):
+        out += ['', '    public typealias ReturnParameters = CommandStatusAndHandle']
+    elif packet.returns:
         out += ['', *structure('ReturnParameters', 'HCIReturnParameters', 'The return parameters of the answer.', packet.returns,
                                4, 'returns')]
     return MARK.format(packet.file) + '\n'.join(out + ['}']) + '\n'
+
+
+def is_handle(fields):
+    """Whether the only field is the handle of a link."""
+    return len(fields) == 1 and fields[0].swift == 'ConnectionHandle' and fields[0].property == 'connectionHandle'
+
+
+def command_protocol(packet):
+    """The protocol of a command; some have the codec of all commands with the same fields."""
+    return 'HCIPlainCommand' if not packet.fields else 'HCILinkCommand' if is_handle(packet.fields) else 'HCICommand'
 
 
 def structure(name, protocols, doc, fields, indent, kind):
@@ -46,7 +59,7 @@ def structure(name, protocols, doc, fields, indent, kind):
     return [*comment(doc, indent), f'{pad}public struct {name}: {protocols} {{', *body(fields, indent + 4, kind), pad + '}']
 
 
-def body(fields, indent, kind):
+def body(fields, indent, kind, has_codec=True):
     """Properties, initializer, both directions."""
     pad, inner = ' ' * indent, indent + 4
     out, defaults = [], {}
@@ -65,6 +78,8 @@ def body(fields, indent, kind):
         if f.group == 'bits':
             out += comment(f'- Parameter {f.property}: As many as `{before.property}` has bits.', indent)
     out += initializer(fields, indent, defaults, kind == 'returns')
+    if not has_codec:
+        return out[:-1]
     access = '' if kind == 'element' else 'public '
     status = [f'{pad}    status = HCIStatus(rawValue: try reader.read())',
               f'{pad}    if !status.isSuccess, reader.isAtEnd {{ return }}'] if kind == 'returns' else []

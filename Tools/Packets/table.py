@@ -157,7 +157,7 @@ class Tables:
         types, self.values, packets = load('types.toml'), load('values.toml'), []
         for path in sorted(glob.glob(os.path.join(FOLDER, '*.toml'))):
             file = os.path.basename(path)
-            if file in ('types.toml', 'values.toml'):
+            if file in ('types.toml', 'values.toml', 'constants.toml'):
                 continue
             table = load(file)
             names = table.pop('names', {})

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// The rules that hold for every PDU of one ATT bearer (Core 5.4, Vol 3, Part F, 3.3).
+/// The rules for every PDU of one ATT bearer (Core 5.4, Vol 3, Part F, 3.3).
 ///
 ///     idle ──sent──▶ awaiting ──answer──▶ idle
 ///                       │ 30 s
@@ -8,7 +8,7 @@ import BLEPackets
 ///                     dead ── nothing more is sent or received
 ///
 /// At most one request of ours waits for its answer; requests of the peer's client are answered meanwhile. The request
-/// ends with the response of its own method or with an Error Response that names it (Core 5.4, Vol 3, Part F, 3.4.9).
+/// ends with the response of its method or with an Error Response that names it (Core 5.4, Vol 3, Part F, 3.4.9).
 /// Every other response is late, repeated or stray: it is counted and ignored, and only the time of the request ends
 /// the bearer (3.3.3). An answer with invalid content costs one operation, not the link.
 struct ATTBearer {
@@ -44,7 +44,7 @@ struct ATTBearer {
 
     private var state = State.idle
     private(set) var mtu = ATTBearer.defaultMTU
-    /// The receive MTU that the peer was told: the same number each time (Core 5.4, Vol 3, Part F, 3.4.2).
+    /// The receive MTU that the peer got: the same number each time (Core 5.4, Vol 3, Part F, 3.4.2).
     private var announcedMTU: UInt16?
     /// Whether our own exchange is complete: there is only one for each link.
     private(set) var hasExchangedMTU = false
@@ -153,8 +153,8 @@ struct ATTBearer {
 
     // MARK: MTU
 
-    /// The receive MTU for our request or response; once told, it stays the same.
-    mutating func tellMTU(preferred: UInt16) -> UInt16 {
+    /// The receive MTU for our request or response; once sent, it stays the same.
+    mutating func reportMTU(preferred: UInt16) -> UInt16 {
         if let announcedMTU { return announcedMTU }
         let told = max(Self.defaultMTU, preferred)
         announcedMTU = told

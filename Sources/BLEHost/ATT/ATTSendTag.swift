@@ -1,10 +1,10 @@
-/// What a PDU is, so that its sender can be told when the controller has it.
+/// What a PDU is, so that its sender can get a report when the controller has it.
 public enum ATTSendTag: Equatable, Sendable {
     /// A request, a confirmation or a response of the client: its sending is not reported.
     case none
     /// A write command: `commandSent` is called when the controller has it.
     case command(OperationID)
-    /// A PDU of our attribute server, which is told when the controller has it.
+    /// A PDU of our attribute server, which gets a report when the controller has it.
     case server(GATTServerSendTag)
     /// A frame of the credit-based channel with this number.
     case channel(UInt32)

@@ -1,4 +1,4 @@
-/// Identifies the client that submitted an operation: clients share links, subscriptions and scans, and each holds its
+/// Identifies the client that submitted an operation: clients share links, subscriptions and scans, and each has its
 /// own (SPEC 5.5).
 public struct ClientID: RawRepresentable, Hashable, Comparable, Sendable {
     public let rawValue: UInt32

@@ -1,8 +1,8 @@
 /// The user of the system for whom a client works, where one engine serves several of them.
 ///
 /// What users share is divided by user, so that one who has many clients gets no more than the others: the room of the
-/// advertisement, bonds, and turns at the controller and on a link. Clients for which no user was named (`Host.setUser`)
-/// count as those of one user.
+/// advertisement, bonds, and turns at the controller and on a link. Clients for which no user was named
+/// (`Host.setUser`) count as those of one user.
 public struct ClientUser: Hashable, Sendable {
     /// The number of the user in the system.
     public var number: UInt32
@@ -28,7 +28,7 @@ struct ClientUsers {
     var isEmpty: Bool { entries.isEmpty }
 
     subscript(client: ClientID) -> ClientUser? {
-        guard BuiltIn.users else { return nil }
+        guard Features.users else { return nil }
         let place = place(of: client)
         return place < entries.count && entries[place].client == client ? entries[place].user : nil
     }

@@ -44,10 +44,10 @@ struct EarliestInstant {
     private var microseconds = Int64.max
 
     @inline(__always)
-    init(_ moment: Instant? = nil) { note(moment) }
+    init(_ moment: Instant? = nil) { include(moment) }
 
     @inline(__always)
-    mutating func note(_ moment: Instant?) {
+    mutating func include(_ moment: Instant?) {
         if let moment, moment.microseconds < microseconds { microseconds = moment.microseconds }
     }
 

@@ -11,25 +11,25 @@ protocol WaitingLine {
     /// - Parameter turn: less than `count`; anything else traps.
     func element(at turn: Int) -> Element
     /// Removes this element, whose turn it is now: it overtakes those before it, and has the turn that was the next.
-    mutating func take(at turn: Int) -> Element
+    mutating func remove(at turn: Int) -> Element
     /// Keeps the elements for which `isIncluded` is true, in their order.
-    mutating func keep(where isIncluded: (Element) -> Bool)
+    mutating func retain(where isIncluded: (Element) -> Bool)
 }
 
 extension WaitingLine {
     var isEmpty: Bool { count == 0 }
 
-    mutating func popFirst() -> Element? { isEmpty ? nil : take(at: 0) }
+    mutating func popFirst() -> Element? { isEmpty ? nil : remove(at: 0) }
 }
 
 extension Queue: WaitingLine {
     func element(at turn: Int) -> Element { self[turn] }
 
-    mutating func take(at turn: Int) -> Element {
+    mutating func remove(at turn: Int) -> Element {
         if turn == 0, let first = popFirst() { return first }
         let element = self[turn]
         var place = -1
-        keep { _ in
+        retain { _ in
             place += 1
             return place != turn
         }
@@ -93,12 +93,12 @@ struct Rotation<Key: Comparable, Line: WaitingLine>: WaitingLine {
         return entries[place(of: key)].line.element(at: turn)
     }
 
-    mutating func take(at turn: Int) -> Line.Element {
+    mutating func remove(at turn: Int) -> Line.Element {
         let (key, turn) = owner(of: turn)
         if present.isEmpty || entries.count > Self.longestRound { beginRound() }
         leaveOrder(key)
         let place = place(of: key)
-        let element = entries[place].line.take(at: turn)
+        let element = entries[place].line.remove(at: turn)
         count -= 1
         entries[place].isServed = true
         if !entries[place].line.isEmpty {
@@ -112,15 +112,15 @@ struct Rotation<Key: Comparable, Line: WaitingLine>: WaitingLine {
         return element
     }
 
-    mutating func keep(where isIncluded: (Element) -> Bool) {
+    mutating func retain(where isIncluded: (Element) -> Bool) {
         count = 0
         for place in entries.indices {
-            entries[place].line.keep(where: isIncluded)
+            entries[place].line.retain(where: isIncluded)
             count += entries[place].line.count
         }
         let kept = self
-        present.keep { kept.count(of: $0) > 0 }
-        next.keep { kept.count(of: $0) > 0 }
+        present.retain { kept.count(of: $0) > 0 }
+        next.retain { kept.count(of: $0) > 0 }
         entries.removeAll { $0.line.isEmpty && !$0.isServed }
     }
 
@@ -153,8 +153,8 @@ struct Rotation<Key: Comparable, Line: WaitingLine>: WaitingLine {
         if present.first == key {
             _ = present.popFirst()
         } else {
-            present.keep { $0 != key }
-            next.keep { $0 != key }
+            present.retain { $0 != key }
+            next.retain { $0 != key }
         }
     }
 

@@ -16,7 +16,7 @@ public protocol BondStore: Sendable {
     func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool
 }
 
-/// What a `BondStore` holds.
+/// The content of a `BondStore`.
 public struct StoredBonds: Equatable, Sendable {
     /// The bonds; each identity occurs once.
     public var bonds: [Bond]
@@ -36,14 +36,14 @@ public enum BondStoreError: Error, Hashable, Sendable {
     /// The file or folder is not trusted, because another user may have created or changed it, or existing bonds cannot
     /// be read: its path, and the cause with its remedy.
     case refused(path: String, cause: String)
-    /// Another process has held the file for longer than a write can take.
+    /// Another process has had the file locked for longer than a write can last.
     case busy(path: String)
     /// A later version of this program wrote the file; the file is left unchanged.
     case unknownVersion(path: String)
 }
 
 extension BondStoreError {
-    /// Whether there may be bonds that are currently unknown. A bonded device would be taken for a stranger, and would
+    /// Whether there may be bonds that are currently unknown. A bonded device would count as a stranger, and would
     /// be sent unencrypted what only the bonded device may receive: a program that cannot load the bonds must not
     /// continue without them.
     public var mayHideBonds: Bool {

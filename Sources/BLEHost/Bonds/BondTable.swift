@@ -38,7 +38,7 @@ struct BondTable {
         if bond.lastUse == latest, latest != 0 { return nil }
         let others = all.count { $0.lastUse > bond.lastUse }
         // Bonds that are never dropped need no order beyond this run.
-        let isDroppable = bond.isUnasked || BuiltIn.users && bond.isOfOrdinaryUser
+        let isDroppable = bond.isUnasked || Features.users && bond.isOfOrdinaryUser
         let isDue = isDroppable && (bond.lastUse == 0 || others >= Self.useInterval)
         let (next, isTooGreat) = latest.addingReportingOverflow(1)
         bond.lastUse = isTooGreat ? latest : next

@@ -2,24 +2,24 @@ import BLEPackets
 
 /// The identities behind private addresses: resolved here, whether or not the controller resolves them too.
 extension Bonds {
-    /// The identity behind an address on the air; if it is unknown, the toolbox is asked.
+    /// The identity behind an address on the air; if it is unknown, the crypto provider is asked.
     mutating func identity(behind address: DeviceAddress, into effects: inout Effects) -> IdentityResolver.Answer {
-        guard hasToolbox, address.isResolvablePrivate, !table.resolving.isEmpty else { return .stranger }
+        guard hasCryptoProvider, address.isResolvablePrivate, !table.resolving.isEmpty else { return .stranger }
         if let known = resolver.answer(for: address, revision: table.resolvingRevision) { return known }
         let pass = resolver.begin(address, keys: table.resolving.count)
         let random = address.resolvableParts.random
         for entry in table.resolving {
-            effects.desk.ask(
+            effects.cryptoRequests.ask(
                 SecurityFunction.ah(key: entry.key.mostSignificantOctets, random: random).request,
                 for: .resolution(pass: pass, identity: entry.identity))
         }
         return .pending(pass: pass)
     }
 
-    /// The toolbox has computed the hash of an address with one bond's key.
+    /// The crypto provider has computed the hash of an address with one bond's key.
     /// - Returns: the pass, if that was the last key: what waits in it can continue.
     mutating func hashMade(
-        _ result: ToolboxResult, pass: UInt32, identity: DeviceAddress, into effects: inout Effects
+        _ result: CryptoResult, pass: UInt32, identity: DeviceAddress, into effects: inout Effects
     ) -> IdentityResolver.Pass? {
         var hash: [UInt8] = []
         if case .octets(let octets) = result, octets.count == 16 { hash = [UInt8](octets.suffix(3)) }

@@ -5,7 +5,7 @@ import BLEPackets
 ///
 /// Where users are known, each ordinary one has a share, whose oldest bond makes room for its next one; what all of
 /// them have leaves a reserve for operators. Bonds without a user, and those of operators, are dropped as if there
-/// were no users: only if nobody asked for them.
+/// were no users: only if no client asked for them.
 extension Bonds {
     /// Whether pairing with a device can lead to a bond.
     /// - Parameter user: whose bond it would be.
@@ -21,7 +21,7 @@ extension Bonds {
     ///   - user: whose bond it is.
     ///   - connected: the identities of all connected peers.
     /// - Returns: `false` if no other bond may be dropped for it.
-    mutating func keep(
+    mutating func store(
         _ new: Bond, inPlaceOf address: DeviceAddress, isAskedFor: Bool, of user: ClientUser? = nil,
         connected: [DeviceAddress], into effects: inout Effects
     ) -> Bool {
@@ -59,7 +59,7 @@ extension Bonds {
     /// What there is too much of for one more bond.
     private enum Crowd {
         case none
-        /// Bonds that nobody asked for.
+        /// Bonds that no client asked for.
         case unasked
         /// Those of the new bond's user.
         case ofUser
@@ -71,7 +71,7 @@ extension Bonds {
 
     private func crowd(isUnasked: Bool, _ user: ClientUser?) -> Crowd {
         if isUnasked, count(where: { $0.isUnasked }) >= limits.unaskedBonds { return .unasked }
-        if BuiltIn.users, let user, !user.isOperator {
+        if Features.users, let user, !user.isOperator {
             if count(where: { $0.user?.number == user.number }) >= limits.bondsOfUser { return .ofUser }
             if table.all.count + limits.reservedBonds >= limits.bonds { return .ofUsers }
         }
@@ -88,7 +88,7 @@ extension Bonds {
     private func leastMissed(
         in crowd: Crowd, besides identity: DeviceAddress, _ user: ClientUser?, connected: [DeviceAddress]
     ) -> DeviceAddress? {
-        guard BuiltIn.users else { return leastUsed(besides: identity, connected) { $0.isUnasked } }
+        guard Features.users else { return leastUsed(besides: identity, connected) { $0.isUnasked } }
         switch crowd {
         case .none: return nil
         case .ofUser: return leastUsed(besides: identity, connected) { $0.user?.number == user?.number }
@@ -127,7 +127,7 @@ extension Bonds {
         return most?.user
     }
 
-    /// The bond that is missed least: first those that were never used after their pairing, such as those of a stranger
+    /// The bond to evict: first those that were never used after their pairing, such as those of a stranger
     /// that pairs under many addresses, then by last use; those of connected devices are the last to go.
     private func leastUsed(
         besides identity: DeviceAddress, _ connected: [DeviceAddress], among isCandidate: (borrowing Bond) -> Bool

@@ -11,16 +11,16 @@ import BLEPackets
 /// Links are unknown here: what depends on one is passed with the call, as the address of its peer.
 struct Bonds {
     let limits: HostLimits
-    /// Whether a toolbox provides the cryptography for private addresses and signatures.
-    var hasToolbox: Bool { BuiltIn.pairing && usesToolbox }
-    private let usesToolbox: Bool
+    /// Whether a crypto provider provides the cryptography for private addresses and signatures.
+    var hasCryptoProvider: Bool { Features.pairing && usesCryptoProvider }
+    private let usesCryptoProvider: Bool
     private(set) var table = BondTable()
     var resolver = IdentityResolver()
     var signingNumbers = SigningNumbers()
 
     init(configuration: HostConfiguration) {
         limits = configuration.limits
-        usesToolbox = configuration.usesToolbox
+        usesCryptoProvider = configuration.usesCryptoProvider
     }
 
     /// The longest name of a device, in octets of UTF-8 (Core 5.4, Vol 3, Part C, 12.1).
@@ -28,22 +28,22 @@ struct Bonds {
 
     // MARK: Changes
 
-    func bond(for identity: DeviceAddress) -> Bond? { BuiltIn.pairing ? table.bond(for: identity) : nil }
+    func bond(for identity: DeviceAddress) -> Bond? { Features.pairing ? table.bond(for: identity) : nil }
 
     /// Whether there is a bond, without a copy of it.
-    func hasBond(with identity: DeviceAddress) -> Bool { BuiltIn.pairing && table.hasBond(with: identity) }
+    func hasBond(with identity: DeviceAddress) -> Bool { Features.pairing && table.hasBond(with: identity) }
 
     /// Replaces all bonds with those from a store.
     mutating func restore(_ bonds: [Bond]) { table.replaceAll(by: bonds) }
 
-    /// A bond's content changed: tells the owner, who stores bonds.
+    /// A bond's content changed: reports it to the owner, who stores bonds.
     mutating func update(_ bond: Bond, into effects: inout Effects) {
         table.set(bond)
         effects.events.append(.bondChanged(bond))
     }
 
     /// Stores what the server knows about a peer as a client, if that has changed.
-    mutating func keep(_ record: GATTClientRecord, of identity: DeviceAddress, into effects: inout Effects) {
+    mutating func store(_ record: GATTClientRecord, of identity: DeviceAddress, into effects: inout Effects) {
         guard var bond = bond(for: identity), bond.clientRecord != record else { return }
         bond.clientRecord = record
         update(bond, into: &effects)

@@ -7,7 +7,7 @@ import BLEPackets
 /// are reserved in blocks: the stored counter is ahead of those in use, and only this process uses the reserved ones.
 /// After a crash the rest of a block is skipped. A block is reserved when half of the one before it is used, so that
 /// the store has it long before it is needed; the first block of a run is reserved when the link is made, before
-/// clients are told of it.
+/// clients get the event.
 struct SigningNumbers {
     private struct Entry {
         var identity: DeviceAddress
@@ -49,7 +49,7 @@ struct SigningNumbers {
 
     /// The counter of the next signature; `nil` if none is reserved.
     /// - Parameter bond: the bond with the reserved counters.
-    mutating func take(from bond: Bond) -> UInt32? {
+    mutating func next(for bond: Bond) -> UInt32? {
         guard let key = bond.localSigningKey else { return nil }
         let place = place(of: key, bond.identity)
         guard entries[place].next < key.counter else { return nil }

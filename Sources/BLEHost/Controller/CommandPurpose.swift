@@ -20,7 +20,7 @@ enum CommandPurpose: Equatable {
     case trainSubevents(SynchronizationHandle)
     /// The transfer of a train to the peer of a link.
     case trainTransfer(OperationID, LinkID)
-    /// The end of a train that nobody wants.
+    /// The end of a train that no client wants.
     case unwantedTrain
     /// A command whose success is all that its operation ends with.
     case plain(OperationID)

@@ -8,8 +8,9 @@ import BLEPackets
 ///
 /// What links, pairing and the ends of links need comes first: a peer waits for it, and gives up. Then comes what the
 /// engine needs of the radio, which is never more than a few commands; a few of them may be sent before an urgent one,
-/// in the order in which both came. Last come the commands that clients ask for one by one, in turns (`Rotation`): those
-/// of operators before all others. Where nothing is known of the owners of clients, there is one, and they come in order with those of the engine.
+/// in the order in which both came. Last come the commands that clients ask for one by one, in turns (`Rotation`):
+/// those of operators before all others. Where nothing is known of the owners of clients, there is one, and they come
+/// in order with those of the engine.
 ///
 ///     urgent ──▶ ┐
 ///     engine ──▶ ├──credit──▶ in flight ──answer, or time over──▶ done
@@ -47,7 +48,7 @@ struct CommandQueue {
     private var creditDeadline: Instant?
 
     var isIdle: Bool { inFlight == nil && isEmpty }
-    private var isEmpty: Bool { urgent.isEmpty && waiting.isEmpty && (!BuiltIn.users || areClientsIdle) }
+    private var isEmpty: Bool { urgent.isEmpty && waiting.isEmpty && (!Features.users || areClientsIdle) }
     private var areClientsIdle: Bool { operators.isEmpty && clients.isEmpty }
     var nextDeadline: Instant? { inFlight?.deadline ?? creditDeadline }
 
@@ -77,7 +78,7 @@ struct CommandQueue {
 
     @inline(never)
     private mutating func add(_ packet: [UInt8], opcode: HCIOpcode, purpose: CommandPurpose, of client: ClientID?) {
-        guard BuiltIn.users, !users.isEmpty, let client else { return add(packet, opcode: opcode, purpose: purpose) }
+        guard Features.users, !users.isEmpty, let client else { return add(packet, opcode: opcode, purpose: purpose) }
         let command = Waiting(opcode: opcode, packet: packet, purpose: purpose)
         let user = users[client] ?? .common
         if user.isOperator {
@@ -113,7 +114,7 @@ struct CommandQueue {
 
     private mutating func popFirst() -> Waiting? {
         if let next = urgent.popFirst() ?? waiting.popFirst() { return next }
-        return BuiltIn.users ? operators.popFirst() ?? clients.popFirst() : nil
+        return Features.users ? operators.popFirst() ?? clients.popFirst() : nil
     }
 
     /// The controller answered `opcode` and accepts `newCredits` further commands.
@@ -155,7 +156,7 @@ struct CommandQueue {
     /// - Returns: whether there was one.
     mutating func cancel(_ operation: OperationID) -> Bool {
         let before = waiting.count
-        waiting.keep { $0.purpose != .client(operation) }
+        waiting.retain { $0.purpose != .client(operation) }
         if waiting.count < before { return true }
         return !removeOfClients { $0.operation == operation }.isEmpty
     }
@@ -167,21 +168,21 @@ struct CommandQueue {
             purposes.append(command.purpose)
             return false
         }
-        urgent.keep(where: isKept)
-        waiting.keep(where: isKept)
+        urgent.retain(where: isKept)
+        waiting.retain(where: isKept)
         return purposes + removeOfClients(where: isMeant)
     }
 
     private mutating func removeOfClients(where isMeant: (CommandPurpose) -> Bool) -> [CommandPurpose] {
-        guard BuiltIn.users, !areClientsIdle else { return [] }
+        guard Features.users, !areClientsIdle else { return [] }
         var purposes: [CommandPurpose] = []
         func isKept(_ command: Waiting) -> Bool {
             guard isMeant(command.purpose) else { return true }
             purposes.append(command.purpose)
             return false
         }
-        operators.keep(where: isKept)
-        clients.keep(where: isKept)
+        operators.retain(where: isKept)
+        clients.retain(where: isKept)
         return purposes
     }
 

@@ -53,7 +53,7 @@ struct ControllerSession {
 
     /// Whether events and data of the controller are ignored because it is being reset or is not in use. Answers to
     /// commands and hardware errors are handled even then.
-    func isDeaf(_ commands: borrowing CommandQueue) -> Bool {
+    func ignoresControllerEvents(_ commands: borrowing CommandQueue) -> Bool {
         switch phase {
         case .closed, .awaitingTransport, .failed, .stopped: true
         case .starting: commands.inFlight?.purpose == .startup(.reset)
@@ -71,9 +71,7 @@ struct ControllerSession {
 
     /// Issues the next command that makes sense.
     /// - Parameter isAddressBeingMade: whether the address to set is still being generated.
-    mutating func proceed(
-        isAddressBeingMade: Bool, at now: Instant, into commands: inout CommandQueue
-    ) -> Progress {
+    mutating func proceed(isAddressBeingMade: Bool, at now: Instant, into commands: inout CommandQueue) -> Progress {
         guard case .starting(var next) = phase else { return .waiting }
         let steps = StartupStep.allCases
         while next < steps.count {

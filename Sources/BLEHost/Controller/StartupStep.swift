@@ -95,7 +95,7 @@ enum EventMasks {
             mask.formUnion([.extendedAdvertisingReport, .scanTimeout, .advertisingSetTerminated])
         }
         if configuration.timing.allowsSubrating, features.contains(.connectionSubrating) { mask.insert(.subrateChange) }
-        if BuiltIn.linkReports {
+        if Features.linkReports {
             if !features.isDisjoint(with: [.powerControlRequest, .powerControlRequestAlternative]) {
                 mask.insert(.transmitPowerReporting)
             }

@@ -16,7 +16,7 @@ struct EarlyNotifications {
     init(limit: Int) { self.limit = max(0, limit) }
 
     /// Keeps a value; false if a value was dropped.
-    mutating func keep(_ value: Value) -> Bool {
+    mutating func store(_ value: Value) -> Bool {
         guard limit > 0 else { return false }
         let isFull = values.count >= limit
         if isFull { values.removeFirst() }
@@ -25,7 +25,7 @@ struct EarlyNotifications {
     }
 
     /// Takes the values of a handle in the order in which they arrived.
-    mutating func take(_ handle: AttributeHandle) -> [Value] {
+    mutating func remove(_ handle: AttributeHandle) -> [Value] {
         if values.isEmpty { return [] }
         let taken = values.filter { $0.handle == handle }
         values.removeAll { $0.handle == handle }

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// Several bearers: operations that cannot disturb each other run at the same time, each on a bearer of its own (Core
+/// Several bearers: operations that cannot disturb each other run at the same time, each on a separate bearer (Core
 /// 5.4, Vol 3, Part F, 3.2.11).
 ///
 /// One bearer is at work at a time, so that whatever handles an answer or a timer need not know how many there are.
@@ -12,7 +12,7 @@ extension GATTClient {
         var bearer: ATTBearer
         var running: Running?
         /// The indication that waits for clients.
-        var heldIndication: [UInt8]?
+        var unconfirmedIndication: [UInt8]?
     }
 
     /// How many waiting operations are considered for a free bearer.
@@ -67,8 +67,7 @@ extension GATTClient {
         if pdu.byte(at: 0) == ATTOpcode.exchangeMTURequest.rawValue {
             // The channel determines ATT_MTU (Core 5.4, Vol 3, Part G, 5.3.1).
             guard !bearer.isDead else { return false }
-            send(
-                ATTErrorResponse(request: .exchangeMTURequest, handle: .none, error: .requestNotSupported).encoded())
+            send(ATTErrorResponse(request: .exchangeMTURequest, handle: .none, error: .requestNotSupported).encoded())
             return false
         }
         return receive(pdu, at: now)
@@ -105,14 +104,14 @@ extension GATTClient {
 
     /// Whether there are enhanced bearers.
     @inline(__always)
-    var hasOthers: Bool { BuiltIn.enhancedBearers && !others.isEmpty }
+    var hasOthers: Bool { Features.enhancedBearers && !others.isEmpty }
 
     /// Has the bearer with this number at work.
     /// - Returns: whether there is such a bearer.
     @inline(__always)
     @discardableResult
     mutating func turn(to number: UInt32) -> Bool {
-        self.number == number || BuiltIn.enhancedBearers && exchange(number)
+        self.number == number || Features.enhancedBearers && exchange(number)
     }
 
     @inline(never)
@@ -120,11 +119,11 @@ extension GATTClient {
         guard let index = others.firstIndex(where: { $0.number == number }) else { return false }
         let next = others[index]
         others[index] = Lane(
-            number: self.number, bearer: bearer, running: running, heldIndication: heldIndication)
+            number: self.number, bearer: bearer, running: running, unconfirmedIndication: unconfirmedIndication)
         self.number = next.number
         bearer = next.bearer
         running = next.running
-        heldIndication = next.heldIndication
+        unconfirmedIndication = next.unconfirmedIndication
         return true
     }
 
@@ -164,7 +163,7 @@ extension GATTClient {
         turn(to: atWork)
     }
 
-    /// The first waiting operation that nothing ahead of it holds up and that the bearer at work can carry out.
+    /// The first waiting operation that nothing ahead of it delays and that the bearer at work can carry out.
     private func firstToStart() -> Int? {
         guard !waiting.isEmpty else { return nil }
         var ahead = others.compactMap { $0.running?.reach }

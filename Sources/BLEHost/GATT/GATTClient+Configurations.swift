@@ -2,9 +2,9 @@ import BLEPackets
 
 /// Clients that write the configurations of values themselves, by handle (SPEC 5.5 rule 5).
 ///
-/// A configuration is one attribute of the peer for the whole link, and several clients may have subscribed by it. While
-/// one of them holds it, a write of another one is the writer's own subscribe or unsubscribe: the peer is sent what all
-/// of them need. A client that is alone is sent for as it wrote.
+/// A configuration is one attribute of the peer for the whole link, and several clients may have subscribed by it.
+/// While one of them uses it, a write of another one is the writer's own subscribe or unsubscribe: the peer is sent
+/// what all of them need. The write of the only client is sent as it is.
 extension GATTClient {
     /// A configuration among what an operation writes.
     struct ConfigurationWrite {
@@ -18,7 +18,7 @@ extension GATTClient {
     private static let modes: UInt16 = 0x0003
 
     /// What the peer is sent when a client writes an attribute.
-    /// - Returns: `nil` if others hold that configuration and this is no value of one.
+    /// - Returns: `nil` if others use that configuration and this is no value of one.
     private func shared(_ write: AttributeWrite, of client: ClientID) -> AttributeWrite? {
         guard subscriptions.isConfiguration(write.handle) else { return write }
         let others = subscriptions.wanted(of: write.handle, besides: client)
@@ -32,9 +32,7 @@ extension GATTClient {
     ///
     /// Write commands and signed ones are here only because they write a configuration: as requests, their order is
     /// that of the other clients' requests.
-    mutating func prepareWrite(
-        _ operation: GATTOperation, _ id: OperationID?, _ client: ClientID
-    ) -> GATTProcedure? {
+    mutating func prepareWrite(_ operation: GATTOperation, _ id: OperationID?, _ client: ClientID) -> GATTProcedure? {
         switch operation {
         case .write(let handle, let value), .writeCommand(let handle, let value), .writeSigned(let handle, let value):
             guard let write = share([AttributeWrite(handle: handle, value: value)], id, client)?.first else {
@@ -86,8 +84,7 @@ extension GATTClient {
         for write in writes where subscriptions.isConfiguration(write.handle) {
             guard let sent = shared(write, of: client) else { continue }
             let own = Self.configuration(write.value)
-            found.append(
-                ConfigurationWrite(handle: write.handle, own: own, sent: Self.configuration(sent.value) ?? 0))
+            found.append(ConfigurationWrite(handle: write.handle, own: own, sent: Self.configuration(sent.value) ?? 0))
         }
         return found
     }

@@ -40,7 +40,7 @@ extension GATTClient {
 
     /// Exchanged once for each link (Core 5.4, Vol 3, Part F, 3.4.2.1): later operations get the agreed value.
     private mutating func prepareExchange(_ preferred: UInt16, _ id: OperationID?) -> GATTProcedure? {
-        if !bearer.hasExchangedMTU { return .exchangeMTU(bearer.tellMTU(preferred: preferred)) }
+        if !bearer.hasExchangedMTU { return .exchangeMTU(bearer.reportMTU(preferred: preferred)) }
         if let id { complete(id, .success(.mtu(mtu))) }
         return nil
     }
@@ -60,12 +60,14 @@ extension GATTClient {
         if let target = subscriptions.claim(handle, configuration: configuration, bits: bits) {
             return .configure(handle, configuration: configuration, bits: target, .subscribed(mode))
         }
-        hold(handle, client, bits, id)
+        addSubscription(handle, client, bits, id)
         return nil
     }
 
     /// Adds the client to the holders of a subscription; values that waited for a holder follow the operation's result.
-    private mutating func hold(_ handle: AttributeHandle, _ client: ClientID, _ bits: UInt16, _ id: OperationID?) {
+    private mutating func addSubscription(
+        _ handle: AttributeHandle, _ client: ClientID, _ bits: UInt16, _ id: OperationID?
+    ) {
         guard subscriptions[handle] != nil else {
             // Service Changed has invalidated the value meanwhile.
             if let id { complete(id, .failure(.notSubscribed)) }
@@ -81,7 +83,7 @@ extension GATTClient {
     mutating func deliverEarly(_ handle: AttributeHandle) {
         let clients = subscriptions.clients(of: handle)
         guard !clients.isEmpty else { return }
-        for value in early.take(handle) {
+        for value in early.remove(handle) {
             emit(
                 .notification(
                     GATTNotification(
@@ -122,7 +124,7 @@ extension GATTClient {
         if isWritten { subscriptions.wrote(bits, to: configuration, of: handle) }
         switch purpose {
         case .subscribed(let mode):
-            if isWritten, !ended.isAbandoned { return hold(handle, ended.client, mode.rawValue, ended.id) }
+            if isWritten, !ended.isAbandoned { return addSubscription(handle, ended.client, mode.rawValue, ended.id) }
             // The client has gone, or the peer refused: the modes that the other holders want are what counts.
             subscriptions.settle(handle)
             if isWritten { reconfigure(handle) }

@@ -4,8 +4,8 @@ extension GATTClient {
     // MARK: Values that the peer sends
 
     /// The value of a notification that goes straight to clients, as most do: it needs no other action.
-    /// - Returns: `nil` for every other PDU, which `receive` takes.
-    mutating func takeNotification(_ pdu: RawSpan, at now: Instant) -> GATTNotification? {
+    /// - Returns: `nil` for every other PDU, which `receive` handles.
+    mutating func acceptNotification(_ pdu: RawSpan, at now: Instant) -> GATTNotification? {
         guard pdu.byte(at: 0) == ATTOpcode.handleValueNotification.rawValue, end == nil, !bearer.isDead,
             pdu.byteCount <= Int(mtu), nextDeadline.map({ $0 > now }) ?? true,
             let notification = try? ATTHandleValueNotification(pdu), notification.handle != serviceChanged
@@ -40,7 +40,11 @@ extension GATTClient {
     mutating func receiveIndication(_ pdu: RawSpan) {
         if !holdingClients.isEmpty, isHeld(pdu) {
             // A peer that sends another before the confirmation loses it.
-            if heldIndication == nil { heldIndication = pdu.copied() } else { bearer.count(.unconfirmedIndications) }
+            if unconfirmedIndication == nil {
+                unconfirmedIndication = pdu.copied()
+            } else {
+                bearer.count(.unconfirmedIndications)
+            }
             return
         }
         send(ATTHandleValueConfirmation().encoded())
@@ -58,7 +62,7 @@ extension GATTClient {
     }
 
     /// Sets the clients that currently accept no more indications.
-    mutating func hold(for clients: [ClientID]) {
+    mutating func withholdConfirmations(for clients: [ClientID]) {
         holdingClients = clients
         releaseIndications()
     }
@@ -68,8 +72,8 @@ extension GATTClient {
 
     /// Processes the delayed indication if no client has to be waited for any longer.
     mutating func releaseIndication() {
-        guard end == nil, let pdu = heldIndication, !isHeld(pdu.span.bytes) else { return }
-        heldIndication = nil
+        guard end == nil, let pdu = unconfirmedIndication, !isHeld(pdu.span.bytes) else { return }
+        unconfirmedIndication = nil
         receiveIndication(pdu.span.bytes)
     }
 
@@ -92,7 +96,7 @@ extension GATTClient {
             bearer.count(.unclaimedNotifications)
         } else {
             let kept = EarlyNotifications.Value(handle: handle, value: value.copied(), isIndication: isIndication)
-            if !early.keep(kept) { bearer.count(.earlyNotificationsDropped) }
+            if !early.store(kept) { bearer.count(.earlyNotificationsDropped) }
         }
     }
 
@@ -106,9 +110,9 @@ extension GATTClient {
         hasMissedChange = true
     }
 
-    /// Notifies those who follow Service Changed that everything may have changed. Nothing is forgotten for that: a stranger
-    /// may have sent it, and a discovery shows the truth.
-    mutating func tellMissedChange() {
+    /// Notifies those who follow Service Changed that everything may have changed. Nothing is forgotten for that: a
+    /// stranger may have sent it, and a discovery shows the truth.
+    mutating func reportMissedChange() {
         guard hasMissedChange, !isPaused, let handle = serviceChanged else { return }
         hasMissedChange = false
         let clients = subscriptions.clients(of: handle)
@@ -118,7 +122,7 @@ extension GATTClient {
                     GATTNotification(handle: handle, value: Self.allHandles, isIndication: true, clients: clients)))
         }
         let kept = EarlyNotifications.Value(handle: handle, value: Self.allHandles, isIndication: true)
-        if !early.keep(kept) { bearer.count(.earlyNotificationsDropped) }
+        if !early.store(kept) { bearer.count(.earlyNotificationsDropped) }
     }
 
     /// The value of Service Changed that names all handles.
@@ -130,7 +134,7 @@ extension GATTClient {
     mutating func receiveMTURequest(_ pdu: RawSpan) {
         do throws(DecodingError) {
             let request = try ATTExchangeMTURequest(pdu)
-            let told = bearer.tellMTU(preferred: settings.receiveMTU)
+            let told = bearer.reportMTU(preferred: settings.receiveMTU)
             send(ATTExchangeMTUResponse(serverReceiveMTU: told).encoded())
             agree(peerMTU: request.clientReceiveMTU)
         } catch {

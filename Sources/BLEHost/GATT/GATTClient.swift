@@ -52,7 +52,7 @@ struct GATTClient {
         var start: Instant
         /// The operation to repeat; `nil` if no client started it.
         var operation: GATTOperation?
-        /// The configurations of values that clients hold among what the operation writes.
+        /// The configurations of values that clients use among what the operation writes.
         var configurations: [ConfigurationWrite] = []
 
         /// The value whose configuration the operation writes.
@@ -76,7 +76,7 @@ struct GATTClient {
     /// Clients for whose values indications are left unconfirmed.
     var holdingClients: [ClientID] = []
     /// The indication that waits for these clients.
-    var heldIndication: [UInt8]?
+    var unconfirmedIndication: [UInt8]?
     var commands: WriteCommandQueue
     /// Values and write commands on their way out.
     var octets = OctetRing()
@@ -132,8 +132,8 @@ struct GATTClient {
 
     /// The PDU of a write command, which is sent at once with the tag `.command(id)`, before the actions.
     /// - Parameter user: the number of the client's user.
-    /// - Returns: `nil` for every other operation, and for a command that cannot be sent: `start` takes these.
-    mutating func takeWriteCommand(
+    /// - Returns: `nil` for every other operation, and for a command that cannot be sent: `start` handles these.
+    mutating func pduOfWriteCommand(
         _ operation: GATTOperation, id: OperationID, client: ClientID, user: UInt32, at now: Instant
     ) -> [UInt8]? {
         guard case .writeCommand(let handle, let value) = operation else { return nil }
@@ -148,10 +148,8 @@ struct GATTClient {
     /// Octets that a write command can carry.
     private var commandLimit: Int { min(Int(mtu) - 3, maximumAttributeLength) }
 
-    /// Starts an operation; a write command is one that `takeWriteCommand` did not take.
-    mutating func start(
-        _ operation: GATTOperation, id: OperationID, client: ClientID, user: UInt32, at now: Instant
-    ) {
+    /// Starts an operation; a write command is one that `pduOfWriteCommand` did not accept.
+    mutating func start(_ operation: GATTOperation, id: OperationID, client: ClientID, user: UInt32, at now: Instant) {
         advance(to: now)
         if let end { return complete(id, .failure(end)) }
         if case .writeCommand(let handle, let value) = operation {
@@ -172,7 +170,7 @@ struct GATTClient {
     /// - Returns: whether its operation ends now, before the actions.
     mutating func commandSent(_ id: OperationID) -> Bool {
         guard let command = commands.remove(id) else { return false }
-        if commands.takeReadiness() { emit(.writeCommandsReady) }
+        if commands.consumeReadiness() { emit(.writeCommandsReady) }
         return !command.isAbandoned
     }
 
@@ -222,7 +220,7 @@ struct GATTClient {
     mutating func resume(at now: Instant) {
         guard isPaused else { return }
         isPaused = false
-        tellMissedChange()
+        reportMissedChange()
         bearer.restart(deadline: now.advanced(by: settings.transactionTimeout))
     }
 
@@ -247,7 +245,7 @@ struct GATTClient {
         for id in waiting.removeAll() { complete(id, .failure(reason)) }
         for command in commands.commands where !command.isAbandoned { complete(command.id, .failure(reason)) }
         commands.removeAll()
-        if commands.takeReadiness() { emit(.writeCommandsReady) }
+        if commands.consumeReadiness() { emit(.writeCommandsReady) }
     }
 
     /// The link got the security that was requested with `secure`, or failed to get it.
@@ -427,7 +425,7 @@ struct GATTClient {
             let changed = found.first(where: { $0.uuid == .serviceChanged })
         {
             serviceChanged = changed.valueHandle
-            tellMissedChange()
+            reportMissedChange()
         }
         if case .configure(let handle, let configuration, let bits, let purpose) = ended.procedure {
             return configured(handle, configuration, bits, purpose, ended, result)
@@ -437,7 +435,7 @@ struct GATTClient {
     }
 
     /// Keeps, once, an operation that was refused for insufficient security, until the link is more secure.
-    /// - Returns: whether it is kept.
+    /// - Returns: whether it is stored.
     private mutating func suspend(_ ended: Running, _ result: Result<GATTResult, GATTFailure>) -> Bool {
         guard settings.asksForSecurity, !ended.isAbandoned, !ended.isRetry, let operation = ended.operation,
             case .failure(.att(let error, let handle)) = result, error.isCuredBySecurity
@@ -481,7 +479,7 @@ struct GATTClient {
             client.bearer.die()
             if let id = client.running?.id { client.complete(id, .failure(reason)) }
             client.running = nil
-            client.heldIndication = nil
+            client.unconfirmedIndication = nil
         }
         if let id = suspended?.operation.id { complete(id, .failure(reason)) }
         suspended = nil

@@ -2,7 +2,7 @@ import BLEPackets
 
 /// The limits of a link's GATT client.
 public struct GATTClientSettings: Equatable, Sendable {
-    /// The largest PDU that we receive, in octets, at least 23; told to a peer that asks before we do.
+    /// The largest PDU that we receive, in octets, at least 23; also the response to a peer that asks before we do.
     public var receiveMTU: UInt16 = 517
     /// How long the response to a request may take (Core 5.4, Vol 3, Part F, 3.3.3).
     public var transactionTimeout = Microseconds.seconds(30)
@@ -18,7 +18,7 @@ public struct GATTClientSettings: Equatable, Sendable {
     public var discoveredAttributeLimit = 8192
     /// How many write commands may wait for the controller. A client that has none waiting always may send one.
     public var writeCommandLimit = 20
-    /// How many values without a subscriber are kept, for all handles together.
+    /// How many values without a subscriber are stored, for all handles together.
     public var earlyNotificationLimit = 32
     /// Whether an operation that the peer refuses for insufficient security secures the link and is then repeated once
     /// (SPEC 2.3 automatic pairing).

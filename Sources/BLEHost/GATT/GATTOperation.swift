@@ -36,7 +36,7 @@ public enum GATTOperation: Equatable, Sendable {
     case readUsingUUID(BluetoothUUID, AttributeHandleRange)
     /// Two or more values of known lengths, concatenated (Core 5.4, Vol 3, Part G, 4.8.4). Ends with `value`.
     case readMultiple([AttributeHandle])
-    /// Two or more values of any length (Core 5.4, Vol 3, Part G, 4.8.5). Ends with `values`, which holds fewer values
+    /// Two or more values of any length (Core 5.4, Vol 3, Part G, 4.8.5). Ends with `values`, which has fewer values
     /// if they do not all fit into one PDU.
     case readMultipleVariable([AttributeHandle])
 

@@ -24,7 +24,7 @@ struct OperationLine {
         return own == 0 || (isCommon(user) ? own : ofUser?.count ?? 0) < limit / Self.guaranteedPart
     }
 
-    private func isCommon(_ user: UInt32) -> Bool { !BuiltIn.users || user == ClientUser.common.number }
+    private func isCommon(_ user: UInt32) -> Bool { !Features.users || user == ClientUser.common.number }
 
     mutating func append(_ operation: GATTClient.Waiting) {
         turns.add(to: operation.user) { $0.add(to: operation.client) { $0.append(operation) } }
@@ -33,7 +33,7 @@ struct OperationLine {
     /// Puts an operation that has started before all others, whatever its turn: it has had that.
     mutating func putBack(_ operation: GATTClient.Waiting) { returned.prepend(operation) }
 
-    /// The operation that starts after so many others, if nothing is held up.
+    /// The operation that starts after so many others, if nothing has to wait.
     /// - Parameter index: less than `count`; anything else traps.
     func operation(at index: Int) -> GATTClient.Waiting {
         index < returned.count ? returned[index] : turns.element(at: index - returned.count)
@@ -42,7 +42,7 @@ struct OperationLine {
     /// Removes an operation that starts now. One that overtakes others of its user has the first turn of these.
     /// - Parameter index: less than `count`; anything else traps.
     mutating func start(at index: Int) -> GATTClient.Waiting {
-        index < returned.count ? returned.take(at: index) : turns.take(at: index - returned.count)
+        index < returned.count ? returned.remove(at: index) : turns.remove(at: index - returned.count)
     }
 
     /// - Returns: whether the operation was waiting.
@@ -59,8 +59,8 @@ struct OperationLine {
             if let id = operation.id { removed.append(id) }
             return false
         }
-        returned.keep(where: isKept)
-        turns.keep(where: isKept)
+        returned.retain(where: isKept)
+        turns.retain(where: isKept)
         return removed
     }
 

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// What an operation touches, so that only operations run at the same time whose order nobody can observe.
+/// What an operation touches, so that only operations run at the same time whose order cannot be observed.
 ///
 /// Operations on the same attribute keep their order. So do operations of one client if one of them has an effect on
 /// the peer: an app that writes to one characteristic and then reads another gets what it would get on a single bearer.

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// The clients that hold subscriptions on one link, and the configuration that was written to the peer (SPEC 5.5 rule
+/// The clients with subscriptions on one link, and the configuration that was written to the peer (SPEC 5.5 rule
 /// 5).
 ///
 /// A characteristic has one configuration for each link: the union of the modes that its holders want. A client names
@@ -23,7 +23,7 @@ struct SubscriptionTable {
         var clients: [ClientID] = []
         /// The peer's configuration, as far as this side has written it.
         var written: UInt16 = 0
-        /// Whether values are kept for a client that is about to become a holder.
+        /// Whether values are stored for a client that is about to become a holder.
         var isClaimed = false
 
         var wanted: UInt16 { holders.reduce(0) { $0 | $1.bits } }
@@ -50,7 +50,7 @@ struct SubscriptionTable {
 
     subscript(valueHandle: AttributeHandle) -> Entry? { index(of: valueHandle).map { entries[$0] } }
 
-    /// What `subscript` also tells, without a copy of the holders.
+    /// What `subscript` also says, without a copy of the holders.
     func clients(of valueHandle: AttributeHandle) -> [ClientID] {
         index(of: valueHandle).map { entries[$0].clients } ?? []
     }
@@ -84,7 +84,7 @@ struct SubscriptionTable {
 
     // MARK: Configurations
 
-    /// Whether the attribute is the configuration of a value that a client holds or is about to hold.
+    /// Whether the attribute is the configuration of a value that a client uses or is about to use.
     func isConfiguration(_ handle: AttributeHandle) -> Bool {
         guard handle != .none else { return false }
         for index in entries.indices where entries[index].configuration == handle { return true }
@@ -112,9 +112,9 @@ struct SubscriptionTable {
         return bits == entry.written ? nil : (entry.configuration, bits)
     }
 
-    /// A client has written a configuration itself: it holds what it wrote, and nothing else of that configuration.
+    /// A client has written a configuration itself: it has what it wrote, and nothing else of that configuration.
     /// - Parameters:
-    ///   - own: the modes that the client wrote; `nil`: what it holds stays as it is.
+    ///   - own: the modes that the client wrote; `nil`: its subscriptions stay as they are.
     ///   - sent: what the peer was sent.
     /// - Returns: the values that have this configuration.
     mutating func wrote(
@@ -176,7 +176,7 @@ struct SubscriptionTable {
         return due
     }
 
-    /// The claim on `valueHandle` has ended, whether or not it led to a holder; removes the entry if no client holds
+    /// The claim on `valueHandle` has ended, whether or not it led to a holder; removes the entry if no client uses
     /// it.
     mutating func settle(_ valueHandle: AttributeHandle) {
         guard let index = index(of: valueHandle) else { return }
@@ -187,7 +187,7 @@ struct SubscriptionTable {
         if written == 0 || wanted(of: configuration, besides: nil) == written { entries.remove(at: index) }
     }
 
-    /// Removes an entry that no client holds, whatever the peer's configuration contains.
+    /// Removes an entry that no client uses, whatever the peer's configuration contains.
     mutating func forget(_ valueHandle: AttributeHandle) {
         guard let index = index(of: valueHandle), entries[index].holders.isEmpty else { return }
         entries.remove(at: index)

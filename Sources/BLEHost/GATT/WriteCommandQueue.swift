@@ -13,7 +13,7 @@ struct WriteCommandQueue {
 
     private let limit: Int
     private(set) var commands = Queue<Command>()
-    /// Whether a client was told that the queue is full, but not yet that there is room.
+    /// Whether a client knows that the queue is full, but not yet that there is room.
     private var isBlocked = false
 
     init(limit: Int) { self.limit = max(1, limit) }
@@ -24,7 +24,7 @@ struct WriteCommandQueue {
     /// that have the common user count one by one, as long as those that have come and gone have not left too many.
     func hasRoom(for client: ClientID, _ user: UInt32) -> Bool {
         if !isFull { return true }
-        let isCommon = !BuiltIn.users || user == ClientUser.common.number
+        let isCommon = !Features.users || user == ClientUser.common.number
         return commands.count < Self.most && !commands.contains { isCommon ? $0.client == client : $0.user == user }
     }
 
@@ -43,7 +43,7 @@ struct WriteCommandQueue {
         // The controller gets them in their order.
         if commands.first?.id == id { return commands.popFirst() }
         var removed: Command?
-        commands.keep {
+        commands.retain {
             if $0.id == id { removed = $0 }
             return $0.id != id
         }
@@ -51,7 +51,7 @@ struct WriteCommandQueue {
     }
 
     /// Whether to report room again: at half the limit, so that writers are not woken for each packet.
-    mutating func takeReadiness() -> Bool {
+    mutating func consumeReadiness() -> Bool {
         guard isBlocked, commands.count <= limit / 2 else { return false }
         isBlocked = false
         return true

@@ -4,8 +4,7 @@ import BLEPackets
 public enum ChannelCommand: Equatable, Sendable {
     /// Accepts credit-based channels on an SPSM, 0x0001 to 0x00FF; `nil` takes a free one from 0x0080 on. If encryption
     /// is required, the key in use must also meet `SecuritySettings.pairing` and `ChannelSecurity`.
-    case listen(
-        spsm: UInt16?, ChannelSettings, requiresEncryption: Bool, demanding: ChannelSecurity? = nil)
+    case listen(spsm: UInt16?, ChannelSettings, requiresEncryption: Bool, demanding: ChannelSecurity? = nil)
     /// Stops accepting channels; open channels stay open.
     case stopListening(spsm: UInt16)
     /// Opens a credit-based channel to the peer's SPSM (Core 5.4, Vol 3, Part A, 4.22).
@@ -20,7 +19,7 @@ public enum ChannelCommand: Equatable, Sendable {
     case send(ChannelID, [UInt8])
     /// The client has consumed this many received units, so the peer may send more.
     case consume(ChannelID, units: Int)
-    /// Closes a channel. Nothing more is accepted or received. The peer is told after it has everything that was sent
-    /// before, or after 30 s.
+    /// Closes a channel. Nothing more is accepted or received. The peer learns of it after it has everything that was
+    /// sent before, or after 30 s.
     case close(ChannelID)
 }

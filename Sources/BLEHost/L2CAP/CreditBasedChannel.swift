@@ -37,7 +37,7 @@ struct CreditBasedChannel {
     var grantedCredits: Int
     /// Frames that have been consumed but whose credits the peer has not got back yet.
     var owedCredits = 0
-    /// Complete units that the client has not consumed; the credit for the last frame of each is held back.
+    /// Complete units that the client has not consumed; the credit for the last frame of each is withheld.
     var unconsumedUnits = 0
     var unit: [UInt8] = []
     var unitLength: Int?
@@ -69,9 +69,7 @@ struct CreditBasedChannel {
     }
 
     /// The peer's end of the channel: where it receives, and what it accepts.
-    mutating func open(
-        _ remote: L2CAPChannelIdentifier, sendMTU: UInt16, sendMPS: UInt16, credits: UInt16
-    ) {
+    mutating func open(_ remote: L2CAPChannelIdentifier, sendMTU: UInt16, sendMPS: UInt16, credits: UInt16) {
         state = .open
         self.remote = remote
         self.sendMTU = sendMTU
@@ -139,7 +137,7 @@ struct CreditBasedChannel {
     }
 
     /// Credits to return to the peer now: not one by one, but early enough that the peer never waits needlessly.
-    mutating func takeOwedCredits() -> UInt16? {
+    mutating func removeOwedCredits() -> UInt16? {
         guard isOpen, owedCredits > 0, grantedCredits == 0 || owedCredits * 2 >= Int(settings.credits) else {
             return nil
         }
@@ -157,8 +155,7 @@ struct CreditBasedChannel {
         var packet = PacketWriter(reservingCapacity: min(Int(sendMPS), rest))
         var room = Int(sendMPS)
         if !unit.hasBegun {
-            L2CAPServiceDataUnitStart.encode(
-                unitLength: UInt16(truncatingIfNeeded: unit.octets.count), into: &packet)
+            L2CAPServiceDataUnitStart.encode(unitLength: UInt16(truncatingIfNeeded: unit.octets.count), into: &packet)
             room -= L2CAPServiceDataUnitStart.lengthFieldByteCount
             unit.hasBegun = true
         }
@@ -177,7 +174,7 @@ struct CreditBasedChannel {
     }
 
     /// A frame has been handed to the controller.
-    /// - Returns: what its sender is told if it was the last one of a unit.
+    /// - Returns: the report for its sender if it was the last one of a unit.
     mutating func frameGone() -> CreditBasedChannels.Action? {
         unsentFrames -= 1
         goneFrames += 1
@@ -187,7 +184,7 @@ struct CreditBasedChannel {
     }
 
     /// Takes the operations of all units that were not completely sent.
-    mutating func takeUnsentOperations() -> [OperationID] {
+    mutating func removeUnsentOperations() -> [OperationID] {
         var operations: [OperationID] = []
         while let ending = endings.popFirst() { if let own = ending.operation { operations.append(own) } }
         while let unit = units.popFirst() { if let own = unit.operation { operations.append(own) } }

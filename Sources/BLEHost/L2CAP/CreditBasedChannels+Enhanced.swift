@@ -8,7 +8,7 @@ extension CreditBasedChannels {
         var operation: OperationID
         var identifier: UInt8
         var deadline: Instant
-        /// The channels, with the sizes that hold again if the peer refuses.
+        /// The channels, with the sizes that apply again if the peer refuses.
         var previous: [Previous]
 
         struct Previous: Equatable {
@@ -195,11 +195,10 @@ extension CreditBasedChannels {
             if let other, channels[other].sends {
                 let isNew = opened.contains { $0.number == channels[other].number }
                 opened.removeAll { $0.number == channels[other].number }
-                channels[other].disconnect(
-                    isNew ? nil : .protocolViolation, nil, &identifiers, at: now, into: &actions)
+                channels[other].disconnect(isNew ? nil : .protocolViolation, nil, &identifiers, at: now, into: &actions)
             }
             guard isValid, other == nil else {
-                // The peer takes the channel for open.
+                // The peer believes that the channel is open.
                 channels[index].remote = remote
                 channels[index].disconnect(nil, nil, &identifiers, at: now, into: &actions)
                 violates = true

@@ -129,7 +129,7 @@ struct CreditBasedChannels {
         channels[index].returnCredits(&identifiers, into: &actions)
     }
 
-    /// Closes a channel for its client at once; the peer is told after it has everything that was sent before.
+    /// Closes a channel for its client at once; the peer learns of it after it has everything that was sent before.
     mutating func close(
         _ number: UInt32, operation: OperationID?, identifiers: inout SignallingIdentifiers, at now: Instant
     ) {
@@ -167,8 +167,8 @@ struct CreditBasedChannels {
         }
     }
 
-    /// Cancels an attempt to open a channel; if the peer accepts it afterwards, the channel is closed at once. Who waits
-    /// for the end of a channel waits no longer; the channel goes on closing.
+    /// Cancels an attempt to open a channel; if the peer accepts it afterwards, the channel is closed at once. Who
+    /// waits for the end of a channel waits no longer; the channel goes on closing.
     mutating func cancel(_ operation: OperationID) -> Bool {
         var isFound = false
         for index in channels.indices {
@@ -342,7 +342,7 @@ struct CreditBasedChannels {
         let isFree = remote.isDynamic && !isTaken(remote)
         guard isFree, response.maximumTransmissionUnit >= 23, response.maximumPayloadSize >= 23 else {
             if isFree {
-                // The peer takes the channel for open.
+                // The peer believes that the channel is open.
                 channels[index].remote = remote
                 channels[index].disconnect(nil, nil, &identifiers, at: now, into: &actions)
             } else {
@@ -372,7 +372,7 @@ struct CreditBasedChannels {
     @inline(never)
     private mutating func finish(_ channel: CreditBasedChannel, _ end: ChannelEnd) {
         var channel = channel
-        for unsent in channel.takeUnsentOperations() { fail(unsent, .notOpen) }
+        for unsent in channel.removeUnsentOperations() { fail(unsent, .notOpen) }
         switch channel.state {
         case .opening(let operation, _, _):
             // An enhanced request ends with the last of its channels.
@@ -407,7 +407,7 @@ struct CreditBasedChannels {
         channels.contains { $0.remote == remote && !$0.isClosing }
     }
 
-    /// The channel that a Disconnection Response ends. Some peers answer with an identifier or an order of their own:
+    /// The channel that a Disconnection Response ends. Some peers answer with another identifier or in another order:
     /// the two ends of the channel then decide.
     private func closing(_ response: L2CAPDisconnectionResponse, _ identifier: UInt8) -> CreditBasedChannel? {
         if let channel = awaiting(identifier), channel.isClosing { return channel }
@@ -457,7 +457,7 @@ extension CreditBasedChannel {
     fileprivate mutating func returnCredits(
         _ identifiers: inout SignallingIdentifiers, into actions: inout Queue<CreditBasedChannels.Action>
     ) {
-        guard let credits = takeOwedCredits() else { return }
+        guard let credits = removeOwedCredits() else { return }
         actions.append(
             .signal(
                 .flowControlCreditIndication(.init(channelIdentifier: local, credits: credits)),
@@ -465,7 +465,7 @@ extension CreditBasedChannel {
     }
 
     /// Asks the peer to end the channel.
-    /// - Parameter end: what the client is told; `nil` if it never knew of the channel. A client that closed it was
+    /// - Parameter end: the event for the client; `nil` if it never knew of the channel. A client that closed it was
     ///   told already.
     mutating func disconnect(
         _ end: ChannelEnd?, _ operation: OperationID?, _ identifiers: inout SignallingIdentifiers, at now: Instant,
@@ -473,7 +473,7 @@ extension CreditBasedChannel {
     ) {
         let identifier = identifiers.next()
         let isKnown = !isDraining
-        for unsent in takeUnsentOperations() { actions.append(.completed(unsent, .failure(.notOpen))) }
+        for unsent in removeUnsentOperations() { actions.append(.completed(unsent, .failure(.notOpen))) }
         var operations = operation.map { [$0] } ?? []
         if case .draining(let closing, _) = state { operations = closing + operations }
         state = .closing(

@@ -36,12 +36,12 @@ struct SignallingChannel {
 
     @inline(__always)
     var nextDeadline: Instant? {
-        BuiltIn.channels ? earliest(pending?.deadline, channels.nextDeadline) : pending?.deadline
+        Features.channels ? earliest(pending?.deadline, channels.nextDeadline) : pending?.deadline
     }
 
     /// - Returns: whether our request for parameters timed out.
     mutating func advance(to now: Instant) -> Bool {
-        if BuiltIn.channels { channels.advance(to: now, identifiers: &identifiers) }
+        if Features.channels { channels.advance(to: now, identifiers: &identifiers) }
         guard let overdue = pending, overdue.deadline <= now else { return false }
         late = overdue.identifier
         pending = nil
@@ -61,7 +61,7 @@ struct SignallingChannel {
             }
             return .accept(wished, identifier: identifier)
         case .connectionParameterUpdateResponse(let response):
-            // Only one request is pending, and some peers answer it with an identifier of their own. Only the late
+            // Only one request is pending, and some peers answer it with another identifier. Only the late
             // response to the request before is known to be another's.
             guard let pending, pending.identifier == identifier || late != identifier else {
                 late = nil
@@ -71,17 +71,17 @@ struct SignallingChannel {
             return .parametersAnswered(isAccepted: response.result == .accepted)
         case .commandReject:
             guard pending?.identifier == identifier else {
-                let isAwaited = BuiltIn.channels && channels.awaitsAnswer(identifier)
+                let isAwaited = Features.channels && channels.awaitsAnswer(identifier)
                 return isAwaited ? .channels(command, identifier: identifier) : .stray
             }
             pending = nil
             return .parametersAnswered(isAccepted: false)
         case .leCreditBasedConnectionResponse, .creditBasedConnectionResponse, .creditBasedReconfigureResponse:
-            let isAwaited = BuiltIn.channels && channels.awaitsAnswer(identifier)
+            let isAwaited = Features.channels && channels.awaitsAnswer(identifier)
             return isAwaited ? .channels(command, identifier: identifier) : .stray
         case .leCreditBasedConnectionRequest, .flowControlCreditIndication, .disconnectionRequest,
             .disconnectionResponse, .creditBasedConnectionRequest, .creditBasedReconfigureRequest:
-            guard BuiltIn.channels else { fallthrough }
+            guard Features.channels else { fallthrough }
             return .channels(command, identifier: identifier)
         case .other:
             return packet.code.isResponse ? .none : .reply(.notUnderstood, identifier: identifier)
@@ -109,12 +109,12 @@ struct SignallingChannel {
     // MARK: Credit-based channels
 
     mutating func nextChannelAction() -> CreditBasedChannels.Action? {
-        BuiltIn.channels ? channels.nextAction() : nil
+        Features.channels ? channels.nextAction() : nil
     }
 
     /// Whether a client may open so many channels: the clients of one user leave places to another one.
     func mayOpen(_ count: Int, _ client: ClientID, _ users: ClientUsers) -> Bool {
-        guard BuiltIn.users, BuiltIn.channels, let user = users[client], !user.isOperator else { return true }
+        guard Features.users, Features.channels, let user = users[client], !user.isOperator else { return true }
         let own = channels.channels.count { users[$0.client] == user }
         return own + count <= CreditBasedChannels.channelLimitOfUser
     }
@@ -167,18 +167,18 @@ struct SignallingChannel {
     }
 
     mutating func closeChannels(of client: ClientID, at now: Instant) {
-        guard BuiltIn.channels else { return }
+        guard Features.channels else { return }
         channels.closeAll(of: client, identifiers: &identifiers, at: now)
     }
 
     mutating func cancelChannel(_ operation: OperationID) -> Bool {
-        BuiltIn.channels && channels.cancel(operation)
+        Features.channels && channels.cancel(operation)
     }
 
-    mutating func linkLost() { if BuiltIn.channels { channels.linkLost() } }
+    mutating func linkLost() { if Features.channels { channels.linkLost() } }
 
     mutating func channelFrameGone(_ number: UInt32, at now: Instant) {
-        guard BuiltIn.channels else { return }
+        guard Features.channels else { return }
         channels.frameGone(number, identifiers: &identifiers, at: now)
     }
 
@@ -186,13 +186,13 @@ struct SignallingChannel {
         _ command: LESignallingCommand, identifier: UInt8,
         listener: (UInt16) -> Result<(client: ClientID, settings: ChannelSettings), ChannelFailure>, at now: Instant
     ) {
-        guard BuiltIn.channels else { return }
+        guard Features.channels else { return }
         channels.receive(command, identifier: identifier, listener: listener, identifiers: &identifiers, at: now)
     }
 
     /// - Returns: whether the channel exists.
     mutating func receiveFrame(_ payload: RawSpan, on local: L2CAPChannelIdentifier, at now: Instant) -> Bool {
-        BuiltIn.channels && channels.receive(payload, on: local, identifiers: &identifiers, at: now)
+        Features.channels && channels.receive(payload, on: local, identifiers: &identifiers, at: now)
     }
 }
 

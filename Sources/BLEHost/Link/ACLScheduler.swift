@@ -7,7 +7,7 @@ import BLEPackets
 /// therefore leaves one buffer free for each link without any, but gives up at most half of all buffers. The other
 /// links keep working, whatever one peer does.
 struct ACLScheduler {
-    /// How long the controller may hold packets of a link without sending any of them.
+    /// How long packets of a link may be in the controller without any being sent.
     ///
     /// It is longer than any supervision timeout (32 s) and the link layer's procedure response timeout (40 s; Core
     /// 5.4, Vol 6, Part B, 5.2): if either of them applies, it ends the link first. What remains is a peer that is
@@ -24,7 +24,7 @@ struct ACLScheduler {
     private var unservedInRing = 0
     /// Links that have packets in the controller.
     private var busyLinks = 0
-    /// Links with completely sent frames whose senders have not been told yet.
+    /// Links with completely sent frames whose senders have had no report yet.
     private var passed = Queue<Link>()
 
     mutating func configure(packetLength: UInt16, packetCount: UInt16) {
@@ -61,14 +61,14 @@ struct ACLScheduler {
     mutating func reclaim(_ link: Link) {
         available = min(total, available + link.packetsInFlight)
         if link.packetsInFlight > 0 { busyLinks -= 1 } else if link.isInTransmitRing { unservedInRing -= 1 }
-        ring.keep { $0 !== link }
-        passed.keep { $0 !== link }
+        ring.retain { $0 !== link }
+        passed.retain { $0 !== link }
     }
 
-    /// Drops the frames of a link that the controller has nothing of yet; their senders are not told.
+    /// Drops the frames of a link that the controller has nothing of yet; their senders get no report.
     func discardWaiting(of link: Link) { link.queue.removeAll() }
 
-    /// The next link with completely sent frames whose senders must be told.
+    /// The next link with completely sent frames whose senders are due a report.
     mutating func popLinkWithPassedFrames() -> Link? { passed.popFirst() }
 
     /// Sends as many fragments as the controller has room for.
@@ -80,7 +80,7 @@ struct ACLScheduler {
 
     private mutating func send(_ links: inout LinkTable, into outbox: inout Outbox, at now: Instant) {
         while available > 0, let link = nextLink(of: links.count) {
-            links.note(link)
+            links.markChanged(link)
             if link.packetsInFlight == 0 { unservedInRing -= 1 }
             if sendFragment(of: link, into: &outbox, at: now) {
                 ring.append(link)
@@ -105,9 +105,7 @@ struct ACLScheduler {
     }
 
     /// - Returns: whether the link has more to send.
-    private mutating func sendFragment(
-        of link: Link, into outbox: inout Outbox, at now: Instant
-    ) -> Bool {
+    private mutating func sendFragment(of link: Link, into outbox: inout Outbox, at now: Instant) -> Bool {
         let begun = link.current.take()
         let isFirst = begun == nil
         if isFirst { link.sentOctets = 0 }

@@ -1,8 +1,8 @@
 /// The earliest of many deadlines, one for each slot. Reading it takes constant time; a change takes logarithmic time
 /// in the number of slots.
 ///
-/// It is a binary tree in one array: the slots begin at index `width`, and each place before them holds the earlier of
-/// its two children, `2 * place` and `2 * place + 1`. Place 1 holds the earliest of all.
+/// It is a binary tree in one array: the slots begin at index `width`, and each place before them has the earlier of
+/// its two children, `2 * place` and `2 * place + 1`. Place 1 has the earliest of all.
 struct EarliestDeadline {
     /// Stands for no deadline: nothing is ever due at the end of the time line.
     private static let none = Instant(microseconds: .max)

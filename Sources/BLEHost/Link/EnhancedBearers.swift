@@ -25,7 +25,7 @@ struct EnhancedBearers {
         case done
 
         func isWaiting(for operation: OperationID) -> Bool {
-            guard BuiltIn.enhancedBearers else { return false }
+            guard Features.enhancedBearers else { return false }
             return switch self {
             case .readingServer(let own), .readingClient(let own), .writing(let own), .connecting(let own, _):
                 own == operation
@@ -64,14 +64,14 @@ struct EnhancedBearers {
 
     @inline(__always)
     var nextDeadline: Instant? {
-        if BuiltIn.enhancedBearers, case .waiting(let limit) = opening { limit } else { nil }
+        if Features.enhancedBearers, case .waiting(let limit) = opening { limit } else { nil }
     }
 
     func contains(_ number: UInt32) -> Bool { open.contains { $0.number == number } }
 
     /// Whether an action of the channels concerns a bearer instead of a client.
-    func takes(_ action: CreditBasedChannels.Action) -> Bool {
-        guard BuiltIn.enhancedBearers, settings != nil else { return false }
+    func concerns(_ action: CreditBasedChannels.Action) -> Bool {
+        guard Features.enhancedBearers, settings != nil else { return false }
         switch action {
         case .signal, .frame: return false
         case .opened(_, let client): return client == .attributeBearers
@@ -89,7 +89,7 @@ struct EnhancedBearers {
     }
 
     /// Notes what an action of the channels says about bearers.
-    mutating func note(_ action: CreditBasedChannels.Action) {
+    mutating func receive(_ action: CreditBasedChannels.Action) {
         switch action {
         case .signal, .frame: break
         case .opened(let terms, _): add(terms)
@@ -111,7 +111,7 @@ struct EnhancedBearers {
     }
 
     /// The oldest PDU of a bearer is with the controller.
-    mutating func takeTag(of number: UInt32) -> ATTSendTag? {
+    mutating func removeTag(of number: UInt32) -> ATTSendTag? {
         guard let index = open.firstIndex(where: { $0.number == number }) else { return nil }
         return open[index].tags.popFirst()
     }

@@ -25,12 +25,12 @@ extension Link {
 
     func start(_ request: GATTOperation, operation: OperationID, client: ClientID, into effects: inout Effects) {
         let user = effects.commands.users.number(of: client)
-        if let pdu = gatt.takeWriteCommand(request, id: operation, client: client, user: user, at: effects.now) {
+        if let pdu = gatt.pduOfWriteCommand(request, id: operation, client: client, user: user, at: effects.now) {
             send(pdu, on: .attributeProtocol, tag: .command(operation), into: &effects)
         } else {
             gatt.start(request, id: operation, client: client, user: user, at: effects.now)
         }
-        takeClientActions(into: &effects)
+        performClientActions(into: &effects)
     }
 
     /// Agrees with the peer on ATT_MTU.
@@ -43,34 +43,30 @@ extension Link {
     // MARK: PDUs
 
     /// Receives one complete PDU of the attribute protocol, for the client or for the server.
-    func receiveATT(
-        _ pdu: RawSpan, _ pairings: inout Pairings, _ server: inout GATTServer, into effects: inout Effects
-    ) {
+    func receiveATT(_ pdu: RawSpan, _ rooms: inout Rooms, into effects: inout Effects) {
         if security.isGated, !admits(pdu, into: &effects) { return }
-        if let notification = gatt.takeNotification(pdu, at: effects.now) {
+        if let notification = gatt.acceptNotification(pdu, at: effects.now) {
             return effects.events.append(.gatt(id, .notification(notification)))
         }
         let mtu = gatt.bearer.mtu
         let isForServer = gatt.receive(pdu, at: effects.now)
-        takeClientActions(into: &effects)
-        if isForServer { return receiveServerPDU(pdu, &pairings.bonds, &server, into: &effects) }
+        performClientActions(into: &effects)
+        if isForServer { return receiveServerPDU(pdu, &rooms, into: &effects) }
         let agreed = gatt.bearer.mtu
-        if BuiltIn.server, agreed != mtu { server.mtuChanged(to: agreed, on: id) }
+        if Features.server, agreed != mtu { rooms.server.mtuChanged(to: agreed, on: id) }
     }
 
-    private func receiveServerPDU(
-        _ pdu: RawSpan, _ bonds: inout Bonds, _ server: inout GATTServer, into effects: inout Effects
-    ) {
+    private func receiveServerPDU(_ pdu: RawSpan, _ rooms: inout Rooms, into effects: inout Effects) {
         let opcode = pdu.byte(at: 0).map { ATTOpcode(rawValue: $0) }
-        guard BuiltIn.server else { return refuse(opcode, into: &effects) }
+        guard Features.server else { return refuse(opcode, into: &effects) }
         if opcode == .signedWriteCommand {
-            return signedWriteReceived(pdu.copied(), &bonds, &server, into: &effects)
+            return signedWriteReceived(pdu.copied(), &rooms, into: &effects)
         }
-        server.receive(pdu, from: id, at: effects.now)
-        noteDemander(&server)
-        guard opcode == .writeRequest, server.keepsPerClient(pdu) else { return }
+        rooms.server.receive(pdu, from: id, at: effects.now)
+        recordDemander(&rooms.server)
+        guard opcode == .writeRequest, rooms.server.storesPerClient(pdu) else { return }
         security.isRecordDue = true
-        effects.wishes.append((self, .keepClientRecord))
+        effects.deferred.append((self, .storeClientRecord))
     }
 
     /// Refuses a request of the peer, in a build without a server; commands and confirmations need no answer.
@@ -104,26 +100,26 @@ extension Link {
             refuse(opcode, AttributeHandle(rawValue: octets ?? 0), .insufficientAuthentication, into: &effects)
         case .drop: break
         }
-        security.noteCleartext(into: &effects)
+        security.recordCleartext(into: &effects)
         return false
     }
 
     /// Leaves indications unconfirmed if these clients are subscribed to the value.
-    func holdIndications(of clients: [ClientID], into effects: inout Effects) {
-        gatt.hold(for: clients)
-        takeClientActions(into: &effects)
+    func withholdConfirmations(of clients: [ClientID], into effects: inout Effects) {
+        gatt.withholdConfirmations(for: clients)
+        performClientActions(into: &effects)
     }
 
     func advanceAttributes(into effects: inout Effects) {
         guard let deadline = gatt.nextDeadline, deadline <= effects.now else { return }
         gatt.advance(to: effects.now)
-        takeClientActions(into: &effects)
+        performClientActions(into: &effects)
     }
 
     /// The link got the security that was asked for, or failed to get it: what waited for it continues or fails.
     func secured(_ failure: SecurityFailure?, into effects: inout Effects) {
         gatt.secured(failure, at: effects.now)
-        takeClientActions(into: &effects)
+        performClientActions(into: &effects)
         if failure == nil { openBearers(into: &effects) }
         channelsSecured(failure, into: &effects)
     }
@@ -132,7 +128,7 @@ extension Link {
 
     /// Carries out the actions of the GATT client.
     @inline(__always)
-    func takeClientActions(into effects: inout Effects) {
+    func performClientActions(into effects: inout Effects) {
         if gatt.actions.isEmpty { return }
         carryOutClientActions(into: &effects)
     }
@@ -142,20 +138,18 @@ extension Link {
             switch action {
             case .send(let pdu, let tag): send(pdu, on: .attributeProtocol, tag: tag, into: &effects)
             case .sendEnhanced(let pdu, let bearer): send(pdu, onBearer: bearer, tag: .none, into: &effects)
-            case .closeBearer(let bearer): noteBearers(.givenUp(number: bearer), into: &effects)
+            case .closeBearer(let bearer): bearersChanged(.givenUp(number: bearer), into: &effects)
             case .event(.completed(let operation, let result)): completed(operation, result, into: &effects)
             case .event(let event): effects.events.append(.gatt(id, event))
-            case .secure(let error, let client): effects.wishes.append((self, .secure(error, for: client)))
+            case .secure(let error, let client): effects.deferred.append((self, .secure(error, for: client)))
             case .disconnect: end(.remoteUserTerminatedConnection, into: &effects)
             }
         }
     }
 
-    func completed(
-        _ operation: OperationID, _ result: Result<GATTResult, GATTFailure>, into effects: inout Effects
-    ) {
+    func completed(_ operation: OperationID, _ result: Result<GATTResult, GATTFailure>, into effects: inout Effects) {
         if bearers.opening.isWaiting(for: operation) {
-            return noteBearers(.answered(result), into: &effects)
+            return bearersChanged(.answered(result), into: &effects)
         }
         guard operation != mtuExchange else {
             // Our own exchange of ATT_MTU: whatever its result, the link can be used. If the peer proves itself later,

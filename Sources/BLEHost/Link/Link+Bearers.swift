@@ -4,7 +4,7 @@ import BLEPackets
 extension Link {
     // MARK: Opening
 
-    /// A client asks for so many bearers, on a link that others may hold.
+    /// A client asks for so many bearers, on a link that others may use, too.
     func wantBearers(_ count: UInt8?) {
         guard let count, count > 0 else { return }
         var settings = bearers.settings ?? EnhancedBearerSettings()
@@ -14,7 +14,7 @@ extension Link {
 
     /// The link is encrypted: opens bearers, once, if both sides want them.
     func openBearers(into effects: inout Effects) {
-        guard BuiltIn.enhancedBearers, let settings = bearers.settings, settings.opened > 0, bearers.opening == .idle,
+        guard Features.enhancedBearers, let settings = bearers.settings, settings.opened > 0, bearers.opening == .idle,
             security.keyInUse != nil, !security.isGated, !isClosing
         else { return }
         let operation = effects.nextOperation()
@@ -65,7 +65,7 @@ extension Link {
         signalling.openEnhancedChannels(
             count, EnhancedBearers.spsm, settings.channel, operation: operation, client: .attributeBearers,
             at: effects.now)
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     private func bearersConnected(_ failure: ChannelFailure?, into effects: inout Effects) {
@@ -81,66 +81,66 @@ extension Link {
     }
 
     func advanceBearers(into effects: inout Effects) {
-        guard BuiltIn.enhancedBearers, case .waiting(let limit) = bearers.opening, limit <= effects.now else { return }
+        guard Features.enhancedBearers, case .waiting(let limit) = bearers.opening, limit <= effects.now else { return }
         connectBearers(isRetry: true, into: &effects)
     }
 
     // MARK: What happens on the channels
 
-    /// Whether what arrives on the bearers waits. For a central it does not: there are bearers on an encrypted link only,
-    /// and values arrive while its key is refreshed.
-    private var holdsBearers: Bool { role == .peripheral && security.isChanging }
+    /// Whether what arrives on the bearers waits. For a central it does not: there are bearers on an encrypted link
+    /// only, and values arrive while its key is refreshed.
+    private var postponesBearers: Bool { role == .peripheral && security.isChanging }
 
     /// Notes an action of the channels that concerns a bearer.
-    func noteBearers(_ action: CreditBasedChannels.Action, into effects: inout Effects) {
-        if holdsBearers, bearers.isFlooded {
+    func bearersChanged(_ action: CreditBasedChannels.Action, into effects: inout Effects) {
+        if postponesBearers, bearers.isFlooded {
             effects.counters.floodedLinks &+= 1
             return end(.remoteDeviceLowResources, into: &effects)
         }
-        bearers.note(action)
-        effects.wishes.append((self, .continueBearers))
+        bearers.receive(action)
+        effects.deferred.append((self, .continueBearers))
     }
 
-    func noteBearers(_ news: EnhancedBearers.News, into effects: inout Effects) {
-        guard BuiltIn.enhancedBearers else { return }
+    func bearersChanged(_ news: EnhancedBearers.News, into effects: inout Effects) {
+        guard Features.enhancedBearers else { return }
         bearers.news.append(news)
-        effects.wishes.append((self, .continueBearers))
+        effects.deferred.append((self, .continueBearers))
     }
 
     /// Handles, in order, what was noted.
-    func continueBearers(_ pairings: inout Pairings, _ server: inout GATTServer, into effects: inout Effects) {
-        guard BuiltIn.enhancedBearers else { return }
+    func continueBearers(_ rooms: inout Rooms, into effects: inout Effects) {
+        guard Features.enhancedBearers else { return }
         // What arrived while the key is being changed must not be judged by the old one.
-        while !holdsBearers, !security.isForfeited, let news = bearers.news.popFirst() {
+        while !postponesBearers, !security.isForfeited, let news = bearers.news.popFirst() {
             switch news {
             case .opened(let number, let mtu):
                 effects.counters.enhancedBearers &+= 1
-                server.bearerOpened(number, mtu: mtu, on: id)
+                rooms.server.bearerOpened(number, mtu: mtu, on: id)
                 gatt.bearerOpened(number, mtu: mtu, at: effects.now)
             case .resized(let number, let mtu):
-                server.mtuChanged(to: mtu, ofBearer: number, on: id)
+                rooms.server.mtuChanged(to: mtu, ofBearer: number, on: id)
                 gatt.mtuChanged(to: mtu, ofBearer: number)
             case .received(let number, let pdu):
-                receiveATT(pdu.span.bytes, onBearer: number, &server, into: &effects)
+                receiveATT(pdu.span.bytes, onBearer: number, &rooms.server, into: &effects)
                 signalling.consumeUnits(1, on: number)
-                takeChannelActions(into: &effects)
+                performChannelActions(into: &effects)
             case .sent(let number):
-                if case .server(let tag)? = bearers.takeTag(of: number) {
-                    server.sent(tag, to: id, onBearer: number, at: effects.now)
+                if case .server(let tag)? = bearers.removeTag(of: number) {
+                    rooms.server.sent(tag, to: id, onBearer: number, at: effects.now)
                 }
             case .givenUp(let number):
                 effects.counters.failedBearers &+= 1
                 signalling.closeBearer(number, at: effects.now)
-                takeChannelActions(into: &effects)
+                performChannelActions(into: &effects)
             case .closed(let number, let end):
                 if end == .protocolViolation { effects.counters.failedBearers &+= 1 }
                 bearers.open.removeAll { $0.number == number }
-                server.bearerClosed(number, on: id, at: effects.now)
+                rooms.server.bearerClosed(number, on: id, at: effects.now)
                 gatt.bearerClosed(number, at: effects.now)
             case .answered(let result): bearersAnswered(result, into: &effects)
             case .connected(let failure): bearersConnected(failure, into: &effects)
             }
-            takeClientActions(into: &effects)
+            performClientActions(into: &effects)
         }
     }
 
@@ -154,10 +154,10 @@ extension Link {
         // Signatures must not be used on encrypted links.
         if opcode == .signedWriteCommand { return server.refuseSignedWrite() }
         server.receive(pdu, from: id, onBearer: number, at: effects.now)
-        noteDemander(&server)
-        guard opcode == .writeRequest, server.keepsPerClient(pdu) else { return }
+        recordDemander(&server)
+        guard opcode == .writeRequest, server.storesPerClient(pdu) else { return }
         security.isRecordDue = true
-        effects.wishes.append((self, .keepClientRecord))
+        effects.deferred.append((self, .storeClientRecord))
     }
 
     // MARK: Sending
@@ -165,13 +165,13 @@ extension Link {
     /// Sends a PDU on an enhanced bearer, as far as the peer grants credits. A peer that grants none while it asks for
     /// more loses the bearer.
     func send(_ pdu: [UInt8], onBearer number: UInt32, tag: ATTSendTag, into effects: inout Effects) {
-        guard BuiltIn.enhancedBearers, !isClosing,
+        guard Features.enhancedBearers, !isClosing,
             let index = bearers.open.firstIndex(where: { $0.number == number })
         else { return }
         guard signalling.sendPDU(pdu, onBearer: number) else {
-            return noteBearers(.givenUp(number: number), into: &effects)
+            return bearersChanged(.givenUp(number: number), into: &effects)
         }
         bearers.open[index].tags.append(tag)
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 }

@@ -16,7 +16,7 @@ extension Link {
         var opening = LinkSecurityMachine.ChannelOpening(
             operation: operation, client: client, spsm: spsm, settings: settings, enhancedCount: enhancedCount)
         guard security.isGated else {
-            let mayBeSecured = pairings.settings.pairsOnDemand && pairings.bonds.hasToolbox
+            let mayBeSecured = pairings.settings.pairsOnDemand && pairings.bonds.hasCryptoProvider
             if mayBeSecured { security.channelOpenings.append(opening) }
             return begin(opening, into: &effects)
         }
@@ -39,7 +39,7 @@ extension Link {
             signalling.openChannel(
                 opening.spsm, opening.settings, operation: opening.operation, client: opening.client, at: effects.now)
         }
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     func reconfigureChannels(
@@ -49,22 +49,22 @@ extension Link {
         signalling.reconfigureChannels(
             numbers, maximumTransmissionUnit: maximumTransmissionUnit, maximumPayloadSize: maximumPayloadSize,
             operation: operation, at: effects.now)
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     func sendUnit(_ octets: [UInt8], on number: UInt32, operation: OperationID, into effects: inout Effects) {
         signalling.sendUnit(octets, on: number, operation: operation)
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     func consumeUnits(_ count: Int, on number: UInt32, into effects: inout Effects) {
         signalling.consumeUnits(count, on: number)
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     func closeChannel(_ number: UInt32, operation: OperationID, into effects: inout Effects) {
         signalling.closeChannel(number, operation: operation, at: effects.now)
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     /// Cancels an attempt to open a channel.
@@ -72,7 +72,7 @@ extension Link {
     func cancelChannel(_ operation: OperationID, into effects: inout Effects) -> Bool {
         if cancelChannelOpening(operation, into: &effects) { return true }
         guard signalling.cancelChannel(operation) else { return false }
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
         return true
     }
 
@@ -91,7 +91,7 @@ extension Link {
     /// One packet of the signalling channel.
     /// - Parameter listeners: the clients that accept channels from the peer.
     func receiveSignalling(
-        _ payload: RawSpan, _ listeners: ChannelListeners, _ pairings: inout Pairings, into effects: inout Effects
+        _ payload: RawSpan, _ rooms: inout Rooms, into effects: inout Effects
     ) throws(DecodingError) {
         let reaction: SignallingChannel.Reaction
         do throws(DecodingError) {
@@ -110,30 +110,30 @@ extension Link {
             // While our own update runs, the peer's request is rejected; the peer may ask again.
             let granted = parameterPolicy.granted(wished)
             let isAccepted = granted.map { startOwn(.updateParameters($0), into: &effects) } ?? false
-            if BuiltIn.pace, isAccepted, let granted { pace?.adopt(granted) }
+            if Features.pace, isAccepted, let granted { pace?.adopt(granted) }
             send(
                 .connectionParameterUpdateResponse(.init(result: isAccepted ? .accepted : .rejected)),
                 identifier: identifier, into: &effects)
         case .channels(let command, let identifier):
             let isUnproven = security.isGated && role == .central
-            if isUnproven { security.noteCleartext(into: &effects) }
+            if isUnproven { security.recordCleartext(into: &effects) }
             let key = security.lastKey
-            let hasKeys = pairings.bonds.hasBond(with: security.identity)
-            let policy = pairings.settings.pairing
+            let hasKeys = rooms.pairings.bonds.hasBond(with: security.identity)
+            let policy = rooms.pairings.settings.pairing
             let bearer = bearers.settings.map { $0.channel }
             let isGated = security.isGated
             var demander: ClientID?
             signalling.receiveOnChannels(
                 command, identifier: identifier,
                 listener: { spsm in
-                    if BuiltIn.enhancedBearers, spsm == EnhancedBearers.spsm, let bearer {
+                    if Features.enhancedBearers, spsm == EnhancedBearers.spsm, let bearer {
                         // Enhanced bearers are used on encrypted links only (Core 5.4, Vol 3, Part G, 5.3.2).
                         let refusal =
                             isGated
                             ? .insufficientEncryption : ChannelSecurity().refusal(of: key, hasKeys: hasKeys, policy)
                         return refusal.map { .failure(.refused($0)) } ?? .success((.attributeBearers, bearer))
                     }
-                    guard let listener = listeners[spsm] else { return .failure(.refused(.spsmNotSupported)) }
+                    guard let listener = rooms.listeners[spsm] else { return .failure(.refused(.spsmNotSupported)) }
                     // No client here wants data from a peripheral that has not proved its identity.
                     if isUnproven { return .failure(.refused(.insufficientEncryption)) }
                     if let demand = listener.demand, let refusal = demand.refusal(of: key, hasKeys: hasKeys, policy) {
@@ -143,7 +143,7 @@ extension Link {
                     return .success((listener.client, listener.settings))
                 }, at: effects.now)
             if let demander { security.demander = demander }
-            takeChannelActions(into: &effects)
+            performChannelActions(into: &effects)
         case .parametersAnswered(let isAccepted):
             // If accepted, the central updates the link, which ends the operation.
             if !isAccepted {
@@ -155,7 +155,7 @@ extension Link {
     /// Receives a frame for a dynamic channel identifier, whether or not this side has allocated it.
     func receiveChannelFrame(_ payload: RawSpan, on local: L2CAPChannelIdentifier, into effects: inout Effects) {
         if !signalling.receiveFrame(payload, on: local, at: effects.now) { effects.counters.strayPackets &+= 1 }
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     // MARK: Time
@@ -164,7 +164,7 @@ extension Link {
         if signalling.advance(to: effects.now) {
             finish(LEConnectionUpdate.opcode, with: .failure(.rejectedByPeer), into: &effects)
         }
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     // MARK: Security
@@ -203,17 +203,17 @@ extension Link {
         }
         security.channelOpenings[index].refusal = failure
         security.channelOpenings[index].isWaiting = true
-        effects.wishes.append((self, .secure(error, for: security.channelOpenings[index].client)))
+        effects.deferred.append((self, .secure(error, for: security.channelOpenings[index].client)))
         return true
     }
 
     // MARK: Outputs
 
     /// Carries out the actions of the channels.
-    func takeChannelActions(into effects: inout Effects) {
+    func performChannelActions(into effects: inout Effects) {
         while let action = signalling.nextChannelAction() {
-            if bearers.takes(action) {
-                noteBearers(action, into: &effects)
+            if bearers.concerns(action) {
+                bearersChanged(action, into: &effects)
                 continue
             }
             switch action {

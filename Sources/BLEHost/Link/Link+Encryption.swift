@@ -21,7 +21,7 @@ extension Link {
 
     /// A link is up: if its bond calls for encryption, that begins before anything else is sent.
     func secureAtConnection(_ pairings: inout Pairings, into effects: inout Effects) {
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         guard !security.isBusy, security.keyInUse == nil else { return }
         if role == .central {
             if pairings.settings.encryptsAtConnection { proveBond(&pairings, into: &effects) }
@@ -34,15 +34,12 @@ extension Link {
 
     /// The central encrypts the link, and the controller asks for the peripheral's key (Core 5.4, Vol 4, Part E,
     /// 7.7.65.5).
-    func receive(
-        _ event: LELongTermKeyRequest, _ pairings: inout Pairings, _ server: inout GATTServer,
-        into effects: inout Effects
-    ) {
-        if let identity = security.adoptIdentity(namedBy: event, pairings.bonds) {
+    func receive(_ event: LELongTermKeyRequest, _ rooms: inout Rooms, into effects: inout Effects) {
+        if let identity = security.adoptIdentity(namedBy: event, rooms.pairings.bonds) {
             peer = identity.asIdentity
-            tellServerOfSecurity(&server, &pairings)
+            reportSecurityToServer(&rooms)
         }
-        if security.answer(event, pairings.bonds, into: &effects) { return }
+        if security.answer(event, rooms.pairings.bonds, into: &effects) { return }
         effects.commands.append(
             LELongTermKeyRequestNegativeReply(connectionHandle: id.handle), purpose: .unattendedOnLink(id.handle))
         if !security.isPairing, !isClosing { effects.events.append(.pairing(id, .failed(.noKey))) }
@@ -52,46 +49,45 @@ extension Link {
     ///   - isRefresh: whether the controller reports a new key on a link that was already encrypted.
     ///   - hasBegun: whether the controllers had started at all: after a refused command the old key remains in use.
     func encryptionEnded(
-        isOn: Bool, status: HCIStatus, isRefresh: Bool = false, hasBegun: Bool = true,
-        _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, into effects: inout Effects
+        isOn: Bool, status: HCIStatus, isRefresh: Bool = false, hasBegun: Bool = true, _ rooms: inout Rooms,
+        into effects: inout Effects
     ) {
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         if isRefresh, status.isSuccess, security.lastKey == nil {
             // There was no key to refresh: this says nothing about the key that is being tried.
             effects.counters.unexpectedEvents &+= 1
             return
         }
         guard
-            let end = security.encryptionEnded(
-                isOn: isOn, status: status, hasBegun: hasBegun, into: &effects)
+            let end = security.encryptionEnded(isOn: isOn, status: status, hasBegun: hasBegun, into: &effects)
         else { return }
-        if end.isInDoubt { forfeit(&pairings, &server, into: &effects) }
-        tellServerOfSecurity(&server, &pairings)
-        effects.events.append(.encryptionChanged(id, security.summary(pairings.bonds)))
+        if end.isInDoubt { forfeit(&rooms, into: &effects) }
+        reportSecurityToServer(&rooms)
+        effects.events.append(.encryptionChanged(id, security.summary(rooms.pairings.bonds)))
         if end.isGood, !security.awaitsEncryption {
-            if role == .central, security.isTooWeak(for: pairings.settings.pairing) {
+            if role == .central, security.isTooWeak(for: rooms.pairings.settings.pairing) {
                 security.proveWeakly()
                 refuseGate(.keyTooWeak, into: &effects)
             } else {
-                openGate(restoring: clientRecord(&pairings), &server, into: &effects)
+                openGate(restoring: clientRecord(&rooms.pairings), &rooms.server, into: &effects)
             }
-            noteUseOfBond(&pairings, &server, into: &effects)
+            recordUseOfBond(&rooms, into: &effects)
         }
         if security.isPairing {
             continuePairing(after: end, into: &effects)
         } else if end.isGood || !hasBegun && security.keyInUse != nil {
             // A controller that refused to refresh the key has said nothing against the one in use.
-            if followHeldPairing(&pairings, &links, into: &effects) {
-                return effects.wishes.append((self, .releaseHeld))
+            if followPostponedPairing(&rooms, into: &effects) {
+                return effects.deferred.append((self, .releasePostponed))
             }
-            securityEnded(nil, &pairings, into: &effects)
+            securityEnded(nil, &rooms.pairings, into: &effects)
         } else {
-            security.heldPairing = nil
-            bondRefused(end.status, &pairings, into: &effects)
+            security.postponedPairing = nil
+            bondRefused(end.status, &rooms.pairings, into: &effects)
         }
         if end.isInDoubt { self.end(.authenticationFailure, into: &effects) }
-        effects.wishes.append((self, .releaseHeld))
-        effects.wishes.append((self, .followSecurityRequest))
+        effects.deferred.append((self, .releasePostponed))
+        effects.deferred.append((self, .followSecurityRequest))
     }
 
     // Apart from their caller, whose frame stays small.
@@ -108,11 +104,11 @@ extension Link {
     }
 
     /// The bond's key has been tried: pairs now for what the peripheral requested beyond its bond.
-    func followSecurityRequest(_ pairings: inout Pairings, _ links: inout LinkTable, into effects: inout Effects) {
-        guard BuiltIn.pairing else { return }
-        let settings = settings(for: claimOfRequest, &pairings)
-        guard !isClosing, let options = security.takeHeldRequest(settings, pairings.bonds) else { return }
-        pairAsRequested(options, &pairings, &links, into: &effects)
+    func followSecurityRequest(_ rooms: inout Rooms, into effects: inout Effects) {
+        guard Features.pairing else { return }
+        let settings = settings(for: claimOfRequest, &rooms.pairings)
+        guard !isClosing, let options = security.removePostponedRequest(settings, rooms.pairings.bonds) else { return }
+        pairAsRequested(options, &rooms, into: &effects)
     }
 
     /// A bond's key did not encrypt the link. Nothing else is tried: otherwise a stranger with the peer's address could
@@ -123,10 +119,10 @@ extension Link {
         let failure: SecurityFailure = status == .pinOrKeyMissing ? .keyMissingAtPeer : .encryptionFailed(status)
         if failure == .keyMissingAtPeer { security.isBondRefused = true }
         pairings.bonds.resolver.refute(security.identity, behind: security.peerAddress)
-        // Clients that wait for the link get it first, and are then told of the failure.
+        // Clients that wait for the link get it first, and the failure after it.
         refuseGate(failure, into: &effects)
         effects.events.append(.pairing(id, .failed(failure)))
-        if security.takeOwedAnswer() {
+        if security.removeOwedAnswer() {
             effects.events.append(.pairing(id, .securityRequested))
             send(.pairingFailed(.pairingNotSupported), into: &effects)
         }
@@ -136,7 +132,7 @@ extension Link {
     /// What waited for the security of the link continues or fails.
     @inline(never)
     func securityEnded(_ failure: SecurityFailure?, _ pairings: inout Pairings, into effects: inout Effects) {
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         // The central may have answered our request by encrypting with a bond's key instead of pairing.
         if security.request == nil {
             let summary = PairingSummary(security.summary(pairings.bonds))
@@ -161,7 +157,7 @@ extension Link {
     /// A link ended during pairing, or because a bond's key did not match: some controllers and peers report that by
     /// ending the link.
     func securityLost(_ reason: DisconnectionReason, _ pairings: inout Pairings, into effects: inout Effects) {
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         if security.isPairing {
             security.pairingLost(isByPeer: reason != .controllerLost, &pairings.attempts, into: &effects)
         } else if security.isChanging, !isClosing, case .controller(let status) = reason {
@@ -178,38 +174,36 @@ extension Link {
     }
 
     /// The link has lost its encryption: nothing passes until the link ends.
-    private func forfeit(_ pairings: inout Pairings, _ server: inout GATTServer, into effects: inout Effects) {
-        keepClientRecord(isLast: true, &pairings, &server, into: &effects)
+    private func forfeit(_ rooms: inout Rooms, into effects: inout Effects) {
+        storeClientRecord(isLast: true, &rooms, into: &effects)
         security.forfeit()
         effects.data.discardWaiting(of: self)
     }
 
     // MARK: Time
 
-    func advanceSecurity(
-        _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, into effects: inout Effects
-    ) {
+    func advanceSecurity(_ rooms: inout Rooms, into effects: inout Effects) {
         guard let deadline = security.nextDeadline, deadline <= effects.now else { return }
-        keepClientRecord(&pairings, &server, into: &effects)
-        if let held = security.heldDisconnect, held.deadline <= effects.now {
+        storeClientRecord(&rooms, into: &effects)
+        if let held = security.postponedDisconnect, held.deadline <= effects.now {
             security.disconnectAfterLastPackets(into: &effects)
         }
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         if case .running(let machine, _, _) = security.pairing, let deadline = machine.deadline, deadline <= effects.now
         {
             let now = effects.now
             continuePairing(into: &effects) { $0.advance(to: now) }
         }
         if case .changing(_, let limit, _) = security.encryption, limit <= effects.now {
-            encryptionEnded(isOn: false, status: .connectionTimeout, &pairings, &links, &server, into: &effects)
+            encryptionEnded(isOn: false, status: .connectionTimeout, &rooms, into: &effects)
             end(.authenticationFailure, into: &effects)
         }
         if case .unsettled(_, _, _, let limit) = security.pairing, limit <= effects.now {
-            dropClaim(.wouldReplaceBond, &pairings, into: &effects)
+            dropClaim(.wouldReplaceBond, &rooms.pairings, into: &effects)
         }
         if let request = security.request, request.deadline <= effects.now {
             security.request = nil
-            securityEnded(.timedOut, &pairings, into: &effects)
+            securityEnded(.timedOut, &rooms.pairings, into: &effects)
         }
     }
 }

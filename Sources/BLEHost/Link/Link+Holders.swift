@@ -5,7 +5,7 @@ extension Link {
     /// Adds clients that wait for the link; they get it at once if it is open.
     func join(_ pending: [Connector.Pending], _ bonds: inout Bonds, into effects: inout Effects) {
         waiting += pending
-        if BuiltIn.pace, isOfSeveralUsers(effects.commands.users) { pace = nil }
+        if Features.pace, isOfSeveralUsers(effects.commands.users) { pace = nil }
         guard state == .open else { return }
         bonds.setSigningNumbersAside(for: security.identity, into: &effects)
         announce(into: &effects)
@@ -13,7 +13,7 @@ extension Link {
 
     /// Whether clients of several users have the link, or wait for it: the pace that one of them chose is not for all.
     func isOfSeveralUsers(_ users: ClientUsers) -> Bool {
-        guard BuiltIn.users, !users.isEmpty else { return false }
+        guard Features.users, !users.isEmpty else { return false }
         var first: UInt32?
         for client in holders + waiting.map({ $0.client }) {
             guard let number = users[client]?.number else { continue }
@@ -90,7 +90,7 @@ extension Link {
         }
         if cancelPairing(operation, &pairings, into: &effects) { return true }
         gatt.cancel(operation, at: effects.now)
-        takeClientActions(into: &effects)
+        performClientActions(into: &effects)
         return false
     }
 
@@ -100,12 +100,12 @@ extension Link {
         guard let index = holders.firstIndex(of: client) else { return false }
         holders.remove(at: index)
         gatt.clientLeft(client, at: effects.now)
-        takeClientActions(into: &effects)
+        performClientActions(into: &effects)
         for opening in security.channelOpenings where opening.client == client {
             _ = cancelChannelOpening(opening.operation, into: &effects)
         }
         signalling.closeChannels(of: client, at: effects.now)
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
         for ended in operations.cancelAll(of: client) { effects.complete(ended.id, .failure(.cancelled)) }
         effects.events.append(.disconnected(id, client, reason: .releasedByClient))
         return true
@@ -114,16 +114,14 @@ extension Link {
     /// The link is gone: all operations on its bearer and channels end.
     func endTraffic(_ failure: GATTFailure, into effects: inout Effects) {
         gatt.bearerClosed(failure)
-        takeClientActions(into: &effects)
+        performClientActions(into: &effects)
         signalling.linkLost()
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     /// The link is gone: all other operations that clients wait for on it end.
     /// - Parameter proof: why the peer could not prove its identity, if the link ended for that reason.
-    func endOperations(
-        _ reason: DisconnectionReason, proof: SecurityFailure?, into effects: inout Effects
-    ) {
+    func endOperations(_ reason: DisconnectionReason, proof: SecurityFailure?, into effects: inout Effects) {
         let lost = HostFailure.linkLost(reason)
         for operation in operations.removeAll() { effects.complete(operation.id, .failure(lost)) }
         for operation in security.pairOperations { effects.complete(operation, .failure(lost)) }

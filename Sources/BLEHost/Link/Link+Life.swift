@@ -36,19 +36,17 @@ extension Link {
 
     /// Handles the timers that are due.
     /// - Returns: whether the link is treated as gone, because the controller does not confirm its end.
-    func advance(
-        _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, into effects: inout Effects
-    ) -> Bool {
+    func advance(_ rooms: inout Rooms, into effects: inout Effects) -> Bool {
         advanceAttributes(into: &effects)
         advanceProcedures(into: &effects)
         advanceSignalling(into: &effects)
         advanceBearers(into: &effects)
         advancePace(into: &effects)
         // A link that is about to end for one of these reasons must not count as stalled, nor its pairing as late.
-        if !isToEnd { advanceSecurity(&pairings, &links, &server, into: &effects) }
+        if !isToEnd { advanceSecurity(&rooms, into: &effects) }
         if isStalled(at: effects.now), !isClosing {
             effects.counters.stalledLinks &+= 1
-            close(reason: .remoteUserTerminatedConnection, &pairings.attempts, into: &effects)
+            close(reason: .remoteUserTerminatedConnection, &rooms.pairings.attempts, into: &effects)
         }
         switch state {
         case .settingUp(let limit) where limit <= effects.now: open(into: &effects)

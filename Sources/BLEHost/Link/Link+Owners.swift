@@ -2,7 +2,7 @@ import BLEPackets
 
 /// Whose pairings those of this link are, in an engine that clients share.
 extension Link {
-    /// After a question that nobody answered, how long the users of other programs go first.
+    /// After a question that no user answered, how long the users of other programs go first.
     private static let pauseAfterSilence: Microseconds = .seconds(30)
     /// From this on, a pairing has kept others waiting.
     private static let longPairing: Microseconds = .seconds(5)
@@ -32,8 +32,8 @@ extension Link {
 
     /// The server has handled a PDU: if it refused something for want of security, the central may pair for that.
     @inline(__always)
-    func noteDemander(_ server: inout GATTServer) {
-        guard BuiltIn.pairing, let demander = server.securityDemander else { return }
+    func recordDemander(_ server: inout GATTServer) {
+        guard Features.pairing, let demander = server.securityDemander else { return }
         server.securityDemander = nil
         security.demander = demander == .local ? nil : demander
     }
@@ -52,15 +52,15 @@ extension Link {
         let suspended = gatt.securityAwaited
         let opening = security.channelOpenings.first { $0.isWaiting && $0.client != client && $0.refusal != nil }
         if let suspended, suspended.client != client {
-            effects.wishes.append((self, .secure(suspended.error, for: suspended.client)))
+            effects.deferred.append((self, .secure(suspended.error, for: suspended.client)))
         } else if let opening, let error = opening.refusal?.attError {
-            effects.wishes.append((self, .secure(error, for: opening.client)))
+            effects.deferred.append((self, .secure(error, for: opening.client)))
         } else {
             return false
         }
         if suspended?.client == client {
             gatt.secured(failure, at: effects.now)
-            takeClientActions(into: &effects)
+            performClientActions(into: &effects)
         }
         channelsSecured(failure, of: client, into: &effects)
         return true
@@ -88,10 +88,10 @@ extension Link {
 
     // MARK: Changes
 
-    /// Clients have come or left, or require something else. A pairing whose client has left has nobody to answer for
-    /// it, and one that was begun on weaker terms than are required now leads to a key that is not enough.
+    /// Clients have come or left, or require something else. A pairing whose client has left has no client to answer
+    /// for it, and one that was begun on weaker terms than are required now leads to a key that is not enough.
     func clientsChanged(from earlier: [ClientPairing]?, _ pairings: inout Pairings, into effects: inout Effects) {
-        guard BuiltIn.pairing, security.isPairing, let parties = security.parties, let earlier,
+        guard Features.pairing, security.isPairing, let parties = security.parties, let earlier,
             let clients = pairings.clients
         else { return }
         let hasLeft = { (client: ClientID?) in

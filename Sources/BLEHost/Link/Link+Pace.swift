@@ -4,25 +4,25 @@ import BLEPackets
 extension Link {
     /// Begins with the busy parameters, with which the link was made.
     func begin(_ pace: LinkPace?, at now: Instant) {
-        guard BuiltIn.pace, role == .central, let pace else { return }
+        guard Features.pace, role == .central, let pace else { return }
         self.pace = PaceMachine(pace, at: now)
     }
 
     /// Frames were received or sent.
     @inline(__always)
-    func noteTraffic(_ count: Int = 1, into effects: inout Effects) {
-        guard BuiltIn.pace, pace != nil else { return }
+    func recordTraffic(_ count: Int = 1, into effects: inout Effects) {
+        guard Features.pace, pace != nil else { return }
         countTraffic(count, into: &effects)
     }
 
     private func countTraffic(_ count: Int, into effects: inout Effects) {
-        if let wish = pace?.note(count, interval: parameters.interval, at: effects.now) {
+        if let wish = pace?.countTraffic(count, interval: parameters.interval, at: effects.now) {
             follow(wish, into: &effects)
         }
     }
 
     func advancePace(into effects: inout Effects) {
-        guard BuiltIn.pace else { return }
+        guard Features.pace else { return }
         if let wish = pace?.advance(to: effects.now) { follow(wish, into: &effects) }
     }
 

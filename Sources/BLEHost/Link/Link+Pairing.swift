@@ -5,31 +5,31 @@ extension Link {
     // MARK: Commands
 
     func pair(
-        _ options: PairingOptions?, operation: OperationID, client: ClientID, _ pairings: inout Pairings,
-        _ links: inout LinkTable, into effects: inout Effects
+        _ options: PairingOptions?, operation: OperationID, client: ClientID, _ rooms: inout Rooms,
+        into effects: inout Effects
     ) {
-        guard BuiltIn.pairing else { return effects.complete(operation, .failure(.security(.notAvailable))) }
+        guard Features.pairing else { return effects.complete(operation, .failure(.security(.notAvailable))) }
         var claim = PairingClaim(owner: client, stated: options, isCommanded: true)
-        let options = terms(for: claim, &pairings).options
+        let options = terms(for: claim, &rooms.pairings).options
         claim.stated = options
         if !security.isBusy { security.turn = client }
-        switch security.step(toPairWith: options, pairings.bonds, pairings.attempts) {
+        switch security.step(toPairWith: options, rooms.pairings.bonds, rooms.pairings.attempts) {
         case .none:
-            let summary = PairingSummary(security.summary(pairings.bonds))
+            let summary = PairingSummary(security.summary(rooms.pairings.bonds))
             effects.complete(operation, .success(.paired(summary)))
         case .fail(let failure): effects.complete(operation, .failure(.security(failure)))
         // The options of one client are not for another to change.
-        case .encrypt where security.heldPairing != nil && security.heldClaim.owner != client:
+        case .encrypt where security.postponedPairing != nil && security.postponedClaim.owner != client:
             effects.complete(operation, .failure(.security(.alreadyPairing)))
         case .encrypt(let key, let properties):
-            security.heldPairing = options
-            security.heldClaim = claim
+            security.postponedPairing = options
+            security.postponedClaim = claim
             security.pairOperations.append(operation)
             if !security.isChanging {
                 security.encrypt(with: key, properties, into: &effects)
             }
-        case .pair(let options):
-            if let failure = beginPairing(options, claim, &pairings, &links, into: &effects) {
+        case .pair:
+            if let failure = beginPairing(options, claim, &rooms, into: &effects) {
                 return effects.complete(operation, .failure(.security(failure)))
             }
             security.pairOperations.append(operation)
@@ -38,7 +38,7 @@ extension Link {
 
     /// Cancels the pairing that an operation began.
     func cancelPairing(_ operation: OperationID, _ pairings: inout Pairings, into effects: inout Effects) -> Bool {
-        guard BuiltIn.pairing else { return false }
+        guard Features.pairing else { return false }
         if let index = security.encryptOperations.firstIndex(of: operation) {
             security.encryptOperations.remove(at: index)
             effects.complete(operation, .failure(.cancelled))
@@ -48,9 +48,9 @@ extension Link {
         security.pairOperations.remove(at: index)
         effects.complete(operation, .failure(.cancelled))
         security.request = nil
-        security.heldPairing = nil
+        security.postponedPairing = nil
         breakOffPairing(&pairings, into: &effects)
-        // If nothing has begun yet, the waiting operations must be told here.
+        // If nothing has begun yet, the waiting operations must end here.
         if !security.isBusy { securityEnded(.cancelled, &pairings, into: &effects) }
         return true
     }
@@ -63,13 +63,10 @@ extension Link {
 
     /// Passes on the user's answer to the question that is open on this link.
     /// - Returns: whether it answers that question.
-    func answerPairing(
-        _ answer: PairingAnswer, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
-        into effects: inout Effects
-    ) -> Bool {
-        guard BuiltIn.pairing else { return false }
+    func answerPairing(_ answer: PairingAnswer, _ rooms: inout Rooms, into effects: inout Effects) -> Bool {
+        guard Features.pairing else { return false }
         if case .unsettled(_, let outcome, _, _) = security.pairing {
-            return answerClaim(outcome, answer, &pairings, &links, &server, into: &effects)
+            return answerClaim(outcome, answer, &rooms, into: &effects)
         }
         let isTaken = security.userAnswered(answer, at: effects.now)
         wantsPairingContinued(into: &effects)
@@ -79,24 +76,24 @@ extension Link {
     // MARK: Whose bond it becomes
 
     /// The client that makes the next pairing necessary; `nil`: none does.
-    private func noteOwner(_ client: ClientID?, _ pairings: borrowing Pairings) {
-        guard BuiltIn.users, !security.isBusy else { return }
+    private func recordOwner(_ client: ClientID?, _ pairings: borrowing Pairings) {
+        guard Features.users, !security.isBusy else { return }
         if let client { security.causingUser = pairings.users[client] } else { security.causingUser = nil }
     }
 
-    /// The number of the user for whom a failure of the next pairing counts: of the one who causes it. A central chooses
-    /// its peers, but any stranger may pair with a peripheral.
+    /// The number of the user for whom a failure of the next pairing counts: of the one who causes it. A central
+    /// chooses its peers, but any stranger may pair with a peripheral.
     private func countedUser(isCommanded: Bool) -> UInt32? {
-        guard BuiltIn.users, role == .central || isCommanded else { return nil }
+        guard Features.users, role == .central || isCommanded else { return nil }
         return security.causingUser?.number
     }
 
     /// Whose bond the pairing makes: of the user whose operation caused it; if the peer began, of the one who serves
     /// it, or who has connected to it.
     private func bondUser(_ pairings: borrowing Pairings, _ server: borrowing GATTServer) -> ClientUser? {
-        guard BuiltIn.users else { return nil }
+        guard Features.users else { return nil }
         if let user = security.causingUser { return user }
-        if role == .peripheral, BuiltIn.server {
+        if role == .peripheral, Features.server {
             for service in server.database.services.reversed() {
                 if let user = pairings.users[service.owner] { return user }
             }
@@ -113,21 +110,23 @@ extension Link {
     /// - Parameter claim: whose pairing it is.
     /// - Returns: why pairing cannot begin.
     private func beginPairing(
-        _ options: PairingOptions, _ claim: PairingClaim, _ pairings: inout Pairings,
-        _ links: inout LinkTable, into effects: inout Effects
+        _ options: PairingOptions, _ claim: PairingClaim, _ rooms: inout Rooms, into effects: inout Effects
     ) -> SecurityFailure? {
-        noteOwner(claim.owner, pairings)
+        recordOwner(claim.owner, rooms.pairings)
         let refusal = security.refusal(
-            toBegin: options, isClosing: isClosing, pairings.bonds, pairings.attempts, of: security.causingUser,
+            toBegin: options, isClosing: isClosing, rooms.pairings.bonds, rooms.pairings.attempts,
+            of: security.causingUser,
             isOfPeer: claim.isOfPeer, countedUser: countedUser(isCommanded: claim.isCommanded), at: effects.now)
         if let refusal { return refusal }
-        if let wait = pause(of: claim.owner, &pairings, at: effects.now) { return .repeatedAttempts(retryAfter: wait) }
+        if let wait = pause(of: claim.owner, &rooms.pairings, at: effects.now) {
+            return .repeatedAttempts(retryAfter: wait)
+        }
         guard role == .central else {
             requestSecurity(options, claim, into: &effects)
             return nil
         }
-        let terms = terms(for: claim, &pairings)
-        begin(.initiator, &pairings, &links, into: &effects) {
+        let terms = terms(for: claim, &rooms.pairings)
+        begin(.initiator, &rooms, into: &effects) {
             $0.options = options
             $0.needsConsent = terms.needsConsent
             $0.isCommanded = claim.isCommanded
@@ -142,35 +141,36 @@ extension Link {
     /// Apart from its callers, whose frames stay small.
     @inline(never)
     private func begin(
-        _ side: PairingMachine.Role, _ pairings: inout Pairings, _ links: inout LinkTable, into effects: inout Effects,
+        _ side: PairingMachine.Role, _ rooms: inout Rooms, into effects: inout Effects,
         _ change: (inout LinkSecurityMachine.Beginning) -> Void
     ) {
-        var beginning = LinkSecurityMachine.Beginning(options: pairings.settings.pairing, passkeyEntriesUnderWay: 0)
-        beginning.localIdentity = pairings.localIdentity
+        var beginning = LinkSecurityMachine.Beginning(
+            options: rooms.pairings.settings.pairing, passkeyEntriesUnderWay: 0)
+        beginning.localIdentity = rooms.pairings.localIdentity
         change(&beginning)
         let user = countedUser(isCommanded: beginning.isCommanded)
         beginning.countedUser = user
-        beginning.passkeyEntriesUnderWay = links.count {
+        beginning.passkeyEntriesUnderWay = rooms.links.count {
             $0 !== self && $0.role == role && $0.security.mayEnterPasskey
                 && ($0.security.countedUser == nil || $0.security.countedUser == user)
         }
         security.turn = beginning.parties?.owner
-        security.begin(side, beginning, pairings.bonds, &pairings.attempts, into: &effects)
+        security.begin(side, beginning, rooms.pairings.bonds, &rooms.pairings.attempts, into: &effects)
     }
 
     func requestSecurity(
         _ options: PairingOptions, _ claim: PairingClaim = PairingClaim(), into effects: inout Effects
     ) {
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         send(security.ask(for: options, claim, at: effects.now), into: &effects)
     }
 
     /// The bond's key has encrypted the link: pairs now for what was requested beyond it.
     /// - Returns: whether operations wait for a pairing.
-    func followHeldPairing(_ pairings: inout Pairings, _ links: inout LinkTable, into effects: inout Effects) -> Bool {
-        guard BuiltIn.pairing, let options = security.takeHeldPairing(), !isClosing else { return false }
-        let claim = security.heldClaim
-        guard let failure = beginPairing(options, claim, &pairings, &links, into: &effects) else {
+    func followPostponedPairing(_ rooms: inout Rooms, into effects: inout Effects) -> Bool {
+        guard Features.pairing, let options = security.removePostponedPairing(), !isClosing else { return false }
+        let claim = security.postponedClaim
+        guard let failure = beginPairing(options, claim, &rooms, into: &effects) else {
             return true
         }
         endPairOperations(.failure(.security(failure)), into: &effects)
@@ -178,84 +178,77 @@ extension Link {
     }
 
     /// The peer refused an operation because the link is not secure enough (SPEC 2.3 automatic pairing).
-    func secureOnDemand(
-        _ error: ATTError, for client: ClientID, _ pairings: inout Pairings, _ links: inout LinkTable,
-        into effects: inout Effects
-    ) {
-        guard BuiltIn.pairing else { return }
+    func secureOnDemand(_ error: ATTError, for client: ClientID, _ rooms: inout Rooms, into effects: inout Effects) {
+        guard Features.pairing else { return }
         if !security.isBusy { security.turn = client }
         let claim = PairingClaim(owner: client)
-        let settings = settings(for: claim, &pairings)
-        switch security.step(onDemandOf: error, for: client, settings, pairings.bonds) {
+        let settings = settings(for: claim, &rooms.pairings)
+        switch security.step(onDemandOf: error, for: client, settings, rooms.pairings.bonds) {
         // The procedure in progress may be enough: the operation is repeated when it ends.
         case .none: break
-        case .fail(let failure): securityEnded(failure, &pairings, into: &effects)
+        case .fail(let failure): securityEnded(failure, &rooms.pairings, into: &effects)
         case .encrypt(let key, let properties):
             security.encrypt(with: key, properties, into: &effects)
         case .pair(let options):
-            let failure = beginPairing(options, claim, &pairings, &links, into: &effects)
+            let failure = beginPairing(options, claim, &rooms, into: &effects)
             if let failure {
-                securityEnded(failure, &pairings, into: &effects)
+                securityEnded(failure, &rooms.pairings, into: &effects)
             }
         }
     }
 
     // MARK: PDUs
 
-    func receiveSecurityPDU(
-        _ pdu: RawSpan, _ pairings: inout Pairings, _ links: inout LinkTable, into effects: inout Effects
-    ) {
+    func receiveSecurityPDU(_ pdu: RawSpan, _ rooms: inout Rooms, into effects: inout Effects) {
         guard !security.isBlocked, !isClosing else { return }
         guard let octet = pdu.byte(at: 0) else { return }
-        guard BuiltIn.pairing else {
+        guard Features.pairing else {
             let code = SMPOpcode(rawValue: octet)
             guard code == .pairingRequest || code == .securityRequest else { return }
             return send(.pairingFailed(.pairingNotSupported), into: &effects)
         }
         if security.isPairing { return pairingReceived(pdu, into: &effects) }
         switch SMPOpcode(rawValue: octet) {
-        case .pairingRequest: pairingRequested(pdu, &pairings, &links, into: &effects)
-        case .securityRequest: securityRequested(pdu, &pairings, &links, into: &effects)
+        case .pairingRequest: pairingRequested(pdu, &rooms, into: &effects)
+        case .securityRequest: securityRequested(pdu, &rooms, into: &effects)
         case .pairingFailed:
             // The central's answer to our Security Request.
             guard security.request != nil, let reason = pdu.byte(at: 1) else { return }
             security.request = nil
-            pairingFailed(.refusedByPeer(PairingFailedReason(rawValue: reason)), &pairings, into: &effects)
+            pairingFailed(.refusedByPeer(PairingFailedReason(rawValue: reason)), &rooms.pairings, into: &effects)
         // A remnant of a pairing that has ended. A reply could reach a new pairing.
         default: effects.counters.strayPackets &+= 1
         }
     }
 
-    private func pairingRequested(
-        _ pdu: RawSpan, _ pairings: inout Pairings, _ links: inout LinkTable, into effects: inout Effects
-    ) {
-        guard pairings.attempts.areAvailable, pairings.settings.acceptsPairing else {
+    private func pairingRequested(_ pdu: RawSpan, _ rooms: inout Rooms, into effects: inout Effects) {
+        guard rooms.pairings.attempts.areAvailable, rooms.pairings.settings.acceptsPairing else {
             return send(.pairingFailed(.pairingNotSupported), into: &effects)
         }
         guard role == .peripheral else { return send(.pairingFailed(.commandNotSupported), into: &effects) }
         let request = security.request
         let isCommanded = request != nil && !security.pairOperations.isEmpty
-        let user = isCommanded ? request?.claim.owner.flatMap { pairings.users[$0]?.number } : nil
-        guard security.wait(of: user, isOfPeer: !isCommanded, pairings.attempts, at: effects.now) == nil else {
+        let user = isCommanded ? request?.claim.owner.flatMap { rooms.pairings.users[$0]?.number } : nil
+        guard security.wait(of: user, isOfPeer: !isCommanded, rooms.pairings.attempts, at: effects.now) == nil else {
             return send(.pairingFailed(.repeatedAttempts), into: &effects)
         }
         security.request = nil
         var terms = PairingTerms(
-            options: request?.options ?? pairings.settings.pairing,
-            needsConsent: request == nil && pairings.settings.pairing.asksConsent)
-        if pairings.clients != nil { terms = self.terms(requested: request, &pairings) }
-        noteOwner(terms.parties?.owner ?? request?.claim.owner, pairings)
+            options: request?.options ?? rooms.pairings.settings.pairing,
+            needsConsent: request == nil && rooms.pairings.settings.pairing.asksConsent)
+        if rooms.pairings.clients != nil { terms = self.terms(requested: request, &rooms.pairings) }
+        recordOwner(terms.parties?.owner ?? request?.claim.owner, rooms.pairings)
         let options = terms.options
         // AuthReq (Core 5.4, Vol 3, Part H, 3.5.1).
         let wishes = AuthenticationRequirements(rawValue: pdu.byte(at: 3) ?? 0)
         guard
             !wishes.isBonding || !options.isBonding
-                || pairings.bonds.hasRoom(for: security.identity, of: security.causingUser)
+                || rooms.pairings.bonds.hasRoom(for: security.identity, of: security.causingUser)
         else {
             send(.pairingFailed(.pairingNotSupported), into: &effects)
-            return pairingFailed(.tooManyBonds, &pairings, into: &effects)
+            return pairingFailed(.tooManyBonds, &rooms.pairings, into: &effects)
         }
-        begin(.responder, &pairings, &links, into: &effects) {
+        begin(.responder, &rooms, into: &effects) {
             $0.options = options
             $0.needsConsent = terms.needsConsent
             $0.isCommanded = isCommanded
@@ -272,33 +265,31 @@ extension Link {
     }
 
     /// The peripheral wants security (Core 5.4, Vol 3, Part H, 2.4.6).
-    private func securityRequested(
-        _ pdu: RawSpan, _ pairings: inout Pairings, _ links: inout LinkTable, into effects: inout Effects
-    ) {
-        guard pairings.bonds.hasToolbox else { return send(.pairingFailed(.pairingNotSupported), into: &effects) }
+    private func securityRequested(_ pdu: RawSpan, _ rooms: inout Rooms, into effects: inout Effects) {
+        guard rooms.pairings.bonds.hasCryptoProvider else {
+            return send(.pairingFailed(.pairingNotSupported), into: &effects)
+        }
         guard role == .central else { return send(.pairingFailed(.commandNotSupported), into: &effects) }
         guard case .securityRequest(let wanted)? = try? SMPPacket(pdu) else {
             return send(.pairingFailed(.invalidParameters), into: &effects)
         }
-        let settings = settings(for: claimOfRequest, &pairings)
-        switch security.step(requestedBy: wanted, settings, pairings.bonds) {
+        let settings = settings(for: claimOfRequest, &rooms.pairings)
+        switch security.step(requestedBy: wanted, settings, rooms.pairings.bonds) {
         case .none: break
         case .fail:
             effects.events.append(.pairing(id, .securityRequested))
             send(.pairingFailed(.pairingNotSupported), into: &effects)
         case .encrypt(let key, let properties):
             security.encrypt(with: key, properties, into: &effects)
-        case .pair(let options): pairAsRequested(options, &pairings, &links, into: &effects)
+        case .pair(let options): pairAsRequested(options, &rooms, into: &effects)
         }
     }
 
-    func pairAsRequested(
-        _ options: PairingOptions, _ pairings: inout Pairings, _ links: inout LinkTable, into effects: inout Effects
-    ) {
-        guard BuiltIn.pairing else { return }
+    func pairAsRequested(_ options: PairingOptions, _ rooms: inout Rooms, into effects: inout Effects) {
+        guard Features.pairing else { return }
         var claim = claimOfRequest
         claim.isOfPeer = true
-        switch beginPairing(options, claim, &pairings, &links, into: &effects) {
+        switch beginPairing(options, claim, &rooms, into: &effects) {
         case nil: break
         case .repeatedAttempts?: send(.pairingFailed(.repeatedAttempts), into: &effects)
         case .some: send(.pairingFailed(.pairingNotSupported), into: &effects)
@@ -309,52 +300,49 @@ extension Link {
 
     /// Gives an input to a pairing; its actions are carried out at the end of the engine's input.
     /// - Parameter number: of the pairing machine that is meant; `nil` for any.
-    func continuePairing(
-        number: UInt32? = nil, into effects: inout Effects, _ input: (inout PairingMachine) -> Void
-    ) {
+    func continuePairing(number: UInt32? = nil, into effects: inout Effects, _ input: (inout PairingMachine) -> Void) {
         security.continuePairing(number: number, input)
         wantsPairingContinued(into: &effects)
     }
 
-    private func wantsPairingContinued(into effects: inout Effects) { effects.wishes.append((self, .continuePairing)) }
+    private func wantsPairingContinued(into effects: inout Effects) {
+        effects.deferred.append((self, .continuePairing))
+    }
 
     /// Carries out the actions of the pairing.
-    func carryOutPairing(
-        _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, into effects: inout Effects
-    ) {
-        guard BuiltIn.pairing else { return }
-        while let task = security.nextPairingTask(&pairings.attempts, into: &effects) {
+    func carryOutPairing(_ rooms: inout Rooms, into effects: inout Effects) {
+        guard Features.pairing else { return }
+        while let task = security.nextPairingTask(&rooms.pairings.attempts, into: &effects) {
             switch task {
             case .send(let packet): send(packet, into: &effects)
             case .encrypt(let key, let properties):
                 security.encrypt(with: LongTermKey(key: key), properties, into: &effects)
             case .finish(let outcome):
-                pairingFinished(outcome, &pairings, &links, &server, into: &effects)
-            case .fail(let failure): pairingFailed(failure, &pairings, into: &effects)
+                pairingFinished(outcome, &rooms, into: &effects)
+            case .fail(let failure): pairingFailed(failure, &rooms.pairings, into: &effects)
             }
         }
     }
 
     // MARK: Ends
 
-    private func pairingFinished(
-        _ outcome: PairingOutcome, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
-        into effects: inout Effects
-    ) {
+    private func pairingFinished(_ outcome: PairingOutcome, _ rooms: inout Rooms, into effects: inout Effects) {
         guard security.isPairing else { return }
-        if security.machine?.model == .outOfBand { pairings.attempts.outOfBand.set(nil, for: security.identity) }
-        guard outcome.isBonding, let new = newBond(outcome, &pairings, &server) else {
-            return pairingEnded(outcome, isBonded: false, &pairings, &server, into: &effects)
+        if security.machine?.model == .outOfBand { rooms.pairings.attempts.outOfBand.set(nil, for: security.identity) }
+        guard outcome.isBonding, let new = newBond(outcome, &rooms) else {
+            return pairingEnded(outcome, isBonded: false, &rooms, into: &effects)
         }
-        if let failure = refusal(of: new, &pairings) { return dropClaim(failure, &pairings, into: &effects) }
-        let isAllowed = mayReplaceBond(&pairings)
-        if let claimed = pairings.bonds.unprovenClaim(of: new, address: security.identity, isAllowed: isAllowed) {
-            return security.askToReplace(claimed, outcome, &pairings.attempts, into: &effects)
+        if let failure = refusal(of: new, &rooms.pairings) {
+            return dropClaim(failure, &rooms.pairings, into: &effects)
         }
-        guard keep(new, &pairings, &links, &server, into: &effects) else {
-            return dropClaim(.tooManyBonds, &pairings, into: &effects)
+        let isAllowed = mayReplaceBond(&rooms.pairings)
+        if let claimed = rooms.pairings.bonds.unprovenClaim(of: new, address: security.identity, isAllowed: isAllowed) {
+            return security.askToReplace(claimed, outcome, &rooms.pairings.attempts, into: &effects)
         }
-        pairingEnded(outcome, isBonded: true, &pairings, &server, into: &effects)
+        guard store(new, &rooms, into: &effects) else {
+            return dropClaim(.tooManyBonds, &rooms.pairings, into: &effects)
+        }
+        pairingEnded(outcome, isBonded: true, &rooms, into: &effects)
     }
 
     /// Whether the new bond may take the place of an earlier one without a question. Apart from its caller, whose frame
@@ -365,8 +353,9 @@ extension Link {
             || security.machine?.setup.options.replacesBond ?? false || security.hasIdleBond(pairings.bonds)
     }
 
-    private func newBond(_ outcome: PairingOutcome, _ pairings: inout Pairings, _ server: inout GATTServer) -> Bond? {
-        pairings.bonds.bond(from: outcome, address: security.identity, clientRecord: server.clientRecord(of: id))
+    private func newBond(_ outcome: PairingOutcome, _ rooms: inout Rooms) -> Bond? {
+        rooms.pairings.bonds.bond(
+            from: outcome, address: security.identity, clientRecord: rooms.server.clientRecord(of: id))
     }
 
     private func refusal(of new: Bond, _ pairings: inout Pairings) -> SecurityFailure? {
@@ -376,45 +365,41 @@ extension Link {
     }
 
     /// - Returns: `false` if there is no room.
-    private func keep(
-        _ new: Bond, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
-        into effects: inout Effects
-    ) -> Bool {
+    private func store(_ new: Bond, _ rooms: inout Rooms, into effects: inout Effects) -> Bool {
         guard
-            pairings.bonds.keep(
+            rooms.pairings.bonds.store(
                 new, inPlaceOf: security.identity,
                 isAskedFor: role == .central || !security.pairOperations.isEmpty,
-                of: bondUser(pairings, server), connected: links.identities, into: &effects)
+                of: bondUser(rooms.pairings, rooms.server), connected: rooms.links.identities, into: &effects)
         else { return false }
         security.bondMade(new.identity)
-        openGate(restoring: nil, &server, into: &effects)
+        openGate(restoring: nil, &rooms.server, into: &effects)
         security.isRecordDue = false
         return true
     }
 
     /// The user has decided whether a bond may be replaced.
     private func answerClaim(
-        _ outcome: PairingOutcome, _ answer: PairingAnswer, _ pairings: inout Pairings, _ links: inout LinkTable,
-        _ server: inout GATTServer, into effects: inout Effects
+        _ outcome: PairingOutcome, _ answer: PairingAnswer, _ rooms: inout Rooms, into effects: inout Effects
     ) -> Bool {
         switch answer {
         case .passkey: return false
-        case .confirm(false), .cancel: dropClaim(.wouldReplaceBond, &pairings, into: &effects)
+        case .confirm(false), .cancel: dropClaim(.wouldReplaceBond, &rooms.pairings, into: &effects)
         case .confirm(true):
-            if let new = newBond(outcome, &pairings, &server), refusal(of: new, &pairings) == nil,
-                keep(new, &pairings, &links, &server, into: &effects)
+            if let new = newBond(outcome, &rooms), refusal(of: new, &rooms.pairings) == nil,
+                store(new, &rooms, into: &effects)
             {
-                pairingEnded(outcome, isBonded: true, &pairings, &server, into: &effects)
+                pairingEnded(outcome, isBonded: true, &rooms, into: &effects)
             } else {
-                dropClaim(.tooManyBonds, &pairings, into: &effects)
+                dropClaim(.tooManyBonds, &rooms.pairings, into: &effects)
             }
         }
         return true
     }
 
-    /// Tells the peer that its keys are not kept.
+    /// Reports to the peer that its keys are not stored.
     func dropClaim(_ failure: SecurityFailure, _ pairings: inout Pairings, into effects: inout Effects) {
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         let reason: PairingFailedReason =
             switch failure {
             case .refusedByUs(let reason): reason
@@ -430,26 +415,25 @@ extension Link {
 
     @inline(never)
     private func pairingEnded(
-        _ outcome: PairingOutcome, isBonded: Bool, _ pairings: inout Pairings, _ server: inout GATTServer,
-        into effects: inout Effects
+        _ outcome: PairingOutcome, isBonded: Bool, _ rooms: inout Rooms, into effects: inout Effects
     ) {
         let address = peer
-        security.pairingEnded(outcome, peer: address, &pairings.attempts)
+        security.pairingEnded(outcome, peer: address, &rooms.pairings.attempts)
         let identity = security.identity
         if isBonded, outcome.identityResolvingKey != nil, address.isResolvablePrivate {
             peer = identity.asIdentity
             effects.events.append(.identityFound(identity, behind: address.withoutIdentityMark))
-            effects.wishes.append((self, .adoptWaiting(for: address.withoutIdentityMark)))
+            effects.deferred.append((self, .adoptWaiting(for: address.withoutIdentityMark)))
         }
-        tellServerOfSecurity(&server, &pairings)
+        reportSecurityToServer(&rooms)
         let summary = PairingSummary(
             identity: identity, isSecureConnections: outcome.isSecureConnections,
             isAuthenticated: outcome.isAuthenticated, keySize: outcome.keySize, isBonded: isBonded)
         effects.events.append(.pairing(id, .paired(summary)))
         endPairOperations(.success(.paired(summary)), into: &effects)
-        securityEnded(nil, &pairings, into: &effects)
+        securityEnded(nil, &rooms.pairings, into: &effects)
         // If the new key belongs to the bond, what waited for the peer's proof is sent now.
-        if !security.isChanging { releaseHeld(into: &effects) }
+        if !security.isChanging { releasePostponed(into: &effects) }
     }
 
     private func pairingFailed(

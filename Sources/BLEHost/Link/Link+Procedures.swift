@@ -13,7 +13,7 @@ extension Link {
             return effects.complete(operation, .failure(.invalidRequest(.pathLossZones)))
         }
         // Who chooses the parameters keeps them.
-        if BuiltIn.pace, case .updateParameters = procedure { pace = nil }
+        if Features.pace, case .updateParameters = procedure { pace = nil }
         let entry = LinkOperations.Operation(id: operation, client: client, procedure: procedure)
         if operations.append(entry, at: effects.now) { begin(procedure, of: client, into: &effects) }
     }
@@ -27,7 +27,7 @@ extension Link {
         return true
     }
 
-    /// - Parameter client: who asks for it; `nil`: the engine or the peer.
+    /// - Parameter client: the client that asks for it; `nil`: the engine or the peer.
     private func begin(_ procedure: LinkProcedure, of client: ClientID?, into effects: inout Effects) {
         let handle = id.handle
         let purpose = CommandPurpose.link(id, .procedure)
@@ -59,7 +59,7 @@ extension Link {
                 LESubrateRequest(connectionHandle: handle, parameters: parameters), purpose: purpose, of: client)
         case .readTransmitPower, .readRemoteTransmitPower, .reportTransmitPower, .monitorPathLoss,
             .setAuthenticatedPayloadTimeout:
-            guard BuiltIn.linkReports else {
+            guard Features.linkReports else {
                 return finish(procedure.opcode, with: .failure(.limitReached), into: &effects)
             }
             beginMeasuring(procedure, of: client, into: &effects)
@@ -119,7 +119,7 @@ extension Link {
         case LESetDataLength.opcode: result = .dataLength(dataLength)
         // Another room's command, or Command Status: the event that ends the procedure is yet to come.
         default:
-            guard BuiltIn.linkReports else { return }
+            guard Features.linkReports else { return }
             return try measuringSucceeded(opcode, parameters, into: &effects)
         }
         finish(opcode, with: .success(result), into: &effects)
@@ -127,16 +127,15 @@ extension Link {
 
     /// A command for the link was refused or never answered.
     func commandFailed(
-        _ purpose: LinkPurpose, _ opcode: HCIOpcode, _ failure: HostFailure, _ pairings: inout Pairings,
-        _ links: inout LinkTable, _ server: inout GATTServer, into effects: inout Effects
+        _ purpose: LinkPurpose, _ opcode: HCIOpcode, _ failure: HostFailure, _ rooms: inout Rooms,
+        into effects: inout Effects
     ) {
         switch purpose {
         case .encrypt, .replyWithKey:
             var status = HCIStatus.connectionTimeout
             if case .controller(let refusal, _) = failure { status = refusal }
             // A peripheral that is asked for a key has already paused encryption.
-            encryptionEnded(
-                isOn: false, status: status, hasBegun: purpose != .encrypt, &pairings, &links, &server, into: &effects)
+            encryptionEnded(isOn: false, status: status, hasBegun: purpose != .encrypt, &rooms, into: &effects)
         case .procedure:
             // Without zones there are no reports of path loss.
             let isOfZones = opcode == LESetPathLossReportingParameters.opcode

@@ -4,15 +4,14 @@ import BLEPackets
 extension Link {
     /// Receives one fragment of an L2CAP frame.
     func receive(
-        _ fragment: RawSpan, isStart: Bool, _ pairings: inout Pairings, _ links: inout LinkTable,
-        _ server: inout GATTServer, _ listeners: inout ChannelListeners, into effects: inout Effects
+        _ fragment: RawSpan, isStart: Bool, _ rooms: inout Rooms, into effects: inout Effects
     ) throws(DecodingError) {
         switch reassembler.receive(fragment, isStart: isStart) {
         case .whole:
-            try receiveFrame(fragment, &pairings, &links, &server, &listeners, into: &effects)
+            try receiveFrame(fragment, &rooms, into: &effects)
         case .assembled:
-            let frame = reassembler.takeFrame()
-            try receiveFrame(frame.span.bytes, &pairings, &links, &server, &listeners, into: &effects)
+            let frame = reassembler.removeFrame()
+            try receiveFrame(frame.span.bytes, &rooms, into: &effects)
             reassembler.recycle(frame)
         case .incomplete: break
         case .dropped: effects.counters.oversizedFrames &+= 1
@@ -20,24 +19,25 @@ extension Link {
     }
 
     private func receiveFrame(
-        _ bytes: RawSpan, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
-        _ listeners: inout ChannelListeners, into effects: inout Effects
+        _ bytes: RawSpan, _ rooms: inout Rooms, into effects: inout Effects
     ) throws(DecodingError) {
         let frame = try L2CAPBasicFrame(decoding: bytes)
-        if security.isForfeited { return security.noteCleartext(into: &effects) }
-        noteTraffic(into: &effects)
+        if security.isForfeited { return security.recordCleartext(into: &effects) }
+        recordTraffic(into: &effects)
         switch frame.channelIdentifier {
         case .attributeProtocol:
-            if security.holds(frame.payload) { return keep(frame.payload, on: .attributeProtocol, into: &effects) }
-            receiveATT(frame.payload, &pairings, &server, into: &effects)
+            if security.postpones(frame.payload) {
+                return postpone(frame.payload, on: .attributeProtocol, into: &effects)
+            }
+            receiveATT(frame.payload, &rooms, into: &effects)
         case .leSignalling:
             // Whether the peer may have the channel depends on the key.
             if security.isChanging, SignallingChannel.asksForChannels(frame.payload) {
-                return keep(frame.payload, on: .leSignalling, into: &effects)
+                return postpone(frame.payload, on: .leSignalling, into: &effects)
             }
-            try receiveSignalling(frame.payload, listeners, &pairings, into: &effects)
+            try receiveSignalling(frame.payload, &rooms, into: &effects)
         case .securityManager:
-            receiveSecurityPDU(frame.payload, &pairings, &links, into: &effects)
+            receiveSecurityPDU(frame.payload, &rooms, into: &effects)
         default:
             receiveChannelFrame(frame.payload, on: frame.channelIdentifier, into: &effects)
         }
@@ -46,28 +46,25 @@ extension Link {
     /// Keeps what the new key decides about. USB carries events and data on different endpoints: the event that reports
     /// the change may come after data that are encrypted with the new key.
     @inline(never)
-    private func keep(_ pdu: RawSpan, on channel: L2CAPChannelIdentifier, into effects: inout Effects) {
-        if security.hold(pdu, on: channel) { return }
+    private func postpone(_ pdu: RawSpan, on channel: L2CAPChannelIdentifier, into effects: inout Effects) {
+        if security.postpone(pdu, on: channel) { return }
         effects.counters.floodedLinks &+= 1
         end(.remoteDeviceLowResources, into: &effects)
     }
 
     /// Receives what arrived while the key was being changed.
-    func receiveHeld(
-        _ pairings: inout Pairings, _ server: inout GATTServer, _ listeners: ChannelListeners,
-        into effects: inout Effects
-    ) {
-        for pdu in security.takeHeldPDUs() where !isClosing {
+    func receivePostponed(_ rooms: inout Rooms, into effects: inout Effects) {
+        for pdu in security.removePostponedPDUs() where !isClosing {
             switch pdu.channel {
             case .leSignalling:
                 do throws(DecodingError) {
-                    try receiveSignalling(pdu.octets.span.bytes, listeners, &pairings, into: &effects)
+                    try receiveSignalling(pdu.octets.span.bytes, &rooms, into: &effects)
                 } catch {
-                    effects.noteMalformedPacket(error)
+                    effects.recordMalformedPacket(error)
                 }
-            default: receiveATT(pdu.octets.span.bytes, &pairings, &server, into: &effects)
+            default: receiveATT(pdu.octets.span.bytes, &rooms, into: &effects)
             }
         }
-        continueBearers(&pairings, &server, into: &effects)
+        continueBearers(&rooms, into: &effects)
     }
 }

@@ -8,7 +8,7 @@ extension Link {
     /// How long the controller may take to confirm a disconnection beyond the supervision timeout.
     private static let closingTimeout: Microseconds = .seconds(5)
 
-    /// Sends a frame, or keeps it until the security of the link allows it.
+    /// Sends a frame, or stores it until the security of the link allows it.
     func send(
         _ payload: [UInt8], on channel: L2CAPChannelIdentifier, tag: ATTSendTag = .none, into effects: inout Effects
     ) {
@@ -21,7 +21,7 @@ extension Link {
             unsentAnswers += 1
         }
         if security.isForfeited { return }
-        if channel == .attributeProtocol, security.hold(payload, tag: tag) { return }
+        if channel == .attributeProtocol, security.postpone(payload, tag: tag) { return }
         effects.data.append(OutgoingFrame(channel: channel, payload: payload, tag: tag), to: self)
     }
 
@@ -38,19 +38,19 @@ extension Link {
     // MARK: Sent
 
     /// Tells the write queue, the channels and the attribute server which of their frames the controller has.
-    func tellPassed(_ server: inout GATTServer, into effects: inout Effects) {
-        noteTraffic(passedTags.count, into: &effects)
+    func reportPassedFrames(_ server: inout GATTServer, into effects: inout Effects) {
+        recordTraffic(passedTags.count, into: &effects)
         while let tag = passedTags.popFirst() {
             switch tag {
             case .none: break
             case .command(let command):
                 if gatt.commandSent(command) { completed(command, .success(.written), into: &effects) }
-                takeClientActions(into: &effects)
-            case .server(let tag): if BuiltIn.server { server.sent(tag, to: id, at: effects.now) }
+                performClientActions(into: &effects)
+            case .server(let tag): if Features.server { server.sent(tag, to: id, at: effects.now) }
             case .channel(let number): signalling.channelFrameGone(number, at: effects.now)
             }
         }
-        takeChannelActions(into: &effects)
+        performChannelActions(into: &effects)
     }
 
     // MARK: Ending
@@ -59,7 +59,7 @@ extension Link {
     func end(_ reason: HCIStatus, into effects: inout Effects) {
         guard !isClosing else { return }
         isToEnd = true
-        effects.wishes.append((self, .end(reason)))
+        effects.deferred.append((self, .end(reason)))
     }
 
     /// Asks the controller to end the link, once.
@@ -73,7 +73,7 @@ extension Link {
         state = .closing(deadline: effects.now.advanced(by: .microseconds(timeout)))
         // The bond that the pairing would create is no longer wanted.
         security.pairingLost(isByPeer: false, &attempts, into: &effects)
-        if security.holdDisconnect(
+        if security.postponeDisconnect(
             reason: reason, isAsked: isAsked, hasUnconfirmedPackets: hasUnconfirmedPackets, at: effects.now)
         {
             return

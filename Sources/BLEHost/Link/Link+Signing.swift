@@ -22,14 +22,13 @@ extension Link {
         guard value.count <= limit else {
             return effects.complete(operation, .failure(.gatt(.valueTooLong(limit: max(0, limit)))))
         }
-        let isAsked = bonds.sign(
-            handle, value, for: peer, on: id, operation: operation, client: client, into: &effects)
+        let isAsked = bonds.sign(handle, value, for: peer, on: id, operation: operation, client: client, into: &effects)
         if !isAsked { effects.complete(operation, .failure(.gatt(.security(.noKey)))) }
     }
 
-    /// The toolbox has signed a write, or failed to.
+    /// The crypto provider has signed a write, or failed to.
     func signatureMade(
-        _ result: ToolboxResult, operation: OperationID, client: ClientID, message: [UInt8], counter: UInt32,
+        _ result: CryptoResult, operation: OperationID, client: ClientID, message: [UInt8], counter: UInt32,
         _ bonds: inout Bonds, into effects: inout Effects
     ) {
         guard let pdu = bonds.signedPDU(message, counter: counter, result) else {
@@ -45,30 +44,29 @@ extension Link {
         }
         let user = effects.commands.users.number(of: client)
         gatt.startSigned(pdu, id: operation, client: client, user: user, at: effects.now)
-        takeClientActions(into: &effects)
+        performClientActions(into: &effects)
     }
 
     // MARK: As a server
 
     /// A signed write arrived; it goes to the server once its signature is verified.
-    func signedWriteReceived(
-        _ pdu: [UInt8], _ bonds: inout Bonds, _ server: inout GATTServer, into effects: inout Effects
-    ) {
-        guard security.lastKey == nil, bonds.verify(pdu, from: security.identity, on: id, into: &effects) else {
-            return server.refuseSignedWrite()
+    func signedWriteReceived(_ pdu: [UInt8], _ rooms: inout Rooms, into effects: inout Effects) {
+        guard security.lastKey == nil, rooms.pairings.bonds.verify(pdu, from: security.identity, on: id, into: &effects)
+        else {
+            return rooms.server.refuseSignedWrite()
         }
     }
 
-    /// The toolbox has computed the expected signature of a write, or failed to.
+    /// The crypto provider has computed the expected signature of a write, or failed to.
     func signatureComputed(
-        _ result: ToolboxResult, of pdu: [UInt8], counter: UInt32, _ bonds: inout Bonds,
-        _ server: inout GATTServer, into effects: inout Effects
+        _ result: CryptoResult, of pdu: [UInt8], counter: UInt32, _ rooms: inout Rooms, into effects: inout Effects
     ) {
         let peer = security.identity
-        guard bonds.bond(for: peer)?.peerSigningKey != nil else { return }
-        guard let command = bonds.verified(pdu, counter: counter, from: peer, result, into: &effects) else {
-            return server.refuseSignedWrite()
+        guard rooms.pairings.bonds.bond(for: peer)?.peerSigningKey != nil else { return }
+        guard let command = rooms.pairings.bonds.verified(pdu, counter: counter, from: peer, result, into: &effects)
+        else {
+            return rooms.server.refuseSignedWrite()
         }
-        server.receiveSigned(command.span.bytes, from: id)
+        rooms.server.receiveSigned(command.span.bytes, from: id)
     }
 }

@@ -11,7 +11,7 @@ final class Link {
     struct OutgoingFrame {
         var channel: L2CAPChannelIdentifier
         var payload: [UInt8]
-        /// Identifies the sender that is told when the frame has been sent.
+        /// Identifies the sender, which gets a report when the frame has been sent.
         var tag: ATTSendTag
     }
 
@@ -57,7 +57,7 @@ final class Link {
     var mtuExchange: OperationID?
     @exclusivity(unchecked) private var storedSignalling: SignallingChannel = SignallingChannel()
     @exclusivity(unchecked) private var storedBearers: EnhancedBearers = EnhancedBearers()
-    /// `nil`: the parameters change only when somebody asks for others.
+    /// `nil`: the parameters change only on request.
     var pace: PaceMachine?
     @exclusivity(unchecked) private var storedOperations: LinkOperations = LinkOperations()
     @exclusivity(unchecked) private var storedReassembler: Reassembler = Reassembler()
@@ -67,7 +67,7 @@ final class Link {
     var sentOctets = 0
     @exclusivity(unchecked) private var storedQueue: Queue<OutgoingFrame> = Queue<OutgoingFrame>()
     var isInTransmitRing = false
-    /// Frames whose sender does not wait to be told, and that the controller does not have completely yet.
+    /// Frames whose sender waits for no report, and that the controller does not have completely yet.
     var unsentAnswers = 0
     /// Packets that the controller has not confirmed yet.
     var packetsInFlight = 0
@@ -77,7 +77,7 @@ final class Link {
     /// When to check whether confirmations are missing; it is not moved with each packet, so the check may find nothing
     /// wrong.
     var confirmationCheck: Instant?
-    /// Tags of completely sent frames whose senders must be told.
+    /// Tags of completely sent frames whose senders are due a report.
     @exclusivity(unchecked) private var storedPassedTags: Queue<ATTSendTag> = Queue<ATTSendTag>()
 
     init(
@@ -98,7 +98,7 @@ final class Link {
     /// Whether packets wait here or in the controller.
     var hasUnconfirmedPackets: Bool { packetsInFlight > 0 || current != nil || !queue.isEmpty }
 
-    /// Whether the controller has held packets for longer than allowed without sending any.
+    /// Whether packets have been in the controller for longer than allowed without any being sent.
     func isStalled(at now: Instant) -> Bool {
         guard let check = confirmationCheck, check <= now else { return false }
         confirmationCheck = nil
@@ -115,14 +115,14 @@ final class Link {
     /// When `Host.advanceLinks` next has something to do for this link.
     var nextDeadline: Instant? {
         var earliest = EarliestInstant(gatt.nextDeadline)
-        earliest.note(operations.nextDeadline)
-        earliest.note(signalling.nextDeadline)
-        earliest.note(security.nextDeadline)
-        earliest.note(bearers.nextDeadline)
-        earliest.note(confirmationCheck)
-        if BuiltIn.pace { earliest.note(pace?.nextDeadline) }
+        earliest.include(operations.nextDeadline)
+        earliest.include(signalling.nextDeadline)
+        earliest.include(security.nextDeadline)
+        earliest.include(bearers.nextDeadline)
+        earliest.include(confirmationCheck)
+        if Features.pace { earliest.include(pace?.nextDeadline) }
         switch state {
-        case .settingUp(let limit), .closing(let limit): earliest.note(limit)
+        case .settingUp(let limit), .closing(let limit): earliest.include(limit)
         case .open: break
         }
         return earliest.moment

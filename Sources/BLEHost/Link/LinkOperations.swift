@@ -9,7 +9,7 @@ struct LinkOperations {
         var procedure: LinkProcedure
         /// Set when the command is sent.
         var deadline: Instant?
-        /// Its client has gone; it keeps its place, because otherwise its result would be taken for that of the next
+        /// Its client has gone; it keeps its place, because otherwise its result would count as that of the next
         /// operation.
         var isCancelled = false
     }

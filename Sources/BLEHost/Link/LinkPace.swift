@@ -22,11 +22,9 @@ public struct LinkPace: Hashable, Sendable {
     }
 
     /// 30 to 50 ms, and 400 to 500 ms with a latency of 4 while idle.
-    public static let lowPower = LinkPace(
-        busy: request(30, 50, latency: 0), idle: request(400, 500, latency: 4))
+    public static let lowPower = LinkPace(busy: request(30, 50, latency: 0), idle: request(400, 500, latency: 4))
     /// 15 to 30 ms, and 100 to 150 ms with a latency of 2 while idle.
-    public static let balanced = LinkPace(
-        busy: request(15, 30, latency: 0), idle: request(100, 150, latency: 2))
+    public static let balanced = LinkPace(busy: request(15, 30, latency: 0), idle: request(100, 150, latency: 2))
     /// 7.5 to 15 ms, and 30 to 50 ms while idle.
     public static let throughput = LinkPace(
         busy: request(7.5, 15, latency: 0), idle: request(30, 50, latency: 0), idleSpan: .seconds(10))
@@ -80,7 +78,7 @@ struct PaceMachine {
     /// Frames were received or sent.
     /// - Parameter interval: the interval of the link.
     /// - Returns: the parameters to ask for now.
-    mutating func note(
+    mutating func countTraffic(
         _ count: Int, interval: ConnectionInterval, at now: Instant
     ) -> ConnectionParameterRequest? {
         frames += count

@@ -7,11 +7,11 @@ public enum LinkReport: Hashable, Sendable {
     /// The path loss entered another zone (7.7.65.32).
     case pathLoss(PathLoss)
     /// The link is encrypted, and no packet has proved the peer's key for longer than allowed (7.7.75): the peer may be
-    /// gone, and somebody else keeps the link alive. The link stays; a careful client disconnects.
+    /// gone, and another device keeps the link alive. The link stays; a careful client disconnects.
     case unauthenticated
 }
 
-/// A PHY in commands about power, which tell the two forms of LE Coded apart (Core 5.4, Vol 4, Part E, 7.8.117).
+/// A PHY in commands about power, which distinguish the two forms of LE Coded (Core 5.4, Vol 4, Part E, 7.8.117).
 public struct PowerPHY: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -28,7 +28,7 @@ public struct PowerPHY: RawRepresentable, Hashable, Sendable {
 
 /// The power with which one side of a link sends.
 public struct TransmitPower: Hashable, Sendable {
-    /// The PHY for which it holds.
+    /// The PHY to which it applies.
     public var phy: PowerPHY
     /// In dBm; `nil` if it is unknown, or the PHY is not managed.
     public var level: Int8?

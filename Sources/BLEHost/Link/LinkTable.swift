@@ -6,7 +6,7 @@ import BLEPackets
 /// handle that the controller uses again belongs to another `Link`.
 ///
 /// The table knows when the first of its links is due without a walk over all of them: each link that was lent is asked
-/// for its deadline once, at the end of the input (`noteDeadlines`).
+/// for its deadline once, at the end of the input (`updateDeadlines`).
 struct LinkTable {
     /// Links by place; a place becomes free when its link ends.
     private var places: [Link?] = []
@@ -34,11 +34,11 @@ struct LinkTable {
     /// The link that currently has this handle.
     subscript(handle: ConnectionHandle) -> Link? {
         mutating get {
-            guard BuiltIn.links else { return nil }
+            guard Features.links else { return nil }
             let index = Int(handle.rawValue)
             guard index < placeOfHandle.count, placeOfHandle[index] != Self.none else { return nil }
             let place = Int(placeOfHandle[index])
-            note(place)
+            markChanged(place)
             return places[place]
         }
     }
@@ -54,9 +54,9 @@ struct LinkTable {
     /// Every link, in an order that depends only on the inputs.
     var all: [Link] {
         mutating get {
-            guard BuiltIn.links else { return [] }
+            guard Features.links else { return [] }
             let all = places.compactMap { $0 }
-            for link in all { note(link) }
+            for link in all { markChanged(link) }
             return all
         }
     }
@@ -64,34 +64,34 @@ struct LinkTable {
     /// The link to a peer, unless the link is closing.
     /// - Parameter peer: the peer's identity address, or the private address under which the link was made.
     mutating func link(to peer: DeviceAddress) -> Link? {
-        guard BuiltIn.links else { return nil }
+        guard Features.links else { return nil }
         let peer = peer.withoutIdentityMark
         for case let link? in places where link.isWith(peer) && !link.isClosing {
-            note(link)
+            markChanged(link)
             return link
         }
         return nil
     }
 
     func contains(where isIncluded: (Link) -> Bool) -> Bool {
-        BuiltIn.links && places.contains { $0.map(isIncluded) ?? false }
+        Features.links && places.contains { $0.map(isIncluded) ?? false }
     }
 
     /// The identities of all peers.
-    var identities: [DeviceAddress] { BuiltIn.links ? places.compactMap { $0?.security.identity } : [] }
+    var identities: [DeviceAddress] { Features.links ? places.compactMap { $0?.security.identity } : [] }
 
     func count(where isIncluded: (Link) -> Bool) -> Int {
-        BuiltIn.links ? places.count { $0.map(isIncluded) ?? false } : 0
+        Features.links ? places.count { $0.map(isIncluded) ?? false } : 0
     }
 
     /// Notes a link that is about to change and that the table did not lend during this input.
-    mutating func note(_ link: Link) {
+    mutating func markChanged(_ link: Link) {
         guard let place = link.place else { return }
-        note(place)
+        markChanged(place)
     }
 
     @inline(__always)
-    private mutating func note(_ place: Int) {
+    private mutating func markChanged(_ place: Int) {
         guard place != lent else { return }
         if let lent, !alsoLent.contains(lent) { alsoLent.append(lent) }
         lent = place
@@ -99,20 +99,20 @@ struct LinkTable {
 
     // MARK: Deadlines
 
-    /// When the first of all links is due, as of the last `noteDeadlines`.
+    /// When the first of all links is due, as of the last `updateDeadlines`.
     var nextDeadline: Instant? { deadlines.earliest }
 
     /// Asks the links that may have changed for their deadlines.
-    mutating func noteDeadlines() {
-        guard BuiltIn.links, let lent else { return }
+    mutating func updateDeadlines() {
+        guard Features.links, let lent else { return }
         self.lent = nil
-        noteDeadline(of: lent)
+        updateDeadline(of: lent)
         guard !alsoLent.isEmpty else { return }
-        for place in alsoLent { noteDeadline(of: place) }
+        for place in alsoLent { updateDeadline(of: place) }
         alsoLent.removeAll(keepingCapacity: true)
     }
 
-    private mutating func noteDeadline(of place: Int) {
+    private mutating func updateDeadline(of place: Int) {
         // A link that has ended meanwhile has no deadline.
         guard let link = places[place] else { return }
         deadlines.set(link.nextDeadline, of: place)
@@ -141,7 +141,7 @@ struct LinkTable {
         placeOfHandle[index] = UInt16(place)
         count += 1
         revision += 1
-        note(link)
+        markChanged(link)
     }
 
     mutating func remove(_ link: Link) {

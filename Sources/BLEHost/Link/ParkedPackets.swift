@@ -3,7 +3,7 @@ import BLEPackets
 /// ACL data that arrived before the Connection Complete of its handle: events and data may travel on different pipes
 /// (pain 11). Each packet waits for a limited time, and their number is limited.
 ///
-/// Data for a handle that has just been disconnected is late, not early, and is not kept.
+/// Data for a handle that has just been disconnected is late, not early, and is not stored.
 struct ParkedPackets {
     private struct Packet {
         var handle: ConnectionHandle
@@ -20,7 +20,7 @@ struct ParkedPackets {
 
     init(limit: Int) { self.limit = limit }
 
-    /// - Returns: whether the packet is kept.
+    /// - Returns: whether the packet is stored.
     mutating func park(_ packet: RawSpan, for handle: ConnectionHandle, at now: Instant) -> Bool {
         packets.removeAll { $0.expiry <= now }
         closed.removeAll { $0.until <= now }
@@ -30,7 +30,7 @@ struct ParkedPackets {
     }
 
     /// Takes the packets for a handle whose link now exists, in order.
-    mutating func take(for handle: ConnectionHandle, at now: Instant) -> [[UInt8]] {
+    mutating func remove(for handle: ConnectionHandle, at now: Instant) -> [[UInt8]] {
         closed.removeAll { $0.handle == handle }
         guard !packets.isEmpty else { return [] }
         let taken = packets.filter { $0.handle == handle && $0.expiry > now }.map { $0.bytes }

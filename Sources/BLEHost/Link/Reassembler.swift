@@ -5,7 +5,7 @@ struct Reassembler {
     enum Outcome: Equatable {
         /// The fragment is a complete frame by itself: no copy was made.
         case whole
-        /// The frame is complete: `takeFrame` returns it.
+        /// The frame is complete: `removeFrame` returns it.
         case assembled
         case incomplete
         /// A continuation without a start, a frame that is too long, or a frame that a new start cut off.
@@ -61,7 +61,7 @@ struct Reassembler {
     }
 
     /// Moves the complete frame out, so that its owner may be changed while the frame is read.
-    mutating func takeFrame() -> [UInt8] {
+    mutating func removeFrame() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &frame)
         return taken

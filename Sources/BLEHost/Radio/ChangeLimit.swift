@@ -1,4 +1,4 @@
-/// How often clients may have the controller begin something anew. A few changes are free, one after the other; after
+/// How often clients may have the controller begin something again. A few changes are free, one after the other; after
 /// that there is one in each `interval`, however often the wishes change.
 struct ChangeLimit {
     /// How many changes may come at once after a pause.

@@ -18,44 +18,44 @@ extension Radio {
         case .setAdvertisement(let data): commandSet.setAdvertisement(data, &effects.commands)
         case .setScanResponse(let data): commandSet.setScanResponse(data, &effects.commands)
         case .setEnabled(let isEnabled):
-            let isHighDutyCall = isEnabled && callInForce?.form == .highDutyCycle
+            let isHighDuty = isEnabled && directedTarget?.form == .highDutyCycle
             commandSet.setAdvertisingEnabled(
-                .init(isEnabled: isEnabled, duration: isHighDutyCall ? Self.highDutyDuration : 0), &effects.commands)
+                .init(isEnabled: isEnabled, duration: isHighDuty ? Self.highDutyDuration : 0), &effects.commands)
         case .fail(let status):
             let failure = HostFailure.controller(status, commandSet.advertisingOpcode)
-            if let target = advertiser.target { return endCall(target, .failure(failure), into: &effects) }
+            if let target = advertiser.target { return endDirected(target, .failure(failure), into: &effects) }
             for operation in advertiser.removeShared() { effects.complete(operation, .failure(failure)) }
         }
     }
 
     /// The controller answered a command about advertising.
     mutating func advertiseAnswered(_ status: HCIStatus, into effects: inout Effects) {
-        guard BuiltIn.server else { return }
-        effects.note(status)
+        guard Features.server else { return }
+        effects.countRefusal(status)
         let wasAdvertising = isAdvertising
         perform(advertisingMachine.completed(status, at: effects.now), into: &effects)
-        noteAdvertising(before: wasAdvertising, into: &effects)
-        callDeadline =
-            advertisingMachine.isAdvertising && callInForce?.form == .highDutyCycle
-            ? callDeadline ?? effects.now.advanced(by: Self.directedTimeout) : nil
+        reportAdvertising(before: wasAdvertising, into: &effects)
+        directedDeadline =
+            advertisingMachine.isAdvertising && directedTarget?.form == .highDutyCycle
+            ? directedDeadline ?? effects.now.advanced(by: Self.directedTimeout) : nil
     }
 
     /// The controller has stopped advertising by itself.
     /// - Parameter byConnection: whether a central connected; otherwise the time of directed advertising is over.
     mutating func advertisingEnded(byConnection: Bool, into effects: inout Effects) {
-        guard BuiltIn.server else { return }
+        guard Features.server else { return }
         let wasAdvertising = isAdvertising
-        let call = callInForce
-        callDeadline = nil
+        let call = directedTarget
+        directedDeadline = nil
         perform(advertisingMachine.ended(), into: &effects)
-        noteAdvertising(before: wasAdvertising, into: &effects)
+        reportAdvertising(before: wasAdvertising, into: &effects)
         if let call {
             if byConnection {
-                for operation in advertiser.callEnded(call, hasCome: true) {
+                for operation in advertiser.directedEnded(call, hasCome: true) {
                     effects.complete(operation, .success(.done))
                 }
             } else if call.form == .highDutyCycle {
-                endCall(call, .failure(.connectionFailed(.advertisingTimeout)), into: &effects)
+                endDirected(call, .failure(.connectionFailed(.advertisingTimeout)), into: &effects)
             }
         }
         if byConnection {
@@ -78,7 +78,7 @@ extension Radio {
         _ request: AdvertiseRequest, operation: OperationID, client: ClientID, isPresent: Bool,
         into effects: inout Effects
     ) {
-        guard BuiltIn.server else { return }
+        guard Features.server else { return }
         guard configuration.ownership == .exclusive else {
             return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
         }
@@ -90,7 +90,7 @@ extension Radio {
         if let target = request.target, isPresent, target.form == .highDutyCycle || !request.resumesAfterConnection {
             return effects.complete(operation, .success(.done))
         }
-        // Sets of clients may have taken all that the controller has; a set that it holds already stays.
+        // Sets of clients may have taken all that the controller has; a set that it has already stays.
         guard advertiser.isWanted || advertisingMachine.usesController || sets.hasRoom else {
             return effects.complete(operation, .failure(.limitReached))
         }
@@ -101,25 +101,24 @@ extension Radio {
 
     /// The time limit for the controller to end directed advertising, which lasts 1.28 s: some controllers never end
     /// it.
-    static let directedTimeout = Microseconds.microseconds(
-        AdvertisingTarget.highDutyCycleSpan.rawValue + 220_000)
+    static let directedTimeout = Microseconds.microseconds(AdvertisingTarget.highDutyCycleSpan.rawValue + 220_000)
     /// In units of 10 ms.
     static let highDutyDuration: UInt16 = 128
 
-    private var callInForce: AdvertisingTarget? { advertisingMachine.planInForce?.parameters.target }
+    private var directedTarget: AdvertisingTarget? { advertisingMachine.planInForce?.parameters.target }
 
-    mutating func endCall(
+    mutating func endDirected(
         _ target: AdvertisingTarget, _ result: Result<HostResult, HostFailure>, into effects: inout Effects
     ) {
-        for operation in advertiser.callEnded(target) { effects.complete(operation, result) }
+        for operation in advertiser.directedEnded(target) { effects.complete(operation, result) }
     }
 
     /// Ends directed advertising that the controller has not ended in time.
-    mutating func advanceCall(into effects: inout Effects) {
-        guard let deadline = callDeadline, deadline <= effects.now else { return }
-        callDeadline = nil
-        if let call = callInForce {
-            endCall(call, .failure(.connectionFailed(.advertisingTimeout)), into: &effects)
+    mutating func advanceDirected(into effects: inout Effects) {
+        guard let deadline = directedDeadline, deadline <= effects.now else { return }
+        directedDeadline = nil
+        if let call = directedTarget {
+            endDirected(call, .failure(.connectionFailed(.advertisingTimeout)), into: &effects)
         }
     }
 }

@@ -4,18 +4,18 @@ import BLEPackets
 extension Radio {
     /// Whether anything is advertised for clients, apart from their own sets.
     var isAdvertising: Bool {
-        advertisingMachine.isAdvertising || BuiltIn.users && guests.contains { $0.machine.isAdvertising }
+        advertisingMachine.isAdvertising || Features.users && guests.contains { $0.machine.isAdvertising }
     }
 
     /// Tells the owner if advertising has begun or ended.
-    func noteAdvertising(before wasAdvertising: Bool, into effects: inout Effects) {
+    func reportAdvertising(before wasAdvertising: Bool, into effects: inout Effects) {
         guard isAdvertising != wasAdvertising else { return }
         effects.events.append(.advertisingChanged(isAdvertising: isAdvertising))
     }
 
     /// Tells clients what of their advertisements finds no room.
-    mutating func tellRoom(into effects: inout Effects) {
-        guard BuiltIn.users, !advertiser.news.isEmpty else { return }
+    mutating func reportRoom(into effects: inout Effects) {
+        guard Features.users, !advertiser.news.isEmpty else { return }
         for (operation, client, room) in advertiser.news {
             effects.events.append(.advertisingRoom(operation, client, room))
         }
@@ -26,7 +26,7 @@ extension Radio {
 
     /// Before the shared advertisement, which guests leave.
     mutating func convergeGuests(into effects: inout Effects) {
-        guard BuiltIn.users else { return }
+        guard Features.users else { return }
         advertiser.findGuests()
         guard !advertiser.guests.isEmpty || !guests.isEmpty else { return }
         for user in advertiser.guests where !guests.contains(where: { $0.user == user }) {
@@ -38,7 +38,7 @@ extension Radio {
 
     /// Gives a guest a set, if there is one.
     private mutating func admit(_ user: Advertiser.User, into effects: inout Effects) {
-        guard BuiltIn.sets, commandSet.takesExtendedCalls else { return refuse(user, into: &effects) }
+        guard Features.sets, commandSet.advertisesExtendedDirectly else { return refuse(user, into: &effects) }
         askSetCapacity(into: &effects)
         guard let capacity = sets.capacity else { return }
         let isShared = !advertiser.shared.isEmpty || advertisingMachine.usesController
@@ -63,7 +63,7 @@ extension Radio {
         let wasAdvertising = isAdvertising
         let plan = isPaused || isLeaving(guests[index]) ? nil : guestPlan(of: guests[index].user, at: effects.now)
         perform(guests[index].machine.want(plan), onGuest: handle, into: &effects)
-        noteAdvertising(before: wasAdvertising, into: &effects)
+        reportAdvertising(before: wasAdvertising, into: &effects)
         removeIfGone(handle, into: &effects)
     }
 
@@ -86,7 +86,7 @@ extension Radio {
     private func index(ofGuest handle: UInt8) -> Int? { guests.firstIndex { $0.handle == handle } }
 
     mutating func loseGuests() {
-        guard BuiltIn.users else { return }
+        guard Features.users else { return }
         guests.removeAll()
         sets.guestHandles.removeAll()
     }
@@ -100,8 +100,7 @@ extension Radio {
         switch action {
         case .none: break
         case .setParameters(let parameters):
-            effects.commands.append(
-                LESetExtendedAdvertisingParameters(parameters, handle: handle), purpose: purpose)
+            effects.commands.append(LESetExtendedAdvertisingParameters(parameters, handle: handle), purpose: purpose)
         case .removeSet:
             effects.commands.append(LERemoveAdvertisingSet(advertisingHandle: handle), purpose: purpose)
         case .setRandomAddress:
@@ -115,13 +114,13 @@ extension Radio {
             effects.commands.append(
                 LESetExtendedScanResponseData(advertisingHandle: handle, data: data), purpose: purpose)
         case .setEnabled(let isEnabled):
-            let isHighDutyCall = isEnabled && call(ofGuest: handle)?.form == .highDutyCycle
+            let isHighDuty = isEnabled && call(ofGuest: handle)?.form == .highDutyCycle
             effects.commands.append(
                 LESetExtendedAdvertisingEnable(
                     isEnabled: isEnabled,
                     sets: [
                         .init(
-                            advertisingHandle: handle, duration: isHighDutyCall ? Self.highDutyDuration : 0,
+                            advertisingHandle: handle, duration: isHighDuty ? Self.highDutyDuration : 0,
                             maximumEvents: 0)
                     ]), purpose: purpose)
         case .fail(let status):
@@ -138,14 +137,14 @@ extension Radio {
     /// The controller answered a command about a guest's set, or did not answer it.
     /// - Returns: whether the set is a guest's.
     mutating func guestAnswered(_ handle: UInt8, _ status: HCIStatus, into effects: inout Effects) -> Bool {
-        guard BuiltIn.users, let index = index(ofGuest: handle) else { return false }
+        guard Features.users, let index = index(ofGuest: handle) else { return false }
         let wasAdvertising = isAdvertising
         perform(guests[index].machine.completed(status, at: effects.now), onGuest: handle, into: &effects)
-        noteAdvertising(before: wasAdvertising, into: &effects)
+        reportAdvertising(before: wasAdvertising, into: &effects)
         if let index = self.index(ofGuest: handle) {
             let isCalling = guests[index].machine.isAdvertising && call(ofGuest: handle)?.form == .highDutyCycle
-            guests[index].callDeadline =
-                isCalling ? guests[index].callDeadline ?? effects.now.advanced(by: Self.directedTimeout) : nil
+            guests[index].directedDeadline =
+                isCalling ? guests[index].directedDeadline ?? effects.now.advanced(by: Self.directedTimeout) : nil
         }
         removeIfGone(handle, into: &effects)
         return true
@@ -154,14 +153,14 @@ extension Radio {
     /// The controller ended a guest's set: a central connected, or its time is over.
     /// - Returns: whether the set is a guest's.
     mutating func guestEnded(_ handle: UInt8, byConnection: Bool, into effects: inout Effects) -> Bool {
-        guard BuiltIn.users, let index = index(ofGuest: handle) else { return false }
+        guard Features.users, let index = index(ofGuest: handle) else { return false }
         let (wasAdvertising, user) = (isAdvertising, guests[index].user)
         let call = call(ofGuest: handle)
-        guests[index].callDeadline = nil
+        guests[index].directedDeadline = nil
         perform(guests[index].machine.ended(), onGuest: handle, into: &effects)
-        noteAdvertising(before: wasAdvertising, into: &effects)
+        reportAdvertising(before: wasAdvertising, into: &effects)
         if let call, byConnection || call.form == .highDutyCycle {
-            endCall(call, of: user, byConnection: byConnection, into: &effects)
+            endDirected(call, of: user, byConnection: byConnection, into: &effects)
         }
         if byConnection {
             for operation in advertiser.centralConnected(to: user, at: effects.now) {
@@ -171,19 +170,19 @@ extension Radio {
         return true
     }
 
-    private mutating func endCall(
+    private mutating func endDirected(
         _ call: AdvertisingTarget, of user: Advertiser.User, byConnection: Bool, into effects: inout Effects
     ) {
         let result: Result<HostResult, HostFailure> =
             byConnection ? .success(.done) : .failure(.connectionFailed(.advertisingTimeout))
-        for operation in advertiser.callEnded(call, of: user, hasCome: byConnection) {
+        for operation in advertiser.directedEnded(call, of: user, hasCome: byConnection) {
             effects.complete(operation, result)
         }
     }
 
     /// Whether a guest's directed advertising at the high duty cycle is on, and no other.
-    var isGuestCalling: Bool {
-        guard BuiltIn.users, advertisingMachine.planInForce?.parameters.target?.form != .highDutyCycle else {
+    var isGuestDirected: Bool {
+        guard Features.users, advertisingMachine.planInForce?.parameters.target?.form != .highDutyCycle else {
             return false
         }
         return guests.contains { $0.machine.planInForce?.parameters.target?.form == .highDutyCycle }
@@ -193,7 +192,7 @@ extension Radio {
 
     /// A central's link has ended: it may be possible to advertise again.
     mutating func proceedWithGuests(into effects: inout Effects) {
-        guard BuiltIn.users else { return }
+        guard Features.users else { return }
         let handles = guests.map { $0.handle }
         for handle in handles {
             guard let index = index(ofGuest: handle) else { continue }
@@ -202,22 +201,22 @@ extension Radio {
     }
 
     var guestDeadline: Instant? {
-        BuiltIn.users
-            ? guests.reduce(nil) { earliest(earliest($0, $1.machine.nextDeadline), $1.callDeadline) } : nil
+        Features.users
+            ? guests.reduce(nil) { earliest(earliest($0, $1.machine.nextDeadline), $1.directedDeadline) } : nil
     }
 
     mutating func advanceGuests(into effects: inout Effects) {
-        guard BuiltIn.users, let deadline = guestDeadline, deadline <= effects.now else { return }
+        guard Features.users, let deadline = guestDeadline, deadline <= effects.now else { return }
         let handles = guests.map { $0.handle }
         for handle in handles {
             guard let index = index(ofGuest: handle) else { continue }
             perform(guests[index].machine.advance(to: effects.now), onGuest: handle, into: &effects)
-            guard let index = self.index(ofGuest: handle), let deadline = guests[index].callDeadline,
+            guard let index = self.index(ofGuest: handle), let deadline = guests[index].directedDeadline,
                 deadline <= effects.now
             else { continue }
-            guests[index].callDeadline = nil
+            guests[index].directedDeadline = nil
             if let call = call(ofGuest: handle) {
-                endCall(call, of: guests[index].user, byConnection: false, into: &effects)
+                endDirected(call, of: guests[index].user, byConnection: false, into: &effects)
             }
         }
     }

@@ -6,39 +6,39 @@ extension Radio {
     /// - Parameter key: our identity resolving key, with which bonded peers resolve our private addresses; without it
     ///   there are none.
     mutating func makePrivateAddress(with key: Key128?, into effects: inout Effects) {
-        guard configuration.usesToolbox, key != nil else { return }
+        guard configuration.usesCryptoProvider, key != nil else { return }
         privateAddress.state = .beingMade
-        effects.desk.ask(.random(count: 3), for: .ownAddressRandom)
+        effects.cryptoRequests.ask(.random(count: 3), for: .ownAddressRandom)
     }
 
     /// - Returns: `false` if there will be no new address this time.
-    mutating func addressRandomDrawn(_ result: ToolboxResult, key: Key128?, into effects: inout Effects) -> Bool {
+    mutating func addressRandomDrawn(_ result: CryptoResult, key: Key128?, into effects: inout Effects) -> Bool {
         guard privateAddress.isBeingMade, let key else { return true }
         guard case .octets(var random) = result, random.count == 3 else {
-            keepAddress(at: effects.now)
+            extendAddress(at: effects.now)
             return false
         }
         random[0] = random[0] & 0x3F | 0x40
-        effects.desk.ask(
+        effects.cryptoRequests.ask(
             SecurityFunction.ah(key: [UInt8](key.octets.reversed()), random: random).request,
             for: .ownAddressHash(random: random))
         return true
     }
 
-    /// - Returns: the address; `nil` if the toolbox failed.
-    func address(from result: ToolboxResult, random: [UInt8]) -> DeviceAddress? {
+    /// - Returns: the address; `nil` if the crypto provider failed.
+    func address(from result: CryptoResult, random: [UInt8]) -> DeviceAddress? {
         guard case .octets(let octets) = result, octets.count == 16 else { return nil }
         return DeviceAddress(resolvable: random, hash: [UInt8](octets.suffix(3)))
     }
 
     /// Keeps the address; the next one is generated when its lifetime is over.
-    mutating func keepAddress(at now: Instant) {
+    mutating func extendAddress(at now: Instant) {
         privateAddress.state = .inUse(until: now.advanced(by: configuration.privateAddressLifetime))
     }
 
     /// Sets the new address once the radio is idle.
     mutating func proceedWithAddress(into effects: inout Effects) {
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         guard case .waiting(let address) = privateAddress.state, isIdle else { return }
         privateAddress.state = .beingSet(address)
         effects.commands.append(LESetRandomAddress(address: address), purpose: .ownAddress)
@@ -46,10 +46,10 @@ extension Radio {
 
     /// The controller answered the command that sets the new address.
     mutating func addressAnswered(_ status: HCIStatus, at now: Instant) {
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         guard case .beingSet(let address) = privateAddress.state else { return }
         if status.isSuccess { ownAddress = address }
-        keepAddress(at: now)
+        extendAddress(at: now)
     }
 
     // MARK: Its kind

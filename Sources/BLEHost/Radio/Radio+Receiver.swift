@@ -25,7 +25,7 @@ extension Radio {
 
     /// The controller answered a command about scanning.
     mutating func scanAnswered(_ status: HCIStatus, into effects: inout Effects) {
-        effects.note(status)
+        effects.countRefusal(status)
         perform(scanMachine.completed(status, at: effects.now), into: &effects)
     }
 
@@ -36,11 +36,11 @@ extension Radio {
 
     /// A report came; its sender may still have to be resolved from a private address.
     @inline(__always)
-    mutating func heard(_ report: inout Scanner.Report, into effects: inout Effects) {
+    mutating func sighted(_ report: inout Scanner.Report, into effects: inout Effects) {
         effects.counters.advertisingReports &+= 1
         lastReport = effects.now
         report.listRevision = resolvingList.revision
-        if let address = report.address { noteNaming(of: address) }
+        if let address = report.address { recordNaming(of: address) }
         report.addressOnAir = report.address
     }
 
@@ -48,11 +48,11 @@ extension Radio {
     mutating func received(
         _ report: Scanner.Report, data: RawSpan, resolving: [ResolvingKey], into effects: inout Effects
     ) {
-        if BuiltIn.links, report.isConnectable, !connector.isEmpty, let address = report.address,
+        if Features.links, report.isConnectable, !connector.isEmpty, let address = report.address,
             connector.waits(for: address),
             doesOneAtATime || usesPrivateAddresses(address, resolving)
         {
-            connector.heard(address, onAir: report.addressOnAir ?? address, at: effects.now)
+            connector.sighted(address, onAir: report.addressOnAir ?? address, at: effects.now)
         }
         // Directed advertising to an address that the controller cannot resolve may be for us, but is a discovery only
         // for clients that ask for it.
@@ -81,14 +81,14 @@ extension Radio {
 
     /// The controller answered a command about connecting.
     mutating func initiateAnswered(_ status: HCIStatus, into effects: inout Effects) {
-        guard BuiltIn.links else { return }
-        effects.note(status)
+        guard Features.links else { return }
+        effects.countRefusal(status)
         perform(initiator.completed(status, at: effects.now), into: &effects)
     }
 
     /// Connection Complete came for the central role.
     mutating func attemptEnded(_ status: HCIStatus, into effects: inout Effects) {
-        guard BuiltIn.links else { return }
+        guard Features.links else { return }
         perform(initiator.connectionComplete(status), into: &effects)
     }
 
@@ -98,13 +98,11 @@ extension Radio {
         // 0x02 is the answer to our own cancellation (Core 5.4, Vol 4, Part E, 7.8.13).
         guard status != .unknownConnectionIdentifier else { return }
         guard case .directed(let peer, _)? = target else { return connector.pause(at: effects.now) }
-        retry(connector.take(peer), after: status, into: &effects)
+        retry(connector.removePending(peer), after: status, into: &effects)
     }
 
     /// Retries a link that could not be established (0x3E); another reason or too many tries end the operations.
-    mutating func retry(
-        _ operations: [Connector.Pending], after status: HCIStatus, into effects: inout Effects
-    ) {
+    mutating func retry(_ operations: [Connector.Pending], after status: HCIStatus, into effects: inout Effects) {
         var again: [Connector.Pending] = []
         for var pending in operations {
             if status == .connectionFailedToBeEstablished, pending.retriesLeft > 0 {
@@ -165,7 +163,7 @@ extension Radio {
         case .acceptList(let addresses, _): peers = addresses
         }
         for peer in peers {
-            for pending in connector.take(peer) {
+            for pending in connector.removePending(peer) {
                 effects.complete(pending.operation, .failure(.controller(status, commandSet.connectionOpcode)))
             }
         }

@@ -13,8 +13,7 @@ extension Radio {
         let localKey = showsPrivateAddresses ? localKey ?? .zero : .zero
         if resolvingListBasis?.revision != revision || resolvingListBasis?.localKey != localKey {
             resolvingListBasis = (revision, localKey)
-            resolvingList.want(
-                keys.map { .init(identity: $0.identity, peerKey: $0.key, localKey: localKey) })
+            resolvingList.want(keys.map { .init(identity: $0.identity, peerKey: $0.key, localKey: localKey) })
         }
         guard isIdle, resolvingList.hasNextStep, let step = resolvingList.proceed() else { return }
         switch step {
@@ -46,28 +45,28 @@ extension Radio {
 
     /// The controller answered a command about its list.
     mutating func resolvingListAnswered(_ status: HCIStatus, into effects: inout Effects) {
-        effects.note(status)
+        effects.countRefusal(status)
         resolvingList.completed(status)
     }
 
     /// The controller did not answer.
     mutating func resolvingListTimedOut() {
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         resolvingList.timedOut()
     }
 
     // MARK: Evidence
 
     /// The controller reported a device, by its identity address or by the address on the air.
-    mutating func noteNaming(of address: DeviceAddress) {
-        guard BuiltIn.pairing else { return }
+    mutating func recordNaming(of address: DeviceAddress) {
+        guard Features.pairing else { return }
         guard address.kind == .publicIdentity || address.kind == .randomIdentity else { return }
         if resolvingList.isFirstResolution(of: address) { resolvingList.evidence = .resolves }
     }
 
     /// The host resolved a private address that the controller had reported unresolved.
-    mutating func noteOwnResolution(_ identity: DeviceAddress, revision: UInt32) {
-        guard BuiltIn.pairing else { return }
+    mutating func recordOwnResolution(_ identity: DeviceAddress, revision: UInt32) {
+        guard Features.pairing else { return }
         if resolvingList.wasLeftUnresolved(identity, revision: revision) { resolvingList.evidence = .doesNotResolve }
     }
 
@@ -77,13 +76,13 @@ extension Radio {
     ///
     /// Mutating, as `wantedScan`: a method that only reads is called with a copy of the radio, on the stack.
     mutating func peersFoundByHost(_ resolving: [ResolvingKey]) -> [DeviceAddress] {
-        guard configuration.usesToolbox else { return [] }
+        guard configuration.usesCryptoProvider else { return [] }
         return resolving.lazy.map { $0.identity }.filter { !resolvingList.finds($0) }
     }
 
     /// Whether a device has private addresses, so that a connection must use the address that was seen.
     func usesPrivateAddresses(_ peer: DeviceAddress, _ resolving: [ResolvingKey]) -> Bool {
-        guard configuration.usesToolbox, configuration.ownership == .exclusive else { return false }
+        guard configuration.usesCryptoProvider, configuration.ownership == .exclusive else { return false }
         let peer = peer.withoutIdentityMark
         return resolving.contains { $0.identity == peer } && !resolvingList.finds(peer)
     }

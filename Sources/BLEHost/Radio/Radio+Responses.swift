@@ -13,11 +13,11 @@ extension Radio {
 
     /// Has the controller report what concerns subevents, from the first set with any on.
     mutating func askForResponses(into effects: inout Effects) {
-        guard BuiltIn.responses, canSendSubevents, !sets.hasResponseEvents,
+        guard Features.responses, canSendSubevents, !sets.hasResponseEvents,
             sets.entries.contains(where: { $0.request.train?.subevents != nil })
         else { return }
         sets.hasResponseEvents = true
-        // A command in flight may be about to switch on those of trains, also if nobody wants its train any more.
+        // A command in flight may be about to switch on those of trains, also if no client wants its train any more.
         let followsTrains = trains.hasEventMask || !trains.isEmpty || !trains.isIdle
         setTrainEventMask(followsTrains: followsTrains, purpose: .unattended, into: &effects)
     }
@@ -27,7 +27,7 @@ extension Radio {
         _ subevents: [SubeventData], of set: OperationID, _ operation: OperationID, client: ClientID,
         into effects: inout Effects
     ) {
-        guard BuiltIn.responses else { return effects.complete(operation, .failure(.limitReached)) }
+        guard Features.responses else { return effects.complete(operation, .failure(.limitReached)) }
         guard let index = sets.index(of: set), let train = sets.entries[index].machine.planInForce?.request.train,
             let layout = train.subevents, !subevents.isEmpty, subevents.count <= SubeventData.room.subevents,
             subevents.reduce(0, { $0 + $1.length }) <= SubeventData.room.octets,
@@ -44,7 +44,7 @@ extension Radio {
     }
 
     /// The set with this handle and its subevents, if a client still wants it.
-    private func train(ofSet handle: UInt8) -> (index: Int, subevents: TrainSubevents)? {
+    private func train(ofSet handle: UInt8) -> (index: Int, subevents: PeriodicSubevents)? {
         guard let index = sets.index(ofHandle: handle), !sets.entries[index].isLeaving,
             let subevents = sets.entries[index].machine.planInForce?.request.train?.subevents
         else { return nil }
@@ -97,10 +97,10 @@ extension Radio {
 
     /// Sends this device's response in the train with responses that an operation follows.
     mutating func respond(
-        _ response: TrainResponse, in source: OperationID, _ operation: OperationID, client: ClientID,
+        _ response: PeriodicResponse, in source: OperationID, _ operation: OperationID, client: ClientID,
         into effects: inout Effects
     ) {
-        guard BuiltIn.responses else { return effects.complete(operation, .failure(.limitReached)) }
+        guard Features.responses else { return effects.complete(operation, .failure(.limitReached)) }
         let followed = trains.trainsWithResponses(of: source)
         // A response does not say in which of several trains it is sent.
         guard followed.count <= 1 else { return effects.complete(operation, .failure(.invalidRequest(.train))) }
@@ -115,7 +115,7 @@ extension Radio {
 
     /// Ends requests for certain subevents if the controller cannot receive any.
     mutating func refuseSubevents(into effects: inout Effects) {
-        guard BuiltIn.responses, !canReceiveSubevents else { return }
+        guard Features.responses, !canReceiveSubevents else { return }
         for operation in trains.seekersOfSubevents where removeTrain(operation, into: &effects) {
             effects.complete(operation, .failure(Self.cannotReceiveSubevents))
         }
@@ -125,7 +125,7 @@ extension Radio {
     /// those that the train has does without it.
     @inline(never)
     mutating func chooseSubevents(of handle: SynchronizationHandle, into effects: inout Effects) {
-        guard BuiltIn.responses else { return }
+        guard Features.responses else { return }
         let (chosen, disappointed) = trains.subevents(of: handle)
         for operation in disappointed { giveUp(handle, of: operation, .invalidRequest(.subevents), into: &effects) }
         guard !chosen.isEmpty, trains.beginChoice(chosen, of: handle) else { return }
@@ -139,7 +139,7 @@ extension Radio {
     mutating func subeventsAnswered(
         _ handle: SynchronizationHandle, _ status: HCIStatus, _ failure: HostFailure, into effects: inout Effects
     ) {
-        guard BuiltIn.responses else { return }
+        guard Features.responses else { return }
         if trains.choiceAnswered(handle, isAccepted: status.isSuccess) {
             return chooseSubevents(of: handle, into: &effects)
         }
@@ -152,7 +152,7 @@ extension Radio {
         if !trains.isChoosing(handle) { chooseSubevents(of: handle, into: &effects) }
     }
 
-    /// An operation cannot have this train. If it takes what a peer transfers, it goes on with the others: the peer
+    /// An operation cannot have this train. If it receives what a peer transfers, it goes on with the others: the peer
     /// decides what it transfers. Apart from its callers, whose frames stay small.
     @inline(never)
     private mutating func giveUp(
@@ -170,10 +170,10 @@ extension Radio {
     mutating func received(_ event: LEPeriodicAdvertisingSyncEstablishedV2, into effects: inout Effects) {
         established(
             event.status, event.synchronizationHandle,
-            TrainInformation(
+            PeriodicSyncInformation(
                 advertiser: event.advertiserAddress, identifier: event.advertisingSetIdentifier,
                 phy: event.advertiserPHY, interval: event.interval, serviceData: nil,
-                subevents: TrainSubevents(
+                subevents: PeriodicSubevents(
                     event.subeventCount, event.subeventInterval, event.responseSlotDelay, event.responseSlotSpacing)),
             into: &effects)
     }
@@ -183,10 +183,10 @@ extension Radio {
         guard event.status.isSuccess else { return }
         transferred(
             event.synchronizationHandle, on: event.connectionHandle,
-            TrainInformation(
+            PeriodicSyncInformation(
                 advertiser: event.advertiserAddress, identifier: event.advertisingSetIdentifier,
                 phy: event.advertiserPHY, interval: event.interval, serviceData: event.serviceData,
-                subevents: TrainSubevents(
+                subevents: PeriodicSubevents(
                     event.subeventCount, event.subeventInterval, event.responseSlotDelay, event.responseSlotSpacing)),
             into: &effects)
     }
@@ -201,7 +201,7 @@ extension Radio {
     }
 }
 
-extension TrainSubevents {
+extension PeriodicSubevents {
     /// As a controller reports them; `nil` for a train without responses.
     fileprivate init?(_ count: UInt8, _ interval: UInt8, _ responseSlotDelay: UInt8, _ responseSlotSpacing: UInt8) {
         guard 1...128 ~= count else { return nil }

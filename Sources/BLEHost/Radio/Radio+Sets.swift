@@ -1,13 +1,13 @@
 import BLEPackets
 
-/// Advertising sets of their own, beside the one advertisement that all clients share.
+/// Separate advertising sets, beside the one advertisement that all clients share.
 extension Radio {
     // MARK: Wishes
 
     mutating func advertiseSet(
         _ request: AdvertisingSetRequest, operation: OperationID, client: ClientID, into effects: inout Effects
     ) {
-        guard BuiltIn.sets else { return effects.complete(operation, .failure(.limitReached)) }
+        guard Features.sets else { return effects.complete(operation, .failure(.limitReached)) }
         guard configuration.ownership == .exclusive else {
             return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
         }
@@ -24,7 +24,7 @@ extension Radio {
     mutating func changeSet(
         _ set: OperationID, to request: AdvertisingSetRequest, _ operation: OperationID, into effects: inout Effects
     ) {
-        guard BuiltIn.sets else { return effects.complete(operation, .failure(.limitReached)) }
+        guard Features.sets else { return effects.complete(operation, .failure(.limitReached)) }
         if let fault = request.fault {
             return effects.complete(operation, .failure(.invalidRequest(.advertisingSet(fault))))
         }
@@ -48,7 +48,7 @@ extension Radio {
 
     /// - Returns: whether there was such a set.
     mutating func removeSet(_ operation: OperationID) -> Bool {
-        guard BuiltIn.sets else { return false }
+        guard Features.sets else { return false }
         guard let index = sets.index(of: operation) else { return false }
         leave(index)
         return true
@@ -56,7 +56,7 @@ extension Radio {
 
     /// Ends every set, oldest first.
     mutating func removeAllSets() -> [OperationID] {
-        guard BuiltIn.sets else { return [] }
+        guard Features.sets else { return [] }
         let ended = sets.entries.filter { !$0.isLeaving }.map { $0.operation }
         for index in sets.entries.indices { sets.entries[index].isLeaving = true }
         sets.entries.removeAll { $0.machine.isIdle }
@@ -71,9 +71,9 @@ extension Radio {
     // MARK: Convergence
 
     mutating func convergeSets(into effects: inout Effects) {
-        guard BuiltIn.sets else { return }
+        guard Features.sets else { return }
         guard !sets.isEmpty else { return }
-        guard commandSet.takesExtendedCalls else { return fallBack(into: &effects) }
+        guard commandSet.advertisesExtendedDirectly else { return fallBack(into: &effects) }
         askSetCapacity(into: &effects)
         guard let capacity = sets.capacity else { return }
         let places = places(within: capacity)
@@ -129,7 +129,7 @@ extension Radio {
                 admitted.append(entry.handle)
             } else if entry.request.longestPart > capacity.dataLength {
                 refused.append((entry.operation, .invalidRequest(.advertisingSet(.tooMuchData))))
-            } else if BuiltIn.responses, entry.request.train?.subevents != nil, !canSendSubevents {
+            } else if Features.responses, entry.request.train?.subevents != nil, !canSendSubevents {
                 refused.append((entry.operation, Self.cannotSendSubevents))
             } else if room > 0 || !entry.machine.isIdle {
                 room -= 1
@@ -150,8 +150,7 @@ extension Radio {
         for entry in entries where !entry.isLeaving {
             guard entry.request.fitsLegacyPDUs else {
                 let opcode = LESetExtendedAdvertisingParameters.opcode
-                effects.complete(
-                    entry.operation, .failure(.controller(.unsupportedFeatureOrParameterValue, opcode)))
+                effects.complete(entry.operation, .failure(.controller(.unsupportedFeatureOrParameterValue, opcode)))
                 continue
             }
             guard !advertiser.isWanted else {
@@ -190,7 +189,7 @@ extension Radio {
                 LESetExtendedScanResponseData(advertisingHandle: handle, operation: operation, data: data),
                 purpose: purpose)
         case .setTrainParameters(let train):
-            if BuiltIn.responses, let subevents = train.subevents {
+            if Features.responses, let subevents = train.subevents {
                 effects.commands.append(
                     LESetPeriodicAdvertisingParametersV2(
                         advertisingHandle: handle, minimumInterval: train.interval, maximumInterval: train.interval,
@@ -237,8 +236,7 @@ extension Radio {
             let entry = sets.entries.remove(at: index)
             guard !entry.isLeaving else { return }
             let isFull = status == .memoryCapacityExceeded && opcode == LESetExtendedAdvertisingParameters.opcode
-            effects.complete(
-                entry.operation, .failure(isFull ? .limitReached : .controller(status, opcode)))
+            effects.complete(entry.operation, .failure(isFull ? .limitReached : .controller(status, opcode)))
         }
     }
 
@@ -247,7 +245,7 @@ extension Radio {
     mutating func setAnswered(
         _ handle: UInt8, _ status: HCIStatus, _ opcode: HCIOpcode, _ parameters: RawSpan, into effects: inout Effects
     ) {
-        guard BuiltIn.sets else { return }
+        guard Features.sets else { return }
         if guestAnswered(handle, status, into: &effects) { return }
         guard let index = sets.index(ofHandle: handle) else { return }
         if status.isSuccess, opcode == LESetExtendedAdvertisingParameters.opcode {
@@ -265,7 +263,7 @@ extension Radio {
 
     /// The controller did not answer a command about a set: not every controller knows them all.
     mutating func setTimedOut(_ handle: UInt8, _ opcode: HCIOpcode, into effects: inout Effects) {
-        guard BuiltIn.sets else { return }
+        guard Features.sets else { return }
         if guestAnswered(handle, .connectionTimeout, into: &effects) { return }
         guard let index = sets.index(ofHandle: handle) else { return }
         let entry = sets.entries[index].owner
@@ -294,7 +292,7 @@ extension Radio {
     mutating func setEnded(
         _ handle: UInt8, byConnection: Bool, link: LinkID?, into effects: inout Effects
     ) -> DeviceAddress? {
-        guard BuiltIn.sets else { return nil }
+        guard Features.sets else { return nil }
         if guestEnded(handle, byConnection: byConnection, into: &effects) { return nil }
         guard let index = sets.index(ofHandle: handle) else { return nil }
         let address = sets.entries[index].machine.planInForce?.randomAddress
@@ -315,7 +313,7 @@ extension Radio {
 
     /// A link has ended: sets that had no room beside it may go on.
     mutating func proceedWithSets(into effects: inout Effects) {
-        guard BuiltIn.sets else { return }
+        guard Features.sets else { return }
         let handles = sets.entries.map { $0.handle }
         for handle in handles {
             guard let index = sets.index(ofHandle: handle) else { continue }
@@ -324,7 +322,7 @@ extension Radio {
     }
 
     mutating func advanceSets(into effects: inout Effects) {
-        guard BuiltIn.sets else { return }
+        guard Features.sets else { return }
         guard let deadline = sets.nextDeadline, deadline <= effects.now else { return }
         let handles = sets.entries.map { $0.handle }
         for handle in handles {

@@ -5,9 +5,9 @@ extension Radio {
     // MARK: Wishes
 
     mutating func follow(
-        _ request: TrainRequest, operation: OperationID, client: ClientID, into effects: inout Effects
+        _ request: PeriodicSyncRequest, operation: OperationID, client: ClientID, into effects: inout Effects
     ) {
-        guard BuiltIn.trains else { return effects.complete(operation, .failure(.limitReached)) }
+        guard Features.trains else { return effects.complete(operation, .failure(.limitReached)) }
         guard configuration.ownership == .exclusive else {
             return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
         }
@@ -23,23 +23,24 @@ extension Radio {
     }
 
     /// Takes the trains that the peer of a link transfers, also for several clients.
-    mutating func receiveTrains(
-        on link: LinkID, _ options: TrainOptions, operation: OperationID, client: ClientID, into effects: inout Effects
+    mutating func receivePeriodicSyncs(
+        on link: LinkID, _ options: PeriodicSyncSettings, operation: OperationID, client: ClientID,
+        into effects: inout Effects
     ) {
-        guard BuiltIn.trains else { return effects.complete(operation, .failure(.limitReached)) }
+        guard Features.trains else { return effects.complete(operation, .failure(.limitReached)) }
         guard options.isValid else { return effects.complete(operation, .failure(.invalidRequest(.train))) }
-        if BuiltIn.responses, options.subevents != nil, !canReceiveSubevents {
+        if Features.responses, options.subevents != nil, !canReceiveSubevents {
             return effects.complete(operation, .failure(Self.cannotReceiveSubevents))
         }
         trains.add(.transfers(link, options), operation: operation, client: client)
-        // Also if nothing changes, so that each request has an answer of its own.
+        // Also if nothing changes, so that each request has an answer.
         let joined = trains.transferOptions(on: link) ?? options
         if !trains.hasEventMask { setTrainEventMask(purpose: .unattended, into: &effects) }
         setReceiver(joined, on: link, purpose: .trainReceiver(operation, link), into: &effects)
     }
 
     private func setReceiver(
-        _ options: TrainOptions, on link: LinkID, purpose: CommandPurpose, into effects: inout Effects
+        _ options: PeriodicSyncSettings, on link: LinkID, purpose: CommandPurpose, into effects: inout Effects
     ) {
         effects.commands.append(
             LESetPeriodicAdvertisingSyncTransferParameters(
@@ -50,7 +51,7 @@ extension Radio {
     }
 
     /// Tells the peer of a link how to follow a train: one that an operation follows or sends.
-    func transferTrain(
+    func transferPeriodicSync(
         of source: OperationID, to link: LinkID, serviceData: UInt16, operation: OperationID, client: ClientID,
         into effects: inout Effects
     ) {
@@ -72,7 +73,7 @@ extension Radio {
 
     /// - Returns: whether there was such a request.
     mutating func removeTrain(_ operation: OperationID, into effects: inout Effects) -> Bool {
-        guard BuiltIn.trains else { return false }
+        guard Features.trains else { return false }
         guard let entry = trains.remove(operation) else { return false }
         end(entry, into: &effects)
         return true
@@ -80,7 +81,7 @@ extension Radio {
 
     /// Ends every request, oldest first.
     mutating func removeAllTrains(into effects: inout Effects) -> [OperationID] {
-        guard BuiltIn.trains else { return [] }
+        guard Features.trains else { return [] }
         let operations = trains.entries.map { $0.operation }
         for operation in operations { _ = removeTrain(operation, into: &effects) }
         return operations
@@ -107,7 +108,7 @@ extension Radio {
             purpose: .unusedTrainReceiver(link.handle))
     }
 
-    /// Ends a train that nobody wants. A controller that reports more of them than it can answer keeps some.
+    /// Ends a train that no client wants. A controller that reports more of them than it can answer keeps some.
     func refuse(_ handle: SynchronizationHandle, into effects: inout Effects) {
         guard effects.commands.count(of: .unwantedTrain) < TrainTable.transferLimit else { return }
         effects.commands.append(
@@ -117,7 +118,7 @@ extension Radio {
     // MARK: Convergence
 
     mutating func convergeTrains(into effects: inout Effects) {
-        guard BuiltIn.trains else { return }
+        guard Features.trains else { return }
         guard !trains.isEmpty || !trains.isIdle else { return }
         refuseSubevents(into: &effects)
         perform(trains.converge(isPaused: isPaused, at: effects.now), into: &effects)
@@ -159,13 +160,13 @@ extension Radio {
                 .periodicAdvertisingSyncTransferReceived,
             ])
         }
-        if BuiltIn.responses, followsTrains, canReceiveSubevents {
+        if Features.responses, followsTrains, canReceiveSubevents {
             mask.formUnion([
                 .periodicAdvertisingSyncEstablishedV2, .periodicAdvertisingReportV2,
                 .periodicAdvertisingSyncTransferReceivedV2,
             ])
         }
-        if BuiltIn.responses, sets.hasResponseEvents {
+        if Features.responses, sets.hasResponseEvents {
             mask.formUnion([.periodicAdvertisingSubeventDataRequest, .periodicAdvertisingResponseReport])
         }
         effects.commands.append(LESetEventMask(mask: mask), purpose: purpose)
@@ -173,14 +174,14 @@ extension Radio {
 
     /// The controller answered a command about trains.
     mutating func trainAnswered(_ status: HCIStatus, _ opcode: HCIOpcode, into effects: inout Effects) {
-        guard BuiltIn.trains else { return }
-        effects.note(status)
+        guard Features.trains else { return }
+        effects.countRefusal(status)
         perform(trains.completed(status, opcode, at: effects.now), into: &effects)
     }
 
     /// The controller did not answer: not every controller knows these commands.
     mutating func trainTimedOut(_ opcode: HCIOpcode, into effects: inout Effects) {
-        guard BuiltIn.trains else { return }
+        guard Features.trains else { return }
         if case .fail(let operation, _, _) = trains.completed(.connectionTimeout, opcode, at: effects.now),
             removeTrain(operation, into: &effects)
         {
@@ -190,7 +191,7 @@ extension Radio {
 
     /// The controller does not scan, so that it finds no train.
     mutating func endSearches(_ status: HCIStatus, into effects: inout Effects) {
-        guard BuiltIn.trains else { return }
+        guard Features.trains else { return }
         for operation in trains.missing where removeTrain(operation, into: &effects) {
             effects.complete(operation, .failure(.controller(status, commandSet.scanOpcode)))
         }
@@ -200,7 +201,7 @@ extension Radio {
     mutating func trainReceiverAnswered(
         _ operation: OperationID, _ status: HCIStatus, _ opcode: HCIOpcode, into effects: inout Effects
     ) {
-        guard BuiltIn.trains else { return }
+        guard Features.trains else { return }
         // It may follow trains that came before the answer.
         guard !status.isSuccess, removeTrain(operation, into: &effects) else { return }
         effects.complete(operation, .failure(.controller(status, opcode)))
@@ -210,16 +211,16 @@ extension Radio {
 
     @inline(never)
     mutating func received(_ event: LEPeriodicAdvertisingSyncEstablished, into effects: inout Effects) {
-        guard BuiltIn.trains else { return }
+        guard Features.trains else { return }
         established(
             event.status, event.synchronizationHandle,
-            TrainInformation(
+            PeriodicSyncInformation(
                 advertiser: event.advertiserAddress, identifier: event.advertisingSetIdentifier,
                 phy: event.advertiserPHY, interval: event.interval, serviceData: nil), into: &effects)
     }
 
     mutating func established(
-        _ status: HCIStatus, _ handle: SynchronizationHandle, _ information: TrainInformation,
+        _ status: HCIStatus, _ handle: SynchronizationHandle, _ information: PeriodicSyncInformation,
         into effects: inout Effects
     ) {
         let attempt = trains.established(status, identifier: information.identifier)
@@ -234,28 +235,28 @@ extension Radio {
 
     @inline(never)
     mutating func received(_ event: LEPeriodicAdvertisingSyncTransferReceived, into effects: inout Effects) {
-        guard BuiltIn.trains else { return }
+        guard Features.trains else { return }
         guard event.status.isSuccess else { return }
         transferred(
             event.synchronizationHandle, on: event.connectionHandle,
-            TrainInformation(
+            PeriodicSyncInformation(
                 advertiser: event.advertiserAddress, identifier: event.advertisingSetIdentifier,
                 phy: event.advertiserPHY, interval: event.interval, serviceData: event.serviceData), into: &effects)
     }
 
     mutating func transferred(
-        _ handle: SynchronizationHandle, on link: ConnectionHandle, _ information: TrainInformation,
+        _ handle: SynchronizationHandle, on link: ConnectionHandle, _ information: PeriodicSyncInformation,
         into effects: inout Effects
     ) {
         synchronized(handle, information, for: trains.receivers(on: link), into: &effects)
     }
 
     private mutating func synchronized(
-        _ handle: SynchronizationHandle, _ information: TrainInformation, for operations: [OperationID],
+        _ handle: SynchronizationHandle, _ information: PeriodicSyncInformation, for operations: [OperationID],
         into effects: inout Effects
     ) {
         let train = TrainTable.Train(handle: handle, information: information)
-        if BuiltIn.responses { trains.forgetChoice(of: handle) }
+        if Features.responses { trains.forgetChoice(of: handle) }
         for operation in operations {
             guard let client = trains.add(train, to: operation) else { continue }
             effects.events.append(.train(operation, client, .synchronized(information)))
@@ -266,9 +267,7 @@ extension Radio {
     }
 
     /// A train is followed already: another operation gets its reports, too.
-    private mutating func share(
-        _ train: TrainTable.Train, with operation: OperationID, into effects: inout Effects
-    ) {
+    private mutating func share(_ train: TrainTable.Train, with operation: OperationID, into effects: inout Effects) {
         var train = train
         train.information.serviceData = nil
         guard let client = trains.add(train, to: operation) else { return }
@@ -277,7 +276,7 @@ extension Radio {
 
     @inline(never)
     mutating func received(_ event: LEPeriodicAdvertisingReport, into effects: inout Effects) {
-        guard BuiltIn.trains else { return }
+        guard Features.trains else { return }
         let part = TrainTable.Part(
             handle: event.synchronizationHandle, status: event.dataStatus, rssi: event.rssi,
             transmitPower: event.transmitPower)
@@ -296,7 +295,7 @@ extension Radio {
 
     @inline(never)
     mutating func received(_ event: LEPeriodicAdvertisingSyncLost, into effects: inout Effects) {
-        guard BuiltIn.trains else { return }
+        guard Features.trains else { return }
         let losses = trains.lost(event.synchronizationHandle)
         guard !losses.isEmpty else { return }
         for loss in losses { report(loss, ending: .success(.done), into: &effects) }
@@ -304,19 +303,17 @@ extension Radio {
 
     /// A link has ended, and with it what its peer could still transfer.
     mutating func trainsEnded(with link: LinkID, _ reason: DisconnectionReason, into effects: inout Effects) {
-        guard BuiltIn.trains else { return }
+        guard Features.trains else { return }
         guard !trains.isEmpty else { return }
         for operation in trains.linkEnded(link) { effects.complete(operation, .failure(.linkLost(reason))) }
     }
 
     mutating func loseTrains(into effects: inout Effects) {
-        guard BuiltIn.trains else { return }
+        guard Features.trains else { return }
         for loss in trains.controllerReset() { report(loss, ending: .failure(.controllerLost), into: &effects) }
     }
 
-    func report(
-        _ loss: TrainTable.Loss, ending result: Result<HostResult, HostFailure>, into effects: inout Effects
-    ) {
+    func report(_ loss: TrainTable.Loss, ending result: Result<HostResult, HostFailure>, into effects: inout Effects) {
         let train = loss.train
         effects.events.append(
             .train(loss.operation, loss.client, .lost(advertiser: train.advertiser, identifier: train.identifier)))

@@ -71,7 +71,7 @@ struct Radio {
     private var paceDeadline: Instant?
     private var advertisingLimit = ChangeLimit()
     /// When high duty cycle directed advertising, which lasts 1.28 s, must have ended.
-    var callDeadline: Instant? { didSet { isUnsettled = true } }
+    var directedDeadline: Instant? { didSet { isUnsettled = true } }
     /// The controller refused to initiate while it scanned. From now on it only does one at a time.
     var mustNotInitiateWhileScanning = false { didSet { isUnsettled = true } }
     /// The length of filter accept list that the controller really accepts, if that is less than it reports.
@@ -86,7 +86,7 @@ struct Radio {
         var identityResolvingKey: Key128?
     }
 
-    /// Compiled into whoever makes a radio, where it stays: a function of its own would return it by way of the stack.
+    /// Always inlined into the caller, so that the radio is built in place: a call would return it by way of the stack.
     @inline(__always)
     init(configuration: SharedConfiguration) {
         shared = configuration
@@ -99,12 +99,12 @@ struct Radio {
     /// Whether the controller neither scans, initiates nor advertises, and is not about to.
     var isIdle: Bool {
         scanMachine.isIdle && initiator.isIdle && advertisingMachine.isIdle && sets.isIdle && trains.isIdle
-            && (!BuiltIn.users || guests.allSatisfy { $0.machine.isIdle })
+            && (!Features.users || guests.allSatisfy { $0.machine.isIdle })
     }
 
     /// Whether the radio has to pause: the controller accepts a new address or a change of the resolving list only
     /// while it is idle.
-    var isPaused: Bool { BuiltIn.pairing && (privateAddress.isChanging || resolvingList.needsRadio) }
+    var isPaused: Bool { Features.pairing && (privateAddress.isChanging || resolvingList.needsRadio) }
 
     /// Whether the receiver can only scan or initiate.
     var doesOneAtATime: Bool { mustNotInitiateWhileScanning || !canInitiateWhileScanning }
@@ -117,7 +117,7 @@ struct Radio {
         eventMask = EventMasks.le(for: information.features, configuration)
         canInitiateWhileScanning = information.canInitiateWhileScanning
         filterAcceptListSize = Int(information.filterAcceptListSize)
-        canScanOnCodedPHY = commandSet.takesExtendedCalls && information.features.contains(.leCodedPHY)
+        canScanOnCodedPHY = commandSet.advertisesExtendedDirectly && information.features.contains(.leCodedPHY)
         availablePHYs = .le1M
         if information.features.contains(.le2MPHY) { availablePHYs.insert(.le2M) }
         if information.features.contains(.leCodedPHY) { availablePHYs.insert(.leCoded) }
@@ -145,7 +145,7 @@ struct Radio {
         loseGuests()
         loseTrains(into: &effects)
         isChannelMapNew = true
-        callDeadline = nil
+        directedDeadline = nil
     }
 
     // MARK: Wishes
@@ -169,14 +169,15 @@ struct Radio {
             advertiseSet(request, operation: operation, client: client, into: &effects)
         case .changeAdvertisingSet(let set, let request):
             changeSet(set, to: request, operation, into: &effects)
-        case .followTrain(let request): follow(request, operation: operation, client: client, into: &effects)
+        case .followPeriodicAdvertising(let request):
+            follow(request, operation: operation, client: client, into: &effects)
         case .sendSubevents(let subevents, let set):
             sendSubevents(subevents, of: set, operation, client: client, into: &effects)
-        case .respondInTrain(let response, let train):
+        case .respondInPeriodicAdvertising(let response, let train):
             respond(response, in: train, operation, client: client, into: &effects)
         case .classifyChannels(let map): classifyChannels(map, operation, into: &effects)
         // The host, which knows the links, carries these out.
-        case .receiveTrains, .transferTrain: effects.complete(operation, .failure(.notConnected))
+        case .receivePeriodicSyncs, .transferPeriodicSync: effects.complete(operation, .failure(.notConnected))
         }
     }
 
@@ -204,8 +205,8 @@ struct Radio {
             return true
         }
         guard
-            scanner.remove(operation) || BuiltIn.server && advertiser.remove(operation)
-                || BuiltIn.links && connector.remove(operation) != nil
+            scanner.remove(operation) || Features.server && advertiser.remove(operation)
+                || Features.links && connector.remove(operation) != nil
                 || removeSet(operation) || removeTrain(operation, into: &effects)
         else { return false }
         effects.complete(operation, .failure(.cancelled))
@@ -216,10 +217,10 @@ struct Radio {
     mutating func endRequests(with failure: HostFailure, into effects: inout Effects) {
         for operation in scanner.removeAll() { effects.complete(operation, .failure(failure)) }
         scanMachine.endLimit()
-        if BuiltIn.server {
+        if Features.server {
             for operation in advertiser.removeAll() { effects.complete(operation, .failure(failure)) }
         }
-        if BuiltIn.links {
+        if Features.links {
             for pending in connector.removeAll() { effects.complete(pending.operation, .failure(failure)) }
         }
         if let channelOperation { effects.complete(channelOperation, .failure(failure)) }
@@ -230,7 +231,7 @@ struct Radio {
 
     /// Tells the controller which channels links and trains may use; again after each reset.
     private mutating func classifyChannels(_ map: ChannelMap, _ operation: OperationID, into effects: inout Effects) {
-        guard BuiltIn.links, configuration.ownership == .exclusive else {
+        guard Features.links, configuration.ownership == .exclusive else {
             return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
         }
         guard map.rawValue & ~ChannelMap.all.rawValue == 0, map.rawValue.nonzeroBitCount >= 2 else {
@@ -255,31 +256,31 @@ struct Radio {
     ///   - resolving: the bonds whose peers may show private addresses.
     ///   - present: the targets of directed advertising that are connected.
     mutating func converge(resolving: [ResolvingKey], present: [DeviceAddress], into effects: inout Effects) {
-        if BuiltIn.links { convergeChannelMap(into: &effects) }
+        if Features.links { convergeChannelMap(into: &effects) }
         let (wasIdle, guestHandles, eventCount) = (isIdle, sets.guestHandles, effects.events.count)
         convergeTrains(into: &effects)
         convergeReceiver(resolving: resolving, into: &effects)
-        // Before the shared advertisement, which a set may become.
+        // Sets go first: a set that becomes free can carry the shared advertisement.
         convergeSets(into: &effects)
         convergeAdvertising(present: present, into: &effects)
-        validUntil = isPaused ? nil : earliest(earliest(scanMachine.heldUntil, paceDeadline), receiverDeadline)
+        validUntil = isPaused ? nil : earliest(earliest(scanMachine.postponedUntil, paceDeadline), receiverDeadline)
         // What has ended or left may make room, and what needs an idle radio can begin.
         isUnsettled =
             isIdle && !wasIdle || sets.guestHandles != guestHandles || effects.events.count != eventCount
     }
 
     private var receiverDeadline: Instant? {
-        let deadline = BuiltIn.links ? connector.nextDeadline : nil
-        return BuiltIn.trains ? earliest(deadline, trains.nextDeadline) : deadline
+        let deadline = Features.links ? connector.nextDeadline : nil
+        return Features.trains ? earliest(deadline, trains.nextDeadline) : deadline
     }
 
     private mutating func convergeReceiver(resolving: [ResolvingKey], into effects: inout Effects) {
         guard !isPaused else {
             wantScan(nil, mustYield: true, into: &effects)
-            guard BuiltIn.links else { return }
+            guard Features.links else { return }
             return want(nil, into: &effects)
         }
-        guard BuiltIn.links else {
+        guard Features.links else {
             let wantsScan = scanner.parameters(timing: configuration.timing)
             return wantScan(wantsScan, mustYield: false, into: &effects)
         }
@@ -289,13 +290,13 @@ struct Radio {
         // If the controller can only do one of them, scanning stops for a connection attempt, and the attempt waits
         // until scanning is off.
         let isInitiatorNeeded = plan != nil || initiator.isBusy
-        let mustYield = isInitiatorNeeded && (doesOneAtATime || scanMachine.holdsAcceptList)
+        let mustYield = isInitiatorNeeded && (doesOneAtATime || scanMachine.scansAcceptList)
         wantScan(doesOneAtATime && isInitiatorNeeded ? nil : wantsScan, mustYield: mustYield, into: &effects)
-        let mayInitiate = (!doesOneAtATime || scanMachine.isIdle) && !scanMachine.holdsAcceptList
+        let mayInitiate = (!doesOneAtATime || scanMachine.isIdle) && !scanMachine.scansAcceptList
         want(mayInitiate ? plan : nil, into: &effects)
     }
 
-    // Functions of their own, so that what these compute with is not on the stack together.
+    // Separate functions, never inlined, so that their temporaries do not share one stack frame.
 
     @inline(never)
     private mutating func wantScan(_ scan: ScanParameters?, mustYield: Bool, into effects: inout Effects) {
@@ -318,10 +319,10 @@ struct Radio {
     @inline(never)
     private mutating func wantedScan(_ foundByHost: [DeviceAddress]) -> ScanParameters? {
         var wantsScan = scanner.parameters(timing: configuration.timing)
-        if wantsScan == nil, connector.needsScan(for: foundByHost) || BuiltIn.trains && trains.needsScan {
+        if wantsScan == nil, connector.needsScan(for: foundByHost) || Features.trains && trains.needsScan {
             wantsScan = ScanParameters(isActive: false, duty: configuration.timing.foregroundScan)
         }
-        if BuiltIn.trains, trains.needsScan, trains.scansCodedPHY { wantsScan?.isOnCodedPHY = true }
+        if Features.trains, trains.needsScan, trains.scansCodedPHY { wantsScan?.isOnCodedPHY = true }
         if !canScanOnCodedPHY { wantsScan?.isOnCodedPHY = false }
         if !canScanUnrestricted { wantsScan?.isUnrestricted = false }
         if let listed = wantsScan?.acceptList, !listed.isEmpty, !canFilterScan(for: listed, except: foundByHost) {
@@ -351,14 +352,14 @@ struct Radio {
     }
 
     private mutating func convergeAdvertising(present: [DeviceAddress], into effects: inout Effects) {
-        guard BuiltIn.server else { return }
+        guard Features.server else { return }
         paceDeadline = nil
-        advertiser.hold(present)
+        advertiser.pause(present)
         convergeGuests(into: &effects)
         guard !isPaused else { return perform(advertisingMachine.want(nil), into: &effects) }
-        endImpossibleCalls(into: &effects)
+        endImpossibleDirected(into: &effects)
         let plan = advertisingPlan(at: effects.now)
-        tellRoom(into: &effects)
+        reportRoom(into: &effects)
         paceDeadline = advertiser.nextDeadline(timing: configuration.timing, after: effects.now)
         let limited = plan.map { limitedByUsers($0, effects.commands.users, at: effects.now) }
         perform(advertisingMachine.want(limited), into: &effects)
@@ -373,19 +374,19 @@ struct Radio {
 
     /// Directed advertisements that this controller cannot send.
     @inline(never)
-    private mutating func endImpossibleCalls(into effects: inout Effects) {
-        while let target = advertiser.target, target.form == .extended, !commandSet.takesExtendedCalls {
+    private mutating func endImpossibleDirected(into effects: inout Effects) {
+        while let target = advertiser.target, target.form == .extended, !commandSet.advertisesExtendedDirectly {
             let opcode = LESetExtendedAdvertisingParameters.opcode
-            endCall(target, .failure(.controller(.unsupportedFeatureOrParameterValue, opcode)), into: &effects)
+            endDirected(target, .failure(.controller(.unsupportedFeatureOrParameterValue, opcode)), into: &effects)
         }
     }
 
-    /// Advertising ends, and begins anew, for other parameters. Where users share it, they wait while changes are
+    /// Advertising ends, and begins again, for other parameters. Where users share it, they wait while changes are
     /// limited: what is on the air goes on with the new data.
     private mutating func limitedByUsers(
         _ plan: AdvertisingMachine.Plan, _ users: ClientUsers, at now: Instant
     ) -> AdvertisingMachine.Plan {
-        guard BuiltIn.users, !users.isEmpty, let current = advertisingMachine.planInForce?.parameters,
+        guard Features.users, !users.isEmpty, let current = advertisingMachine.planInForce?.parameters,
             current != plan.parameters, current.target == nil, plan.parameters.target == nil,
             current.isScannable || !plan.parameters.isScannable
         else { return plan }
@@ -416,16 +417,16 @@ struct Radio {
     /// Mutating, so that the caller does not copy the radio to read it.
     /// - Parameter isReady: whether the controller accepts commands; most timers stand still while it does not.
     mutating func nextDeadline(isReady: Bool) -> Instant? {
-        var deadline = BuiltIn.links ? initiator.nextDeadline : nil
+        var deadline = Features.links ? initiator.nextDeadline : nil
         guard isReady else { return deadline }
         deadline = earliest(deadline, validUntil)
-        if BuiltIn.server {
+        if Features.server {
             deadline = earliest(deadline, advertisingMachine.nextDeadline)
-            deadline = earliest(deadline, callDeadline)
+            deadline = earliest(deadline, directedDeadline)
             deadline = earliest(deadline, guestDeadline)
         }
-        if BuiltIn.sets { deadline = earliest(deadline, sets.nextDeadline) }
-        return BuiltIn.pairing ? earliest(deadline, privateAddress.nextDeadline) : deadline
+        if Features.sets { deadline = earliest(deadline, sets.nextDeadline) }
+        return Features.pairing ? earliest(deadline, privateAddress.nextDeadline) : deadline
     }
 
     /// When a scan has to go on, or a discovery must not wait any longer: each report moves it.
@@ -434,7 +435,7 @@ struct Radio {
     }
 
     mutating func advance(isReady: Bool, identityResolvingKey: Key128?, into effects: inout Effects) {
-        if BuiltIn.pairing, isReady, let deadline = privateAddress.nextDeadline, deadline <= effects.now {
+        if Features.pairing, isReady, let deadline = privateAddress.nextDeadline, deadline <= effects.now {
             makePrivateAddress(with: identityResolvingKey, into: &effects)
         }
         if let deadline = scanMachine.nextDeadline(lastReport: lastReport), deadline <= effects.now {
@@ -442,14 +443,14 @@ struct Radio {
             perform(scanMachine.advance(to: effects.now, lastReport: lastReport), into: &effects)
         }
         scanner.advance(to: effects.now, into: &effects.events)
-        if BuiltIn.links, let deadline = initiator.nextDeadline, deadline <= effects.now {
+        if Features.links, let deadline = initiator.nextDeadline, deadline <= effects.now {
             perform(initiator.advance(to: effects.now), into: &effects)
         }
-        guard BuiltIn.server else { return }
+        guard Features.server else { return }
         if let deadline = advertisingMachine.nextDeadline, deadline <= effects.now {
             perform(advertisingMachine.advance(to: effects.now), into: &effects)
         }
-        advanceCall(into: &effects)
+        advanceDirected(into: &effects)
         advanceGuests(into: &effects)
         advanceSets(into: &effects)
     }

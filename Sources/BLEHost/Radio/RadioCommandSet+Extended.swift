@@ -57,7 +57,8 @@ extension RadioCommandSet {
                         ]),
                     purpose: .advertise)
             },
-            setsAddressOfAdvertisingSet: true, takesExtendedCalls: true, scanOpcode: LESetExtendedScanEnable.opcode,
+            setsAddressOfAdvertisingSet: true, advertisesExtendedDirectly: true,
+            scanOpcode: LESetExtendedScanEnable.opcode,
             connectionOpcode: LEExtendedCreateConnection.opcode,
             advertisingOpcode: LESetExtendedAdvertisingEnable.opcode)
     }

@@ -36,7 +36,7 @@ extension RadioCommandSet {
             setAdvertisingEnabled: { wish, commands in
                 commands.append(LESetAdvertisingEnable(isEnabled: wish.isEnabled), purpose: .advertise)
             },
-            setsAddressOfAdvertisingSet: false, takesExtendedCalls: false, scanOpcode: LESetScanEnable.opcode,
+            setsAddressOfAdvertisingSet: false, advertisesExtendedDirectly: false, scanOpcode: LESetScanEnable.opcode,
             connectionOpcode: LECreateConnection.opcode,
             advertisingOpcode: LESetAdvertisingEnable.opcode)
     }

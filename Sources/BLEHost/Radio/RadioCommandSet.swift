@@ -39,7 +39,7 @@ struct RadioCommandSet: Sendable {
     /// Whether each advertising set has its own random address, which must be set.
     var setsAddressOfAdvertisingSet: Bool
     /// Whether directed advertising can use an extended advertisement.
-    var takesExtendedCalls: Bool
+    var advertisesExtendedDirectly: Bool
 
     // The opcodes for failures when the controller refuses scanning, connecting or advertising.
     var scanOpcode: HCIOpcode

@@ -4,22 +4,22 @@ import BLEPackets
 ///
 /// A pairing has an owner: the client whose operation needs it, or whose value a central may only have with it. The
 /// owner's person is asked, or that of another client of the same user, or an operator, but never another user. What
-/// other clients require still holds.
+/// other clients require still applies.
 public struct ClientPairing: Hashable, Sendable {
     /// The client.
     public var client: ClientID
     /// The number of the client's user: clients of one user answer for each other.
     public var user: UInt32
-    /// Whether the client's user also answers for clients of other users that ask nobody, and decides about consent
+    /// Whether the client's user also answers for clients of other users that ask no user, and decides about consent
     /// where its own servers and links are.
     public var isOperator: Bool
     /// Whether the client offers values or channels to centrals.
     public var isServing: Bool
     /// Whether a person answers the questions of its pairings.
     public var asks: Bool
-    /// Whether what it requires holds for the pairings of all clients.
+    /// Whether what it requires applies to the pairings of all clients.
     public var requiresOfAll: Bool
-    /// The capability of its person, and what it requires of its own pairings.
+    /// The capability of its user, and what it requires of the pairings that it causes.
     public var options: PairingOptions
 
     public init(

@@ -6,7 +6,7 @@ struct PairingTerms: Equatable {
     struct Parties: Equatable {
         /// The client that made the pairing necessary; `nil` if none did.
         var owner: ClientID?
-        /// The client whose person is asked; `nil`: nobody.
+        /// The client whose user is asked; `nil` if none is.
         var asked: ClientID?
         /// The client that is asked for consent, if that is another one.
         var consenting: ClientID?
@@ -18,7 +18,7 @@ struct PairingTerms: Equatable {
     }
 
     var options: PairingOptions
-    /// Whether somebody must agree before the pairing continues.
+    /// Whether a user must agree before the pairing continues.
     var needsConsent: Bool
     var parties: Parties?
 }
@@ -58,12 +58,11 @@ extension Pairings {
         let there = clients.filter { holders.contains($0.client) || role == .peripheral && $0.isServing }
         let asked = claim.isCommanded ? nil : partner(of: claim, owner, among: there.filter { $0.asks })
         // Who asks for a pairing answers its questions, whether it has stated anything before or not.
-        var parties = PairingTerms.Parties(
-            owner: claim.owner, asked: claim.isCommanded ? claim.owner : asked?.client)
+        var parties = PairingTerms.Parties(owner: claim.owner, asked: claim.isCommanded ? claim.owner : asked?.client)
         var options = claim.stated ?? (claim.isCommanded ? owner : asked)?.options ?? settings.pairing
         if let owner, !claim.isCommanded { options.require(owner.options) }
         for other in clients where other.requiresOfAll { options.require(other.options) }
-        // The operator may be a program without options of its own.
+        // The operator may be a program that has stated no options.
         options.requiresAuthentication = options.requiresAuthentication || settings.pairing.requiresAuthentication
         options.requiresSecureConnections =
             options.requiresSecureConnections || settings.pairing.requiresSecureConnections
@@ -73,8 +72,8 @@ extension Pairings {
         if !claim.isCommanded, !wishes.isEmpty, parties.asked != nil { needsConsent = true }
         // What an operator has to agree to, no other user can agree to in its place.
         let operating = wishes.last { $0.isOperator }
-        // Nor does one user's command agree for the servers of another, to which the central gets access, too. Of several
-        // the first is asked: none can push itself before the others by coming last.
+        // Nor does one user's command agree for the servers of another, to which the central gets access, too. Of
+        // several the first is asked: none can push itself before the others by coming last.
         let serving = wishes.first { $0.isServing && $0.user != owner?.user }
         let consenting = operating ?? (claim.isCommanded && role == .peripheral ? serving : nil)
         if let consenting, !isOperator(parties.asked ?? claim.owner) {

@@ -14,7 +14,7 @@ extension PairingAnswer: CustomStringConvertible {
     }
 }
 
-extension ToolboxRequest: CustomStringConvertible {
+extension CryptoRequest: CustomStringConvertible {
     /// Does not show keys and blocks.
     public var description: String {
         switch self {
@@ -27,7 +27,7 @@ extension ToolboxRequest: CustomStringConvertible {
     }
 }
 
-extension ToolboxResult: CustomStringConvertible {
+extension CryptoResult: CustomStringConvertible {
     /// Does not show the octets, which may be a key.
     public var description: String {
         switch self {
@@ -83,12 +83,12 @@ extension LocalOutOfBandData: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension ToolboxRequest: CustomReflectable {
+extension CryptoRequest: CustomReflectable {
     /// Empty, so that code that prints the parts of a value never prints a key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension ToolboxResult: CustomReflectable {
+extension CryptoResult: CustomReflectable {
     /// Empty, so that code that prints the parts of a value never prints a key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

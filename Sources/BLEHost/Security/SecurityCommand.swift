@@ -25,6 +25,6 @@ public enum SecurityCommand: Equatable, Sendable {
     /// Sets out-of-band data for pairing with this peer, valid until a pairing with it has succeeded; `nil` removes it.
     case setOutOfBandData(DeviceAddress, OutOfBandData?)
     /// Creates out-of-band data for a peer. Ends with `outOfBandData`, or with `SecurityFailure.notAvailable` if the
-    /// toolbox cannot make it or does not answer.
+    /// crypto provider cannot make it or does not answer.
     case createOutOfBandData
 }

@@ -6,12 +6,5 @@ extension ATTExecuteWriteRequest {
         /// Write all parts in their order. If one fails, the response is an error, and the values of the attributes are
         /// undefined.
         case write = 0x01
-
-        @inlinable
-        init(decoding reader: inout PacketReader) throws(DecodingError) {
-            let octet = try reader.read(UInt8.self)
-            guard let flags = Flags(rawValue: octet) else { throw .invalidValue(UInt64(octet), field: .boolean) }
-            self = flags
-        }
     }
 }

@@ -18,7 +18,7 @@ public struct ATTExecuteWriteRequest: ATTProtocolDataUnit, Equatable, Sendable {
     @inlinable
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
-        flags = try Flags(decoding: &reader)
+        flags = try reader.read(Flags.self, field: .boolean)
         try reader.expectEnd()
     }
 

@@ -36,9 +36,7 @@ public struct ATTFindInformationResponse: ATTProtocolDataUnit, ~Escapable {
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
-        let octet = try reader.read(UInt8.self)
-        guard let format = Format(rawValue: octet) else { throw .invalidValue(UInt64(octet), field: .uuidFormat) }
-        self.format = format
+        format = try reader.read(Format.self, field: .uuidFormat)
         list = try ATTElementList(reader.readRest(), elementLength: format.elementLength)
     }
 

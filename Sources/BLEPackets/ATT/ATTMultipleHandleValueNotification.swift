@@ -39,8 +39,7 @@ public struct ATTMultipleHandleValueNotification: ATTProtocolDataUnit, ~Escapabl
         guard rest.byteCount >= 4 else { return nil }
         // In bounds: checked on the line above.
         let handle = unsafe UInt16(littleEndian: rest.unsafeLoadUnaligned(as: UInt16.self))
-        let length = Int(
-            unsafe UInt16(littleEndian: rest.unsafeLoadUnaligned(fromByteOffset: 2, as: UInt16.self)))
+        let length = Int(unsafe UInt16(littleEndian: rest.unsafeLoadUnaligned(fromByteOffset: 2, as: UInt16.self)))
         let behind = rest.extracting(droppingFirst: 4)
         let value = behind.extracting(first: min(length, behind.byteCount))
         rest = behind.extracting(droppingFirst: value.byteCount)

@@ -14,7 +14,7 @@ public enum ATTPacket: ~Escapable {
     case findInformationRequest(ATTFindInformationRequest)
     /// Find Information Response: pairs of handle and type, all types of one width.
     case findInformationResponse(ATTFindInformationResponse)
-    /// Find By Type Value Request: attributes of a type that hold a value.
+    /// Find By Type Value Request: attributes of a type with a value.
     case findByTypeValueRequest(ATTFindByTypeValueRequest)
     /// Find By Type Value Response: the attributes and the ends of their groups.
     case findByTypeValueResponse(ATTFindByTypeValueResponse)

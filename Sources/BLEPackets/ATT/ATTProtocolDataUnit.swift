@@ -20,6 +20,48 @@ extension ATTProtocolDataUnit where Self: ~Escapable {
     }
 }
 
+/// A PDU without parameters.
+public protocol ATTPlainPDU: ATTProtocolDataUnit {
+    init()
+}
+
+extension ATTPlainPDU {
+    /// - Throws: `DecodingError` when the opcode is another one or octets follow it.
+    @inlinable
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        let reader = try parameters(of: pdu, Self.opcode)
+        try reader.expectEnd()
+        self.init()
+    }
+
+    @inlinable public func encode(into packet: inout PacketWriter) { packet.write(Self.opcode.rawValue) }
+}
+
+/// A PDU with the handle of an attribute, and a value up to the end of the PDU.
+public protocol ATTHandleAndValue: ATTProtocolDataUnit, ~Escapable {
+    var handle: AttributeHandle { get }
+    var value: RawSpan { @_lifetime(copy self) get }
+    @_lifetime(copy value)
+    init(handle: AttributeHandle, value: RawSpan)
+}
+
+extension ATTHandleAndValue where Self: ~Escapable {
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU is shorter than 3 octets.
+    @inlinable @_lifetime(copy pdu)
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = try parameters(of: pdu, Self.opcode)
+        let handle = AttributeHandle(rawValue: try reader.read())
+        self.init(handle: handle, value: reader.readRest())
+    }
+
+    @inlinable
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(Self.opcode.rawValue)
+        packet.write(handle.rawValue)
+        packet.write(bytes: value)
+    }
+}
+
 /// A reader after the opcode of `pdu`.
 @inlinable @_lifetime(copy pdu)
 func parameters(of pdu: RawSpan, _ opcode: ATTOpcode) throws(DecodingError) -> PacketReader {

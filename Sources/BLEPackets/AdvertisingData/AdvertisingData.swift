@@ -192,7 +192,7 @@ public struct AdvertisingData: Equatable, Sendable {
         _ list: consuming AdvertisedUUIDList, to uuids: inout [BluetoothUUID]
     ) throws(DecodingError) {
         while let uuid = try list.next() {
-            if !uuids.contains(uuid) { uuids.append(uuid) }  // a packet holds too few of them for a set to pay
+            if !uuids.contains(uuid) { uuids.append(uuid) }  // a packet has too few of them for a set to pay
         }
     }
 }

@@ -38,40 +38,6 @@ public enum AdvertisingDataElement: ~Escapable {
     case other(AdvertisingDataType, RawSpan)
 }
 
-/// The discoverability and the BR/EDR abilities of a device (Core Specification Supplement, Part A, 1.3).
-public struct AdvertisingFlags: OptionSet, Hashable, Sendable {
-    public let rawValue: UInt8
-    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    /// The device can be found for a short time only, as after a button was pressed; not together with
-    /// `leGeneralDiscoverable`.
-    public static let leLimitedDiscoverable = AdvertisingFlags(rawValue: 0x01)
-    /// The device is discoverable without a time limit. Without this bit and the limited one it is not discoverable,
-    /// and general discovery ignores it.
-    public static let leGeneralDiscoverable = AdvertisingFlags(rawValue: 0x02)
-    /// The device supports only LE, or advertises so.
-    public static let brEdrNotSupported = AdvertisingFlags(rawValue: 0x04)
-    /// The controller supports simultaneous LE and BR/EDR links to one device.
-    public static let simultaneousLEAndBREDRController = AdvertisingFlags(rawValue: 0x08)
-    /// The host supports simultaneous LE and BR/EDR links to one device. Newer supplements do not use this bit.
-    public static let simultaneousLEAndBREDRHost = AdvertisingFlags(rawValue: 0x10)
-}
-
-/// The roles of a device, and which it prefers (Core Specification Supplement, Part A, 1.17).
-public struct LERole: RawRepresentable, Hashable, Sendable {
-    public let rawValue: UInt8
-    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    /// Only peripheral.
-    public static let peripheralOnly = LERole(rawValue: 0x00)
-    /// Only central.
-    public static let centralOnly = LERole(rawValue: 0x01)
-    /// Can do both and would rather wait for the link.
-    public static let bothPeripheralPreferred = LERole(rawValue: 0x02)
-    /// Can do both and would rather make the link.
-    public static let bothCentralPreferred = LERole(rawValue: 0x03)
-}
-
 /// The connection intervals that a peripheral prefers (Core Specification Supplement, Part A, 1.9).
 public struct ConnectionIntervalRange: Hashable, Sendable {
     /// In units of 1.25 ms, 6 to 3200; 0xFFFF: no preference.

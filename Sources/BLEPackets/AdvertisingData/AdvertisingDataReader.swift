@@ -5,7 +5,7 @@
 ///     while let structure = try reader.next() { … }
 ///
 /// The reader borrows the bytes and allocates nothing. A zero length ends the significant part: what follows ought to
-/// be zero. Where it is not, as when somebody joined an advertisement that was padded to 31 octets with its scan
+/// be zero. Where it is not, as when a program joined an advertisement that was padded to 31 octets with its scan
 /// response, `resumeAfterPadding()` goes on behind the zeros.
 public struct AdvertisingDataReader: ~Escapable {
     @usableFromInline var rest: RawSpan

@@ -4,9 +4,9 @@
 public struct AdvertisingDataWriter: Sendable {
     /// Room of a legacy advertisement or scan response, in octets.
     public static let legacyCapacity = 31
-    /// The most that an extended advertisement can hold, in octets.
+    /// The most that an extended advertisement can carry, in octets.
     public static let extendedCapacity = 1650
-    /// The most data that one structure can hold, in octets.
+    /// The most data that one structure can carry, in octets.
     public static let maximumDataByteCount = 254
 
     /// A structure does not fit.

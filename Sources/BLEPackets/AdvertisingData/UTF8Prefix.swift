@@ -1,7 +1,7 @@
 extension String {
     /// The UTF-8 octets of the longest prefix that fits and splits no Unicode scalar (SPEC 3.5 step 5).
     ///
-    /// A combining mark counts as a character of its own: the end of the prefix does not depend on the machine's
+    /// A combining mark counts as one character: the end of the prefix does not depend on the machine's
     /// version of Unicode.
     /// - Parameter limit: the maximum number of octets; if it is negative, the result is empty.
     package func utf8Prefix(_ limit: Int) -> [UInt8] {

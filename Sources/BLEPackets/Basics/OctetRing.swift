@@ -1,13 +1,13 @@
-/// Makes arrays of octets one after the other, and uses the memory of one again once nobody holds it any longer.
+/// Makes arrays of octets one after the other, and uses the memory of one again when nothing refers to it any more.
 ///
-/// Whoever gets an array owns it like any other. If it is still held when its turn comes again, it stays with its
+/// The receiver of an array owns it like any other. If it is still in use when its turn comes again, it stays with its
 /// holder, and the ring allocates another in its place. So a value or a PDU that is used at once costs no allocation.
 package struct OctetRing: Sendable {
     @usableFromInline var writers: [PacketWriter] = []
     @usableFromInline var next = 0
     @usableFromInline let count: Int
 
-    /// - Parameter count: how many arrays may be held at a time without an allocation for the next one; at least 1.
+    /// - Parameter count: how many arrays may be in use at a time without an allocation for the next one; at least 1.
     @inlinable
     package init(count: Int = 4) { self.count = max(1, count) }
 

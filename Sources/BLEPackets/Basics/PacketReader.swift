@@ -26,6 +26,17 @@ public struct PacketReader: ~Escapable {
         return Value(littleEndian: value)
     }
 
+    /// Reads an octet that must be one of the values of a type.
+    /// - Throws: `DecodingError.invalidValue` with the field for another octet.
+    @inlinable
+    public mutating func read<Value: RawRepresentable<UInt8>>(
+        _ type: Value.Type, field: DecodingError.Field
+    ) throws(DecodingError) -> Value {
+        let octet = try read(UInt8.self)
+        guard let value = Value(rawValue: octet) else { throw .invalidValue(UInt64(octet), field: field) }
+        return value
+    }
+
     /// Reads three bytes as an unsigned integer, least significant byte first.
     /// - Throws: `DecodingError.truncated` when fewer than three bytes remain; then no byte is consumed.
     @inlinable
@@ -43,6 +54,14 @@ public struct PacketReader: ~Escapable {
         let bytes = rest.extracting(first: count)
         rest = rest.extracting(droppingFirst: count)
         return bytes
+    }
+
+    /// Reads all bytes but the last `count` without copying them.
+    /// - Throws: `DecodingError.truncated` when fewer than `count` bytes remain.
+    @inlinable @_lifetime(copy self)
+    mutating func readBytes(before count: Int) throws(DecodingError) -> RawSpan {
+        guard rest.byteCount >= count else { throw .truncated(needed: count, remaining: rest.byteCount) }
+        return try readBytes(rest.byteCount - count)
     }
 
     /// Reads all remaining bytes without copying them.

@@ -10,8 +10,8 @@ package struct Queue<Element> {
     /// How many elements are in the queue.
     @usableFromInline var length = 0
 
-    /// The capacity that an empty queue keeps.
-    @usableFromInline static var keptCapacity: Int { 256 }
+    /// The capacity of an empty queue.
+    @usableFromInline static var idleCapacity: Int { 256 }
 
     @inlinable package init() {}
 
@@ -34,10 +34,10 @@ package struct Queue<Element> {
     @inlinable
     package mutating func popFirst() -> Element? {
         guard length > 0 else { return nil }
-        let element = take(from: head)
+        let element = remove(from: head)
         head = slot(1)
         length &-= 1
-        if length == 0, slots.count > Self.keptCapacity { slots = [] }
+        if length == 0, slots.count > Self.idleCapacity { slots = [] }
         return element
     }
 
@@ -46,7 +46,7 @@ package struct Queue<Element> {
     package mutating func popLast() -> Element? {
         guard length > 0 else { return nil }
         length &-= 1
-        return take(from: slot(length))
+        return remove(from: slot(length))
     }
 
     /// Inserts an element at the front.
@@ -85,7 +85,7 @@ package struct Queue<Element> {
     }
 
     @inlinable
-    mutating func take(from slot: Int) -> Element? {
+    mutating func remove(from slot: Int) -> Element? {
         unsafe slots.withUnsafeMutableBufferPointer { slots in
             let element = unsafe slots.moveElement(from: slot)
             unsafe slots.initializeElement(at: slot, to: nil)
@@ -95,7 +95,7 @@ package struct Queue<Element> {
 
     @inlinable
     package mutating func removeAll() {
-        if slots.count > Self.keptCapacity { slots = [] }
+        if slots.count > Self.idleCapacity { slots = [] }
         for index in slots.indices { slots[index] = nil }
         head = 0
         length = 0
@@ -103,7 +103,7 @@ package struct Queue<Element> {
 
     /// Keeps the elements for which `isIncluded` is true, in their order.
     @inlinable
-    package mutating func keep(where isIncluded: (Element) -> Bool) {
+    package mutating func retain(where isIncluded: (Element) -> Bool) {
         for _ in 0..<length {
             if let element = popFirst(), isIncluded(element) { append(element) }
         }
@@ -114,7 +114,7 @@ package struct Queue<Element> {
     mutating func grow() {
         var longer: [Element?] = []
         longer.reserveCapacity(Swift.max(4, 2 * slots.count))
-        for offset in 0..<length { longer.append(take(from: slot(offset))) }
+        for offset in 0..<length { longer.append(remove(from: slot(offset))) }
         while longer.count < Swift.max(4, 2 * length) { longer.append(nil) }
         slots = longer
         head = 0

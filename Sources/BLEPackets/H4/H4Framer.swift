@@ -31,7 +31,7 @@ public struct H4Framer: Sendable {
             var rest = try completeUnfinished(with: chunk, deliver: deliver)
             while rest.byteCount > 0 {
                 guard let length = try H4Framer.packetByteCount(of: rest), length <= rest.byteCount else {
-                    keep(rest)
+                    store(rest)
                     return
                 }
                 deliver(rest.extracting(first: length))
@@ -59,15 +59,13 @@ public struct H4Framer: Sendable {
 
     /// Completes the packet of an earlier chunk, and returns the rest of this chunk.
     @usableFromInline @_lifetime(copy chunk)
-    mutating func completeUnfinished(
-        with chunk: RawSpan, deliver: (RawSpan) -> Void
-    ) throws(DecodingError) -> RawSpan {
+    mutating func completeUnfinished(with chunk: RawSpan, deliver: (RawSpan) -> Void) throws(DecodingError) -> RawSpan {
         var rest = chunk
         while !unfinished.isEmpty, rest.byteCount > 0 {
             let length = try H4Framer.packetByteCount(of: unfinished.span.bytes)
             // A header of at most five octets is read octet by octet until the length is known.
             let taken = min(length.map { $0 - unfinished.count } ?? 1, rest.byteCount)
-            keep(rest.extracting(first: taken))
+            store(rest.extracting(first: taken))
             rest = rest.extracting(droppingFirst: taken)
             if try H4Framer.packetByteCount(of: unfinished.span.bytes) == unfinished.count {
                 deliver(unfinished.span.bytes)
@@ -78,7 +76,7 @@ public struct H4Framer: Sendable {
     }
 
     @usableFromInline
-    mutating func keep(_ bytes: RawSpan) {
+    mutating func store(_ bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { unsafe unfinished.append(contentsOf: $0) }
     }
 }

@@ -43,6 +43,53 @@ public struct CommandStatusOnly: HCIReturnParameters {
     public func encode(into packet: inout PacketWriter) { packet.write(status.rawValue) }
 }
 
+/// Return parameters with only a status and the link that the command named.
+public struct CommandStatusAndHandle: HCIReturnParameters {
+    public var status: HCIStatus
+    public var connectionHandle: ConnectionHandle
+
+    public init(status: HCIStatus = .success, connectionHandle: ConnectionHandle = ConnectionHandle(rawValue: 0)) {
+        self.status = status
+        self.connectionHandle = connectionHandle
+    }
+
+    public init(decoding reader: inout PacketReader) throws(DecodingError) {
+        self.init(status: HCIStatus(rawValue: try reader.read()))
+        if !status.isSuccess, reader.isAtEnd { return }
+        connectionHandle = ConnectionHandle(rawValue: try reader.read())
+    }
+
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(status.rawValue)
+        packet.write(connectionHandle.rawValue)
+    }
+}
+
+/// A command without parameters.
+public protocol HCIPlainCommand: HCICommand {
+    init()
+}
+
+extension HCIPlainCommand {
+    @inlinable public init(decoding reader: inout PacketReader) throws(DecodingError) { self.init() }
+    @inlinable public func encode(into packet: inout PacketWriter) {}
+}
+
+/// A command whose only parameter is the handle of a link.
+public protocol HCILinkCommand: HCICommand {
+    var connectionHandle: ConnectionHandle { get }
+    init(connectionHandle: ConnectionHandle)
+}
+
+extension HCILinkCommand {
+    @inlinable
+    public init(decoding reader: inout PacketReader) throws(DecodingError) {
+        self.init(connectionHandle: ConnectionHandle(rawValue: try reader.read()))
+    }
+
+    @inlinable public func encode(into packet: inout PacketWriter) { packet.write(connectionHandle.rawValue) }
+}
+
 extension HCICommand {
     /// Writes a whole H4 command packet: type, opcode, length, parameters.
     public func encodePacket(into packet: inout PacketWriter) {

@@ -88,11 +88,11 @@ public struct LESubeventCode: RawRepresentable, Hashable, Sendable {
     public static let transmitPowerReporting = LESubeventCode(rawValue: 0x21)
     /// Another share of its connection events is used by a link.
     public static let subrateChange = LESubeventCode(rawValue: 0x23)
-    /// The controller follows a periodic train, or could not find it; told with the train's subevents.
+    /// The controller follows a periodic train, or could not find it; reported with the train's subevents.
     public static let periodicAdvertisingSyncEstablishedV2 = LESubeventCode(rawValue: 0x24)
-    /// Received data of a periodic train; told with the subevent.
+    /// Received data of a periodic train; reported with the subevent.
     public static let periodicAdvertisingReportV2 = LESubeventCode(rawValue: 0x25)
-    /// The peer of a link transferred a periodic train; told with the train's subevents.
+    /// The peer of a link transferred a periodic train; reported with the train's subevents.
     public static let periodicAdvertisingSyncTransferReceivedV2 = LESubeventCode(rawValue: 0x26)
     /// The controller asks for the data of the next subevents of a train with responses.
     public static let periodicAdvertisingSubeventDataRequest = LESubeventCode(rawValue: 0x27)

@@ -77,11 +77,11 @@ public enum HCIEventPacket: Equatable, Sendable {
     case leTransmitPowerReporting(LETransmitPowerReporting)
     /// Another share of its connection events is used by a link.
     case leSubrateChange(LESubrateChange)
-    /// The controller follows a periodic train, or could not find it; told with the train's subevents.
+    /// The controller follows a periodic train, or could not find it; reported with the train's subevents.
     case lePeriodicAdvertisingSyncEstablishedV2(LEPeriodicAdvertisingSyncEstablishedV2)
-    /// Received data of a periodic train; told with the subevent.
+    /// Received data of a periodic train; reported with the subevent.
     case lePeriodicAdvertisingReportV2(LEPeriodicAdvertisingReportV2)
-    /// The peer of a link transferred a periodic train; told with the train's subevents.
+    /// The peer of a link transferred a periodic train; reported with the train's subevents.
     case lePeriodicAdvertisingSyncTransferReceivedV2(LEPeriodicAdvertisingSyncTransferReceivedV2)
     /// The controller asks for the data of the next subevents of a train with responses.
     case lePeriodicAdvertisingSubeventDataRequest(LEPeriodicAdvertisingSubeventDataRequest)

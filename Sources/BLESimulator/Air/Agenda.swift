@@ -17,7 +17,7 @@ struct Agenda {
     /// When the next action is due, in microseconds.
     var nextTime: Int64? { heap.first?.time }
 
-    mutating func note(at time: Int64, _ action: @escaping () -> Void) {
+    mutating func schedule(at time: Int64, _ action: @escaping () -> Void) {
         heap.append(Entry(time: time, number: noted, action: action))
         noted &+= 1
         var index = heap.count - 1
@@ -30,7 +30,7 @@ struct Agenda {
     }
 
     /// Takes the next action that is due at `time` or earlier.
-    mutating func take(until time: Int64) -> (time: Int64, action: () -> Void)? {
+    mutating func next(until time: Int64) -> (time: Int64, action: () -> Void)? {
         guard let first = heap.first, first.time <= time else { return nil }
         let last = heap.removeLast()
         guard !heap.isEmpty else { return (first.time, first.action) }

@@ -88,10 +88,10 @@ final class AirLink {
     var anchor: Int64
     /// Whether a packet of the peer has ever been received (Core 5.4, Vol 6, Part B, 4.5).
     var isEstablished = false
-    /// Whether the stations hear each other now.
+    /// Whether the stations receive each other now.
     var isReachable = true
     var isOpen = true
-    /// A link whose peripheral never heard the request to connect.
+    /// A link whose peripheral never received the request to connect.
     let isUnanswered: Bool
     /// Of the central.
     let clock: StationClock

@@ -67,7 +67,7 @@ protocol AirStation: AnyObject {
     func dataLengthChanged(on link: AirLink)
     func phyUpdated(on link: AirLink, status: HCIStatus)
     func subrateChanged(on link: AirLink, status: HCIStatus)
-    /// The power with which the station sends, in dBm; `nil` if it does not tell.
+    /// The power with which the station sends, in dBm; `nil` if it does not state it.
     var transmitPower: Int8? { get }
     func powerRead(_ power: Int8?, phy: UInt8, on link: AirLink)
     /// The power of the peer changed.

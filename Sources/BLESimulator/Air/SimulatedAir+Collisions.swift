@@ -40,7 +40,7 @@ extension SimulatedAir {
             guard other.station != sending.station, other.phy == sending.phy, other.start < sending.end,
                 sending.start < other.end, let disturber = station(other.station)
             else { return false }
-            // A station that sends hears nobody.
+            // A station that sends receives nothing.
             guard disturber !== listener else { return true }
             return areInRange(listener, disturber)
                 && strength < Int(signal(between: disturber, and: listener)) + Self.captureRatio

@@ -3,7 +3,7 @@ import BLEPackets
 extension SimulatedAir {
     /// The world of the transport `sim`: a heart rate sensor named `Jelling Heart` and two beacons.
     ///
-    /// The sensor has a static random address, notifies its rate each second, and holds 512 octets that can be read and
+    /// The sensor has a static random address, notifies its rate each second, and has 512 octets that can be read and
     /// written. One beacon sends manufacturer-specific data of company 0xFFFF, which is for tests, the other a web
     /// address.
     public static func demoWorld(seed: UInt64 = 1) -> SimulatedAir {

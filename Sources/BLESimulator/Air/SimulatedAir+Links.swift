@@ -38,9 +38,7 @@ extension SimulatedAir {
     // MARK: Connection events
 
     /// Sends a part of an L2CAP frame, fragmented for the link layer.
-    func enqueue(
-        _ bytes: [UInt8], isStart: Bool, from side: LinkSide, on link: AirLink, isHostPacket: Bool
-    ) {
+    func enqueue(_ bytes: [UInt8], isStart: Bool, from side: LinkSide, on link: AirLink, isHostPacket: Bool) {
         guard link.isOpen else { return }
         let size = Int(link.transmitOctets(side))
         var rest = bytes[...]
@@ -73,7 +71,7 @@ extension SimulatedAir {
         let time = link.event(after: nowMicroseconds)
         link.plannedEvent = time
         let number = link.planNumber
-        agenda.note(at: time) { [unowned self] in
+        agenda.schedule(at: time) { [unowned self] in
             guard link.isOpen, link.planNumber == number else { return }
             link.plannedEvent = nil
             play(link)
@@ -285,7 +283,7 @@ extension SimulatedAir {
             : Self.establishmentEvents * link.interval
         let reason: HCIStatus = link.isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished
         let number = link.supervisionNumber
-        agenda.note(at: max(nowMicroseconds, lastHeard + timeout)) { [unowned self] in
+        agenda.schedule(at: max(nowMicroseconds, lastHeard + timeout)) { [unowned self] in
             guard link.isOpen, link.supervisionNumber == number else { return }
             for case (_, .terminate(let side, _)) in link.procedures {
                 // The side that disconnected is done, although the peer never received it.

@@ -14,7 +14,7 @@ extension SimulatedAir {
     func broadcast(_ advertisement: AirAdvertisement, from advertiser: any AirStation) -> Bool {
         for listener in controllers where listener.isListening && areInRange(listener, advertiser) {
             if losesPacket() || isDrowned(at: listener) { continue }
-            listener.hears(advertisement, from: advertiser)
+            listener.receives(advertisement, from: advertiser)
         }
         guard advertisement.isConnectable else { return false }
         for listener in controllers where listener.isListening && areInRange(listener, advertiser) {

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// Periodic trains: nothing is simulated while nobody follows one.
+/// Periodic trains: nothing is simulated while no controller follows one.
 extension SimulatedAir {
     func isFollowed(_ station: any AirStation, set: UInt8) -> Bool {
         controllers.contains { controller in
@@ -15,7 +15,7 @@ extension SimulatedAir {
                 continue
             }
             if losesPacket() { continue }
-            listener.hears(train, of: set, from: station)
+            listener.receives(train, of: set, from: station)
         }
     }
 }

@@ -47,9 +47,7 @@ public final class SimulatedAir {
 
     /// Adds an HCI controller, which a host drives with `send` and `nextPacket`.
     @discardableResult
-    public func addController(
-        _ configuration: SimulatedControllerConfiguration = .init()
-    ) -> SimulatedControllerID {
+    public func addController(_ configuration: SimulatedControllerConfiguration = .init()) -> SimulatedControllerID {
         let controller = SimulatedController(
             air: self, index: stations.count, configuration: configuration, generator: newGenerator())
         stations.append(controller)
@@ -101,7 +99,7 @@ public final class SimulatedAir {
         return SeededGenerator(seed: generator.next())
     }
 
-    /// The clock of a station. It follows from the seed alone, so that drift changes no other random number.
+    /// The clock of a station. It follows only from the seed, so that drift changes no other random number.
     func clock(of station: Int) -> StationClock {
         guard configuration.clockDriftPartsPerMillion > 0 else { return .exact }
         let greatest = Int64(min(configuration.clockDriftPartsPerMillion, SimulatedAirConfiguration.greatestDrift))
@@ -118,7 +116,7 @@ public final class SimulatedAir {
     ///
     /// While a station scans there is always more to simulate, so that a distant time takes long to reach.
     public func advance(to microseconds: Int64) {
-        while let (time, action) = agenda.take(until: microseconds) {
+        while let (time, action) = agenda.next(until: microseconds) {
             nowMicroseconds = max(nowMicroseconds, time)
             action()
         }
@@ -151,14 +149,14 @@ public final class SimulatedAir {
     ///
     ///     air.schedule(at: 5_000_000) { $0.setInRange(false, lamp) }
     public func schedule(at microseconds: Int64, _ action: @escaping (SimulatedAir) -> Void) {
-        agenda.note(at: max(nowMicroseconds, microseconds)) { [unowned self] in action(self) }
+        agenda.schedule(at: max(nowMicroseconds, microseconds)) { [unowned self] in action(self) }
     }
 
     // MARK: Inside
 
     func after(_ microseconds: Int64, _ action: @escaping () -> Void) {
         let (time, isTooLate) = nowMicroseconds.addingReportingOverflow(max(0, microseconds))
-        agenda.note(at: isTooLate ? .max : time, action)
+        agenda.schedule(at: isTooLate ? .max : time, action)
     }
 
     func controller(_ identifier: SimulatedControllerID) -> SimulatedController? {

@@ -25,7 +25,7 @@ struct SubeventLayout {
     }
 }
 
-/// What a controller sends in the subevents of its train, and what it hears in their slots.
+/// What a controller sends in the subevents of its train, and what it receives in their slots.
 struct TrainSubeventPlan {
     /// The data of one subevent, which are sent once.
     struct Content {
@@ -57,14 +57,14 @@ struct TrainSubeventPlan {
         contents[Int(subevent)] = content
     }
 
-    mutating func takeContent(of subevent: UInt8) -> Content? {
+    mutating func removeContent(of subevent: UInt8) -> Content? {
         guard subevent < layout.count else { return nil }
         defer { contents[Int(subevent)] = nil }
         return contents[Int(subevent)]
     }
 
     /// A device responds; another response in the same slot makes both unreadable.
-    mutating func hear(_ response: Heard, in subevent: UInt8) {
+    mutating func receive(_ response: Heard, in subevent: UInt8) {
         // It may be under way since an earlier train of the set, which had more subevents.
         guard subevent < layout.count else { return }
         if let place = heard[Int(subevent)].firstIndex(where: { $0.slot == response.slot }) {
@@ -74,7 +74,7 @@ struct TrainSubeventPlan {
         }
     }
 
-    mutating func takeHeard(in subevent: UInt8) -> [Heard] {
+    mutating func removeResponses(in subevent: UInt8) -> [Heard] {
         guard subevent < layout.count else { return [] }
         defer { heard[Int(subevent)] = [] }
         return heard[Int(subevent)]

@@ -42,9 +42,7 @@ struct ServedCommand: Sendable {
     }
 
     /// A command that uses no credit and has no answer.
-    init<Command: HCICommand>(
-        unanswered method: @escaping @Sendable (SimulatedController) -> (Command) -> Void
-    ) {
+    init<Command: HCICommand>(unanswered method: @escaping @Sendable (SimulatedController) -> (Command) -> Void) {
         opcode = Command.opcode
         answer = .nothing
         features = []

@@ -15,7 +15,7 @@ extension SimulatedController {
         guard !faults.unansweredCommands.contains(opcode) else { return }
         if opcode == Reset.opcode { commandsUnderWay = 0 }
         commandsUnderWay += 1
-        heldEvents = []
+        postponedEvents = []
         if let status = refusal(of: opcode) {
             answer(opcode, status: status)
         } else if let served, isServed(served) {
@@ -23,8 +23,8 @@ extension SimulatedController {
         } else {
             answer(opcode, status: .unknownCommand)
         }
-        let events = heldEvents ?? []
-        heldEvents = nil
+        let events = postponedEvents ?? []
+        postponedEvents = nil
         for event in events { deliver(event.packet, delay: event.delay) }
     }
 
@@ -50,9 +50,7 @@ extension SimulatedController {
     // MARK: Answers
 
     /// Performs a command whose answer is its status.
-    func perform<Command: HCICommand>(
-        _ type: Command.Type, _ parameters: RawSpan, _ body: (Command) -> HCIStatus
-    ) {
+    func perform<Command: HCICommand>(_ type: Command.Type, _ parameters: RawSpan, _ body: (Command) -> HCIStatus) {
         var status = HCIStatus.invalidCommandParameters
         if let command = decode(type, parameters) { status = body(command) }
         answer(Command.opcode, status: status)
@@ -67,7 +65,7 @@ extension SimulatedController {
             return
         }
         let result = body(command)
-        note(Command.opcode, result.status)
+        record(Command.opcode, result.status)
         writer.removeAll()
         result.encode(into: &writer)
         let returned = writer.bytes
@@ -75,7 +73,7 @@ extension SimulatedController {
     }
 
     func answer(_ opcode: HCIOpcode, status: HCIStatus) {
-        note(opcode, status)
+        record(opcode, status)
         let isStatus =
             status == .unknownCommand
             ? !configuration.completesUnknownCommands : ServedCommand.all[opcode]?.answer == .status
@@ -100,7 +98,7 @@ extension SimulatedController {
         }
     }
 
-    private func note(_ opcode: HCIOpcode, _ status: HCIStatus) {
+    private func record(_ opcode: HCIOpcode, _ status: HCIStatus) {
         guard !status.isSuccess else { return }
         if statistics.rejections.count >= 64 { statistics.rejections.removeFirst() }
         statistics.rejections.append(.init(opcode: opcode, status: status))

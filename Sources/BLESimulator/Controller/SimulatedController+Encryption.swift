@@ -40,7 +40,7 @@ extension SimulatedController {
         return .success
     }
 
-    // MARK: What the link layer tells
+    // MARK: Reports of the link layer
 
     func keyRequested(for attempt: LinkEncryption.Attempt, on link: AirLink) -> KeyAnswer {
         // A host that has masked the event cannot supply a key (Core 5.4, Vol 6, Part B, 5.1.3.1).

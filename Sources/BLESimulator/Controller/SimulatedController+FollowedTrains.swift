@@ -2,7 +2,7 @@ import BLEPackets
 
 /// Periodic advertising, as the receiver (Core 5.4, Vol 4, Part E, 7.8.67 to 7.8.73 and 7.8.88 to 7.8.92).
 extension SimulatedController {
-    /// Octets of data that one report can hold (Core 5.4, Vol 4, Part E, 7.7.65.15).
+    /// Octets of data that one report can carry (Core 5.4, Vol 4, Part E, 7.7.65.15).
     private var reportCapacity: Int { settings.leEventMask.contains(.periodicAdvertisingReportV2) ? 244 : 247 }
     private static let listSize = 8
 
@@ -93,7 +93,7 @@ extension SimulatedController {
     // MARK: Finding a train
 
     /// An advertisement that leads to a train was received by a scan.
-    func heardLead(to advertisement: AirAdvertisement, from station: any AirStation) {
+    func leadReceived(to advertisement: AirAdvertisement, from station: any AirStation) {
         guard let search = settings.trainSearch, advertisement.periodicInterval.rawValue > 0,
             let address = advertisement.address, let train = station.train(of: advertisement.set), canFollow(train)
         else { return }
@@ -172,7 +172,7 @@ extension SimulatedController {
     }
 
     /// A packet of a train that this controller follows.
-    func hears(_ train: AirTrain, of set: UInt8, from station: any AirStation) {
+    func receives(_ train: AirTrain, of set: UInt8, from station: any AirStation) {
         guard
             let place = settings.trains.firstIndex(where: { $0.station == station.index && $0.set == set })
         else { return }

@@ -164,7 +164,7 @@ extension SimulatedController {
         return .success
     }
 
-    // MARK: What the link layer tells
+    // MARK: Reports of the link layer
 
     func connected(_ link: AirLink, as side: LinkSide, to peer: DeviceAddress, set: UInt8?) {
         // 0x0000 to 0x0EFF (Core 5.4, Vol 4, Part E, 5.4.2).

@@ -5,7 +5,7 @@ extension SimulatedController {
     static let leastPower: Int8 = -20
     static let greatestPower: Int8 = 10
 
-    /// When the host hears of the path loss of a link.
+    /// When the host gets a report of the path loss of a link.
     struct PathLossMonitor {
         var parameters: LESetPathLossReportingParameters?
         var isEnabled = false
@@ -84,8 +84,7 @@ extension SimulatedController {
     func powerRead(_ power: Int8?, phy: UInt8, on link: AirLink) {
         guard let position = position(of: link) else { return }
         guard let power else {
-            return report(
-                on: ends[position].handle, reason: 2, phy: phy, power: 127, status: .unsupportedRemoteFeature)
+            return report(on: ends[position].handle, reason: 2, phy: phy, power: 127, status: .unsupportedRemoteFeature)
         }
         report(on: ends[position].handle, reason: 2, phy: phy, power: power)
     }
@@ -141,7 +140,7 @@ extension SimulatedController {
         }
     }
 
-    /// The path loss in dB, and its zone; `nil` if the peer does not tell its power.
+    /// The path loss in dB, and its zone; `nil` if the peer does not state its power.
     private func pathLoss(
         of end: LinkEnd, _ parameters: LESetPathLossReportingParameters
     ) -> (loss: UInt8, zone: UInt8)? {

@@ -3,7 +3,8 @@ import BLEPackets
 /// Periodic trains with responses (Core 5.4, Vol 4, Part E, 7.8.61 and 7.8.125 to 7.8.127): a train asks for the data
 /// of half its subevents at a time, as soon as those of the event before were sent.
 extension SimulatedController {
-    /// The octets of responses that one report can hold, and those of its own (Core 5.4, Vol 4, Part E, 7.7.65.37).
+    /// The octets of responses that one report can carry, and those of the report itself (Core 5.4, Vol 4, Part E,
+    /// 7.7.65.37).
     private static let responseReportCapacity = 250
     private static let responseHeader = 6
 
@@ -92,7 +93,7 @@ extension SimulatedController {
     private func sendSubevent(_ subevent: UInt8, of handle: UInt8, in event: Int64) {
         guard var train = train(of: handle), let layout = train.layout else { return }
         var content: TrainSubeventPlan.Content?
-        changeAdvertisingSet(handle) { content = $0.train.subevents?.takeContent(of: subevent) }
+        changeAdvertisingSet(handle) { content = $0.train.subevents?.removeContent(of: subevent) }
         if let content {
             (train.subevent, train.event, train.data) = (subevent, UInt16(truncatingIfNeeded: event), content.data)
             air.broadcast(train, of: handle, from: self)
@@ -108,10 +109,10 @@ extension SimulatedController {
         }
     }
 
-    /// Reports what was heard in the slots that the host has opened; the controller does not listen in others.
+    /// Reports what was received in the slots that the host has opened; the controller does not listen in others.
     private func reportResponses(in subevent: UInt8, of handle: UInt8, slots: Range<Int>) {
         var heard: [TrainSubeventPlan.Heard] = []
-        changeAdvertisingSet(handle) { heard = $0.train.subevents?.takeHeard(in: subevent) ?? [] }
+        changeAdvertisingSet(handle) { heard = $0.train.subevents?.removeResponses(in: subevent) ?? [] }
         var responses: [LEPeriodicAdvertisingResponseReport.Response] = []
         var octets = 0
         func report() {
@@ -139,21 +140,19 @@ extension SimulatedController {
     }
 
     /// A device responds in a slot of the train.
-    func heardResponse(
+    func responseReceived(
         _ data: [UInt8], in subevent: UInt8, slot: UInt8, ofSet handle: UInt8, from station: SimulatedController
     ) {
         guard train(of: handle)?.layout != nil, air.areInRange(self, station), !air.losesPacket() else { return }
         let signal = air.measuredSignal(of: station, at: self)
         changeAdvertisingSet(handle) {
-            $0.train.subevents?.hear(.init(slot: slot, data: data, signal: signal, transmitPower: 127), in: subevent)
+            $0.train.subevents?.receive(.init(slot: slot, data: data, signal: signal, transmitPower: 127), in: subevent)
         }
     }
 
     // MARK: The receiver
 
-    func leSetPeriodicSyncSubevent(
-        _ command: LESetPeriodicSyncSubevent
-    ) -> LESetPeriodicSyncSubevent.ReturnParameters {
+    func leSetPeriodicSyncSubevent(_ command: LESetPeriodicSyncSubevent) -> LESetPeriodicSyncSubevent.ReturnParameters {
         let handle = command.synchronizationHandle
         guard let place = settings.trains.firstIndex(where: { $0.handle == handle }),
             let layout = air.station(settings.trains[place].station)?.train(of: settings.trains[place].set)?.layout
@@ -185,7 +184,7 @@ extension SimulatedController {
         let (set, cycle, handle) = (followed.set, powerCycle, followed.handle)
         air.after(time - air.nowMicroseconds) { [unowned self] in
             guard cycle == powerCycle, settings.trains.contains(where: { $0.handle == handle }) else { return }
-            station.heardResponse(
+            station.responseReceived(
                 command.data, in: command.responseSubevent, slot: command.responseSlot, ofSet: set, from: self)
         }
         return .success

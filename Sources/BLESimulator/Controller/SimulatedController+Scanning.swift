@@ -2,7 +2,7 @@ import BLEPackets
 
 /// Scanning, legacy and extended (Core 5.4, Vol 4, Part E, 7.8.10, 7.8.11, 7.8.64, 7.8.65; Vol 6, Part B, 4.4.3).
 extension SimulatedController {
-    /// Octets of data that one extended report can hold (Core 5.4, Vol 4, Part E, 7.7.65.13).
+    /// Octets of data that one extended report can carry (Core 5.4, Vol 4, Part E, 7.7.65.13).
     private static let extendedReportCapacity = 229
 
     func leSetRandomAddress(_ command: LESetRandomAddress) -> HCIStatus {
@@ -124,21 +124,21 @@ extension SimulatedController {
         settings.scan.forgetReports()
     }
 
-    // MARK: What is heard
+    // MARK: What is received
 
     /// Whether the controller listens for advertisements, as a scanner or an initiator.
     var isListening: Bool {
         isOpen && (settings.initiating != nil || settings.scan.isEnabled && !settings.scan.isResting)
     }
 
-    func hears(_ advertisement: AirAdvertisement, from advertiser: any AirStation) {
+    func receives(_ advertisement: AirAdvertisement, from advertiser: any AirStation) {
         let scan = settings.scan
         guard advertisement.isLegacy || scan.isExtended,
             let receiver = scan.receiver(for: advertisement.primaryPHY, at: air.nowMicroseconds)
         else { return }
         var advertisement = advertisement
         let shown = advertisement.address
-        defer { heardLead(to: advertisement, from: advertiser) }
+        defer { leadReceived(to: advertisement, from: advertiser) }
         if let shown {
             guard let known = recognize(shown).reported else { return }
             advertisement.address = known

@@ -28,7 +28,7 @@ final class SimulatedController: AirStation {
     /// Received commands whose answer has not reached the host.
     var commandsUnderWay = 0
     /// Events caused by the current command: sent after its answer.
-    var heldEvents: [(packet: [UInt8], delay: Int64)]?
+    var postponedEvents: [(packet: [UInt8], delay: Int64)]?
 
     var settings = Settings()
     var links: [AirLink] = []
@@ -45,9 +45,7 @@ final class SimulatedController: AirStation {
     var sendingPower: Int8 = 0
     var isPowered: Bool { isOpen }
 
-    init(
-        air: SimulatedAir, index: Int, configuration: SimulatedControllerConfiguration, generator: SeededGenerator
-    ) {
+    init(air: SimulatedAir, index: Int, configuration: SimulatedControllerConfiguration, generator: SeededGenerator) {
         self.air = air
         self.index = index
         self.configuration = configuration
@@ -109,7 +107,7 @@ final class SimulatedController: AirStation {
         /// The host has been asked for its long term key and has not answered.
         var isKeyRequested = false
         var authenticatedPayloadTimeout: UInt16 = 3000
-        /// Whose changes of power the host hears of.
+        /// The ends whose changes of power are reported to the host.
         var reportsOwnPower = false
         var reportsPeersPower = false
         var pathLoss = PathLossMonitor()
@@ -135,8 +133,8 @@ final class SimulatedController: AirStation {
         if faults.eventDisorderMicroseconds > 0, packet.first == H4PacketType.event.rawValue {
             delay += generator.next(below: min(faults.eventDisorderMicroseconds, 10_000_000) + 1)
         }
-        if heldEvents != nil {
-            heldEvents?.append((packet, delay))
+        if postponedEvents != nil {
+            postponedEvents?.append((packet, delay))
         } else {
             deliver(packet, delay: delay)
         }
@@ -197,7 +195,7 @@ final class SimulatedController: AirStation {
     func losePower() {
         isOpen = false
         powerCycle &+= 1
-        heldEvents = heldEvents == nil ? nil : []
+        postponedEvents = postponedEvents == nil ? nil : []
         commandsUnderWay = 0
         reset()
     }

@@ -47,7 +47,7 @@ final class SimulatedGATTServer {
         }
     }
 
-    /// Clears the state of a link; values are kept.
+    /// Clears the state of a link; values remain.
     func linkEnded() {
         mtu = 23
         key = nil
@@ -93,7 +93,7 @@ final class SimulatedGATTServer {
                 return [0x01, octet] + refusal.handle.octets + [refusal.error.rawValue]
             }
         case .command:
-            if opcode == .writeCommand, pdu.count >= 3 { takeWriteCommand(pdu) }
+            if opcode == .writeCommand, pdu.count >= 3 { pduOfWriteCommand(pdu) }
             return nil
         case .confirmation:
             guard waitsForConfirmation else { return nil }
@@ -365,7 +365,7 @@ final class SimulatedGATTServer {
         return [0x13]
     }
 
-    private func takeWriteCommand(_ pdu: [UInt8]) {
+    private func pduOfWriteCommand(_ pdu: [UInt8]) {
         let value = Array(pdu.dropFirst(3))
         guard let position = position(of: UInt16(pdu[1]) | UInt16(pdu[2]) << 8), writeRefusal(position, value) == nil
         else { return }

@@ -54,9 +54,7 @@ struct ScenarioObject {
         return number
     }
 
-    func integer(
-        _ key: String, in range: ClosedRange<Int>, _ unit: String
-    ) throws(SimulatedScenario.Problem) -> Int? {
+    func integer(_ key: String, in range: ClosedRange<Int>, _ unit: String) throws(SimulatedScenario.Problem) -> Int? {
         guard let number = try number(key, in: Double(range.lowerBound)...Double(range.upperBound), unit) else {
             return nil
         }

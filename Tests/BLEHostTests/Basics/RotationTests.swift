@@ -56,7 +56,7 @@ struct RotationTests {
         for number in 0..<3 { for client in 1...2 { add(100 * client + number, of: client, 1, to: &users) } }
         for number in 0..<2 { add(900 + number, of: 9, 2, to: &users) }
         #expect((0..<users.count).map { users.element(at: $0) } == [100, 900, 200, 901, 101, 201, 102, 202])
-        #expect(users.take(at: 2) == 200)
+        #expect(users.remove(at: 2) == 200)
         #expect((0..<users.count).map { users.element(at: $0) } == [900, 100, 901, 201, 101, 202, 102])
         #expect(takeAll(&users) == [900, 100, 901, 201, 101, 202, 102])
     }
@@ -66,7 +66,7 @@ struct RotationTests {
         var users = Users()
         for number in 0..<3 { for client in 1...3 { add(100 * client + number, of: client, client / 2, to: &users) } }
         #expect(users.popFirst() == 100)
-        users.keep { $0 / 100 != 2 && $0 != 101 }
+        users.retain { $0 / 100 != 2 && $0 != 101 }
         #expect(users.count == 4)
         #expect((0..<4).map { users.element(at: $0) } == [300, 102, 301, 302])
         add(200, of: 2, 1, to: &users)
@@ -108,10 +108,10 @@ struct RotationTests {
             case 6 where !users.isEmpty:
                 let turn = draw(users.count)
                 let element = users.element(at: turn)
-                #expect(users.take(at: turn) == element && left.remove(element) != nil)
+                #expect(users.remove(at: turn) == element && left.remove(element) != nil)
             case 7 where draw(10) == 0:
                 let client = draw(12)
-                users.keep { $0 & 0xFF != client }
+                users.retain { $0 & 0xFF != client }
                 left = left.filter { $0 & 0xFF != client }
             default: break
             }

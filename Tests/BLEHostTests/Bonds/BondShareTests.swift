@@ -18,7 +18,7 @@ struct BondShareTests {
 
         init(bonds: Int, ofUser: Int, reserved: Int, unasked: Int = 100) {
             var configuration = HostConfiguration()
-            configuration.hasToolbox = true
+            configuration.hasCryptoProvider = true
             configuration.limits.bonds = bonds
             configuration.limits.bondsOfUser = ofUser
             configuration.limits.reservedBonds = reserved
@@ -31,7 +31,7 @@ struct BondShareTests {
             let (number, identity) = (next, BondShareTests.address(next))
             next += 1
             let hasRoom = bonds.hasRoom(for: identity, of: user)
-            let isKept = bonds.keep(
+            let isKept = bonds.store(
                 Bond(identity: identity), inPlaceOf: identity, isAskedFor: isAskedFor, of: user, connected: [],
                 into: &effects)
             return isKept && hasRoom ? number : nil
@@ -98,7 +98,7 @@ struct BondShareTests {
         var table = Table(bonds: 100, ofUser: 4, reserved: 10)
         _ = table.pair(alice)
         let identity = Self.address(1)
-        _ = table.bonds.keep(
+        _ = table.bonds.store(
             Bond(identity: identity), inPlaceOf: identity, isAskedFor: true, of: bob, connected: [],
             into: &table.effects)
         #expect(table.count(alice) == 1 && table.count(bob) == 0)

@@ -18,7 +18,7 @@ struct BondsTests {
 
     private func bonds(_ change: (inout HostConfiguration) -> Void = { _ in }) -> Bonds {
         var configuration = HostConfiguration()
-        configuration.hasToolbox = true
+        configuration.hasCryptoProvider = true
         change(&configuration)
         return Bonds(configuration: configuration)
     }
@@ -30,11 +30,11 @@ struct BondsTests {
     }
 
     /// Answers what was asked, in order, and says for what.
-    private func answers(_ effects: inout Effects) -> [(purpose: ToolboxDesk.Purpose, result: ToolboxResult)] {
-        var answers: [(ToolboxDesk.Purpose, ToolboxResult)] = []
-        while let question = effects.desk.next() {
-            guard let purpose = effects.desk.take(question.id) else { continue }
-            answers.append((purpose, CryptoToolbox().answer(question.request)))
+    private func answers(_ effects: inout Effects) -> [(purpose: CryptoRequests.Purpose, result: CryptoResult)] {
+        var answers: [(CryptoRequests.Purpose, CryptoResult)] = []
+        while let question = effects.cryptoRequests.next() {
+            guard let purpose = effects.cryptoRequests.removePurpose(of: question.id) else { continue }
+            answers.append((purpose, SwiftCryptoProvider().answer(question.request)))
         }
         return answers
     }
@@ -47,7 +47,7 @@ struct BondsTests {
         var bonds = bonds { $0.limits.unaskedBonds = 2 }
         func keep(_ number: UInt64, connected: [UInt64] = []) -> Bool {
             let identity = Self.address(number)
-            return bonds.keep(
+            return bonds.store(
                 Bond(identity: identity), inPlaceOf: identity, isAskedFor: false,
                 connected: connected.map(Self.address), into: &effects)
         }
@@ -67,17 +67,17 @@ struct BondsTests {
         var effects = Effects()
         var bonds = bonds { $0.limits.bonds = 2 }
         #expect(
-            bonds.keep(
+            bonds.store(
                 Bond(identity: Self.alice), inPlaceOf: Self.alice, isAskedFor: true, connected: [], into: &effects))
         #expect(
-            bonds.keep(
+            bonds.store(
                 Bond(identity: Self.bob, isAuthenticated: true), inPlaceOf: Self.bob, isAskedFor: false, connected: [],
                 into: &effects))
         let stranger = Self.address(3)
         #expect(!bonds.hasRoom(for: stranger))
         #expect(bonds.hasRoom(for: Self.alice), "a bond that is there needs no room")
         #expect(
-            !bonds.keep(
+            !bonds.store(
                 Bond(identity: stranger), inPlaceOf: stranger, isAskedFor: false, connected: [], into: &effects))
         #expect(bonds.table.all.map { $0.identity } == [Self.alice, Self.bob])
     }
@@ -88,7 +88,7 @@ struct BondsTests {
         var bonds = bonds()
         bonds.restore([Bond(identity: Self.alice)])
         #expect(
-            bonds.keep(
+            bonds.store(
                 Bond(identity: Self.bob), inPlaceOf: Self.alice, isAskedFor: true, connected: [], into: &effects))
         #expect(bonds.table.all.map { $0.identity } == [Self.bob])
         let told = events(&effects)
@@ -154,7 +154,7 @@ struct BondsTests {
         ])
         let random: [UInt8] = [0x41, 2, 3]
         guard
-            case .octets(let code) = CryptoToolbox().answer(
+            case .octets(let code) = SwiftCryptoProvider().answer(
                 SecurityFunction.ah(key: key.mostSignificantOctets, random: random).request)
         else {
             Issue.record("no hash")
@@ -185,7 +185,7 @@ struct BondsTests {
         let address = DeviceAddress(value: 0x4102_0300_0000, kind: .random)
         var none = bonds()
         #expect(none.identity(behind: address, into: &effects) == .stranger)
-        var helpless = bonds { $0.hasToolbox = false }
+        var helpless = bonds { $0.hasCryptoProvider = false }
         helpless.restore([Bond(identity: Self.alice, identityResolvingKey: Key128(rawValue: 1))])
         #expect(helpless.identity(behind: address, into: &effects) == .stranger)
         #expect(answers(&effects).isEmpty)
@@ -273,7 +273,7 @@ struct BondsTests {
         }
         let function = SecurityFunction.f4(
             data.publicKey.x, data.publicKey.x, key: data.random.mostSignificantOctets, 0)
-        #expect(CryptoToolbox().answer(function.request) == .octets(data.confirm.mostSignificantOctets))
+        #expect(SwiftCryptoProvider().answer(function.request) == .octets(data.confirm.mostSignificantOctets))
     }
 
     @Test("A toolbox that fails ends the operation")

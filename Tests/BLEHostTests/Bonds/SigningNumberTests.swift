@@ -18,7 +18,7 @@ struct SigningNumberTests {
         var changes = 0
         for expected in 0..<300 {
             if numbers.setAside(in: &bond) { changes += 1 }
-            #expect(numbers.take(from: bond) == UInt32(expected))
+            #expect(numbers.next(for: bond) == UInt32(expected))
         }
         #expect(changes == 3)
     }
@@ -31,12 +31,12 @@ struct SigningNumberTests {
             var last: UInt32 = 0
             for _ in 0..<crashed {
                 _ = numbers.setAside(in: &bond)
-                last = numbers.take(from: bond) ?? .max
+                last = numbers.next(for: bond) ?? .max
             }
             // Another process, with what the store has.
             var others = SigningNumbers()
             _ = others.setAside(in: &bond)
-            #expect((others.take(from: bond) ?? 0) > last)
+            #expect((others.next(for: bond) ?? 0) > last)
         }
     }
 
@@ -46,10 +46,10 @@ struct SigningNumberTests {
         var bond = bond()
         for _ in 0..<300 {
             _ = numbers.setAside(in: &bond)
-            _ = numbers.take(from: bond)
+            _ = numbers.next(for: bond)
         }
         var older = self.bond(100)
-        #expect(numbers.setAside(in: &older) && numbers.take(from: older) == 300)
+        #expect(numbers.setAside(in: &older) && numbers.next(for: older) == 300)
     }
 
     @Test("a new key begins at its own number, and the last number is never passed")
@@ -57,12 +57,12 @@ struct SigningNumberTests {
         var numbers = SigningNumbers()
         var old = bond(UInt32.max - 3)
         _ = numbers.setAside(in: &old)
-        #expect(numbers.take(from: old) == UInt32.max - 3)
-        #expect(numbers.take(from: old) == UInt32.max - 2)
-        #expect(numbers.take(from: old) == UInt32.max - 1)
-        #expect(!numbers.setAside(in: &old) && numbers.take(from: old) == nil)
+        #expect(numbers.next(for: old) == UInt32.max - 3)
+        #expect(numbers.next(for: old) == UInt32.max - 2)
+        #expect(numbers.next(for: old) == UInt32.max - 1)
+        #expect(!numbers.setAside(in: &old) && numbers.next(for: old) == nil)
         var new = bond()
         new.localSigningKey?.key = Key128(rawValue: 10)
-        #expect(numbers.setAside(in: &new) && numbers.take(from: new) == 0)
+        #expect(numbers.setAside(in: &new) && numbers.next(for: new) == 0)
     }
 }

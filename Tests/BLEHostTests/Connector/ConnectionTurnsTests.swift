@@ -143,7 +143,7 @@ struct ConnectionTurnsTests {
             #expect(window().count { $0 == HostRig.peer(1) } == 1)
             pass()
         }
-        #expect(connector.take(HostRig.peer(1)).count == 3)
+        #expect(connector.removePending(HostRig.peer(1)).count == 3)
         #expect(!window().contains(HostRig.peer(1)))
     }
 }

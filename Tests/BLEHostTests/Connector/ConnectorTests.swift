@@ -230,8 +230,8 @@ struct ConnectorTests {
         var now = Instant(microseconds: 1_000_000)
         func plan() -> Initiator.Plan? {
             now = now.advanced(by: .milliseconds(100))
-            connector.heard(HostRig.peer(1), at: now)
-            if onSight { connector.heard(HostRig.peer(2), at: now) }
+            connector.sighted(HostRig.peer(1), at: now)
+            if onSight { connector.sighted(HostRig.peer(2), at: now) }
             return connector.plan(
                 timing: .gateway, policy: .acceptList, acceptListSize: 8, onSight: onSight,
                 resolving: onSight ? [] : [HostRig.peer(1)], at: now)
@@ -276,15 +276,15 @@ struct ConnectorTests {
         }
         add(1)
         add(2)
-        connector.heard(HostRig.peer(1), at: now)
+        connector.sighted(HostRig.peer(1), at: now)
         #expect(plan()?.includes(HostRig.peer(1)) == true)
         now = now.advanced(by: Connector.sightTimeout)
         #expect(plan()?.includes(HostRig.peer(2)) == true)
-        connector.heard(HostRig.peer(1), at: now)
+        connector.sighted(HostRig.peer(1), at: now)
         #expect(plan()?.includes(HostRig.peer(2)) == true)
-        #expect(connector.take(HostRig.peer(1)).count == 1)
+        #expect(connector.removePending(HostRig.peer(1)).count == 1)
         add(1)
-        connector.heard(HostRig.peer(1), at: now)
+        connector.sighted(HostRig.peer(1), at: now)
         #expect(plan()?.includes(HostRig.peer(1)) == true)
     }
 

@@ -114,7 +114,7 @@ struct AudienceTests {
         for (command, resource) in occupying { #expect(command.scarceResource == resource) }
         let free: [HostCommand] = [
             .radio(.connect(ConnectRequest(peer: Self.address))), .link(Self.link, .disconnect),
-            .channel(.close(Self.channel)), .cancel(Self.operation), .holdIndications(true), .stop,
+            .channel(.close(Self.channel)), .cancel(Self.operation), .withholdConfirmations(true), .stop,
         ]
         for command in free { #expect(command.scarceResource == nil) }
     }

@@ -10,7 +10,7 @@ struct HostCommandCodingTests {
     private static let link = LinkID(handle: ConnectionHandle(rawValue: 7), generation: 2)
     private static let commands: [(HostCommand, String)] = [
         (.cancel(OperationID(rawValue: 5)), #"{"cancel":{"operation":5}}"#),
-        (.holdIndications(true), #"{"hold_indications":true}"#),
+        (.withholdConfirmations(true), #"{"hold_indications":true}"#),
         (
             .sendHCICommand(opcode: Reset.opcode, parameters: [1]),
             #"{"hci_command":{"opcode":3075,"parameters":"01"}}"#

@@ -17,7 +17,7 @@ final class ChannelPair {
         var doubleEnds = 0
         var sentFrames: [[UInt8]] = []
         /// Frames that were made and that the controller has not taken.
-        var heldFrames: [UInt32] = []
+        var postponedFrames: [UInt32] = []
         /// Whether the controller takes frames at once.
         var takesFrames = true
         var listener: Result<(client: ClientID, settings: ChannelSettings), ChannelFailure> =
@@ -163,9 +163,9 @@ final class ChannelPair {
         settle()
     }
 
-    func takeHeldFrames() {
-        let held = initiator.heldFrames
-        initiator.heldFrames = []
+    func removePostponedFrames() {
+        let held = initiator.postponedFrames
+        initiator.postponedFrames = []
         for number in held { initiator.frameGone(number, at: now) }
         settle()
     }
@@ -205,7 +205,7 @@ final class ChannelPair {
             other.receive(command, identifier: identifier, at: now)
         case .frame(let channel, let payload, let number):
             one.sentFrames.append(payload)
-            if one.takesFrames { one.frameGone(number, at: now) } else { one.heldFrames.append(number) }
+            if one.takesFrames { one.frameGone(number, at: now) } else { one.postponedFrames.append(number) }
             other.receive(payload, on: channel, at: now)
         case .opened(let terms, _): one.opened.append(terms)
         case .reconfigured(let terms): one.reconfigured.append(terms)

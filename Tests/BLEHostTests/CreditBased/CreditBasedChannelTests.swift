@@ -71,8 +71,8 @@ struct CreditBasedChannelTests {
         let pair = try opened(accepting: ChannelSettings(credits: 100))
         pair.initiator.takesFrames = false
         for number in 0..<20 { pair.send([UInt8(number)]) }
-        #expect(pair.initiator.heldFrames.count == 8)
-        while !pair.initiator.heldFrames.isEmpty { pair.takeHeldFrames() }
+        #expect(pair.initiator.postponedFrames.count == 8)
+        while !pair.initiator.postponedFrames.isEmpty { pair.removePostponedFrames() }
         #expect(pair.acceptor.received == (0..<20).map { [UInt8($0)] })
     }
 
@@ -258,7 +258,7 @@ struct CreditBasedChannelTests {
         #expect(pair.initiator.results[pair.send([4])] == .failure(.notOpen))
         for unit in 1...3 {
             #expect(pair.acceptor.closed.isEmpty)
-            pair.takeHeldFrames()
+            pair.removePostponedFrames()
             #expect(sent.prefix(unit).allSatisfy { pair.initiator.results[$0] == .success(.done) })
             pair.consume(1)
         }

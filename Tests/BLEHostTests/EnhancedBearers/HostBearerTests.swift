@@ -114,7 +114,7 @@ struct HostBearerTests {
 
     @Test("a peer may not open bearers on a link that is not encrypted, nor by the other form")
     func refuses() throws {
-        var configuration = HostConfiguration(hasToolbox: true)
+        var configuration = HostConfiguration(hasCryptoProvider: true)
         configuration.enhancedBearers = EnhancedBearerSettings()
         let rig = HostRig(configuration: configuration)
         rig.start()
@@ -132,9 +132,9 @@ struct HostBearerTests {
     func flood() {
         var bearers = EnhancedBearers()
         bearers.settings = EnhancedBearerSettings()
-        for _ in 0..<5 * 8 { bearers.note(.received(number: 1, [])) }
+        for _ in 0..<5 * 8 { bearers.receive(.received(number: 1, [])) }
         #expect(!bearers.isFlooded)
-        for _ in 0..<100 { bearers.note(.closed(number: 1, .closedByPeer)) }
+        for _ in 0..<100 { bearers.receive(.closed(number: 1, .closedByPeer)) }
         #expect(bearers.isFlooded)
     }
 

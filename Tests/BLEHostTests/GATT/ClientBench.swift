@@ -42,7 +42,7 @@ struct ClientBench {
     ) -> OperationID {
         lastID += 1
         let id = OperationID(rawValue: lastID)
-        if let command = client.takeWriteCommand(operation, id: id, client: owner, user: user, at: now) {
+        if let command = client.pduOfWriteCommand(operation, id: id, client: owner, user: user, at: now) {
             sent.append(hex(command))
             tags.append(.command(id))
         } else {
@@ -53,7 +53,7 @@ struct ClientBench {
     }
 
     mutating func receive(_ bytes: [UInt8]) {
-        if let notification = client.takeNotification(bytes.span.bytes, at: now) {
+        if let notification = client.acceptNotification(bytes.span.bytes, at: now) {
             events.append(.notification(notification))
         } else if client.receive(bytes.span.bytes, at: now) {
             forServer.append(hex(bytes))

@@ -275,7 +275,7 @@ struct GATTClientVectorTests {
         let function = SecurityFunction.signature(
             key: bytes(key).reversed(), message: [UInt8](pdu.dropLast(ATTSignedWriteCommand.signatureLength)),
             counter: counter)
-        guard case .octets(let code) = CryptoToolbox().answer(function.request) else {
+        guard case .octets(let code) = SwiftCryptoProvider().answer(function.request) else {
             Issue.record("no signature")
             return
         }

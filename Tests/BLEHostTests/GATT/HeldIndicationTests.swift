@@ -20,7 +20,7 @@ struct HeldIndicationTests {
     }
 
     private func hold(_ clients: [ClientID], _ bench: inout ClientBench) {
-        bench.client.hold(for: clients)
+        bench.client.withholdConfirmations(for: clients)
         bench.drain()
     }
 

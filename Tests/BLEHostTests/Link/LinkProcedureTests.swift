@@ -192,12 +192,12 @@ struct LinkTableTests {
             table.insert(link)
         }
         #expect(table.isFull)
-        table.noteDeadlines()
+        table.updateDeadlines()
         #expect(table.nextDeadline == Instant(microseconds: 0))
         table.remove(links[0])
         #expect(table.nextDeadline == Instant(microseconds: 10))
         table[links[1].id]?.state = .open
-        table.noteDeadlines()
+        table.updateDeadlines()
         #expect(table.nextDeadline == Instant(microseconds: 20))
         let all = table.all
         #expect(all.map(\.id) == [links[1].id, links[2].id])

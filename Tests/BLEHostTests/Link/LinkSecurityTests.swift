@@ -6,9 +6,7 @@ import Testing
 /// One link with the rooms that it needs, and no engine.
 private final class Bench {
     let link: Link
-    var pairings: Pairings
-    var links = LinkTable(limit: 4)
-    var server = GATTServer()
+    var rooms: Rooms
     var effects = Effects()
     let now = Instant(microseconds: 1_000_000)
 
@@ -17,19 +15,19 @@ private final class Bench {
 
     init(_ role: LinkRole = .central, bond: Bond? = nil) {
         var configuration = HostConfiguration()
-        configuration.hasToolbox = true
-        pairings = Pairings(configuration: configuration)
-        if let bond { pairings.bonds.restore([bond]) }
-        let id = links.nextID(for: ConnectionHandle(rawValue: 7))
+        configuration.hasCryptoProvider = true
+        rooms = Rooms(configuration: configuration)
+        if let bond { rooms.pairings.bonds.restore([bond]) }
+        let id = rooms.links.nextID(for: ConnectionHandle(rawValue: 7))
         link = Link(
             id: id, peer: Self.peer, role: role, state: .open,
             parameters: ConnectionParameters(
                 interval: .milliseconds(30), peripheralLatency: 0, supervisionTimeout: .milliseconds(2000)),
             localFeatures: [], localAddress: DeviceAddress(value: 2, kind: .public), peerAddress: Self.peer,
             gatt: GATTClientSettings())
-        links.insert(link)
-        server.connected(id, at: now)
-        link.closeGate(&pairings)
+        rooms.links.insert(link)
+        rooms.server.connected(id, at: now)
+        link.closeGate(&rooms.pairings)
     }
 
     static func bond() -> Bond {
@@ -42,7 +40,7 @@ private final class Bench {
     /// What is left for the end of the input, in order.
     func wishes() -> [String] {
         var wishes: [String] = []
-        while let (link, wish) = effects.wishes.popFirst() {
+        while let (link, wish) = effects.deferred.popFirst() {
             #expect(link === self.link)
             wishes.append("\(wish)")
         }
@@ -63,7 +61,7 @@ private final class Bench {
     }
 
     func encryptionEnded(isOn: Bool, _ status: HCIStatus = .success) {
-        link.encryptionEnded(isOn: isOn, status: status, &pairings, &links, &server, into: &effects)
+        link.encryptionEnded(isOn: isOn, status: status, &rooms, into: &effects)
     }
 }
 
@@ -74,11 +72,11 @@ struct LinkSecurityTests {
     @Test("a pairing that is asked for is carried out when the input ends, and then sends its request")
     func pairs() {
         let bench = Bench()
-        bench.link.pair(nil, operation: operation, client: .local, &bench.pairings, &bench.links, into: &bench.effects)
+        bench.link.pair(nil, operation: operation, client: .local, &bench.rooms, into: &bench.effects)
         #expect(bench.link.security.isPairing && bench.link.queue.isEmpty)
         let wishes = bench.wishes()
         #expect(wishes == ["continuePairing"])
-        bench.link.carryOutPairing(&bench.pairings, &bench.links, &bench.server, into: &bench.effects)
+        bench.link.carryOutPairing(&bench.rooms, into: &bench.effects)
         let frames = bench.frames()
         #expect(frames.map { $0.0 } == [.securityManager])
         #expect(frames.first?.1.first == SMPOpcode.pairingRequest.rawValue)
@@ -90,7 +88,7 @@ struct LinkSecurityTests {
     func refused() {
         let bench = Bench()
         bench.link.security.isBlocked = true
-        bench.link.pair(nil, operation: operation, client: .local, &bench.pairings, &bench.links, into: &bench.effects)
+        bench.link.pair(nil, operation: operation, client: .local, &bench.rooms, into: &bench.effects)
         let events = bench.events()
         #expect(events == [.completed(operation, .failure(.security(.timedOut)))])
         let wishes = bench.wishes()
@@ -102,14 +100,14 @@ struct LinkSecurityTests {
         let bench = Bench(bond: Bench.bond())
         #expect(bench.link.security.isGated)
         bench.link.perform(
-            .read(AttributeHandle(rawValue: 3)), operation: operation, client: .local, &bench.pairings,
+            .read(AttributeHandle(rawValue: 3)), operation: operation, client: .local, &bench.rooms.pairings,
             into: &bench.effects)
         #expect(bench.link.queue.isEmpty && bench.link.security.isChanging)
         bench.encryptionEnded(isOn: true)
         #expect(!bench.link.security.isGated)
         let wishes = bench.wishes()
-        #expect(wishes == ["releaseHeld", "followSecurityRequest"])
-        bench.link.releaseHeld(into: &bench.effects)
+        #expect(wishes == ["releasePostponed", "followSecurityRequest"])
+        bench.link.releasePostponed(into: &bench.effects)
         let frames = bench.frames()
         #expect(frames.contains { $0.1 == [0x0A, 3, 0] }, "the read goes out")
     }
@@ -118,7 +116,7 @@ struct LinkSecurityTests {
     func lostKey() {
         let bench = Bench(bond: Bench.bond())
         bench.link.perform(
-            .read(AttributeHandle(rawValue: 3)), operation: operation, client: .local, &bench.pairings,
+            .read(AttributeHandle(rawValue: 3)), operation: operation, client: .local, &bench.rooms.pairings,
             into: &bench.effects)
         bench.encryptionEnded(isOn: false, .pinOrKeyMissing)
         let events = bench.events()
@@ -131,13 +129,13 @@ struct LinkSecurityTests {
     @Test("a link that loses its encryption ends before anything else goes over it")
     func doubt() {
         let bench = Bench(bond: Bench.bond())
-        bench.link.encrypt(operation: operation, &bench.pairings, into: &bench.effects)
+        bench.link.encrypt(operation: operation, &bench.rooms.pairings, into: &bench.effects)
         bench.encryptionEnded(isOn: true)
         _ = bench.wishes()
         bench.encryptionEnded(isOn: false)
         #expect(bench.link.isClosing && bench.link.security.isForfeited)
         let wishes = bench.wishes()
-        #expect(wishes.count == 3 && wishes[0].hasPrefix("end(") && wishes[1] == "releaseHeld")
+        #expect(wishes.count == 3 && wishes[0].hasPrefix("end(") && wishes[1] == "releasePostponed")
         bench.link.send([1], on: .attributeProtocol, into: &bench.effects)
         #expect(bench.link.queue.isEmpty)
     }
@@ -147,12 +145,12 @@ struct LinkSecurityTests {
         let bench = Bench()
         let handle = AttributeHandle(rawValue: 5)
         bench.link.writeSigned(
-            handle, [1], operation: operation, client: .local, &bench.pairings.bonds, into: &bench.effects)
+            handle, [1], operation: operation, client: .local, &bench.rooms.pairings.bonds, into: &bench.effects)
         let events = bench.events()
         #expect(events == [.completed(operation, .failure(.gatt(.security(.noKey))))])
         bench.link.security.encryption = .on(Bench.bond().keyProperties)
         bench.link.writeSigned(
-            handle, [1], operation: operation, client: .local, &bench.pairings.bonds, into: &bench.effects)
+            handle, [1], operation: operation, client: .local, &bench.rooms.pairings.bonds, into: &bench.effects)
         let frames = bench.frames()
         #expect(frames.map { $0.1 } == [[0x52, 5, 0, 1]])
     }
@@ -160,10 +158,10 @@ struct LinkSecurityTests {
     @Test("the server knows what protects the link")
     func server() {
         let bench = Bench(.peripheral, bond: Bench.bond())
-        bench.link.tellServerOfSecurity(&bench.server, &bench.pairings)
-        #expect(!bench.server.security(of: bench.link.id).isEncrypted)
+        bench.link.reportSecurityToServer(&bench.rooms)
+        #expect(!bench.rooms.server.security(of: bench.link.id).isEncrypted)
         bench.link.security.encryption = .on(Bench.bond().keyProperties)
-        bench.link.tellServerOfSecurity(&bench.server, &bench.pairings)
-        #expect(bench.server.security(of: bench.link.id).isEncrypted)
+        bench.link.reportSecurityToServer(&bench.rooms)
+        #expect(bench.rooms.server.security(of: bench.link.id).isEncrypted)
     }
 }

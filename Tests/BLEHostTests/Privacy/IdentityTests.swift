@@ -24,14 +24,14 @@ struct IdentityTests {
     /// Another private address of the same device.
     static func privateAddress(_ random: [UInt8], key: Key128 = key) -> DeviceAddress {
         let function = SecurityFunction.ah(key: [UInt8](key.octets.reversed()), random: random)
-        guard case .octets(let octets) = CryptoToolbox().answer(function.request),
+        guard case .octets(let octets) = SwiftCryptoProvider().answer(function.request),
             let address = DeviceAddress(resolvable: random, hash: [UInt8](octets.suffix(3)))
         else { fatalError("no hash") }
         return address
     }
 
-    static func rig(_ bonds: [Bond] = [bond()], toolbox: (any SecurityToolbox)? = CryptoToolbox()) -> HostRig {
-        let rig = HostRig(configuration: HostConfiguration(hasToolbox: true))
+    static func rig(_ bonds: [Bond] = [bond()], toolbox: (any CryptoProvider)? = SwiftCryptoProvider()) -> HostRig {
+        let rig = HostRig(configuration: HostConfiguration(hasCryptoProvider: true))
         rig.toolbox = toolbox
         rig.submit(.security(.restoreBonds(bonds)))
         rig.start()
@@ -67,18 +67,18 @@ struct IdentityTests {
         let rig = Self.rig([Self.bond(), Self.bond(Self.otherIdentity, key: Key128(rawValue: 5))], toolbox: nil)
         rig.submit(.radio(.scan(ScanRequest(isActive: false, allowsDuplicates: true))))
         rig.receive(HostRig.report(Self.stranger))
-        var questions: [ToolboxQuestion] = []
-        while let question = rig.nextToolboxQuestion() { questions.append(question) }
+        var questions: [PendingCryptoRequest] = []
+        while let question = rig.nextCryptoRequest() { questions.append(question) }
         #expect(questions.count == 2)
         rig.receive(HostRig.report(Self.stranger))
-        #expect(rig.nextToolboxQuestion() == nil)
+        #expect(rig.nextCryptoRequest() == nil)
         #expect(rig.discoveries.isEmpty)
         for question in questions {
-            rig.apply(.toolbox(question.id, CryptoToolbox().answer(question.request)))
+            rig.apply(.toolbox(question.id, SwiftCryptoProvider().answer(question.request)))
         }
         #expect(rig.discoveries.count == 2)
         rig.receive(HostRig.report(Self.stranger))
-        #expect(rig.nextToolboxQuestion() == nil)
+        #expect(rig.nextCryptoRequest() == nil)
         #expect(rig.discoveries.count == 3)
     }
 
@@ -182,8 +182,8 @@ struct IdentityTests {
         rig.receive(frame: [0x02, 100, 0], handle: 0x40)
         rig.receive(frame: [0x0A, 3, 0], handle: 0x40)
         #expect(rig.centrals.isEmpty && rig.data.isEmpty)
-        while let question = rig.nextToolboxQuestion() {
-            rig.apply(.toolbox(question.id, CryptoToolbox().answer(question.request)))
+        while let question = rig.nextCryptoRequest() {
+            rig.apply(.toolbox(question.id, SwiftCryptoProvider().answer(question.request)))
         }
         #expect(rig.centrals.map(\.peer) == [Self.identity.asIdentity])
         #expect(rig.data.map { $0[8] } == [0x03, 0x0B])
@@ -197,8 +197,8 @@ struct IdentityTests {
             DisconnectionComplete(
                 status: .success, connectionHandle: ConnectionHandle(rawValue: 0x40),
                 reason: .remoteUserTerminatedConnection))
-        while let question = rig.nextToolboxQuestion() {
-            rig.apply(.toolbox(question.id, CryptoToolbox().answer(question.request)))
+        while let question = rig.nextCryptoRequest() {
+            rig.apply(.toolbox(question.id, SwiftCryptoProvider().answer(question.request)))
         }
         #expect(rig.centrals.isEmpty)
     }

@@ -9,12 +9,12 @@ struct PrivateAddressTests {
     static let key = Key128(rawValue: 0x1234_5678_9ABC_DEF0_1234_5678_9ABC_DEF0)
     static let fallback = DeviceAddress(value: 0xC000_0000_0007, kind: .random)
 
-    static func rig(toolbox: (any SecurityToolbox)? = CryptoToolbox(), hasKey: Bool = true) -> HostRig {
+    static func rig(toolbox: (any CryptoProvider)? = SwiftCryptoProvider(), hasKey: Bool = true) -> HostRig {
         var security = SecuritySettings()
         security.identityResolvingKey = hasKey ? key : nil
         let rig = HostRig(
             configuration: HostConfiguration(
-                ownAddress: .resolvable(fallback: fallback), hasToolbox: true, security: security))
+                ownAddress: .resolvable(fallback: fallback), hasCryptoProvider: true, security: security))
         rig.toolbox = toolbox
         rig.start()
         return rig
@@ -48,7 +48,7 @@ struct PrivateAddressTests {
     func slow() {
         let rig = Self.rig(toolbox: nil)
         #expect(!rig.isReady)
-        while let question = rig.nextToolboxQuestion() { rig.apply(.toolbox(question.id, .failure(.unavailable))) }
+        while let question = rig.nextCryptoRequest() { rig.apply(.toolbox(question.id, .failure(.unavailable))) }
         #expect(rig.isReady)
         #expect(Self.addresses(rig).isEmpty)
     }

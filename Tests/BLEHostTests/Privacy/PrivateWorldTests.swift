@@ -44,7 +44,7 @@ struct PrivateWorldTests {
             },
             configuration: { number in
                 var configuration = HostConfiguration(
-                    ownAddress: .resolvable(fallback: identity(number)), hasToolbox: true)
+                    ownAddress: .resolvable(fallback: identity(number)), hasCryptoProvider: true)
                 configuration.security.identityResolvingKey = key(number)
                 configuration.privateAddressLifetime = .seconds(60)
                 configuration.usesControllerResolution = true

@@ -21,7 +21,7 @@ struct ResolvingListTests {
         _ bonds: [Bond] = [bonds[0]], size: UInt8 = 4, isPrivate: Bool = false, isShared: Bool = false,
         starts: Bool = true, change: (HostRig) -> Void = { _ in }
     ) -> HostRig {
-        var configuration = HostConfiguration(hasToolbox: true)
+        var configuration = HostConfiguration(hasCryptoProvider: true)
         configuration.usesControllerResolution = true
         if isShared { configuration.ownership = .shared }
         if isPrivate {
@@ -29,7 +29,7 @@ struct ResolvingListTests {
             configuration.security.identityResolvingKey = PrivateAddressTests.key
         }
         let rig = HostRig(configuration: configuration)
-        rig.toolbox = CryptoToolbox()
+        rig.toolbox = SwiftCryptoProvider()
         rig.features = [.encryption, .linkLayerPrivacy]
         rig.resolvingListSize = size
         rig.submit(.security(.restoreBonds(bonds)))
@@ -110,7 +110,7 @@ struct ResolvingListTests {
                         $0.start()
                     })
             ).isEmpty)
-        let unwanted = HostRig(configuration: HostConfiguration(hasToolbox: true))
+        let unwanted = HostRig(configuration: HostConfiguration(hasCryptoProvider: true))
         unwanted.features = [.linkLayerPrivacy]
         unwanted.resolvingListSize = 4
         unwanted.submit(.security(.restoreBonds(Self.bonds)))
@@ -291,7 +291,7 @@ struct ResolvingListTests {
         rig.submit(.radio(.scan(ScanRequest(isActive: false))))
         rig.receive(HostRig.report(Self.onAir(Self.bonds[0])))
         rig.submit(.security(.restoreBonds(Array(Self.bonds[..<2]))))
-        rig.toolbox = CryptoToolbox()
+        rig.toolbox = SwiftCryptoProvider()
         rig.receive(Self.identityReport(Self.bonds[0]))
         rig.forget()
         rig.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[0].identity))))

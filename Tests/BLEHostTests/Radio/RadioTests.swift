@@ -165,7 +165,7 @@ struct RadioTests {
         let data: [UInt8] = [2, 1, 6]
         let deadline = bench.radio.scanDeadline
         bench.now = bench.now.advanced(by: .seconds(1))
-        bench.radio.heard(&report, into: &bench.effects)
+        bench.radio.sighted(&report, into: &bench.effects)
         bench.radio.received(report, data: data.span.bytes, resolving: [], into: &bench.effects)
         #expect(!bench.radio.isUnsettled)
         #expect(bench.radio.scanDeadline == deadline?.advanced(by: .seconds(1)))
@@ -178,7 +178,7 @@ struct RadioTests {
 
     @Test("the radio pauses while a private address is set, and then continues")
     func pause() throws {
-        var bench = Bench(configuration: HostConfiguration(hasToolbox: true))
+        var bench = Bench(configuration: HostConfiguration(hasCryptoProvider: true))
         _ = bench.scan()
         _ = bench.run()
         let address = try #require(DeviceAddress(resolvable: [0x40, 1, 2], hash: [3, 4, 5]))

@@ -20,8 +20,8 @@ struct BondProofTests {
 
     /// A controller whose host has a bond with the peer.
     static func rig(_ bonds: [Bond] = [bond()], _ settings: SecuritySettings = SecuritySettings()) -> HostRig {
-        let rig = HostRig(configuration: HostConfiguration(hasToolbox: true, security: settings))
-        rig.toolbox = CryptoToolbox()
+        let rig = HostRig(configuration: HostConfiguration(hasCryptoProvider: true, security: settings))
+        rig.toolbox = SwiftCryptoProvider()
         rig.start()
         rig.submit(.security(.restoreBonds(bonds)))
         return rig
@@ -255,7 +255,7 @@ struct BondProofTests {
         rig.toolbox = nil
         rig.receive(rig.connectionComplete(IdentityTests.address))
         rig.receive(frame: [0x1B, 3, 0, 0xBA], handle: 0x40)
-        rig.toolbox = CryptoToolbox()
+        rig.toolbox = SwiftCryptoProvider()
         rig.advance(by: .seconds(1))
         #expect(rig.count(of: LEEnableEncryption.opcode) == 1)
         #expect(Self.sent(rig).isEmpty && rig.counters.refusedCleartext == 1)

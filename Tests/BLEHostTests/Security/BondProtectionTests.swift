@@ -208,12 +208,12 @@ import Testing
             return .security(.answerPairing(question.id, .confirm(says)))
         }
         #expect(central.result(of: .security(.pair(link, nil))) == .failure(.security(.wouldReplaceBond)))
-        #expect(central.host.pairings.bonds.table.all == [old])
+        #expect(central.host.rooms.pairings.bonds.table.all == [old])
         says = true
         #expect(central.result(of: .security(.pair(link, nil)))?.pairing != nil)
         world.run(for: .seconds(1))
-        #expect(central.host.pairings.bonds.table.all.map(\.identity) == [PrivateWorldTests.identity(0)])
-        #expect(central.host.pairings.bonds.table.all.first?.identityResolvingKey == PrivateWorldTests.key(0))
+        #expect(central.host.rooms.pairings.bonds.table.all.map(\.identity) == [PrivateWorldTests.identity(0)])
+        #expect(central.host.rooms.pairings.bonds.table.all.first?.identityResolvingKey == PrivateWorldTests.key(0))
     }
 
     @Test("A new identity ends the bond of the former one where that bond's key encrypted the link, and not otherwise")
@@ -246,8 +246,8 @@ import Testing
         var settings = SecuritySettings()
         settings.encryptsAtConnection = encryptsAtConnection
         settings.pairing.ioCapability = capability
-        let rig = HostRig(configuration: HostConfiguration(hasToolbox: true, security: settings))
-        rig.toolbox = CryptoToolbox()
+        let rig = HostRig(configuration: HostConfiguration(hasCryptoProvider: true, security: settings))
+        rig.toolbox = SwiftCryptoProvider()
         rig.start()
         rig.submit(.security(.restoreBonds([Self.bond(HostRig.peer)])))
         rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))

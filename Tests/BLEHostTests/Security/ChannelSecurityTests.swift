@@ -153,7 +153,7 @@ struct ChannelSecurityTests {
             var settings = TwoHosts.Settings()
             settings.peripheral.pairing.acceptsDebugKeys = isAccepted
             let hosts = TwoHosts(settings)
-            hosts.toolbox = DebugToolbox(x: x, y: y)
+            hosts.toolbox = DebugCryptoProvider(x: x, y: y)
             hosts.connect()
             let result = hosts.pair()
             if isAccepted {
@@ -167,14 +167,14 @@ struct ChannelSecurityTests {
     }
 
     /// Shows the debug key as the first one that it makes.
-    private final class DebugToolbox: SecurityToolbox, @unchecked Sendable {
-        private let toolbox = CryptoToolbox()
+    private final class DebugCryptoProvider: CryptoProvider, @unchecked Sendable {
+        private let toolbox = SwiftCryptoProvider()
         private let key: P256PublicKey
         private var isFirst = true
 
         init(x: [UInt8], y: [UInt8]) { key = P256PublicKey(x: x, y: y)! }
 
-        func answer(_ request: ToolboxRequest) -> ToolboxResult {
+        func answer(_ request: CryptoRequest) -> CryptoResult {
             let result = toolbox.answer(request)
             guard isFirst, case .generateKeyPair = request, case .keyPair(let privateKey, _) = result else {
                 return result

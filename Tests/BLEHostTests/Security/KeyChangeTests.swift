@@ -20,8 +20,8 @@ struct KeyChangeTests {
 
     /// A central whose link to a bonded peer is being encrypted.
     private func encrypting() -> HostRig {
-        let rig = HostRig(configuration: HostConfiguration(hasToolbox: true))
-        rig.toolbox = CryptoToolbox()
+        let rig = HostRig(configuration: HostConfiguration(hasCryptoProvider: true))
+        rig.toolbox = SwiftCryptoProvider()
         rig.start()
         rig.submit(
             .security(

@@ -22,7 +22,7 @@ struct LinkSecurityMachineTests {
 
     private func bonds(_ bond: Bond?) -> Bonds {
         var configuration = HostConfiguration()
-        configuration.hasToolbox = true
+        configuration.hasCryptoProvider = true
         var bonds = Bonds(configuration: configuration)
         bonds.restore(bond.map { [$0] } ?? [])
         return bonds
@@ -30,7 +30,7 @@ struct LinkSecurityMachineTests {
 
     private func attempts() -> PairingAttempts {
         var configuration = HostConfiguration()
-        configuration.hasToolbox = true
+        configuration.hasCryptoProvider = true
         return PairingAttempts(configuration: configuration)
     }
 
@@ -60,7 +60,7 @@ struct LinkSecurityMachineTests {
     }
 
     private func hold(_ pdu: [UInt8], _ machine: inout LinkSecurityMachine, isHeld: Bool = true) {
-        let isWaiting = machine.hold(pdu, tag: .none)
+        let isWaiting = machine.postpone(pdu, tag: .none)
         #expect(isWaiting == isHeld)
     }
 
@@ -119,7 +119,7 @@ struct LinkSecurityMachineTests {
         for _ in 0..<2 { hold(Self.read, &machine) }
         let answers = machine.refuseGate(.keyMissingAtPeer)
         #expect(answers == 2)
-        #expect(machine.proofFailure == .keyMissingAtPeer && machine.heldFrames.isEmpty)
+        #expect(machine.proofFailure == .keyMissingAtPeer && machine.postponedFrames.isEmpty)
         guard case .none = machine.proof(bonds) else {
             Issue.record("tried again by itself")
             return
@@ -149,8 +149,8 @@ struct LinkSecurityMachineTests {
     func cleartext() {
         var effects = Effects()
         var machine = machine()
-        machine.noteCleartext(into: &effects)
-        machine.noteCleartext(into: &effects)
+        machine.recordCleartext(into: &effects)
+        machine.recordCleartext(into: &effects)
         #expect(effects.counters.refusedCleartext == 2)
         #expect(effects.events.popFirst() == .cleartextRefused(machine.id, Self.peer))
         #expect(effects.events.isEmpty)
@@ -222,23 +222,23 @@ struct LinkSecurityMachineTests {
         var effects = Effects()
         var machine = machine(.peripheral)
         hold(Self.read, &machine, isHeld: false)
-        let holdsBefore = machine.holds(Self.read.span.bytes)
+        let holdsBefore = machine.postpones(Self.read.span.bytes)
         #expect(!holdsBefore)
         machine.encrypt(with: Self.key, Self.bond().keyProperties, into: &effects)
         hold(Self.read, &machine)
-        let holds = machine.holds(Self.read.span.bytes)
+        let holds = machine.postpones(Self.read.span.bytes)
         #expect(holds)
         for number in 0..<64 {
             let pdu: [UInt8] = [0x0A, UInt8(number), 0]
-            let isKept = machine.hold(pdu.span.bytes, on: .attributeProtocol)
+            let isKept = machine.postpone(pdu.span.bytes, on: .attributeProtocol)
             #expect(isKept)
         }
-        let isKept = machine.hold(Self.read.span.bytes, on: .leSignalling)
+        let isKept = machine.postpone(Self.read.span.bytes, on: .leSignalling)
         #expect(!isKept)
-        let (frames, pdus) = (machine.takeHeldFrames(), machine.takeHeldPDUs())
+        let (frames, pdus) = (machine.removePostponedFrames(), machine.removePostponedPDUs())
         #expect(frames.map { $0.payload } == [Self.read])
         #expect(pdus.map { $0.octets[1] } == (0..<64).map { UInt8($0) })
-        #expect(machine.heldFrames.isEmpty && machine.heldPDUs.isEmpty)
+        #expect(machine.postponedFrames.isEmpty && machine.postponedPDUs.isEmpty)
     }
 
     @Test("As the central, only what the peer asks of the server waits: a value cannot be trusted later either")
@@ -251,7 +251,7 @@ struct LinkSecurityMachineTests {
             ([0x0A, 3, 0], true), ([0x52, 3, 0], true), ([0x0B], false), ([0x1B, 3, 0], false), ([0x1D, 3, 0], false),
             ([0x1E], false), ([], false),
         ] as [([UInt8], Bool)] {
-            let holds = machine.holds(pdu.span.bytes)
+            let holds = machine.postpones(pdu.span.bytes)
             #expect(holds == isHeld)
         }
     }
@@ -264,7 +264,7 @@ struct LinkSecurityMachineTests {
         machine.closeGate(bonds)
         machine.isRecordDue = true
         func isKept(isLast: Bool = false, at now: Instant = .zero) -> Bool {
-            machine.takeDueRecord(isLast: isLast, at: now)
+            machine.removeDueRecord(isLast: isLast, at: now)
         }
         #expect(!isKept(isLast: true))
         encrypt(&machine, bonds, &effects)
@@ -297,7 +297,7 @@ struct LinkSecurityMachineTests {
             Issue.record("the bond was passed over")
             return
         }
-        let isOwed = machine.takeOwedAnswer()
+        let isOwed = machine.removeOwedAnswer()
         #expect(isOwed && !machine.owesRequestAnswer)
         machine.isBondRefused = true
         guard case .fail(.keyMissingAtPeer) = machine.step(toPairWith: PairingOptions(), bonds, attempts()),

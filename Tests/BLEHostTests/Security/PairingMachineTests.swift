@@ -384,8 +384,8 @@ import Testing
 
     @Test("A toolbox that cannot do the work ends pairing")
     func noToolbox() {
-        struct Nothing: SecurityToolbox {
-            func answer(_ request: ToolboxRequest) -> ToolboxResult { .failure(.unavailable) }
+        struct Nothing: CryptoProvider {
+            func answer(_ request: CryptoRequest) -> CryptoResult { .failure(.unavailable) }
         }
         for way in PairingCase.all {
             let two = way.machines()

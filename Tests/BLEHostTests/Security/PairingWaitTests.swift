@@ -10,7 +10,7 @@ import Testing
     enum End: CaseIterable { case disconnection, silence, pairingFailed }
 
     private func isWaiting(_ two: TwoHosts) -> Bool {
-        two.engine(.central).host.pairings.attempts.failures.wait(
+        two.engine(.central).host.rooms.pairings.attempts.failures.wait(
             of: PairingGuard.Peer(address: TwoHosts.peripheralAddress, isProven: false, role: .central),
             isOfPeer: false, at: two.now) != nil
     }

@@ -43,7 +43,7 @@ import Testing
             var guess = known | draw() & ~((1 << UInt32(knownBits)) - 1) & 0xFFFFF
             if guess > 999_999 { guess &= ~(1 << 19) }
             rounds = 0
-            let isLegacy = !two.engine(.central).host.pairings.settings.pairing.allowsSecureConnections
+            let isLegacy = !two.engine(.central).host.rooms.pairings.settings.pairing.allowsSecureConnections
             two.answer = { side, kind in side == .central && kind == .enterPasskey ? .passkey(guess) : nil }
             two.change = { [unowned self] side, packet in
                 if side == .peripheral, packet.count > 9, packet.first == 2, packet[7] == 6, packet[9] == 4 {
@@ -78,10 +78,11 @@ import Testing
             while two.now < end, !hasPasskey {
                 attempt()
                 let entry = PairingGuard.PasskeyEntry(
-                    role: .peripheral, fixed: two.engine(.peripheral).host.pairings.settings.pairing.passkey,
+                    role: .peripheral, fixed: two.engine(.peripheral).host.rooms.pairings.settings.pairing.passkey,
                     waitsForOthers: true, underWay: 0)
                 // It is told how long to wait, which no real one is.
-                let refusal = two.engine(.peripheral).host.pairings.attempts.failures.refusal(of: entry, at: two.now)
+                let refusal = two.engine(.peripheral).host.rooms.pairings.attempts.failures.refusal(
+                    of: entry, at: two.now)
                 switch refusal {
                 case .repeatedAttempts(let wait)?: two.run(for: wait)
                 case nil: break

@@ -9,8 +9,8 @@ import Testing
     private func result(of function: SecurityFunction) -> [UInt8]? {
         var function = function
         for _ in 0..<4 {
-            guard case .octets(let octets) = CryptoToolbox().answer(function.request) else { return nil }
-            switch function.take(octets) {
+            guard case .octets(let octets) = SwiftCryptoProvider().answer(function.request) else { return nil }
+            switch function.receive(octets) {
             case .ask: continue
             case .done(let result): return result
             case .broken: return nil
@@ -90,7 +90,7 @@ import Testing
     @Test("An answer of a wrong length ends a function")
     func wrongLength() {
         var function = SecurityFunction.g2(u, v, key: x, y)
-        #expect(function.take([1, 2, 3]) == .broken)
+        #expect(function.receive([1, 2, 3]) == .broken)
     }
 
     @Test("Comparison in constant time gives the same result as an ordinary one")

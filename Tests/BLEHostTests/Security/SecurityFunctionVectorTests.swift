@@ -122,8 +122,8 @@ struct SecurityFunctionVectorTests {
     private func result(of function: SecurityFunction) -> [UInt8]? {
         var function = function
         for _ in 0..<4 {
-            guard case .octets(let octets) = CryptoToolbox().answer(function.request) else { return nil }
-            switch function.take(octets) {
+            guard case .octets(let octets) = SwiftCryptoProvider().answer(function.request) else { return nil }
+            switch function.receive(octets) {
             case .ask: continue
             case .done(let result): return result
             case .broken: return nil

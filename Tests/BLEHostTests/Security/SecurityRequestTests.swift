@@ -110,7 +110,7 @@ struct SecurityRequestTests {
                 id: LinkID(handle: BondProofTests.handle, generation: 1), role: .central, peer: identity,
                 localAddress: TwoHosts.centralAddress, peerAddress: identity)
             var configuration = HostConfiguration()
-            configuration.hasToolbox = true
+            configuration.hasCryptoProvider = true
             var attempts = PairingAttempts(configuration: configuration)
             var effects = Effects()
             let options = PairingOptions(

@@ -70,7 +70,7 @@ import Testing
             return .security(.answerPairing(question.id, .confirm(true)))
         }
         peripheral.changeReceived = { [unowned peripheral] packet in
-            peripheral.withHost { $0.pairings.attempts.failures.reset() }
+            peripheral.withHost { $0.rooms.pairings.attempts.failures.reset() }
             return packet
         }
     }

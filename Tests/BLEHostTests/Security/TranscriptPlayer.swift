@@ -272,7 +272,7 @@ final class TranscriptPlayer {
         while let action = machine.nextAction() {
             switch action {
             case .send(let packet): sent.append(packet.encoded())
-            case .ask(let request): machine.toolboxAnswered(answer(request), at: .zero)
+            case .ask(let request): machine.cryptoAnswered(answer(request), at: .zero)
             case .display(let number): displayed.append(number)
             case .question(let question): machine.userAnswered(answer(question), at: .zero)
             case .encrypt: break
@@ -298,7 +298,7 @@ final class TranscriptPlayer {
         }
     }
 
-    private func answer(_ request: ToolboxRequest) -> ToolboxResult {
+    private func answer(_ request: CryptoRequest) -> CryptoResult {
         switch request {
         case .random(16):
             guard nonces.isEmpty else { return .octets(nonces.removeFirst()) }
@@ -309,10 +309,10 @@ final class TranscriptPlayer {
         // The function f6 takes two nonces, a secret, the features and two addresses.
         case .authenticationCode(let key, let message): if message.count == 3 * 16 + 3 + 14 { macKey = key }
         case .sharedSecret:
-            if case .octets(let octets) = CryptoToolbox().answer(request) { secret = octets }
+            if case .octets(let octets) = SwiftCryptoProvider().answer(request) { secret = octets }
         case .encrypt: break
         }
-        return CryptoToolbox().answer(request)
+        return SwiftCryptoProvider().answer(request)
     }
 
     private func text(_ octets: [UInt8]) -> String {

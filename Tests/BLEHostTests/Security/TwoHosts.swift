@@ -41,7 +41,7 @@ final class TwoHosts {
     var change: (Side, [UInt8]) -> [UInt8]? = { $1 }
 
     var now: Instant { world.now }
-    var toolbox: (any SecurityToolbox)? {
+    var toolbox: (any CryptoProvider)? {
         get { engine(.central).toolbox }
         set { for side in Side.allCases { engine(side).toolbox = newValue } }
     }
@@ -53,7 +53,7 @@ final class TwoHosts {
             controller.publicAddress = isCentral ? Self.centralAddress : Self.peripheralAddress
             var configuration = HostConfiguration(
                 limits: settings.limits[side] ?? HostLimits(),
-                hasToolbox: isCentral ? settings.centralHasToolbox : settings.peripheralHasToolbox,
+                hasCryptoProvider: isCentral ? settings.centralHasToolbox : settings.peripheralHasToolbox,
                 security: isCentral ? settings.central : settings.peripheral)
             configuration.enhancedBearers = settings.bearers[side]
             _ = HostStation(world, configuration: configuration, controller: controller)
@@ -182,7 +182,7 @@ final class TwoHosts {
     }
 
     /// The bonds as a store that heard every event has them.
-    func bonds(_ side: Side) -> [Bond] { engine(side).host.pairings.bonds.table.all }
+    func bonds(_ side: Side) -> [Bond] { engine(side).host.rooms.pairings.bonds.table.all }
 
     func forget() {
         for host in world.hosts { host.forget() }
@@ -210,6 +210,8 @@ final class TwoHosts {
 extension HostStation {
     /// As if somebody had failed at passkey entry.
     func fail(_ peer: PairingGuard.Peer, _ role: LinkRole, at now: Instant) {
-        withHost { _ = $0.pairings.attempts.failures.guessFailed(peer, PairingGuard.FailedEntry(role: role), at: now) }
+        withHost {
+            _ = $0.rooms.pairings.attempts.failures.guessFailed(peer, PairingGuard.FailedEntry(role: role), at: now)
+        }
     }
 }

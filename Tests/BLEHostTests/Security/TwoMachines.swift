@@ -51,10 +51,10 @@ final class TwoMachines {
     private var owesReport = false
     /// Whether toolboxes answer only when nothing else moves.
     var hasSlowToolbox = false
-    private var toAnswer: [(side: Side, request: ToolboxRequest)] = []
+    private var toAnswer: [(side: Side, request: CryptoRequest)] = []
     /// Those that say in their features that they keep no keys, and give and want them all the same.
     var keepsNothing: Set<Side> = []
-    var toolbox: any SecurityToolbox = CryptoToolbox()
+    var toolbox: any CryptoProvider = SwiftCryptoProvider()
 
     init(
         _ initiator: PairingOptions, _ responder: PairingOptions,
@@ -119,7 +119,7 @@ final class TwoMachines {
                 sent.append(message)
                 inFlight += change(number, message)
             case .ask(let request) where hasSlowToolbox: toAnswer.append((side, request))
-            case .ask(let request): machines[side]?.toolboxAnswered(toolbox.answer(request), at: now)
+            case .ask(let request): machines[side]?.cryptoAnswered(toolbox.answer(request), at: now)
             case .display(let number): displayed.append(number)
             case .question(let kind): questions.append((side, kind))
             case .encrypt(let key, _): encrypt(with: key)
@@ -162,7 +162,7 @@ final class TwoMachines {
     private func answerToolbox() -> Bool {
         guard !toAnswer.isEmpty else { return false }
         let (side, request) = toAnswer.removeFirst()
-        machines[side]?.toolboxAnswered(toolbox.answer(request), at: now)
+        machines[side]?.cryptoAnswered(toolbox.answer(request), at: now)
         return true
     }
 
@@ -271,7 +271,7 @@ struct PairingCase: CustomTestStringConvertible, Sendable {
     }
 
     static func localOutOfBandData(_ number: UInt128) -> LocalOutOfBandData {
-        let toolbox = CryptoToolbox()
+        let toolbox = SwiftCryptoProvider()
         let random = Key128(rawValue: number << 100 | number)
         guard case .keyPair(let privateKey, let publicKey) = toolbox.answer(.generateKeyPair) else { fatalError() }
         let function = SecurityFunction.f4(publicKey.x, publicKey.x, key: random.mostSignificantOctets, 0)

@@ -188,14 +188,14 @@ struct HostPeripheralTests {
     )
     func databaseHash() throws {
         var configuration = HostConfiguration()
-        configuration.hasToolbox = true
+        configuration.hasCryptoProvider = true
         let rig = HostRig(configuration: configuration)
         rig.start()
         centralConnects(rig)
         rig.forget()
         rig.receive(frame: [0x08, 0x01, 0x00, 0xFF, 0xFF, 0x2A, 0x2B], handle: 0x40)
         #expect(pdus(rig).isEmpty)
-        let question = try #require(rig.nextToolboxQuestion())
+        let question = try #require(rig.nextCryptoRequest())
         guard case .authenticationCode(let key, let message) = question.request else {
             Issue.record("asked for \(question.request)")
             return
@@ -212,15 +212,15 @@ struct HostPeripheralTests {
 
     @Test("a toolbox that cannot make the database hash costs its reader an error, not a wait of 30 s (SPEC 2.4)")
     func databaseHashFails() throws {
-        for result in [ToolboxResult.failure(.unavailable), .octets([1, 2, 3])] {
+        for result in [CryptoResult.failure(.unavailable), .octets([1, 2, 3])] {
             var configuration = HostConfiguration()
-            configuration.hasToolbox = true
+            configuration.hasCryptoProvider = true
             let rig = HostRig(configuration: configuration)
             rig.start()
             centralConnects(rig)
             rig.forget()
             rig.receive(frame: [0x08, 0x01, 0x00, 0xFF, 0xFF, 0x2A, 0x2B], handle: 0x40)
-            rig.apply(.toolbox(try #require(rig.nextToolboxQuestion()).id, result))
+            rig.apply(.toolbox(try #require(rig.nextCryptoRequest()).id, result))
             let answer = try #require(pdus(rig).last)
             #expect(answer.starts(with: [0x01, 0x08]) && answer.last == 0x0E)
         }

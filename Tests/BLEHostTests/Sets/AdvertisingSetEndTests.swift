@@ -12,7 +12,7 @@ struct AdvertisingSetEndTests {
 
     /// An engine with a bond, on a controller with extended advertising; nobody answers its cryptography.
     private func rig() -> HostRig {
-        let rig = HostRig(configuration: HostConfiguration(hasToolbox: true))
+        let rig = HostRig(configuration: HostConfiguration(hasCryptoProvider: true))
         rig.features = [.encryption, .extendedAdvertising]
         rig.submit(.security(.restoreBonds([IdentityTests.bond()])))
         rig.start()
@@ -58,7 +58,7 @@ struct AdvertisingSetEndTests {
         #expect(rig.count(of: LESetExtendedAdvertisingEnable.opcode) == 1)
         rig.receive(IdentityTests.peripheralLink(IdentityTests.address))
         rig.receive(terminated(1))
-        #expect(rig.nextToolboxQuestion() != nil, "the address is being resolved")
+        #expect(rig.nextCryptoRequest() != nil, "the address is being resolved")
         rig.receive(DisconnectionComplete(connectionHandle: Self.handle, reason: .remoteUserTerminatedConnection))
         #expect(rig.count(of: LESetExtendedAdvertisingEnable.opcode) == 2)
         let events = rig.events.compactMap { event -> AdvertisingSetEvent? in

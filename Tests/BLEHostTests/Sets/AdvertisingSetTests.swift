@@ -29,7 +29,7 @@ struct AdvertisingSetTests {
     static func world(_ change: (inout SimulatedControllerConfiguration) -> Void = { _ in }) -> World {
         World(
             hosts: 2, { configuration, number in if number == 0 { change(&configuration) } },
-            configuration: { _ in HostConfiguration(hasToolbox: true) })
+            configuration: { _ in HostConfiguration(hasCryptoProvider: true) })
     }
 
     @Test("three sets and the shared advertisement are on the air together, each with its data, address and SID")
@@ -244,7 +244,7 @@ struct AdvertisingSetTests {
         #expect(
             fault {
                 $0.isConnectable = true
-                $0.train = PeriodicTrain(data: [])
+                $0.train = PeriodicAdvertising(data: [])
             } == .train)
         let world = Self.world()
         let result = world.hosts[0].result(of: .radio(.advertiseSet(AdvertisingSetRequest(scanResponse: [1, 0]))))

@@ -22,7 +22,7 @@ struct ResponseOddsTests {
         rig.events.compactMap { if case .advertisingSet(operation, _, let event) = $0 { event } else { nil } }
     }
 
-    private func trainEvents(_ rig: HostRig, of operation: OperationID) -> [TrainEvent] {
+    private func trainEvents(_ rig: HostRig, of operation: OperationID) -> [PeriodicSyncEvent] {
         rig.events.compactMap { if case .train(operation, _, let event) = $0 { event } else { nil } }
     }
 
@@ -189,9 +189,9 @@ struct ResponseOddsTests {
     }
 
     private func follow(_ rig: HostRig, _ subevents: [UInt8]? = nil) -> OperationID {
-        var request = TrainRequest([.init(address: HostRig.peer(1), identifier: 1)])
+        var request = PeriodicSyncRequest([.init(address: HostRig.peer(1), identifier: 1)])
         request.options.subevents = subevents
-        return rig.submit(.radio(.followTrain(request)))
+        return rig.submit(.radio(.followPeriodicAdvertising(request)))
     }
 
     private func packet(
@@ -306,12 +306,12 @@ struct ResponseOddsTests {
         let rig = rig()
         let choose = LESetPeriodicSyncSubevent.opcode
         let link = rig.connect(HostRig.peer(5))
-        var options = TrainOptions()
+        var options = PeriodicSyncSettings()
         options.subevents = [0]
-        let modest = rig.submit(.radio(.receiveTrains(link, options)))
+        let modest = rig.submit(.radio(.receivePeriodicSyncs(link, options)))
         rig.receive(transferred(on: link, handle: 1))
         options.subevents = [1]
-        let greedy = rig.submit(.radio(.receiveTrains(link, options)), from: ClientID(rawValue: 2))
+        let greedy = rig.submit(.radio(.receivePeriodicSyncs(link, options)), from: ClientID(rawValue: 2))
         rig.answers[choose] = .complete([HCIStatus.memoryCapacityExceeded.rawValue, 2, 0])
         // Nothing of this one was accepted.
         rig.receive(transferred(on: link, handle: 2))
@@ -385,9 +385,9 @@ struct ResponseOddsTests {
         rig.features = [.encryption, .extendedAdvertising, .periodicAdvertising]
         rig.start()
         let link = rig.connect()
-        var options = TrainOptions()
+        var options = PeriodicSyncSettings()
         options.subevents = [0]
-        let received = rig.submit(.radio(.receiveTrains(link, options)))
+        let received = rig.submit(.radio(.receivePeriodicSyncs(link, options)))
         let failure = HostFailure.controller(.unsupportedFeatureOrParameterValue, LESetPeriodicSyncSubevent.opcode)
         #expect(rig.results(of: received) == [.failure(failure)])
         #expect(rig.count(of: LESetPeriodicAdvertisingSyncTransferParameters.opcode) == 0)
@@ -398,11 +398,11 @@ struct ResponseOddsTests {
         let rig = rig()
         let opcode = LESetPeriodicAdvertisingResponseData.opcode
         let link = rig.connect(HostRig.peer(5))
-        let received = rig.submit(.radio(.receiveTrains(link, TrainOptions())))
+        let received = rig.submit(.radio(.receivePeriodicSyncs(link, PeriodicSyncSettings())))
         for handle in 1...2 as ClosedRange<UInt16> { rig.receive(transferred(on: link, handle: handle)) }
         #expect(trainEvents(rig, of: received).count == 2)
         let command = HostCommand.radio(
-            .respondInTrain(TrainResponse(toEvent: 1, subevent: 0, slot: 0, data: []), in: received))
+            .respondInPeriodicAdvertising(PeriodicResponse(toEvent: 1, subevent: 0, slot: 0, data: []), in: received))
         #expect(rig.results(of: rig.submit(command)) == [.failure(.invalidRequest(.train))])
         #expect(rig.count(of: opcode) == 0)
         rig.receive(LEPeriodicAdvertisingSyncLost(synchronizationHandle: SynchronizationHandle(rawValue: 1)))
@@ -415,20 +415,21 @@ struct ResponseOddsTests {
         let rig = rig()
         let opcode = LESetPeriodicAdvertisingResponseData.opcode
         let follow = follow(rig)
-        func result(_ response: TrainResponse) -> [Result<HostResult, HostFailure>] {
-            rig.results(of: rig.submit(.radio(.respondInTrain(response, in: follow))))
+        func result(_ response: PeriodicResponse) -> [Result<HostResult, HostFailure>] {
+            rig.results(of: rig.submit(.radio(.respondInPeriodicAdvertising(response, in: follow))))
         }
         let refused: [Result<HostResult, HostFailure>] = [.failure(.invalidRequest(.subevents))]
         // It is not found yet.
-        #expect(result(TrainResponse(toEvent: 1, subevent: 0, slot: 0, data: [])) == refused)
+        #expect(result(PeriodicResponse(toEvent: 1, subevent: 0, slot: 0, data: [])) == refused)
         rig.receive(established(4))
-        #expect(result(TrainResponse(toEvent: 1, subevent: 4, slot: 0, data: [])) == refused)
-        #expect(result(TrainResponse(toEvent: 1, subevent: 0, in: 4, slot: 0, data: [])) == refused)
+        #expect(result(PeriodicResponse(toEvent: 1, subevent: 4, slot: 0, data: [])) == refused)
+        #expect(result(PeriodicResponse(toEvent: 1, subevent: 0, in: 4, slot: 0, data: [])) == refused)
         #expect(
-            result(TrainResponse(toEvent: 1, subevent: 0, slot: 0, data: Array(repeating: 0, count: 248))) == refused)
+            result(PeriodicResponse(toEvent: 1, subevent: 0, slot: 0, data: Array(repeating: 0, count: 248))) == refused
+        )
         #expect(rig.count(of: opcode) == 0)
         #expect(
-            result(TrainResponse(toEvent: 1, subevent: 0, in: 3, slot: 255, data: Array(repeating: 0, count: 247)))
+            result(PeriodicResponse(toEvent: 1, subevent: 0, in: 3, slot: 255, data: Array(repeating: 0, count: 247)))
                 == [.success(.done)])
         #expect(rig.commands.last { $0.opcode == opcode }?.parameters.count == 255)
     }

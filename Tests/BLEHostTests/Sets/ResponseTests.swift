@@ -9,12 +9,12 @@ import Testing
 @Suite("Periodic trains with responses")
 struct ResponseTests {
     /// Four subevents of 25 ms, each with eight slots of 2 ms from 7.5 ms on.
-    static let layout = TrainSubevents(
+    static let layout = PeriodicSubevents(
         count: 4, interval: 20, responseSlotDelay: 6, responseSlotSpacing: 16, responseSlotCount: 8)
 
-    static func set(_ subevents: TrainSubevents = layout) -> AdvertisingSetRequest {
+    static func set(_ subevents: PeriodicSubevents = layout) -> AdvertisingSetRequest {
         var request = TrainTests.train(1)
-        request.train = PeriodicTrain(interval: .milliseconds(100))
+        request.train = PeriodicAdvertising(interval: .milliseconds(100))
         request.train?.subevents = subevents
         return request
     }
@@ -45,8 +45,8 @@ struct ResponseTests {
                 let subevent = report.subevent
             else { return nil }
             return .radio(
-                .respondInTrain(
-                    TrainResponse(toEvent: event, subevent: subevent, slot: slot, data: data), in: train))
+                .respondInPeriodicAdvertising(
+                    PeriodicResponse(toEvent: event, subevent: subevent, slot: slot, data: data), in: train))
         }
     }
 
@@ -58,9 +58,9 @@ struct ResponseTests {
         Self.respond(first, slot: 2, data: [0xAA])
         Self.respond(second, slot: 7, data: Array(repeating: 0xBB, count: 247))
         let sent = sender.submit(.radio(.advertiseSet(Self.set())))
-        let whole = first.submit(.radio(.followTrain(TrainTests.request(sender))))
+        let whole = first.submit(.radio(.followPeriodicAdvertising(TrainTests.request(sender))))
         let part = second.submit(
-            .radio(.followTrain(TrainTests.request(sender) { $0.options.subevents = [1, 3] })))
+            .radio(.followPeriodicAdvertising(TrainTests.request(sender) { $0.options.subevents = [1, 3] })))
         #expect(
             world.run(for: .seconds(10)) {
                 TrainTests.reports(first, of: whole).count >= 40 && TrainTests.reports(second, of: part).count >= 20
@@ -71,7 +71,7 @@ struct ResponseTests {
         }
         #expect(
             information.subevents
-                == TrainSubevents(count: 4, interval: 20, responseSlotDelay: 6, responseSlotSpacing: 16))
+                == PeriodicSubevents(count: 4, interval: 20, responseSlotDelay: 6, responseSlotSpacing: 16))
         let reports = TrainTests.reports(first, of: whole)
         #expect(Set(reports.map(\.subevent)) == [0, 1, 2, 3])
         #expect(reports.allSatisfy { $0.data == [$0.subevent ?? 0xFF] && $0.event != nil })
@@ -106,7 +106,9 @@ struct ResponseTests {
         Self.serve(sender)
         for host in world.hosts.dropFirst() { Self.respond(host, slot: 0, data: [1]) }
         let sent = sender.submit(.radio(.advertiseSet(Self.set())))
-        for host in world.hosts.dropFirst() { host.submit(.radio(.followTrain(TrainTests.request(sender)))) }
+        for host in world.hosts.dropFirst() {
+            host.submit(.radio(.followPeriodicAdvertising(TrainTests.request(sender))))
+        }
         #expect(world.run(for: .seconds(10)) { Self.responses(sender, of: sent).contains { $0.data == nil } })
     }
 
@@ -117,16 +119,16 @@ struct ResponseTests {
         Self.serve(sender, slots: 2)
         Self.respond(receiver, slot: 2, data: [1])
         let sent = sender.submit(.radio(.advertiseSet(Self.set())))
-        let followed = receiver.submit(.radio(.followTrain(TrainTests.request(sender))))
+        let followed = receiver.submit(.radio(.followPeriodicAdvertising(TrainTests.request(sender))))
         #expect(world.run(for: .seconds(10)) { TrainTests.reports(receiver, of: followed).count >= 20 })
         #expect(Self.responses(sender, of: sent).isEmpty)
         receiver.react = { _ in nil }
         world.run(for: .milliseconds(10))
         let report = try #require(TrainTests.reports(receiver, of: followed).first)
         let event = try #require(report.event)
-        let late = TrainResponse(toEvent: event, subevent: report.subevent ?? 0, slot: 0, data: [1])
+        let late = PeriodicResponse(toEvent: event, subevent: report.subevent ?? 0, slot: 0, data: [1])
         #expect(
-            receiver.result(of: .radio(.respondInTrain(late, in: followed)))
+            receiver.result(of: .radio(.respondInPeriodicAdvertising(late, in: followed)))
                 == .failure(.controller(.tooLate, LESetPeriodicAdvertisingResponseData.opcode)))
     }
 
@@ -137,17 +139,17 @@ struct ResponseTests {
         Self.serve(sender, length: 59)
         sender.submit(.radio(.advertiseSet(Self.set())))
         let one = receiver.submit(
-            .radio(.followTrain(TrainTests.request(sender) { $0.options.subevents = [0] })))
+            .radio(.followPeriodicAdvertising(TrainTests.request(sender) { $0.options.subevents = [0] })))
         #expect(world.run(for: .seconds(10)) { !TrainTests.reports(receiver, of: one).isEmpty })
         let other = receiver.submit(
-            .radio(.followTrain(TrainTests.request(sender) { $0.options.subevents = [2, 9] })),
+            .radio(.followPeriodicAdvertising(TrainTests.request(sender) { $0.options.subevents = [2, 9] })),
             from: ClientID(rawValue: 2))
         #expect(world.run(for: .seconds(10)) { TrainTests.reports(receiver, of: other).count > 5 })
         #expect(TrainTests.reports(receiver, of: one).allSatisfy { $0.subevent == 0 && $0.data.count == 59 })
         #expect(TrainTests.reports(receiver, of: other).allSatisfy { $0.subevent == 2 && $0.data.count == 59 })
         // A subevent that the train does not have cannot be followed alone.
         let wrong = receiver.submit(
-            .radio(.followTrain(TrainTests.request(sender) { $0.options.subevents = [7] })),
+            .radio(.followPeriodicAdvertising(TrainTests.request(sender) { $0.options.subevents = [7] })),
             from: ClientID(rawValue: 3))
         world.run(for: .seconds(1))
         #expect(receiver.results(of: wrong) == [.failure(.invalidRequest(.subevents))])
@@ -168,7 +170,7 @@ struct ResponseTests {
             $0.options.skip = 2
             $0.options.subevents = [0, 1, 3]
         }
-        let followed = receiver.submit(.radio(.followTrain(request)))
+        let followed = receiver.submit(.radio(.followPeriodicAdvertising(request)))
         #expect(world.run(for: .seconds(20)) { TrainTests.reports(receiver, of: followed).count >= 30 })
         let reports = TrainTests.reports(receiver, of: followed)
         var events: [UInt16] = []
@@ -187,7 +189,7 @@ struct ResponseTests {
         Self.serve(sender)
         sender.submit(.radio(.advertiseSet(Self.set())))
         let followed = receiver.submit(
-            .radio(.followTrain(TrainTests.request(sender) { $0.options.timeout = .milliseconds(1000) })))
+            .radio(.followPeriodicAdvertising(TrainTests.request(sender) { $0.options.timeout = .milliseconds(1000) })))
         #expect(world.run(for: .seconds(10)) { !TrainTests.reports(receiver, of: followed).isEmpty })
         sender.react = { _ in nil }
         #expect(
@@ -208,9 +210,10 @@ struct ResponseTests {
         let sent = sender.submit(.radio(.advertiseSet(Self.set())))
         sender.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "Sender", serviceUUIDs: [])))))
         let link = try #require(watch.connect(sender.address))
-        let received = watch.submit(.radio(.receiveTrains(link, TrainOptions())))
+        let received = watch.submit(.radio(.receivePeriodicSyncs(link, PeriodicSyncSettings())))
         let toWatch = try #require(sender.centrals.last)
-        #expect(sender.result(of: .radio(.transferTrain(sent, to: toWatch.id, serviceData: 5))) == .success(.done))
+        #expect(
+            sender.result(of: .radio(.transferPeriodicSync(sent, to: toWatch.id, serviceData: 5))) == .success(.done))
         #expect(world.run(for: .seconds(10)) { Self.responses(sender, of: sent).contains { $0.data == [9] } })
         guard case .synchronized(let information)? = TrainTests.events(watch, of: received).first else {
             Issue.record("not synchronized")
@@ -232,12 +235,14 @@ struct ResponseTests {
         let wrong = sender.submit(.radio(.advertiseSet(other)))
         sender.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "Sender", serviceUUIDs: [])))))
         let link = try #require(watch.connect(sender.address))
-        var options = TrainOptions()
+        var options = PeriodicSyncSettings()
         options.subevents = [3]
-        let received = watch.submit(.radio(.receiveTrains(link, options)))
+        let received = watch.submit(.radio(.receivePeriodicSyncs(link, options)))
         let toWatch = try #require(sender.centrals.last)
         for set in [right, wrong] {
-            #expect(sender.result(of: .radio(.transferTrain(set, to: toWatch.id, serviceData: 5))) == .success(.done))
+            #expect(
+                sender.result(of: .radio(.transferPeriodicSync(set, to: toWatch.id, serviceData: 5))) == .success(.done)
+            )
             #expect(
                 world.run(for: .seconds(10)) {
                     TrainTests.events(watch, of: received).contains {
@@ -274,7 +279,7 @@ struct ResponseTests {
         sender.start()
         let refused = old.submit(.radio(.advertiseSet(Self.set())))
         let wish = TrainTests.request(sender) { $0.options.subevents = [0] }
-        let blind = old.submit(.radio(.followTrain(wish)))
+        let blind = old.submit(.radio(.followPeriodicAdvertising(wish)))
         world.run(for: .seconds(1))
         #expect(
             old.results(of: refused) == [
@@ -286,7 +291,7 @@ struct ResponseTests {
                 .failure(.controller(.unsupportedFeatureOrParameterValue, LESetPeriodicSyncSubevent.opcode))
             ])
         sender.submit(.radio(.advertiseSet(TrainTests.train(4))))
-        let plain = old.submit(.radio(.followTrain(TrainTests.request(sender))))
+        let plain = old.submit(.radio(.followPeriodicAdvertising(TrainTests.request(sender))))
         #expect(world.run(for: .seconds(10)) { TrainTests.reports(old, of: plain).count > 3 })
         #expect(TrainTests.reports(old, of: plain).allSatisfy { $0.subevent == nil && $0.event == nil })
         #expect(old.air.statistics(of: old.controller).rejections.isEmpty)
@@ -294,7 +299,7 @@ struct ResponseTests {
 
     @Test("layouts and wishes that contradict the specification are refused before a command is sent")
     func faults() {
-        func fault(_ change: (inout TrainSubevents) -> Void, data: [UInt8] = []) -> AdvertisingSetRequest.Fault? {
+        func fault(_ change: (inout PeriodicSubevents) -> Void, data: [UInt8] = []) -> AdvertisingSetRequest.Fault? {
             var layout = Self.layout
             change(&layout)
             var request = Self.set(layout)
@@ -302,7 +307,7 @@ struct ResponseTests {
             return request.fault
         }
         #expect(fault { _ in } == nil)
-        #expect(fault { $0 = TrainSubevents(count: 1) } == nil)
+        #expect(fault { $0 = PeriodicSubevents(count: 1) } == nil)
         #expect(fault { $0.count = 0 } == .subevents)
         #expect(fault { $0.count = 129 } == .subevents)
         #expect(fault { $0.interval = 5 } == .subevents)
@@ -313,7 +318,7 @@ struct ResponseTests {
         #expect(fault { $0.responseSlotSpacing = 18 } == .subevents)
         #expect(fault { $0.responseSlotCount = 0 } == .subevents)
         #expect(fault({ _ in }, data: [1]) == .subevents)
-        var options = TrainOptions()
+        var options = PeriodicSyncSettings()
         options.subevents = []
         #expect(!options.isValid)
         options.subevents = [128]

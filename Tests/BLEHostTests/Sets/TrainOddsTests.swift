@@ -8,7 +8,7 @@ import Testing
 /// Trains beside everything else that the radio does, and controllers that answer late or never.
 @Suite("Trains among other activities")
 struct TrainOddsTests {
-    private static let absent = TrainRequest([.init(address: AdvertisingSetTests.one, identifier: 3)])
+    private static let absent = PeriodicSyncRequest([.init(address: AdvertisingSetTests.one, identifier: 3)])
     private static let create = LEPeriodicAdvertisingCreateSync.opcode
     private static let cancel = LEPeriodicAdvertisingCreateSyncCancel.opcode
 
@@ -20,8 +20,8 @@ struct TrainOddsTests {
         return rig
     }
 
-    private func request(_ number: Int) -> TrainRequest {
-        TrainRequest([.init(address: HostRig.peer(number), identifier: UInt8(number))])
+    private func request(_ number: Int) -> PeriodicSyncRequest {
+        PeriodicSyncRequest([.init(address: HostRig.peer(number), identifier: UInt8(number))])
     }
 
     private func established(_ number: Int, handle: UInt16) -> LEPeriodicAdvertisingSyncEstablished {
@@ -31,7 +31,7 @@ struct TrainOddsTests {
             advertiserClockAccuracy: ClockAccuracy(rawValue: 0))
     }
 
-    private func events(_ rig: HostRig, of operation: OperationID) -> [TrainEvent] {
+    private func events(_ rig: HostRig, of operation: OperationID) -> [PeriodicSyncEvent] {
         rig.events.compactMap { if case .train(operation, _, let event) = $0 { event } else { nil } }
     }
 
@@ -42,7 +42,7 @@ struct TrainOddsTests {
         let world = PrivateWorldTests.world([.extended, .extended], friends: [])
         let (host, scanner) = (world.hosts[0], world.hosts[1])
         host.submit(.radio(.advertise(PrivateWorldTests.open)))
-        let search = host.submit(.radio(.followTrain(Self.absent)))
+        let search = host.submit(.radio(.followPeriodicAdvertising(Self.absent)))
         scanner.submit(.radio(.scan(ScanRequest())))
         world.run(for: .seconds(200))
         // A new address each minute.
@@ -58,7 +58,7 @@ struct TrainOddsTests {
     func resolvingList() {
         let world = PrivateWorldTests.world([.extended, .extended])
         let (host, friend) = (world.hosts[0], world.hosts[1])
-        let search = host.submit(.radio(.followTrain(Self.absent)))
+        let search = host.submit(.radio(.followPeriodicAdvertising(Self.absent)))
         host.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))))
         friend.submit(.radio(.advertise(PrivateWorldTests.open)))
         #expect(
@@ -87,7 +87,7 @@ struct TrainOddsTests {
         set.address = AdvertisingSetTests.one
         let sent = host.submit(.radio(.advertiseSet(set)))
         host.submit(.radio(.advertiseSet(AdvertisingSetRequest(data: AdvertisingSetTests.data(5)))))
-        let followed = scanner.submit(.radio(.followTrain(Self.absent)))
+        let followed = scanner.submit(.radio(.followPeriodicAdvertising(Self.absent)))
         scanner.submit(.radio(.scan(ScanRequest())))
         #expect(world.run(for: .seconds(20)) { !TrainTests.reports(scanner, of: followed).isEmpty })
         var removals = 0
@@ -114,11 +114,11 @@ struct TrainOddsTests {
     @Test("the late answer to a cancellation does not end the next attempt, which keeps its own train")
     func lateAnswer() {
         let rig = rig()
-        let first = rig.submit(.radio(.followTrain(request(1))))
+        let first = rig.submit(.radio(.followPeriodicAdvertising(request(1))))
         rig.answers[Self.cancel] = .silence
         rig.submit(.cancel(first))
         #expect(rig.count(of: Self.cancel) == 1)
-        let second = rig.submit(.radio(.followTrain(request(2))))
+        let second = rig.submit(.radio(.followPeriodicAdvertising(request(2))))
         // The first train was found at the last moment.
         rig.receive(established(1, handle: 1))
         rig.receive(CommandComplete(opcode: Self.cancel, returnParameters: [HCIStatus.commandDisallowed.rawValue]))
@@ -138,8 +138,8 @@ struct TrainOddsTests {
     @Test("a cancellation whose end is never reported keeps nobody waiting for ever")
     func silentCancellation() {
         let rig = rig()
-        rig.submit(.cancel(rig.submit(.radio(.followTrain(request(1))))))
-        let second = rig.submit(.radio(.followTrain(request(2))))
+        rig.submit(.cancel(rig.submit(.radio(.followPeriodicAdvertising(request(1))))))
+        let second = rig.submit(.radio(.followPeriodicAdvertising(request(2))))
         rig.advance(by: .seconds(1))
         #expect(rig.count(of: Self.cancel) == 1 && rig.count(of: Self.create) == 1)
         rig.advance(by: .seconds(5))
@@ -160,9 +160,10 @@ struct TrainOddsTests {
         let sent = sender.submit(.radio(.advertiseSet(TrainTests.train(7))))
         sender.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "Sender", serviceUUIDs: [])))))
         let link = try #require(watch.connect(sender.address))
-        let received = watch.submit(.radio(.receiveTrains(link, TrainOptions())))
+        let received = watch.submit(.radio(.receivePeriodicSyncs(link, PeriodicSyncSettings())))
         let toWatch = try #require(sender.centrals.last)
-        #expect(sender.result(of: .radio(.transferTrain(sent, to: toWatch.id, serviceData: 1))) == .success(.done))
+        #expect(
+            sender.result(of: .radio(.transferPeriodicSync(sent, to: toWatch.id, serviceData: 1))) == .success(.done))
         #expect(world.run(for: .seconds(10)) { !TrainTests.reports(watch, of: received).isEmpty })
         watch.air.sendHardwareError(1, from: watch.controller)
         world.run(for: .seconds(10))
@@ -176,15 +177,15 @@ struct TrainOddsTests {
     @Test("two clients follow one train: each gets all reports, and it is followed until the last one has gone")
     func shares() {
         let rig = rig()
-        let first = rig.submit(.radio(.followTrain(request(1))))
-        let early = rig.submit(.radio(.followTrain(request(1))), from: ClientID(rawValue: 2))
+        let first = rig.submit(.radio(.followPeriodicAdvertising(request(1))))
+        let early = rig.submit(.radio(.followPeriodicAdvertising(request(1))), from: ClientID(rawValue: 2))
         rig.receive(established(1, handle: 9))
         let handle = SynchronizationHandle(rawValue: 9)
         rig.receive(
             LEPeriodicAdvertisingReport(
                 synchronizationHandle: handle, dataStatus: .incompleteMoreToCome, data: [1]))
         // It joins in the middle of a report, and gets the whole of it.
-        let late = rig.submit(.radio(.followTrain(request(1))), from: ClientID(rawValue: 3))
+        let late = rig.submit(.radio(.followPeriodicAdvertising(request(1))), from: ClientID(rawValue: 3))
         rig.receive(LEPeriodicAdvertisingReport(synchronizationHandle: handle, dataStatus: .complete, data: [2]))
         for operation in [first, early, late] {
             #expect(rig.results(of: operation).isEmpty)
@@ -219,9 +220,10 @@ struct TrainOddsTests {
         let link = rig.connect(HostRig.peer(5))
         let opcode = LESetPeriodicAdvertisingSyncTransferParameters.opcode
         let terminate = LEPeriodicAdvertisingTerminateSync.opcode
-        let first = rig.submit(.radio(.receiveTrains(link, TrainOptions())))
+        let first = rig.submit(.radio(.receivePeriodicSyncs(link, PeriodicSyncSettings())))
         rig.answers[opcode] = .silence
-        let second = rig.submit(.radio(.receiveTrains(link, TrainOptions())), from: ClientID(rawValue: 2))
+        let second = rig.submit(
+            .radio(.receivePeriodicSyncs(link, PeriodicSyncSettings())), from: ClientID(rawValue: 2))
         rig.receive(
             LEPeriodicAdvertisingSyncTransferReceived(
                 connectionHandle: link.handle, serviceData: 0,
@@ -259,8 +261,8 @@ struct TrainOddsTests {
     func clientsTakeTurns() {
         let rig = rig()
         let (greedy, modest) = (ClientID(rawValue: 1), ClientID(rawValue: 2))
-        for number in 1...6 { _ = rig.submit(.radio(.followTrain(request(number))), from: greedy) }
-        let wanted = rig.submit(.radio(.followTrain(request(9))), from: modest)
+        for number in 1...6 { _ = rig.submit(.radio(.followPeriodicAdvertising(request(number))), from: greedy) }
+        let wanted = rig.submit(.radio(.followPeriodicAdvertising(request(9))), from: modest)
         var cancelled = established(0, handle: 0)
         cancelled.status = .operationCancelledByHost
         for _ in 0..<7 {
@@ -280,9 +282,9 @@ struct TrainOddsTests {
         for client in greedy { rig.apply(.user(ClientUser(1000), client)) }
         rig.apply(.user(ClientUser(1001), modest))
         for (number, client) in greedy.enumerated() {
-            _ = rig.submit(.radio(.followTrain(request(number + 1))), from: client)
+            _ = rig.submit(.radio(.followPeriodicAdvertising(request(number + 1))), from: client)
         }
-        _ = rig.submit(.radio(.followTrain(request(9))), from: modest)
+        _ = rig.submit(.radio(.followPeriodicAdvertising(request(9))), from: modest)
         var cancelled = established(0, handle: 0)
         cancelled.status = .operationCancelledByHost
         for _ in 0..<7 {
@@ -307,14 +309,14 @@ struct TrainOddsTests {
         let set = rig.submit(.radio(.advertiseSet(AdvertisingSetRequest(data: [2, 1, 6]))))
         rig.advance(by: .seconds(30))
         #expect(rig.results(of: set) == [.failure(.commandTimeout(enable))])
-        let follow = rig.submit(.radio(.followTrain(request(1))))
+        let follow = rig.submit(.radio(.followPeriodicAdvertising(request(1))))
         rig.advance(by: .seconds(30))
         #expect(rig.results(of: follow) == [.failure(.commandTimeout(Self.create))])
         #expect(rig.counters.controllerResets == 0 && rig.isReady && rig.results(of: scan).isEmpty)
         // What was swallowed once may work the next time.
         rig.answers.removeAll()
         let again = rig.submit(.radio(.advertiseSet(AdvertisingSetRequest(data: [2, 1, 6]))))
-        let found = rig.submit(.radio(.followTrain(request(1))))
+        let found = rig.submit(.radio(.followPeriodicAdvertising(request(1))))
         rig.advance(by: .seconds(5))
         rig.receive(established(1, handle: 1))
         #expect(rig.results(of: again).isEmpty && events(rig, of: found).count == 1)
@@ -325,7 +327,7 @@ struct TrainOddsTests {
         let rig = rig()
         let parameters = LESetExtendedScanParameters.opcode
         rig.answers[parameters] = .complete([HCIStatus.unsupportedFeatureOrParameterValue.rawValue])
-        let follow = rig.submit(.radio(.followTrain(request(1))))
+        let follow = rig.submit(.radio(.followPeriodicAdvertising(request(1))))
         rig.advance(by: .seconds(5))
         #expect(rig.results(of: follow).count == 1)
         guard case .failure(.controller(.unsupportedFeatureOrParameterValue, _))? = rig.results(of: follow).first else {
@@ -339,13 +341,13 @@ struct TrainOddsTests {
         let rig = rig([
             .encryption, .extendedAdvertising, .periodicAdvertising, .periodicAdvertisingSyncTransferSender,
         ])
-        let follow = rig.submit(.radio(.followTrain(request(1))))
+        let follow = rig.submit(.radio(.followPeriodicAdvertising(request(1))))
         rig.receive(established(1, handle: 1))
         let link = rig.connect(HostRig.peer(5))
         #expect(rig.results(of: follow).isEmpty)
         rig.answers[ReadRSSI.opcode] = .silence
         rig.submit(.link(link, .procedure(.readRSSI)))
-        let transfer = rig.submit(.radio(.transferTrain(follow, to: link, serviceData: 0)))
+        let transfer = rig.submit(.radio(.transferPeriodicSync(follow, to: link, serviceData: 0)))
         let opcode = LEPeriodicAdvertisingSyncTransfer.opcode
         #expect(rig.count(of: opcode) == 0)
         rig.receive(DisconnectionComplete(connectionHandle: link.handle, reason: .connectionTimeout))

@@ -8,23 +8,25 @@ import Testing
 /// Periodic advertising between simulated controllers.
 @Suite("Periodic trains")
 struct TrainTests {
-    static func events(_ host: HostStation, of operation: OperationID) -> [TrainEvent] {
+    static func events(_ host: HostStation, of operation: OperationID) -> [PeriodicSyncEvent] {
         host.events.compactMap { if case .train(operation, _, let event) = $0 { event } else { nil } }
     }
 
-    static func reports(_ host: HostStation, of operation: OperationID) -> [TrainReport] {
+    static func reports(_ host: HostStation, of operation: OperationID) -> [PeriodicSyncReport] {
         events(host, of: operation).compactMap { if case .report(let report) = $0 { report } else { nil } }
     }
 
     static func train(_ number: UInt8, count: Int = 8) -> AdvertisingSetRequest {
         var request = AdvertisingSetRequest(data: [2, 1, 6])
         request.identifier = 3
-        request.train = PeriodicTrain(data: AdvertisingSetTests.data(number, count: count))
+        request.train = PeriodicAdvertising(data: AdvertisingSetTests.data(number, count: count))
         return request
     }
 
-    static func request(_ host: HostStation, _ change: (inout TrainRequest) -> Void = { _ in }) -> TrainRequest {
-        var request = TrainRequest([.init(address: host.address, identifier: 3)])
+    static func request(
+        _ host: HostStation, _ change: (inout PeriodicSyncRequest) -> Void = { _ in }
+    ) -> PeriodicSyncRequest {
+        var request = PeriodicSyncRequest([.init(address: host.address, identifier: 3)])
         change(&request)
         return request
     }
@@ -35,7 +37,7 @@ struct TrainTests {
         let (sender, receiver) = (world.hosts[0], world.hosts[1])
         var set = Self.train(1, count: 1650)
         let sent = sender.submit(.radio(.advertiseSet(set)))
-        let followed = receiver.submit(.radio(.followTrain(Self.request(sender))))
+        let followed = receiver.submit(.radio(.followPeriodicAdvertising(Self.request(sender))))
         #expect(world.run(for: .seconds(10)) { Self.reports(receiver, of: followed).count >= 3 })
         guard case .synchronized(let information)? = Self.events(receiver, of: followed).first else {
             Issue.record("not synchronized")
@@ -63,7 +65,7 @@ struct TrainTests {
         let (sender, receiver) = (world.hosts[0], world.hosts[1])
         let sent = sender.submit(.radio(.advertiseSet(Self.train(1))))
         let followed = receiver.submit(
-            .radio(.followTrain(Self.request(sender) { $0.options.timeout = .milliseconds(1000) })))
+            .radio(.followPeriodicAdvertising(Self.request(sender) { $0.options.timeout = .milliseconds(1000) })))
         #expect(world.run(for: .seconds(10)) { !Self.reports(receiver, of: followed).isEmpty })
         sender.submit(.cancel(sent))
         #expect(
@@ -80,14 +82,14 @@ struct TrainTests {
     func ends() {
         let world = World(hosts: 2)
         let (sender, receiver) = (world.hosts[0], world.hosts[1])
-        let search = receiver.submit(.radio(.followTrain(Self.request(sender))))
+        let search = receiver.submit(.radio(.followPeriodicAdvertising(Self.request(sender))))
         world.run(for: .seconds(5))
         receiver.submit(.cancel(search))
         #expect(receiver.results(of: search) == [.failure(.cancelled)])
         let sent = sender.submit(.radio(.advertiseSet(Self.train(1))))
         let followed = receiver.submit(
             .radio(
-                .followTrain(
+                .followPeriodicAdvertising(
                     Self.request(sender) {
                         $0.options.timeout = .milliseconds(500)
                         $0.resumesAfterLoss = false
@@ -110,11 +112,11 @@ struct TrainTests {
         world.hosts[1].submit(.radio(.advertiseSet(Self.train(5))))
         let any = receiver.submit(
             .radio(
-                .followTrain(
-                    TrainRequest([
+                .followPeriodicAdvertising(
+                    PeriodicSyncRequest([
                         .init(address: absent, identifier: 3), .init(address: world.hosts[1].address, identifier: 3),
                     ]))))
-        let other = receiver.submit(.radio(.followTrain(Self.request(world.hosts[0]))))
+        let other = receiver.submit(.radio(.followPeriodicAdvertising(Self.request(world.hosts[0]))))
         #expect(world.run(for: .seconds(10)) { !Self.reports(receiver, of: any).isEmpty })
         world.hosts[0].submit(.radio(.advertiseSet(Self.train(6))))
         #expect(world.run(for: .seconds(10)) { !Self.reports(receiver, of: other).isEmpty })
@@ -126,10 +128,10 @@ struct TrainTests {
     func turns() {
         let world = World(hosts: 4)
         let receiver = world.hosts[3]
-        let absent = [0, 1].map { receiver.submit(.radio(.followTrain(Self.request(world.hosts[$0])))) }
+        let absent = [0, 1].map { receiver.submit(.radio(.followPeriodicAdvertising(Self.request(world.hosts[$0])))) }
         world.run(for: .seconds(1))
         world.hosts[2].submit(.radio(.advertiseSet(Self.train(5))))
-        let present = receiver.submit(.radio(.followTrain(Self.request(world.hosts[2]))))
+        let present = receiver.submit(.radio(.followPeriodicAdvertising(Self.request(world.hosts[2]))))
         #expect(world.run(for: .seconds(20)) { !Self.reports(receiver, of: present).isEmpty })
         world.run(for: .seconds(60))
         #expect(absent.allSatisfy { Self.events(receiver, of: $0).isEmpty && receiver.results(of: $0).isEmpty })
@@ -141,7 +143,9 @@ struct TrainTests {
         // One alone is looked for without a break.
         for operation in absent + [present] { receiver.submit(.cancel(operation)) }
         let alone = receiver.submit(
-            .radio(.followTrain(TrainRequest([.init(address: AdvertisingSetTests.one, identifier: 3)]))))
+            .radio(
+                .followPeriodicAdvertising(
+                    PeriodicSyncRequest([.init(address: AdvertisingSetTests.one, identifier: 3)]))))
         world.run(for: .seconds(60))
         #expect(receiver.air.statistics(of: receiver.controller).rejections.isEmpty)
         receiver.submit(.cancel(alone))
@@ -150,12 +154,13 @@ struct TrainTests {
 
     @Test("skipped packets are not reported, equal data only once where the train says what is new")
     func skips() {
-        func reports(_ change: (inout TrainRequest) -> Void, includesInformation: Bool = false) -> Int {
+        func reports(_ change: (inout PeriodicSyncRequest) -> Void, includesInformation: Bool = false) -> Int {
             let world = World(hosts: 2)
             var set = Self.train(1)
             set.train?.includesDataInformation = includesInformation
             world.hosts[0].submit(.radio(.advertiseSet(set)))
-            let followed = world.hosts[1].submit(.radio(.followTrain(Self.request(world.hosts[0], change))))
+            let followed = world.hosts[1].submit(
+                .radio(.followPeriodicAdvertising(Self.request(world.hosts[0], change))))
             world.run(for: .seconds(10))
             return Self.reports(world.hosts[1], of: followed).count
         }
@@ -169,14 +174,15 @@ struct TrainTests {
         let world = World(hosts: 3)
         let (sender, helper, watch) = (world.hosts[0], world.hosts[1], world.hosts[2])
         let sent = sender.submit(.radio(.advertiseSet(Self.train(7))))
-        let followed = helper.submit(.radio(.followTrain(Self.request(sender))))
+        let followed = helper.submit(.radio(.followPeriodicAdvertising(Self.request(sender))))
         #expect(world.run(for: .seconds(10)) { !Self.reports(helper, of: followed).isEmpty })
         watch.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "Watch", serviceUUIDs: [])))))
         let link = try #require(helper.connect(watch.address))
         let central = try #require(watch.centrals.first)
-        let received = watch.submit(.radio(.receiveTrains(central.id, TrainOptions())))
+        let received = watch.submit(.radio(.receivePeriodicSyncs(central.id, PeriodicSyncSettings())))
         #expect(
-            helper.result(of: .radio(.transferTrain(followed, to: link, serviceData: 0x1234))) == .success(.done))
+            helper.result(of: .radio(.transferPeriodicSync(followed, to: link, serviceData: 0x1234))) == .success(.done)
+        )
         #expect(world.run(for: .seconds(10)) { Self.reports(watch, of: received).count >= 2 })
         guard case .synchronized(let information)? = Self.events(watch, of: received).first else {
             Issue.record("not synchronized")
@@ -190,10 +196,10 @@ struct TrainTests {
         // The sender's own set, too.
         sender.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "Sender", serviceUUIDs: [])))))
         let direct = try #require(watch.connect(sender.address))
-        let again = watch.submit(.radio(.receiveTrains(direct, TrainOptions())))
+        let again = watch.submit(.radio(.receivePeriodicSyncs(direct, PeriodicSyncSettings())))
         let toWatch = try #require(sender.centrals.last)
         #expect(
-            sender.result(of: .radio(.transferTrain(sent, to: toWatch.id, serviceData: 1))) == .success(.done))
+            sender.result(of: .radio(.transferPeriodicSync(sent, to: toWatch.id, serviceData: 1))) == .success(.done))
         #expect(world.run(for: .seconds(10)) { !Self.reports(watch, of: again).isEmpty })
     }
 
@@ -203,8 +209,8 @@ struct TrainTests {
         let (peripheral, central) = (world.hosts[0], world.hosts[1])
         peripheral.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "Lamp", serviceUUIDs: [])))))
         let link = try #require(central.connect(peripheral.address))
-        let receiving = central.submit(.radio(.receiveTrains(link, TrainOptions())))
-        let twice = central.submit(.radio(.receiveTrains(link, TrainOptions())))
+        let receiving = central.submit(.radio(.receivePeriodicSyncs(link, PeriodicSyncSettings())))
+        let twice = central.submit(.radio(.receivePeriodicSyncs(link, PeriodicSyncSettings())))
         #expect(central.results(of: twice).isEmpty)
         #expect(central.result(of: .link(link, .disconnect)) == .success(.done))
         for operation in [receiving, twice] {
@@ -214,7 +220,7 @@ struct TrainTests {
             }
         }
         #expect(
-            central.result(of: .radio(.transferTrain(receiving, to: link, serviceData: 0)))
+            central.result(of: .radio(.transferPeriodicSync(receiving, to: link, serviceData: 0)))
                 == .failure(.notConnected))
     }
 
@@ -226,14 +232,15 @@ struct TrainTests {
         let sent = sender.submit(.radio(.advertiseSet(Self.train(7))))
         sender.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "Sender", serviceUUIDs: [])))))
         let link = try #require(watch.connect(sender.address))
-        var seldom = TrainOptions()
+        var seldom = PeriodicSyncSettings()
         seldom.skip = 4
         seldom.reportsOnlyChanges = true
-        let first = watch.submit(.radio(.receiveTrains(link, seldom)))
-        let second = watch.submit(.radio(.receiveTrains(link, TrainOptions())), from: ClientID(rawValue: 9))
+        let first = watch.submit(.radio(.receivePeriodicSyncs(link, seldom)))
+        let second = watch.submit(
+            .radio(.receivePeriodicSyncs(link, PeriodicSyncSettings())), from: ClientID(rawValue: 9))
         let toWatch = try #require(sender.centrals.last)
         #expect(
-            sender.result(of: .radio(.transferTrain(sent, to: toWatch.id, serviceData: 5))) == .success(.done))
+            sender.result(of: .radio(.transferPeriodicSync(sent, to: toWatch.id, serviceData: 5))) == .success(.done))
         // The one that wants less does not keep packets from the other.
         #expect(world.run(for: .seconds(10)) { Self.reports(watch, of: second).count >= 20 })
         for operation in [first, second] {
@@ -259,8 +266,8 @@ struct TrainTests {
         rig.features = [.encryption, .extendedAdvertising, .periodicAdvertising]
         rig.start()
         let link = rig.connect()
-        func options(skip: UInt16, timeout: Double, onlyChanges: Bool) -> TrainOptions {
-            var options = TrainOptions()
+        func options(skip: UInt16, timeout: Double, onlyChanges: Bool) -> PeriodicSyncSettings {
+            var options = PeriodicSyncSettings()
             options.skip = skip
             options.timeout = .milliseconds(timeout)
             options.reportsOnlyChanges = onlyChanges
@@ -272,11 +279,11 @@ struct TrainTests {
                 .map { Array($0.parameters[2...6]) }
         }
         rig.forget()
-        rig.submit(.radio(.receiveTrains(link, options(skip: 9, timeout: 1000, onlyChanges: true))))
+        rig.submit(.radio(.receivePeriodicSyncs(link, options(skip: 9, timeout: 1000, onlyChanges: true))))
         #expect(told() == [[3, 9, 0, 100, 0]])
-        let other = rig.submit(.radio(.receiveTrains(link, options(skip: 2, timeout: 5000, onlyChanges: false))))
+        let other = rig.submit(.radio(.receivePeriodicSyncs(link, options(skip: 2, timeout: 5000, onlyChanges: false))))
         #expect(told() == [[2, 2, 0, 244, 1]])
-        let same = rig.submit(.radio(.receiveTrains(link, options(skip: 3, timeout: 1000, onlyChanges: true))))
+        let same = rig.submit(.radio(.receivePeriodicSyncs(link, options(skip: 3, timeout: 1000, onlyChanges: true))))
         #expect(told() == [[2, 2, 0, 244, 1]])
         rig.submit(.cancel(same))
         #expect(told().isEmpty)
@@ -288,15 +295,17 @@ struct TrainTests {
     func unsupported() {
         let world = World(hosts: 1) { configuration, _ in configuration = .core42(publicAddress: World.address(0)) }
         let host = world.hosts[0]
-        let request = TrainRequest([.init(address: AdvertisingSetTests.one, identifier: 0)])
+        let request = PeriodicSyncRequest([.init(address: AdvertisingSetTests.one, identifier: 0)])
         guard
             case .failure(.controller(_, LEPeriodicAdvertisingCreateSync.opcode))? = host.result(
-                of: .radio(.followTrain(request)))
+                of: .radio(.followPeriodicAdvertising(request)))
         else {
             Issue.record("it was not refused")
             return
         }
-        #expect(host.result(of: .radio(.followTrain(TrainRequest([])))) == .failure(.invalidRequest(.train)))
+        #expect(
+            host.result(of: .radio(.followPeriodicAdvertising(PeriodicSyncRequest([]))))
+                == .failure(.invalidRequest(.train)))
     }
 
     @Test("reports that never end, of unknown trains and with reserved states harm nothing and need no memory")
@@ -306,7 +315,7 @@ struct TrainTests {
         rig.start()
         let handle = SynchronizationHandle(rawValue: 5)
         let operation = rig.submit(
-            .radio(.followTrain(TrainRequest([.init(address: HostRig.peer, identifier: 1)]))))
+            .radio(.followPeriodicAdvertising(PeriodicSyncRequest([.init(address: HostRig.peer, identifier: 1)]))))
         rig.receive(
             LEPeriodicAdvertisingSyncEstablished(
                 synchronizationHandle: handle, advertisingSetIdentifier: 1, advertiserAddress: HostRig.peer,
@@ -324,7 +333,7 @@ struct TrainTests {
         report([1, 2], .incompleteMoreToCome)
         report([3], .complete)
         report([4], .incompleteTruncated)
-        let reports = rig.events.compactMap { event -> TrainReport? in
+        let reports = rig.events.compactMap { event -> PeriodicSyncReport? in
             if case .train(operation, _, .report(let report)) = event { report } else { nil }
         }
         #expect(reports.map(\.data) == [[1, 2, 3], [4]])
@@ -349,7 +358,7 @@ struct TrainTests {
         }
         world.start()
         world.hosts[0].submit(.radio(.advertiseSet(Self.train(1, count: 700))))
-        let followed = world.hosts[1].submit(.radio(.followTrain(Self.request(world.hosts[0]))))
+        let followed = world.hosts[1].submit(.radio(.followPeriodicAdvertising(Self.request(world.hosts[0]))))
         world.run(for: .seconds(30))
         let count = Self.reports(world.hosts[1], of: followed).count
         #expect(150...250 ~= count, "\(count)")
@@ -367,7 +376,7 @@ struct TrainTests {
         }
         world.start()
         world.hosts[0].submit(.radio(.advertiseSet(Self.train(1, count: 700))))
-        let followed = world.hosts[1].submit(.radio(.followTrain(Self.request(world.hosts[0]))))
+        let followed = world.hosts[1].submit(.radio(.followPeriodicAdvertising(Self.request(world.hosts[0]))))
         world.run(for: .seconds(600))
         let count = Self.reports(world.hosts[1], of: followed).count
         #expect(5990...6003 ~= count, "\(count)")

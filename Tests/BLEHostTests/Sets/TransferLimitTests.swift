@@ -10,9 +10,9 @@ struct TransferLimitTests {
         var table = TrainTable()
         let operation = OperationID(rawValue: 7)
         table.add(
-            .transfers(LinkID(handle: ConnectionHandle(rawValue: 1), generation: 1), TrainOptions()),
+            .transfers(LinkID(handle: ConnectionHandle(rawValue: 1), generation: 1), PeriodicSyncSettings()),
             operation: operation, client: .local)
-        let information = TrainInformation(
+        let information = PeriodicSyncInformation(
             advertiser: DeviceAddress(value: 0xC0DE_0000_0001, kind: .random), identifier: 1, phy: .le1M,
             interval: PeriodicAdvertisingInterval(rawValue: 80),
             serviceData: 0)

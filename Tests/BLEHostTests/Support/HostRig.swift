@@ -29,7 +29,7 @@ final class HostRig {
     private(set) var data: [[UInt8]] = []
     private(set) var events: [HostEvent] = []
     /// Answers the engine's cryptography at once; `nil`: the test does.
-    var toolbox: (any SecurityToolbox)?
+    var toolbox: (any CryptoProvider)?
     /// Overrides for single commands.
     var answers: [HCIOpcode: Answer] = [:]
     /// Whether events are taken from the engine as they come.
@@ -93,7 +93,7 @@ final class HostRig {
     }
 
     /// The oldest piece of cryptography that the engine asks for.
-    func nextToolboxQuestion() -> ToolboxQuestion? { host.nextToolboxQuestion() }
+    func nextCryptoRequest() -> PendingCryptoRequest? { host.nextCryptoRequest() }
 
     /// Moves time in steps, serving every deadline on the way.
     func advance(by span: Microseconds) {
@@ -201,7 +201,7 @@ final class HostRig {
         var progress = true
         while progress {
             progress = false
-            while let toolbox, let question = host.nextToolboxQuestion() {
+            while let toolbox, let question = host.nextCryptoRequest() {
                 progress = true
                 host.answer(question.id, with: toolbox.answer(question.request), at: now)
             }

@@ -10,18 +10,18 @@ struct UnansweredQuestionTests {
     private static let creation = HostCommand.security(.createOutOfBandData)
 
     private static func rig() -> HostRig {
-        let rig = HostRig(configuration: HostConfiguration(hasToolbox: true))
+        let rig = HostRig(configuration: HostConfiguration(hasCryptoProvider: true))
         rig.start()
         return rig
     }
 
     /// Answers this many requests of an operation, and takes the next.
-    private static func answer(_ count: Int, of rig: HostRig) -> ToolboxQuestion? {
+    private static func answer(_ count: Int, of rig: HostRig) -> PendingCryptoRequest? {
         for _ in 0..<count {
-            guard let question = rig.nextToolboxQuestion() else { return nil }
-            rig.apply(.toolbox(question.id, CryptoToolbox().answer(question.request)))
+            guard let question = rig.nextCryptoRequest() else { return nil }
+            rig.apply(.toolbox(question.id, SwiftCryptoProvider().answer(question.request)))
         }
-        return rig.nextToolboxQuestion()
+        return rig.nextCryptoRequest()
     }
 
     @Test("creating out-of-band data fails 20 s after the request that stays open", arguments: 0..<3)
@@ -34,12 +34,12 @@ struct UnansweredQuestionTests {
         #expect(rig.results(of: operation) == [])
         rig.advance(by: .seconds(2))
         #expect(rig.results(of: operation) == [.failure(.security(.notAvailable))])
-        #expect(rig.counters.toolboxTimeouts == 1)
-        rig.apply(.toolbox(question.id, CryptoToolbox().answer(question.request)))
+        #expect(rig.counters.cryptoTimeouts == 1)
+        rig.apply(.toolbox(question.id, SwiftCryptoProvider().answer(question.request)))
         rig.advance(by: .seconds(60))
         #expect(rig.results(of: operation).count == 1)
-        #expect(rig.nextToolboxQuestion() == nil)
-        rig.toolbox = CryptoToolbox()
+        #expect(rig.nextCryptoRequest() == nil)
+        rig.toolbox = SwiftCryptoProvider()
         let next = rig.submit(Self.creation)
         guard case .success(.outOfBandData)? = rig.results(of: next).first else {
             Issue.record("the next creation failed")
@@ -57,13 +57,13 @@ struct UnansweredQuestionTests {
         for (failure, end) in ends {
             let rig = Self.rig()
             let operation = rig.submit(Self.creation)
-            let question = try #require(rig.nextToolboxQuestion())
+            let question = try #require(rig.nextCryptoRequest())
             end(rig, operation)
             #expect(rig.results(of: operation) == [.failure(failure)])
-            rig.apply(.toolbox(question.id, CryptoToolbox().answer(question.request)))
+            rig.apply(.toolbox(question.id, SwiftCryptoProvider().answer(question.request)))
             rig.advance(by: .seconds(60))
             #expect(rig.results(of: operation).count == 1)
-            #expect(rig.counters.toolboxTimeouts == 0)
+            #expect(rig.counters.cryptoTimeouts == 0)
         }
     }
 
@@ -106,7 +106,7 @@ struct UnansweredQuestionTests {
             Issue.record("the read did not end with the error")
             return
         }
-        two.engine(.peripheral).toolbox = CryptoToolbox()
+        two.engine(.peripheral).toolbox = SwiftCryptoProvider()
         guard case .success(.gatt(.attributeValues(let values)))? = two.gatt(.readUsingUUID(.databaseHash, .all)) else {
             Issue.record("the second read did not end with the hash")
             return

@@ -55,7 +55,7 @@ struct QueueTests {
         var queue = Queue<Int>()
         for number in 0..<10 { queue.append(number) }
         _ = queue.popFirst()
-        queue.keep { $0 % 2 == 1 }
+        queue.retain { $0 % 2 == 1 }
         #expect(Array(queue) == [1, 3, 5, 7, 9])
         queue.removeAll()
         #expect(queue.isEmpty)
@@ -74,7 +74,7 @@ struct QueueTests {
         #expect(Array(queue) == Array(-40..<40))
         #expect(queue.first == -40)
         #expect(queue.last == 39)
-        queue.keep { $0 >= 0 }
+        queue.retain { $0 >= 0 }
         #expect(Array(queue) == Array(0..<40))
     }
 

@@ -81,9 +81,7 @@ struct AttributeSearch {
     }
 
     /// Where a characteristic ends is known when the next one is found.
-    private func finished(
-        _ found: [DiscoveredCharacteristic], _ uuids: [BluetoothUUID]
-    ) -> [DiscoveredCharacteristic] {
+    private func finished(_ found: [DiscoveredCharacteristic], _ uuids: [BluetoothUUID]) -> [DiscoveredCharacteristic] {
         var all = found
         for index in all.indices.dropLast() {
             all[index].endHandle = AttributeHandle(rawValue: all[index + 1].handle.rawValue &- 1)
@@ -159,9 +157,7 @@ struct AttributeSearch {
     }
 
     /// Why `handle` must not follow `previous` in an answer; `nil` if it may.
-    private func objection(
-        to handle: AttributeHandle, after previous: AttributeHandle
-    ) -> ATTInvalidResponse? {
+    private func objection(to handle: AttributeHandle, after previous: AttributeHandle) -> ATTInvalidResponse? {
         if !range.contains(handle) { return .handleOutOfRange(handle) }
         return handle > previous ? nil : .handleOutOfOrder(handle)
     }
@@ -182,8 +178,7 @@ struct AttributeSearch {
             guard element.range.isValid else { return .invalid(.handleOutOfRange(element.range.last)) }
             var reader = PacketReader(element.value)
             let uuid = try BluetoothUUID(decoding: &reader, width: width)
-            services.append(
-                DiscoveredService(uuid: uuid, range: element.range, isPrimary: kind != .secondaryServices))
+            services.append(DiscoveredService(uuid: uuid, range: element.range, isPrimary: kind != .secondaryServices))
             first = element.range.first
             last = max(last, element.range.last)
         }

@@ -54,7 +54,7 @@ struct Attribute: Equatable, Sendable {
     }
 
     var isServiceDeclaration: Bool { type == .primaryService || type == .secondaryService }
-    /// Whether it describes the table and holds no value of an app (Core 5.4, Vol 3, Part G, 3.1 to 3.3.1).
+    /// Whether it describes the table and has no value of an app (Core 5.4, Vol 3, Part G, 3.1 to 3.3.1).
     var isDeclaration: Bool { isServiceDeclaration || type == .include || type == .characteristic }
 }
 

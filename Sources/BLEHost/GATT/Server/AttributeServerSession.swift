@@ -3,7 +3,7 @@ import BLEPackets
 /// One client's view of an attribute server, without link, radio or clock: a PDU goes in, PDUs come out.
 ///
 /// It contains what belongs to one connection: the bearer, which exchanges ATT_MTU, and the server behind it. The table
-/// is given attribute by attribute and the server keeps all values, so the app is never asked. Time does not advance,
+/// is given attribute by attribute and the server stores all values, so the app is never asked. Time does not advance,
 /// so nothing times out.
 public struct AttributeServerSession {
     private static let link = LinkID(handle: ConnectionHandle(rawValue: 0), generation: 0)
@@ -17,7 +17,7 @@ public struct AttributeServerSession {
     private var server: GATTServer
 
     /// - Parameters:
-    ///   - database: a table that keeps all its values itself (`GATTDatabase(attributes:)`).
+    ///   - database: a table that stores all its values itself (`GATTDatabase(attributes:)`).
     ///   - receiveMTU: the largest PDU in octets that the server can receive; less than 23 counts as 23 (Core 5.4, Vol
     ///     3, Part F, 3.4.2.2).
     ///   - settings: limits and behaviour of the server.
@@ -61,7 +61,7 @@ public struct AttributeServerSession {
     private mutating func exchangeMTU(_ pdu: RawSpan) -> [UInt8] {
         do throws(DecodingError) {
             let request = try ATTExchangeMTURequest(pdu)
-            let told = bearer.tellMTU(preferred: receiveMTU)
+            let told = bearer.reportMTU(preferred: receiveMTU)
             if bearer.agree(peerMTU: request.clientReceiveMTU) { server.mtuChanged(to: bearer.mtu, on: Self.link) }
             return ATTExchangeMTUResponse(serverReceiveMTU: told).encoded()
         } catch {

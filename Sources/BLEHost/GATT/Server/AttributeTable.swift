@@ -75,7 +75,7 @@ struct AttributeTable: Sendable {
     @inline(__always)
     func value(at position: Position) -> Attribute.Value { attributes.span[position.index].value }
 
-    /// Whether the table keeps one value for all clients; asked without a copy of it.
+    /// Whether the table has one value for all clients; asked without a copy of it.
     @inline(__always)
     func isStored(at position: Position) -> Bool {
         if case .stored = attributes.span[position.index].value { true } else { false }

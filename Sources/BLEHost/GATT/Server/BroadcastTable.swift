@@ -88,7 +88,7 @@ struct BroadcastTable {
         return structures
     }
 
-    /// A value that no advertisement can hold is left out.
+    /// A value that fits into no advertisement is left out.
     private func append(_ data: [UInt8], of service: BluetoothUUID, to structures: inout [[UInt8]]) {
         var writer = AdvertisingDataWriter()
         guard (try? writer.append(serviceData: data, uuid: service)) != nil else { return }

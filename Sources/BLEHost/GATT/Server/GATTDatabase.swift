@@ -42,7 +42,7 @@ public struct GATTDatabase: Sendable {
 
     /// Creates a table from a list of attributes, without the rules for apps.
     ///
-    /// Values that may be written are kept here. Each client has its own value of a configuration descriptor behind a
+    /// Values that may be written are stored here. Each client has its own value of a configuration descriptor behind a
     /// characteristic; such a descriptor accepts values of any length and any bits.
     /// - Throws: `GATTPublishError.handlesOutOfOrder` and `.valueTooLong`.
     public init(attributes: [RawAttribute]) throws(GATTPublishError) {
@@ -207,7 +207,7 @@ public struct GATTDatabase: Sendable {
         return nil
     }
 
-    /// Whether the stack itself keeps this service.
+    /// Whether the stack itself publishes this service.
     static func isKept(_ uuid: BluetoothUUID) -> Bool { uuid == .genericAccess || uuid == .genericAttribute }
 
     // MARK: Handles

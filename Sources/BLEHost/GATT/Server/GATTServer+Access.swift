@@ -98,7 +98,7 @@ extension GATTServer {
     }
 
     /// The value of an attribute as this client sees it.
-    func held(at position: AttributeTable.Position, _ client: ServerClients.Handle) -> Held {
+    func storedValue(at position: AttributeTable.Position, _ client: ServerClients.Handle) -> Held {
         switch database.table.value(at: position) {
         case .stored(let octets): return .octets(octets)
         case .dynamic: return .app

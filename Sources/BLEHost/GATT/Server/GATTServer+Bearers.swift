@@ -1,7 +1,7 @@
 import BLEPackets
 
 /// Enhanced bearers: each has its own ATT_MTU, requests, prepared writes and indications; what a client configures
-/// holds for all (Core 5.4, Vol 3, Part F, 3.2.11; Part G, 5.3).
+/// applies to all (Core 5.4, Vol 3, Part F, 3.2.11; Part G, 5.3).
 extension GATTServer {
     // MARK: Coming and going
 
@@ -84,8 +84,8 @@ extension GATTServer {
         let gathered = clients[client].gathered.count
         let isAlone = clients[client].unsentNotifications == gathered
         clients[client].unsentNotifications += 1
-        guard BuiltIn.enhancedBearers, settings.sharesNotifications, !isAlone,
-            clients[client].takesMultipleNotifications
+        guard Features.enhancedBearers, settings.sharesNotifications, !isAlone,
+            clients[client].acceptsMultipleNotifications
         else {
             return send(.handleValueNotification, handle, value, tag: .notification, client)
         }
@@ -98,7 +98,7 @@ extension GATTServer {
     mutating func notificationsSent(_ count: Int, _ client: ServerClients.Handle, _ now: Instant) {
         let unsent = max(0, clients[client].unsentNotifications - count)
         clients[client].unsentNotifications = unsent
-        if BuiltIn.enhancedBearers, unsent > 0, unsent == clients[client].gathered.count { sendGathered(client) }
+        if Features.enhancedBearers, unsent > 0, unsent == clients[client].gathered.count { sendGathered(client) }
         announceReadiness(now)
     }
 
@@ -107,7 +107,7 @@ extension GATTServer {
         let values = clients[client].gathered
         clients[client].gathered.removeAll(keepingCapacity: true)
         if clients[client].isOutOfSync {
-            // The client must first be told that the table has changed.
+            // The client must first learn that the table has changed.
             clients[client].unsentNotifications -= values.count
             counters.missedUpdates &+= UInt64(truncatingIfNeeded: values.count)
             return

@@ -5,7 +5,7 @@ import BLEPackets
 extension GATTServer {
     // MARK: Publishing
 
-    /// Adds a service to the table and tells the clients (SPEC PER-6).
+    /// Adds a service to the table and informs the clients (SPEC PER-6).
     ///
     /// It cannot be changed afterwards (SPEC PER-7).
     /// - Throws: `GATTPublishError`; in this case nothing is published.
@@ -18,7 +18,7 @@ extension GATTServer {
         return published
     }
 
-    /// Removes a service from the table and tells the clients.
+    /// Removes a service from the table and informs the clients.
     ///
     /// - Parameter handle: the handle of the service declaration.
     /// - Throws: `GATTPublishError.unknownService` and `.isIncluded`.
@@ -43,11 +43,11 @@ extension GATTServer {
     ///   - appearance: a value of the Assigned Numbers, 2.6.
     ///   - hasDatabaseHash: whether the owner can answer `computeHash`; without it there is no robust caching either.
     ///   - hasEnhancedBearers: whether clients may open enhanced bearers.
-    ///   - tellsAddressResolution: whether clients learn that this device resolves private addresses.
+    ///   - reportsAddressResolution: whether clients learn that this device resolves private addresses.
     /// - Throws: `GATTPublishError.outOfHandles`.
     public mutating func publishGenericServices(
         deviceName: String, appearance: UInt16 = 0, hasDatabaseHash: Bool = false, hasEnhancedBearers: Bool = false,
-        tellsAddressResolution: Bool = false, at now: Instant
+        reportsAddressResolution: Bool = false, at now: Instant
     ) throws(GATTPublishError) {
         let name = GATTCharacteristicDefinition(
             uuid: .deviceName, properties: .read, permissions: .readable, value: Self.nameOctets(deviceName))
@@ -55,7 +55,7 @@ extension GATTServer {
             uuid: .appearance, properties: .read, permissions: .readable,
             value: [UInt8(truncatingIfNeeded: appearance), UInt8(truncatingIfNeeded: appearance >> 8)])
         var access = [name, look]
-        if tellsAddressResolution {
+        if reportsAddressResolution {
             access.append(
                 GATTCharacteristicDefinition(
                     uuid: .centralAddressResolution, properties: .read, permissions: .readable, value: [1]))
@@ -67,8 +67,7 @@ extension GATTServer {
             own.append(
                 GATTCharacteristicDefinition(
                     uuid: .clientSupportedFeatures, properties: [.read, .write], permissions: [.readable, .writeable]))
-            own.append(
-                GATTCharacteristicDefinition(uuid: .databaseHash, properties: .read, permissions: .readable))
+            own.append(GATTCharacteristicDefinition(uuid: .databaseHash, properties: .read, permissions: .readable))
         }
         if hasEnhancedBearers {
             // Bit 0: enhanced bearers are supported (Core 5.4, Vol 3, Part G, 7.4).
@@ -103,7 +102,7 @@ extension GATTServer {
         for client in clients.handles where !clients[client].isDead {
             clients[client].becomeUnaware()
             if let configuration { announce(range, configuration, client, now) }
-            takeUpAbsent(range, client)
+            restoreAbsent(range, client)
         }
         announceReadiness(now)
     }
@@ -156,7 +155,7 @@ extension GATTServer {
             clients[client].awareness = .told
         } else {
             // The client remains unaware until it has read the hash: of its requests on other bearers, which it may
-            // have sent before it was told here, each bearer's first is refused, too.
+            // have sent before it learned of it here, each bearer's first is refused, too.
             if clients[client].wasToldOutOfSync { return false }
             clients[client].wasToldOutOfSync = true
         }
@@ -223,8 +222,8 @@ extension GATTServer {
         guard case .hash(let pdu)? = clients[client].transaction?.work, let octet = pdu.first else { return }
         clients[client].transaction = nil
         let opcode = ATTOpcode(rawValue: octet)
-        // However often the request is retried, it is one request: that it told the client of a change does not yet
-        // show that the client knows. If the table has changed again since then, the client must be told again.
+        // However often the request is retried, it is one request: that its error reported a change does not yet
+        // show that the client knows. If the table has changed again since then, the client must learn of it again.
         if clients[client].awareness != .unaware || !refusesOutOfSync(pdu.span.bytes, opcode, client) {
             dispatch(pdu.span.bytes, opcode, client, now)
         }
@@ -233,17 +232,17 @@ extension GATTServer {
 
     // MARK: Bonds
 
-    /// What to keep about a client for its next connection; `nil` for an unknown link.
+    /// What to store about a client for its next connection; `nil` for an unknown link.
     public func clientRecord(of link: LinkID) -> GATTClientRecord? { clients.handle(of: link).map { record(of: $0) } }
 
-    /// A client turned out to be a bonded one: it gets its kept configuration, except for what it has written on this
+    /// A client turned out to be a bonded one: it gets its stored configuration, except for what it has written on this
     /// link.
     public mutating func restore(_ record: GATTClientRecord, on link: LinkID, at now: Instant) {
         if let client = clients.handle(of: link) { restore(record, client, now) }
     }
 
     /// Whether a Write Request is for an attribute that has a separate value for each client.
-    func keepsPerClient(_ pdu: RawSpan) -> Bool {
+    func storesPerClient(_ pdu: RawSpan) -> Bool {
         guard let low = pdu.byte(at: 1), let high = pdu.byte(at: 2) else { return false }
         switch database.table[AttributeHandle(rawValue: UInt16(low) | UInt16(high) << 8)]?.value {
         case .clientConfiguration?, .clientSupportedFeatures?: return true
@@ -265,7 +264,8 @@ extension GATTServer {
             knownTable: clients[client].awareness == .aware ? digest : ~digest)
     }
 
-    /// A bonded client is back: it gets its kept configuration, and is told of changes since its last connection.
+    /// A bonded client is back: it gets its stored configuration, and an indication of changes since its last
+    /// connection.
     mutating func restore(_ record: GATTClientRecord, _ client: ServerClients.Handle, _ now: Instant) {
         clients[client].features |= record.features
         clients[client].absent = []
@@ -280,7 +280,7 @@ extension GATTServer {
     }
 
     /// Restores one configuration of a client if the characteristic is still the same. If the handle now belongs to
-    /// something else, the configuration is forgotten; if the attribute does not exist yet, it is kept for later.
+    /// something else, the configuration is forgotten; if the attribute does not exist yet, it is stored for later.
     private mutating func restore(_ kept: GATTClientRecord.Configuration, _ client: ServerClients.Handle) {
         guard let attribute = database.table[kept.handle] else {
             if kept.owner != nil, clients[client].absent.count < Self.absentLimit {
@@ -299,14 +299,14 @@ extension GATTServer {
     }
 
     /// Attributes in this range were added: a bonded client gets the configurations that it had for them.
-    private mutating func takeUpAbsent(_ range: AttributeHandleRange, _ client: ServerClients.Handle) {
+    private mutating func restoreAbsent(_ range: AttributeHandleRange, _ client: ServerClients.Handle) {
         guard clients[client].absent.contains(where: { range.contains($0.handle) }) else { return }
         let absent = clients[client].absent
         clients[client].absent = []
         for kept in absent { restore(kept, client) }
     }
 
-    /// How many configurations of absent services are kept for a client: enough for all apps of a gateway.
+    /// How many configurations of absent services are stored for a client: enough for all apps of a gateway.
     private static let absentLimit = 64
 }
 

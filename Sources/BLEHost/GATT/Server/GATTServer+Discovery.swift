@@ -15,8 +15,7 @@ extension GATTServer {
         ATTFindInformationResponse.encodeHeader(format, into: &response)
         for attribute in attributes {
             guard attribute.type.width == width, response.count + format.elementLength <= mtu else { break }
-            ATTFindInformationResponse.encode(
-                .init(handle: attribute.handle, type: attribute.type), into: &response)
+            ATTFindInformationResponse.encode(.init(handle: attribute.handle, type: attribute.type), into: &response)
         }
         respond(response.bytes, client)
     }
@@ -32,9 +31,9 @@ extension GATTServer {
         for handle in database.table.handles(of: type, in: range) {
             guard response.count + 4 <= mtu else { break }
             guard let position = database.table.position(of: handle), refusal(readingAt: position, client) == nil,
-                case .octets(let octets) = held(at: position, client)
+                case .octets(let octets) = storedValue(at: position, client)
             else { continue }
-            var isMatch = octets.span.bytes.holdsSame(as: request.value)
+            var isMatch = octets.span.bytes.containsSame(as: request.value)
             if !isMatch, type == .primaryService { isMatch = octets.span.bytes.isSameUUID(as: request.value) }
             guard isMatch else { continue }
             ATTFindByTypeValueResponse.encode(
@@ -62,7 +61,7 @@ extension GATTServer {
                 if length == nil { return refuse(.readByGroupTypeRequest, handle, error, client) }
                 break
             }
-            guard case .octets(let octets) = held(at: position, client) else { break }
+            guard case .octets(let octets) = storedValue(at: position, client) else { break }
             let count = min(octets.count, mtu - 6, 251)
             if let length {
                 guard octets.count == length, response.count + 4 + length <= mtu else { break }
@@ -84,13 +83,13 @@ extension GATTServer {
 }
 
 extension RawSpan {
-    func holdsSame(as other: RawSpan) -> Bool {
+    func containsSame(as other: RawSpan) -> Bool {
         guard byteCount == other.byteCount else { return false }
         for offset in 0..<byteCount where byte(at: offset) != other.byte(at: offset) { return false }
         return true
     }
 
-    /// Whether both hold the same UUID, one with 16 bits and the other with 128 (Core 5.4, Vol 3, Part B, 2.5.1).
+    /// Whether both are the same UUID, one with 16 bits and the other with 128 (Core 5.4, Vol 3, Part B, 2.5.1).
     fileprivate func isSameUUID(as other: RawSpan) -> Bool {
         let lengths = (byteCount, other.byteCount)
         guard lengths == (2, 16) || lengths == (16, 2) else { return false }

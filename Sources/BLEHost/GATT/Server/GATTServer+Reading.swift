@@ -11,14 +11,14 @@ extension GATTServer {
             return refuse(request, handle, .invalidHandle, client)
         }
         if let error = refusal(readingAt: position, client) { return refuse(request, handle, error, client) }
-        // As `held` below, without a copy of the value.
+        // Like `storedValue` below, without a copy of the value.
         let limit = clients[client].mtu - 1
         if let response = database.table.response(
             request.rawValue | 1, at: position, from: offset, limit: limit, into: &octets)
         {
             return respond(response, client)
         }
-        switch held(at: position, client) {
+        switch storedValue(at: position, client) {
         case .octets(let octets): respondValue(octets, from: offset, handle, request, client)
         case .app: ask(forValueOf: handle, offset: offset, request, .read, deadline(now), client)
         case .unknownHash: awaitHash(for: pdu, request, handle, client, now)
@@ -80,7 +80,7 @@ extension GATTServer {
                 return refuse(request, handle, .invalidHandle, client)
             }
             if let error = refusal(readingAt: position, client) { return refuse(request, handle, error, client) }
-            if case .unknownHash = held(at: position, client) { unknown = handle }
+            if case .unknownHash = storedValue(at: position, client) { unknown = handle }
             handles.append(handle)
         }
         if let unknown { return awaitHash(for: pdu, request, unknown, client, now) }
@@ -100,7 +100,7 @@ extension GATTServer {
             guard let position = database.table.position(of: handle) else {
                 return refuse(request, handle, .invalidHandle, client)
             }
-            guard case .octets(let octets) = held(at: position, client) else {
+            guard case .octets(let octets) = storedValue(at: position, client) else {
                 return ask(forValueOf: handle, offset: 0, request, .readMultiple(work), deadline, client)
             }
             work.append(octets, mtu: mtu)
@@ -121,7 +121,7 @@ extension GATTServer {
 
     // MARK: Read By Type
 
-    /// A value of the app is sent alone: the client continues behind it with another request.
+    /// A value of the app is sent by itself: the client continues behind it with another request.
     mutating func readByType(
         _ request: ATTReadByTypeRequest, _ pdu: RawSpan, _ client: ServerClients.Handle, _ now: Instant
     ) {
@@ -136,9 +136,9 @@ extension GATTServer {
                 if elements.isEmpty { return refuse(.readByTypeRequest, handle, error, client) }
                 break
             }
-            guard case .octets(let octets) = held(at: position, client) else {
+            guard case .octets(let octets) = storedValue(at: position, client) else {
                 guard elements.isEmpty else { break }
-                if case .app = held(at: position, client) {
+                if case .app = storedValue(at: position, client) {
                     return ask(forValueOf: handle, offset: 0, .readByTypeRequest, .readByType, deadline(now), client)
                 }
                 return awaitHash(for: pdu, .readByTypeRequest, handle, client, now)
@@ -155,7 +155,7 @@ extension GATTServer {
         respondReadByType(elements, client)
     }
 
-    /// Writes values of the same length; if the first value is too long, it is cut and sent alone (Core 5.4, Vol 3,
+    /// Writes values of the same length; if the first value is too long, it is cut and sent by itself (Core 5.4, Vol 3,
     /// Part F, 3.4.4.2).
     mutating func respondReadByType(_ elements: [(AttributeHandle, [UInt8])], _ client: ServerClients.Handle) {
         guard let first = elements.first else { return }

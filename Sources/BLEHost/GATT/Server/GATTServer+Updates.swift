@@ -84,12 +84,12 @@ extension GATTServer {
     ///
     /// A client that asked for notifications and indications gets notifications, on the bearer on which it asked: so
     /// the values of a characteristic stay in order. A value that is too long for a client's ATT_MTU is cut for that
-    /// client (SPEC PER-23, 2.4). A client that has not been told yet that the table has changed gets nothing until
+    /// client (SPEC PER-23, 2.4). A client that does not know yet that the table has changed gets nothing until
     /// then.
     ///
     /// Each client has its own limit for waiting updates. If a client has no room left, the other clients wait for it
-    /// for at most `updateTimeout`; after that it misses updates, alone, until it has caught up. If it is the only
-    /// subscriber, the wait has no limit.
+    /// for at most `updateTimeout`; after that only this client misses updates, until it has caught up. If it is the
+    /// only subscriber, the wait has no limit.
     /// - Parameters:
     ///   - links: the links to send to; `nil` means all.
     ///   - allowed: the ways of sending that are allowed.
@@ -186,7 +186,7 @@ extension GATTServer {
 
     /// Reports once that there is room, as soon as every client that had none has half of its limit free, so that the
     /// app is not woken for each packet. The others do not wait for a client that is left out for now: one that must
-    /// first be told of a change, or that has fallen behind while others have room.
+    /// first learn of a change, or that has fallen behind while others have room.
     @inline(__always)
     mutating func announceReadiness(_ now: Instant) {
         if owesReadiness { announceReadinessIfFree(now) }

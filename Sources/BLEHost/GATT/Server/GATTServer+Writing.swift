@@ -176,14 +176,14 @@ extension GATTServer {
     ) -> ATTError? {
         guard let position = database.table.position(of: write.handle) else { return .invalidHandle }
         if let error = refusal(writingAt: position, isCommand: false, client) { return error }
-        if case .octets(let octets) = held(at: position, client) { return work.stage(write, over: octets) }
+        if case .octets(let octets) = storedValue(at: position, client) { return work.stage(write, over: octets) }
         guard write.offset <= maximumAttributeLength else { return .invalidOffset }
         guard write.offset + write.value.count <= maximumAttributeLength else { return .invalidAttributeValueLength }
         work.add(write, for: database.table[position].owner)
         return nil
     }
 
-    /// Asks the apps one after another; if all accept, the values that the server keeps are written.
+    /// Asks the apps one after another; if all accept, the values that the server stores are written.
     private mutating func run(_ work: PreparedExecution, _ deadline: Instant, _ client: ServerClients.Handle) {
         if work.answered < work.parts.count {
             let writes = work.parts[work.answered].writes

@@ -2,9 +2,9 @@ import BLEPackets
 
 /// The attribute server of a device: one table, many clients (Core 5.4, Vol 3, Parts F and G; SPEC 1.3, 2.4).
 ///
-///     request ──▶ checked ──▶ value held here ──▶ response
+///     request ──▶ checked ──▶ value in the table ──▶ response
 ///                    │
-///                    ├──▶ value held by the app ──▶ question ──respond──▶ response
+///                    ├──▶ value of the app ──▶ question ──respond──▶ response
 ///                    └──▶ refused ──▶ Error Response
 ///
 /// Each bearer has one request in progress at a time; an app has 30 s for its answer and gives exactly one. There is no
@@ -24,7 +24,7 @@ public struct GATTServer {
     var broadcasts = BroadcastTable()
     /// Apps whose values and descriptors are currently disabled, and the error that clients get.
     var disabledOwners: [(owner: ClientID, error: ATTError)] = []
-    /// The owner of the value that was last refused to a client for want of security; whoever passes PDUs on takes it.
+    /// The owner of the value that was last refused to a client for lack of security; `Link` removes it.
     var securityDemander: ClientID?
     private var actions = Queue<GATTServerAction>()
     private var lastQuestion: UInt64 = 0
@@ -73,7 +73,7 @@ public struct GATTServer {
     ///
     /// - Parameters:
     ///   - mtu: ATT_MTU in octets, 23 before the exchange.
-    ///   - record: what was kept about a bonded client.
+    ///   - record: what was stored about a bonded client.
     public mutating func connected(
         _ link: LinkID, mtu: UInt16 = 23, security: GATTLinkSecurity = .none, restoring record: GATTClientRecord? = nil,
         at now: Instant
@@ -86,10 +86,10 @@ public struct GATTServer {
     /// A link is gone: its requests, prepared writes, updates and subscriptions are dropped.
     ///
     /// - Parameters:
-    ///   - isBonded: whether the client will get its configuration back: in this case no app is told that its
+    ///   - isBonded: whether the client will get its configuration back: in this case no app gets an event that its
     ///     subscriptions ended (SPEC 2.4).
     ///   - kept: the earlier record of a client that may not change it: the subscriptions in it do not end.
-    /// - Returns: what to keep about a bonded client.
+    /// - Returns: what to store about a bonded client.
     @discardableResult
     public mutating func disconnected(
         _ link: LinkID, isBonded: Bool = false, keeping kept: GATTClientRecord? = nil, at now: Instant
@@ -153,7 +153,7 @@ public struct GATTServer {
             counters.strayPDUs &+= 1
             return
         }
-        clients.noteRecent(client)
+        clients.recordRecent(client)
         latest = now
         if let deadline = clients[client].nextDeadline, deadline <= now {
             advance(to: now)
@@ -201,12 +201,12 @@ public struct GATTServer {
         }
     }
 
-    /// Carries out a request, or begins to, unless its client must first be told that the table has changed.
+    /// Carries out a request, or begins to, unless its client must first learn that the table has changed.
     mutating func handle(_ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClients.Handle, _ now: Instant) {
         let isBehind = clients[client].awareness != .aware
         if isBehind, refusesOutOfSync(pdu, opcode, client) { return }
         dispatch(pdu, opcode, client, now)
-        // Indications that were held back while the client did not know of the change follow the response.
+        // Indications that were postponed while the client did not know of the change follow the response.
         if isBehind { forEachBearer(of: client) { $0.pumpIndications(client, now) } }
     }
 
@@ -315,7 +315,7 @@ public struct GATTServer {
     ) {
         if case .failure(let error, let handle) = answer {
             clients[client].transaction = nil
-            // An error code of zero would tell the client nothing.
+            // An error code of zero would mean nothing to the client.
             let code = error.rawValue == 0 ? ATTError.unlikelyError : error
             return refuse(transaction.request, handle ?? transaction.handle, code, client)
         }

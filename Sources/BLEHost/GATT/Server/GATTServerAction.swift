@@ -39,7 +39,7 @@ public struct GATTRequestID: RawRepresentable, Hashable, Comparable, Sendable {
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A client reads a value that the app holds (SPEC PER-13).
+/// A client reads a value that the app supplies (SPEC PER-13).
 public struct GATTReadRequest: Equatable, Sendable {
     /// The identifier for `respond`.
     public var id: GATTRequestID
@@ -77,7 +77,7 @@ public struct GATTWrite: Equatable, Sendable {
     }
 }
 
-/// A client writes values that the app holds: all of them or none (SPEC PER-17 to PER-19).
+/// A client writes values that the app handles: all of them or none (SPEC PER-17 to PER-19).
 public struct GATTWriteRequest: Equatable, Sendable {
     /// The identifier for `respond`.
     public var id: GATTRequestID
@@ -146,7 +146,7 @@ public enum GATTServerEvent: Equatable, Sendable {
     case unsubscribed(GATTSubscription)
     /// There is room for updates again after one was refused (SPEC PER-22).
     case readyToUpdate
-    /// A client wrote a value that the server keeps.
+    /// A client wrote a value that the server stores.
     case stored(LinkID, GATTWrite)
     /// A client confirmed an indication of this value.
     case confirmed(LinkID, AttributeHandle)
@@ -157,7 +157,7 @@ public enum GATTServerEvent: Equatable, Sendable {
     case requestExpired(GATTRequestID, LinkID)
 }
 
-/// What is kept of a bonded client from one connection to the next (Core 5.4, Vol 3, Part G, 2.5.2 and 3.3.3.3).
+/// What is stored of a bonded client from one connection to the next (Core 5.4, Vol 3, Part G, 2.5.2 and 3.3.3.3).
 public struct GATTClientRecord: Equatable, Sendable {
     /// What a client wrote into one Client Characteristic Configuration.
     public struct Configuration: Equatable, Sendable {

@@ -7,7 +7,7 @@ public struct GATTServerSettings: Equatable, Sendable {
     public var answerTimeout = Microseconds.seconds(30)
     /// How long a client may take to confirm an indication (Core 5.4, Vol 3, Part F, 3.3.3).
     public var confirmationTimeout = Microseconds.seconds(30)
-    /// Early requests that are kept for a client while another is in progress, although clients must not send any
+    /// Early requests that are stored for a client while another is in progress, although clients must not send any
     /// (Core 5.4, Vol 3, Part F, 3.3.2). One more ends the bearer.
     public var earlyRequestLimit = 4
     /// Responses to a client that may wait for the controller. One more ends the bearer.

@@ -64,7 +64,7 @@ public struct GATTCharacteristicDefinition: Equatable, Sendable {
     }
 }
 
-/// A descriptor as an app publishes it, except those that the server keeps itself.
+/// A descriptor as an app publishes it, except those that the server stores itself.
 public struct GATTDescriptorDefinition: Equatable, Sendable {
     /// The type of the descriptor.
     public var uuid: BluetoothUUID
@@ -162,11 +162,12 @@ public struct RawAttribute: Equatable, Sendable {
 
 /// Why a service could not be published or removed (SPEC PER-6).
 public enum GATTPublishError: Error, Equatable, Sendable {
-    /// The service is one that the stack keeps itself, or one of Apple's system (SPEC 2.4: `CBError.uuidNotAllowed`).
+    /// The service is one that the stack publishes itself, or one of Apple's system (SPEC 2.4:
+    /// `CBError.uuidNotAllowed`).
     case uuidNotAllowed(BluetoothUUID)
     /// The properties contain `extendedProperties` (SPEC PER-4).
     case propertyNotAllowed(BluetoothUUID)
-    /// The server keeps this descriptor itself.
+    /// The server has this descriptor itself.
     case descriptorNotAllowed(BluetoothUUID)
     /// A value that never changes has a property or permission that allows changes (SPEC PER-3).
     case cachedValueNotReadOnly(BluetoothUUID)

@@ -25,7 +25,7 @@ struct PreparedWriteQueue {
 
 /// Prepared writes that are being executed: all of them or none (SPEC PER-19).
 struct PreparedExecution {
-    /// The future content of a value that the server keeps.
+    /// The future content of a value that the server stores.
     struct Staged {
         var handle: AttributeHandle
         var value: [UInt8]
@@ -55,8 +55,8 @@ struct PreparedExecution {
         }
     }
 
-    /// Writes octets into a value that the server keeps: they replace the octets at their offset (Core 5.4, Vol 3, Part
-    /// F, 3.4.6.3).
+    /// Writes octets into a value that the server stores: they replace the octets at their offset (Core 5.4, Vol 3,
+    /// Part F, 3.4.6.3).
     mutating func stage(_ write: GATTWrite, over present: [UInt8]) -> ATTError? {
         let index = staged.firstIndex { $0.handle == write.handle }
         let base = index.map { staged[$0].value } ?? present

@@ -8,12 +8,12 @@ extension ServerClient {
     @inline(__always)
     @discardableResult
     mutating func turn(to number: UInt32) -> Bool {
-        self.number == number || BuiltIn.enhancedBearers && exchange(number)
+        self.number == number || Features.enhancedBearers && exchange(number)
     }
 
     /// Whether there are enhanced bearers.
     @inline(__always)
-    var hasOthers: Bool { BuiltIn.enhancedBearers && !others.isEmpty }
+    var hasOthers: Bool { Features.enhancedBearers && !others.isEmpty }
 
     /// Of these bearers, when the first one is due.
     ///
@@ -69,7 +69,7 @@ extension ServerClient {
 
     /// Drops the values of these handles that wait here.
     mutating func dropValues(where isDropped: (AttributeHandle) -> Bool) {
-        indications.keep { !isDropped($0.handle) }
+        indications.retain { !isDropped($0.handle) }
         let before = gathered.count
         gathered.removeAll { isDropped($0.handle) }
         unsentNotifications -= before - gathered.count
@@ -88,9 +88,9 @@ extension ServerClient {
 
     /// Drops the indications of a value that wait here.
     mutating func dropIndications(of handle: AttributeHandle) {
-        indications.keep { $0.handle != handle }
+        indications.retain { $0.handle != handle }
         guard hasOthers else { return }
-        for index in others.indices { others[index].indications.keep { $0.handle != handle } }
+        for index in others.indices { others[index].indications.retain { $0.handle != handle } }
     }
 }
 
@@ -102,7 +102,7 @@ extension ServerBearer {
     }
 
     fileprivate mutating func dropValues(where isDropped: (AttributeHandle) -> Bool) {
-        indications.keep { !isDropped($0.handle) }
+        indications.retain { !isDropped($0.handle) }
         let before = gathered.count
         gathered.removeAll { isDropped($0.handle) }
         unsentNotifications -= before - gathered.count

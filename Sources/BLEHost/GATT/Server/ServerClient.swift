@@ -41,14 +41,14 @@ struct ServerClient {
     enum Awareness {
         case aware
         case unaware
-        /// It was told by an error or has read the hash: its next request shows that it knows.
+        /// It got an error or has read the hash: its next request shows that it knows.
         case told
     }
 
     let link: LinkID
     var security: GATTLinkSecurity
 
-    // The bearer at work, between inputs the unenhanced one. Its properties stand here and not in a value of their own:
+    // The bearer at work, between inputs the unenhanced one. Its properties stand here and not in a separate value:
     // the compiler reads properties of a value within a lent one too late, when it is no longer lent (Swift 6.3).
     /// Zero for the unenhanced bearer; otherwise the number of the channel that carries it.
     var number: UInt32 = 0
@@ -57,7 +57,7 @@ struct ServerClient {
     /// Requests that came before the previous one was answered.
     var early = Queue<[UInt8]>()
     var prepared = PreparedWriteQueue()
-    /// Whether the client was told on this bearer that the table has changed: once for each change and bearer (Core
+    /// Whether the client learned on this bearer that the table has changed: once for each change and bearer (Core
     /// 5.4, Vol 3, Part G, 2.5.2.1).
     var wasToldOutOfSync = false
     var unsentResponses = 0
@@ -86,7 +86,7 @@ struct ServerClient {
     var features: UInt8 = 0
     var awareness = Awareness.aware
 
-    /// The range of changed handles that the client has not been told of yet.
+    /// The range of changed handles that the client does not know of yet.
     var changedRange: AttributeHandleRange?
     /// Since when the others no longer wait for this client, which misses updates instead.
     var fellBehind: Instant?
@@ -108,7 +108,7 @@ struct ServerClient {
     var isOutOfSync: Bool { hasRobustCaching && awareness != .aware }
 
     /// Bit 2: values may share a PDU.
-    var takesMultipleNotifications: Bool { features & 0x04 != 0 }
+    var acceptsMultipleNotifications: Bool { features & 0x04 != 0 }
 
     @inline(__always)
     var nextDeadline: Instant? {

@@ -3,7 +3,7 @@ import BLEPackets
 /// The clients of an attribute server, in the order in which their links were made.
 ///
 /// The table lends a client by a handle that only the table makes. A handle serves the input for which it was looked
-/// up: nothing keeps one, and a client leaves the table only in an input of its own, the end of its link.
+/// up: nothing keeps one, and a client leaves the table only in a separate input, the end of its link.
 struct ServerClients {
     struct Handle: Equatable {
         fileprivate let place: Int
@@ -49,7 +49,7 @@ struct ServerClients {
 
     /// The next lookup is probably for this client.
     @inline(__always)
-    mutating func noteRecent(_ handle: Handle) { recent = handle.place }
+    mutating func recordRecent(_ handle: Handle) { recent = handle.place }
 
     // MARK: Coming and going
 

@@ -8,7 +8,7 @@ public struct AdvertiseRequest: Equatable, Sendable {
         /// Values that clients have broadcast (`CharacteristicProperties.broadcast`) follow as far as there is room.
         case packed(localName: String?, serviceUUIDs: [BluetoothUUID])
         /// Advertising data and scan response as they are, at most 31 octets each. They are not merged with others: the
-        /// controller advertises the first such request alone, whatever other clients want.
+        /// controller advertises only the first such request, whatever other clients want.
         case raw(advertisement: [UInt8], scanResponse: [UInt8])
     }
 
@@ -25,14 +25,14 @@ public struct AdvertiseRequest: Equatable, Sendable {
     /// ends.
     public var resumesAfterConnection: Bool
     /// The target of directed advertising; `nil`: undirected. While the peer is not connected, a request with a target
-    /// is advertised alone, the oldest first. `AdvertisingTarget.Form.highDutyCycle` ends when the peer has connected,
-    /// or fails after 1.28 s with `HostFailure.connectionFailed(.advertisingTimeout)`. The other forms pause while the
-    /// peer is connected if `resumesAfterConnection` is `true`, and otherwise end when it connects. Only
+    /// is advertised by itself, the oldest first. `AdvertisingTarget.Form.highDutyCycle` ends when the peer has
+    /// connected, or fails after 1.28 s with `HostFailure.connectionFailed(.advertisingTimeout)`. The other forms pause
+    /// while the peer is connected if `resumesAfterConnection` is `true`, and otherwise end when it connects. Only
     /// `AdvertisingTarget.Form.extended` sends the content, without a scan response.
     public var target: AdvertisingTarget?
-    /// Whether packed services that do not fit, or are in the background, are advertised in the overflow area, and with which
-    /// company identifier; `nil`: as `HostConfiguration.advertising` says. Clients share one overflow area: the company
-    /// is that of the first client whose services need it, and clients that name another one add nothing to it.
+    /// Whether packed services that do not fit, or are in the background, are advertised in the overflow area, and with
+    /// which company identifier; `nil`: as `HostConfiguration.advertising` says. Clients share one overflow area: the
+    /// company is that of the first client whose services need it, and clients that name another one add nothing to it.
     public var overflow: AdvertisingPackerSettings.OverflowEmission?
 
     public init(

@@ -4,10 +4,10 @@ import BLEPackets
 ///
 /// There is one advertisement for all, and no user's may take it from another's:
 ///
-/// - A directed or raw advertisement is sent alone, so beside others it gets a set of its own: its user is a guest.
+/// - A directed or raw advertisement is sent by itself, so beside others it gets a separate set: its user is a guest.
 ///   Where there is no set for it, the request ends.
-/// - The shortest interval holds.
-/// - What is on the air keeps its room. What is free is divided by turns, and who finds none is told.
+/// - The shortest interval counts.
+/// - What is on the air keeps its room. What is free is divided by turns, and a client that finds none gets an event.
 extension Advertiser {
     /// A user, or all clients without one.
     typealias User = UInt64
@@ -31,7 +31,7 @@ extension Advertiser {
 
     /// Whether the requests are of several users.
     func areSeveral(_ wishes: [Wish]) -> Bool {
-        guard BuiltIn.users, let first = wishes.first else { return false }
+        guard Features.users, let first = wishes.first else { return false }
         let user = user(of: first)
         return wishes.contains { self.user(of: $0) != user }
     }
@@ -40,14 +40,14 @@ extension Advertiser {
 
     /// The guest to whose advertisement a request belongs; `nil`: the shared one.
     func part(of wish: Wish) -> User? {
-        guard BuiltIn.users, !guests.isEmpty, wish.isExclusive else { return nil }
+        guard Features.users, !guests.isEmpty, wish.isExclusive else { return nil }
         let user = user(of: wish)
         return guests.contains(user) ? user : nil
     }
 
     /// The requests that the shared advertisement is for.
     var shared: [Wish] {
-        guard BuiltIn.users, !guests.isEmpty else { return wishes }
+        guard Features.users, !guests.isEmpty else { return wishes }
         return wishes.filter { part(of: $0) == nil }
     }
 
@@ -57,9 +57,9 @@ extension Advertiser {
         return (own.first { $0.request.target != nil } ?? own.first).map { [$0] } ?? []
     }
 
-    /// Finds the users who need an advertisement of their own. One who has it keeps it as long as there is use for it.
+    /// Finds the users who need a separate advertisement. A user who has one has it as long as there is use for it.
     mutating func findGuests() {
-        guard BuiltIn.users else { return }
+        guard Features.users else { return }
         if !guests.isEmpty {
             let own = wishes.filter { $0.isExclusive }.map { user(of: $0) }
             guests.removeAll { !own.contains($0) }
@@ -87,7 +87,7 @@ extension Advertiser {
 
     // MARK: What is shared
 
-    /// The shortest of the intervals that the users would have alone.
+    /// The shortest of the intervals that the users would have without the others.
     func shortestInterval(
         of wishes: [Wish], among all: [Wish], timing: Timing, at now: Instant
     ) -> AdvertisingInterval {
@@ -106,7 +106,7 @@ extension Advertiser {
         return shortest ?? timing.foregroundAdvertising.initial
     }
 
-    /// What users in the foreground want to be seen, each user's in the order in which it would be packed alone.
+    /// What users in the foreground want to be seen, each user's in the order in which it would be packed by itself.
     private func items(of wishes: [Wish]) -> [[Item]] {
         var order: [User] = []
         var items: [[Item]] = []
@@ -120,8 +120,7 @@ extension Advertiser {
                 let place = order.firstIndex(of: user(of: wish))
             else { continue }
             for uuid in uuids {
-                items[place].append(
-                    Item(user: order[place], content: .service(uuid), overflow: wish.request.overflow))
+                items[place].append(Item(user: order[place], content: .service(uuid), overflow: wish.request.overflow))
             }
             if let name { items[place].append(Item(user: order[place], content: .name(name))) }
         }
@@ -144,8 +143,8 @@ extension Advertiser {
         return contributions + self.contributions(of: wishes.filter { $0.request.isInBackground })
     }
 
-    /// Notes what is on the air now, and what clients have to be told.
-    mutating func noteShown(_ packed: PackedAdvertisement, of wishes: [Wish]) {
+    /// Records what is on the air now, and which events clients have to get.
+    mutating func recordShown(_ packed: PackedAdvertisement, of wishes: [Wish]) {
         let all = items(of: wishes).joined().filter { packed.shows($0.content) }
         let kept = shown.filter { all.contains($0) }
         shown = kept + all.filter { !kept.contains($0) }
@@ -159,15 +158,15 @@ extension Advertiser {
                 room.hiddenServices = uuids.filter { !packed.shows(.service($0)) }
                 room.hidesName = name.map { !packed.shows(.name($0)) } ?? false
             }
-            guard room != wish.toldHidden else { continue }
-            self.wishes[index].toldHidden = room
+            guard room != wish.reportedHidden else { continue }
+            self.wishes[index].reportedHidden = room
             news.append((wish.operation, wish.client, room))
         }
     }
 }
 
 extension Advertiser.Wish {
-    /// Whether it is advertised alone: directed or raw.
+    /// Whether it is advertised by itself: directed or raw.
     var isExclusive: Bool {
         if request.target != nil { return true }
         if case .raw = request.content { return true }

@@ -13,8 +13,8 @@ struct Advertiser {
         var since: Instant
         /// The target of directed advertising is connected.
         var isHeld = false
-        /// What of it the client was last told to be without room.
-        var toldHidden = AdvertisingRoom()
+        /// The part without room, as of the latest event for the client.
+        var reportedHidden = AdvertisingRoom()
 
         /// Whether the connection of any central ends the request.
         var endsWithConnection: Bool { !request.resumesAfterConnection && request.target == nil }
@@ -24,11 +24,11 @@ struct Advertiser {
     var wishes: [Wish] = []
     /// For whom the clients work.
     var users = ClientUsers()
-    /// The users whose directed and raw advertisements have a set of their own, in the order in which they got it.
+    /// The users whose directed and raw advertisements have a separate set, in the order in which they got it.
     var guests: [User] = []
     /// What is on the air, in the order in which it got its room.
     var shown: [Item] = []
-    /// What clients must be told about their room.
+    /// The events about room that clients must get.
     var news: [(OperationID, ClientID, AdvertisingRoom)] = []
 
     /// The structures that the packed advertisement carries in addition, as far as there is room (Core 5.4, Vol 3, Part
@@ -93,7 +93,7 @@ struct Advertiser {
     var target: AdvertisingTarget? { directed(in: shared)?.request.target }
 
     /// Pauses directed advertising to devices that are connected.
-    mutating func hold(_ present: [DeviceAddress]) {
+    mutating func pause(_ present: [DeviceAddress]) {
         for index in wishes.indices {
             if let target = wishes[index].request.target { wishes[index].isHeld = present.contains(target.peer) }
         }
@@ -107,7 +107,7 @@ struct Advertiser {
     ///   then only pauses.
     /// - Returns: the operations whose requests have ended.
     /// - Parameter guest: whose advertising it was; `nil`: the shared one.
-    mutating func callEnded(
+    mutating func directedEnded(
         _ target: AdvertisingTarget, of guest: User? = nil, hasCome: Bool = false
     ) -> [OperationID] {
         let rests = hasCome && target.form != .highDutyCycle
@@ -142,7 +142,7 @@ struct Advertiser {
         }
         let isConnectable = wishes.contains { $0.request.isConnectable }
         let interval =
-            BuiltIn.users && guest == nil && areSeveral(wishes)
+            Features.users && guest == nil && areSeveral(wishes)
             ? shortestInterval(of: wishes, among: all, timing: timing, at: now)
             : interval(of: leader, among: all, timing: timing, at: now)
         let (advertisement, scanResponse) = content(of: wishes, isShared: guest == nil, settings: settings)
@@ -163,9 +163,9 @@ struct Advertiser {
             return (data, response)
         }
         let packed = AdvertisingPacker.pack(
-            BuiltIn.users && areSeveral(wishes) ? sharedContributions(of: wishes) : contributions(of: wishes),
+            Features.users && areSeveral(wishes) ? sharedContributions(of: wishes) : contributions(of: wishes),
             settings: settings)
-        if BuiltIn.users, isShared { noteShown(packed, of: wishes) }
+        if Features.users, isShared { recordShown(packed, of: wishes) }
         var (advertisement, scanResponse) = (packed.advertisement, packed.scanResponse)
         for structure in broadcasts {
             if advertisement.count + structure.count <= AdvertisingDataWriter.legacyCapacity {
@@ -189,7 +189,7 @@ struct Advertiser {
 
     /// When the advertising interval changes next.
     func nextDeadline(timing: Timing, after now: Instant) -> Instant? {
-        if BuiltIn.users, areSeveral(wishes) {
+        if Features.users, areSeveral(wishes) {
             return wishes.reduce(nil) { earliest($0, nextChange(of: $1, among: wishes, timing: timing, after: now)) }
         }
         guard let leader = directed(in: wishes) ?? leader(of: wishes.filter { $0.request.target == nil }) else {
@@ -214,9 +214,7 @@ struct Advertiser {
         wishes.contains { !$0.request.isInBackground } ? timing.foregroundAdvertising : timing.backgroundAdvertising
     }
 
-    func interval(
-        of wish: Wish, among wishes: [Wish], timing: Timing, at now: Instant
-    ) -> AdvertisingInterval {
+    func interval(of wish: Wish, among wishes: [Wish], timing: Timing, at now: Instant) -> AdvertisingInterval {
         if let wished = wish.request.interval { return wished }
         let profile = profile(of: wishes, timing)
         return wish.since.advanced(by: profile.initialSpan) > now ? profile.initial : profile.later

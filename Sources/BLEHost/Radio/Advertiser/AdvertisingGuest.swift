@@ -1,8 +1,8 @@
-/// The directed or raw advertisement of a user beside those of others: an advertising set of its own.
+/// The directed or raw advertisement of a user beside those of others: a separate advertising set.
 struct AdvertisingGuest {
     let user: Advertiser.User
     let handle: UInt8
     var machine = AdvertisingMachine(setsRandomAddress: true)
     /// When high duty cycle directed advertising must have ended.
-    var callDeadline: Instant?
+    var directedDeadline: Instant?
 }

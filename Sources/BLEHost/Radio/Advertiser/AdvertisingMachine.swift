@@ -19,9 +19,9 @@ struct AdvertisingMachine {
     enum Action: Equatable {
         case none
         case setParameters(AdvertisingParameters)
-        /// An advertising set that has held data accepts no directed properties (Core 5.4, Vol 4, Part E, 7.8.53).
+        /// An advertising set that has had data accepts no directed properties (Core 5.4, Vol 4, Part E, 7.8.53).
         case removeSet
-        /// Extended controllers hold a random address for each set.
+        /// Extended controllers have a random address for each set.
         case setRandomAddress
         case setAdvertisement([UInt8])
         case setScanResponse([UInt8])
@@ -53,7 +53,7 @@ struct AdvertisingMachine {
     private var pausedUntil: Instant?
     /// A connection or the controller ended the advertising that is being switched on or changed.
     private var hasEnded = false
-    /// Whether the controller holds settings or data of it, on or off.
+    /// Whether the controller has settings or data of it, on or off.
     private(set) var usesController = false
 
     /// - Parameter setsRandomAddress: whether each set gets its random address, as extended commands require.
@@ -66,7 +66,7 @@ struct AdvertisingMachine {
         }
     }
 
-    /// The plan that the controller follows or has been told to follow.
+    /// The plan that the controller follows, or has a command to follow.
     var planInForce: Plan? {
         switch state {
         case .enabling(let plan), .advertising(let plan), .updating(let plan, _): plan
@@ -172,7 +172,7 @@ struct AdvertisingMachine {
             state = .preparing(plan, .randomAddress)
             return .setRandomAddress
         case .parameters, .randomAddress:
-            guard plan.parameters.takesData else { return enable(plan) }
+            guard plan.parameters.carriesData else { return enable(plan) }
             state = .preparing(plan, .advertisement)
             return .setAdvertisement(plan.advertisement)
         case .advertisement where plan.parameters.isScannable:
@@ -241,5 +241,5 @@ struct AdvertisingParameters: Equatable {
     var usesRandomAddress: Bool { ownAddressType == .random || ownAddressType == .resolvableOrRandom }
 
     /// Directed legacy PDUs have no room for data.
-    var takesData: Bool { target == nil || target?.form == .extended }
+    var carriesData: Bool { target == nil || target?.form == .extended }
 }

@@ -4,7 +4,7 @@ import BLEPackets
 ///
 /// The owners of clients have equally many places, as far as they wait for so many devices. An owner's places go to its
 /// clients one after the other, and each client's place to the device that has waited longest since its last turn. So
-/// one who waits for hundreds of devices, with however many clients, only delays its own.
+/// one who waits for hundreds of devices, with however many clients, only delays its own devices.
 ///
 /// A turn has a length, but a new device need not wait for its end: its owner gets a place at once if another has at
 /// least two more, and an owner who is preferred and has none gets one in any case.
@@ -45,7 +45,7 @@ struct ConnectionTurns {
     mutating func stop() { ends = nil }
 
     /// A client of this owner waits for another device.
-    mutating func noteNewcomer(_ user: ClientUser) {
+    mutating func recordNewcomer(_ user: ClientUser) {
         if window.contains(where: { $0.user != user }) { hasNewcomer = true }
     }
 

@@ -3,8 +3,8 @@ import BLEPackets
 /// The connections that clients wait for, and what the initiator should do for them.
 ///
 /// They never time out (SPEC CEN-9). A single one is a directed attempt; several use the filter accept list together,
-/// or take turns by owner and client if the list is too short or has no effect. A controller that cannot scan while it initiates
-/// connects on sight: the scan continues, and stops only for a moment when a wanted device was seen.
+/// or take turns by owner and client if the list is too short or has no effect. A controller that cannot scan while it
+/// initiates connects on sight: the scan continues, and stops only for a moment when a wanted device was seen.
 struct Connector {
     struct Pending {
         var operation: OperationID
@@ -33,7 +33,7 @@ struct Connector {
     private var resolvedRevision: UInt64?
     private var sighted: (peer: DeviceAddress, onAir: DeviceAddress, until: Instant)?
     /// Devices that were seen and did not accept the connection; they are ignored until the others have had their turn.
-    private var heldBack: [(peer: DeviceAddress, until: Instant, span: Microseconds)] = []
+    private var postponedPeers: [(peer: DeviceAddress, until: Instant, span: Microseconds)] = []
 
     var isEmpty: Bool { pending.isEmpty }
 
@@ -45,14 +45,12 @@ struct Connector {
         return own < limit / 16
     }
 
-    mutating func add(
-        _ request: ConnectRequest, operation: OperationID, client: ClientID, user: ClientUser = .common
-    ) {
+    mutating func add(_ request: ConnectRequest, operation: OperationID, client: ClientID, user: ClientUser = .common) {
         pending.append(
             Pending(
                 operation: operation, client: client, user: user, request: request,
                 retriesLeft: request.establishmentRetries))
-        turns.noteNewcomer(user)
+        turns.recordNewcomer(user)
         if request.peer.isResolvablePrivate { resolvedRevision = nil }
     }
 
@@ -63,13 +61,13 @@ struct Connector {
 
     /// Removes and returns all that wait for `peer`, oldest first.
     /// - Parameter peer: the device, or the private address under which it was seen.
-    mutating func take(_ peer: DeviceAddress) -> [Pending] {
+    mutating func removePending(_ peer: DeviceAddress) -> [Pending] {
         var peer = peer.withoutIdentityMark
         if let sighted, sighted.onAir == peer { peer = sighted.peer }
         let taken = pending.filter { $0.request.peer.withoutIdentityMark == peer }
         if !taken.isEmpty { pending.removeAll { $0.request.peer.withoutIdentityMark == peer } }
         if sighted?.peer == peer { sighted = nil }
-        heldBack.removeAll { $0.peer == peer }
+        postponedPeers.removeAll { $0.peer == peer }
         return taken
     }
 
@@ -98,7 +96,7 @@ struct Connector {
         defer {
             pending.removeAll()
             sighted = nil
-            heldBack.removeAll()
+            postponedPeers.removeAll()
             turns.stop()
             pausedUntil = nil
         }
@@ -127,7 +125,7 @@ struct Connector {
         pausedUntil = nil
         if let seen = sighted, seen.until <= now {
             sighted = nil
-            holdBack(seen.peer, at: now)
+            deferPeer(seen.peer, at: now)
         }
         var peers = distinctPeers()
         if !resolving.isEmpty {
@@ -178,28 +176,28 @@ struct Connector {
 
     /// A device that a client waits for was seen, and accepts connections.
     /// - Parameter onAir: the address under which it can be reached now.
-    mutating func heard(_ peer: DeviceAddress, onAir: DeviceAddress? = nil, at now: Instant) {
+    mutating func sighted(_ peer: DeviceAddress, onAir: DeviceAddress? = nil, at now: Instant) {
         let peer = peer.withoutIdentityMark
         guard sighted == nil, !isHeldBack(peer, at: now) else { return }
         sighted = (peer, (onAir ?? peer).withoutIdentityMark, now.advanced(by: Self.sightTimeout))
     }
 
     private func isHeldBack(_ peer: DeviceAddress, at now: Instant) -> Bool {
-        heldBack.contains { $0.peer == peer && $0.until > now }
+        postponedPeers.contains { $0.peer == peer && $0.until > now }
             && pending.contains { $0.request.peer.withoutIdentityMark != peer }
     }
 
     /// A device that was seen did not answer in time. It may accept only another host, or its advertising may be a
     /// replay.
-    private mutating func holdBack(_ peer: DeviceAddress, at now: Instant) {
-        heldBack = heldBack.filter { waits(for: $0.peer) }
+    private mutating func deferPeer(_ peer: DeviceAddress, at now: Instant) {
+        postponedPeers = postponedPeers.filter { waits(for: $0.peer) }
         guard waits(for: peer) else { return }
         var span = Self.backoff.first
-        if let index = heldBack.firstIndex(where: { $0.peer == peer }) {
-            let last = heldBack.remove(at: index).span
+        if let index = postponedPeers.firstIndex(where: { $0.peer == peer }) {
+            let last = postponedPeers.remove(at: index).span
             span = min(.microseconds(last.rawValue * 2), Self.backoff.longest)
         }
-        heldBack.append((peer, now.advanced(by: span), span))
+        postponedPeers.append((peer, now.advanced(by: span), span))
     }
 
     /// Whether a client waits for a device that must be seen before it can be connected to.

@@ -68,7 +68,7 @@ struct Initiator {
     /// Whether clients wait for devices of the attempt although none is wanted at the moment.
     private var isAwaited = false
     /// Until when a change of the wish waits.
-    private var heldUntil: Instant?
+    private var postponedUntil: Instant?
 
     init(isExclusive: Bool = true) { self.isExclusive = isExclusive }
 
@@ -155,13 +155,13 @@ struct Initiator {
     /// The controller was reset and no longer initiates.
     mutating func controllerReset() {
         state = .idle
-        heldUntil = nil
+        postponedUntil = nil
         failures = 0
         hasGivenUp = false
     }
 
     var nextDeadline: Instant? {
-        if case .ending(_, let deadline) = state { deadline } else { heldUntil }
+        if case .ending(_, let deadline) = state { deadline } else { postponedUntil }
     }
 
     mutating func advance(to now: Instant) -> Action {
@@ -185,7 +185,7 @@ struct Initiator {
     }
 
     private mutating func converge(at now: Instant) -> Action {
-        heldUntil = nil
+        postponedUntil = nil
         switch (state, wanted) {
         case (.idle, let plan?):
             if hasGivenUp {
@@ -213,8 +213,8 @@ struct Initiator {
     private var mayLinger: Bool { wanted != nil || isAwaited }
 
     private mutating func mustWait(at now: Instant) -> Bool {
-        heldUntil = limit.opens(after: now)
-        return heldUntil != nil
+        postponedUntil = limit.opens(after: now)
+        return postponedUntil != nil
     }
 }
 

@@ -63,7 +63,7 @@ struct ControllerResolvingList {
     // MARK: Wishes
 
     /// Sets the wanted peers; earlier ones have priority if the list is too short. Peers that share a key are left out,
-    /// because it could not tell them apart.
+    /// because it could not distinguish them.
     mutating func want(_ entries: [Entry]) {
         wanted = entries.filter { entry in
             entry.peerKey != .zero && entries.count { $0.peerKey == entry.peerKey } == 1
@@ -152,27 +152,27 @@ struct ControllerResolvingList {
     // MARK: What it is good for
 
     /// Whether a report of a peer by its identity address is the first proof that the controller resolves.
-    func isFirstResolution(of identity: DeviceAddress) -> Bool { evidence == .none && holds(identity) }
+    func isFirstResolution(of identity: DeviceAddress) -> Bool { evidence == .none && contains(identity) }
 
     /// Whether an address that the host resolved is the first proof that the controller does not.
     /// - Parameter revision: the revision of the list when the address was received.
     func wasLeftUnresolved(_ identity: DeviceAddress, revision: UInt32) -> Bool {
-        evidence != .doesNotResolve && revision == self.revision && holds(identity)
+        evidence != .doesNotResolve && revision == self.revision && contains(identity)
     }
 
-    /// Whether the list holds the peer and is in use, even if the controller does not resolve addresses with it.
-    func holds(_ identity: DeviceAddress) -> Bool {
+    /// Whether the list contains the peer and is in use, even if the controller does not resolve addresses with it.
+    func contains(_ identity: DeviceAddress) -> Bool {
         guard isEnabled, step == nil else { return false }
         let identity = identity.withoutIdentityMark
         return held.contains { $0.identity == identity }
     }
 
     /// Whether the controller can be relied on to resolve the peer's private addresses.
-    func finds(_ identity: DeviceAddress) -> Bool { evidence == .resolves && holds(identity) }
+    func finds(_ identity: DeviceAddress) -> Bool { evidence == .resolves && contains(identity) }
 
     /// Whether the controller generates private addresses of this device towards the peer, as far as is known.
     func makesAddress(towards identity: DeviceAddress) -> Bool {
-        guard evidence != .doesNotResolve, holds(identity) else { return false }
+        guard evidence != .doesNotResolve, contains(identity) else { return false }
         let identity = identity.withoutIdentityMark
         return held.contains { $0.identity == identity && $0.localKey != .zero }
     }

@@ -89,7 +89,7 @@ struct DeviceTable {
         }
     }
 
-    /// Where the table keeps a device: valid until `removeAll`, for another device if this one is forgotten.
+    /// Where the table has a device: valid until `removeAll`, for another device if this one is forgotten.
     struct Slot: Equatable {
         /// Counts the slots from 0; what others keep about each device has the same order.
         var number: Int { Int(index) }

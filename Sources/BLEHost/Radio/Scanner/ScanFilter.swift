@@ -1,7 +1,7 @@
 import BLEPackets
 
 /// Which devices a scan is for. Every packet is compared with every scan, and a scan may name hundreds of services:
-/// what follows from its request alone is computed once.
+/// what follows only from its request is computed once.
 struct ScanFilter {
     private let request: ScanRequest
     private let services: UUIDIndex
@@ -28,8 +28,8 @@ struct ScanFilter {
         let namesServices = !services.isEmpty || !solicitedServices.isEmpty
         guard namesServices || request.name != nil else { return true }
         var found = Found()
-        note(device.advertisement.span.bytes, in: &found)
-        note(device.scanResponse.span.bytes, in: &found)
+        collect(device.advertisement.span.bytes, in: &found)
+        collect(device.scanResponse.span.bytes, in: &found)
         return (!namesServices || found.hasService) && (request.name == nil || found.hasName)
     }
 
@@ -53,12 +53,12 @@ struct ScanFilter {
         var hasName = false
     }
 
-    private func note(_ data: RawSpan, in found: inout Found) {
+    private func collect(_ data: RawSpan, in found: inout Found) {
         var reader = AdvertisingDataReader(data)
         do throws(DecodingError) {
             while let structure = try reader.next() {
                 // A structure with malformed content is skipped; the others still count.
-                if let element = try? structure.element() { note(element, in: &found) }
+                if let element = try? structure.element() { collect(element, in: &found) }
                 if structure.type == .manufacturerSpecificData, !found.hasService, !overflow.isEmpty,
                     let area = OverflowArea(manufacturerSpecificData: structure.data)
                 {
@@ -69,7 +69,7 @@ struct ScanFilter {
         } catch {}
     }
 
-    private func note(_ element: borrowing AdvertisingDataElement, in found: inout Found) {
+    private func collect(_ element: borrowing AdvertisingDataElement, in found: inout Found) {
         switch element {
         case .localName(let text, _):
             if let name = request.name, isEqual(text, name) { found.hasName = true }

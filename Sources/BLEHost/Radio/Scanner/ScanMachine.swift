@@ -56,11 +56,11 @@ struct ScanMachine {
     private var refusedLength = Int.max
     /// Whether the scan uses the filter accept list or is about to: until it is off, the list must stay as it is (Core
     /// 5.4, Vol 4, Part E, 7.8.15).
-    private(set) var holdsAcceptList = false
+    private(set) var scansAcceptList = false
 
     private var limit = ChangeLimit()
     /// Until when a change of the wish waits; the owner then calls `want` again.
-    private(set) var heldUntil: Instant?
+    private(set) var postponedUntil: Instant?
     /// Whether the radio is needed for something else, so that nothing may wait.
     private var mustYield = false
 
@@ -80,7 +80,7 @@ struct ScanMachine {
     /// - Parameter mustYield: whether the radio is needed for something else.
     mutating func want(_ parameters: ScanParameters?, mustYield: Bool = false, at now: Instant) -> Action {
         if parameters != wanted { failures = 0 }
-        if let held = heldUntil, held <= now { heldUntil = nil }
+        if let held = postponedUntil, held <= now { postponedUntil = nil }
         wanted = parameters
         self.mustYield = mustYield
         return converge(at: now)
@@ -139,7 +139,7 @@ struct ScanMachine {
     /// The controller was reset: it no longer scans, the wish stays.
     mutating func controllerReset() {
         becomeIdle()
-        heldUntil = nil
+        postponedUntil = nil
         refusedLength = .max
         failures = 0
         silence = Self.firstSilence
@@ -189,7 +189,7 @@ struct ScanMachine {
 
     private mutating func becomeIdle() {
         state = .idle
-        holdsAcceptList = false
+        scansAcceptList = false
     }
 
     /// What is wanted, as far as the controller can.
@@ -199,14 +199,14 @@ struct ScanMachine {
         return wish
     }
 
-    /// How to scan in place of `current`, which the controller does or is about to do: as the clients want, or also with
-    /// all that it has while changes are limited.
+    /// How to scan in place of `current`, which the controller does or is about to do: as the clients want, or also
+    /// with all that it has while changes are limited.
     private mutating func target(after current: ScanParameters, at now: Instant) -> ScanParameters? {
         let wish = wish
-        heldUntil = nil
+        postponedUntil = nil
         guard wish != current, !mustYield, let opening = limit.opens(after: now) else { return wish }
         let target = wish.map { current.joined(with: $0) } ?? current
-        if target != wish { heldUntil = opening }
+        if target != wish { postponedUntil = opening }
         return target
     }
 
@@ -220,7 +220,7 @@ struct ScanMachine {
                 return .setParameters(parameters)
             }
             state = .listing(parameters, remaining: parameters.acceptList.reversed())
-            holdsAcceptList = true
+            scansAcceptList = true
             return .clearAcceptList
         case .scanning(let current):
             let target = target(after: current, at: now)
@@ -240,7 +240,7 @@ struct ScanMachine {
 struct ScanParameters: Equatable {
     var isActive: Bool
     var duty: ScanDuty
-    /// Scans on LE 1M and LE Coded instead of on LE 1M alone.
+    /// Scans on LE 1M and LE Coded instead of only on LE 1M.
     var isOnCodedPHY = false
     /// Reports advertising to private addresses that could not be resolved, too.
     var isUnrestricted = false

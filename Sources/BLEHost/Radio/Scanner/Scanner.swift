@@ -91,7 +91,7 @@ struct Scanner {
     /// - Returns: whether there is such a scan.
     mutating func change(_ operation: OperationID, to request: ScanRequest) -> Bool {
         guard let index = wishes.firstIndex(where: { $0.operation == operation }) else { return false }
-        if wishes[index].request.allowsDuplicates, !request.allowsDuplicates { noteReported(to: index) }
+        if wishes[index].request.allowsDuplicates, !request.allowsDuplicates { recordReported(to: index) }
         let filter = ScanFilter(request)
         wishes[index].selection = selection(of: filter)
         wishes[index].filter = filter
@@ -100,7 +100,7 @@ struct Scanner {
     }
 
     /// A client that got every packet knows all devices that match.
-    private mutating func noteReported(to index: Int) {
+    private mutating func recordReported(to index: Int) {
         let filter = wishes[index].filter
         judged[index] = devices.slots.map { slot in
             filter.matches(devices[slot]) ? devices[slot].contentHash : 0
@@ -143,7 +143,7 @@ struct Scanner {
         for wish in wishes {
             guard !wish.request.acceptList.isEmpty else { return [] }
             for address in wish.request.acceptList where !devices.contains(address.withoutIdentityMark) {
-                // More than any controller's list can hold.
+                // More than fit into any controller's list.
                 guard devices.count < Int(UInt8.max) else { return [] }
                 devices.append(address.withoutIdentityMark)
             }
@@ -182,7 +182,7 @@ struct Scanner {
             if early { forgottenDevices &+= 1 }
             for index in judged.indices where slot.number < judged[index].count { judged[index][slot.number] = 0 }
         }
-        guard take(report, data: data, hash: hash, into: slot, at: now) else { return }
+        guard store(report, data: data, hash: hash, into: slot, at: now) else { return }
         if report.isScanResponse {
             devices[slot].isHeld = false
         } else if shouldHold(slot, isNew: isNew) {
@@ -223,7 +223,7 @@ struct Scanner {
 
     /// Writes the report into the device's slot.
     /// - Returns: whether the data are complete.
-    private mutating func take(
+    private mutating func store(
         _ report: Report, data: RawSpan, hash: UInt64, into slot: DeviceTable.Slot, at now: Instant
     ) -> Bool {
         var hash = hash
@@ -292,7 +292,7 @@ struct Scanner {
             } else if first == nil {
                 first = index
             } else {
-                note(index, asOther: others)
+                recordOther(index, at: others)
                 others += 1
             }
         }
@@ -303,7 +303,7 @@ struct Scanner {
         events.append(.discovered(joined))
     }
 
-    private mutating func note(_ index: Int, asOther place: Int) {
+    private mutating func recordOther(_ index: Int, at place: Int) {
         let seeker = Discovery.Seeker(scan: wishes[index].operation, client: wishes[index].client)
         if place == latestOthers.count {
             latestOthers.append(seeker)

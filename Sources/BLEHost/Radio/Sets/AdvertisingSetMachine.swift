@@ -27,9 +27,9 @@ struct AdvertisingSetMachine {
         case setRandomAddress(DeviceAddress)
         case setData([UInt8], DataFragmentOperation)
         case setScanResponse([UInt8], DataFragmentOperation)
-        case setTrainParameters(PeriodicTrain)
+        case setTrainParameters(PeriodicAdvertising)
         case setTrainData([UInt8], DataFragmentOperation)
-        case setTrainEnabled(PeriodicTrain)
+        case setTrainEnabled(PeriodicAdvertising)
         case setTrainDisabled
         indirect case setEnabled(AdvertisingSetRequest)
         case setDisabled
@@ -50,7 +50,7 @@ struct AdvertisingSetMachine {
         case pausing(Plan)
         /// Prepared, but off.
         case resting(Plan)
-        /// - Parameter failure: why the controller refuses the set, which the owner is told at the end.
+        /// - Parameter failure: why the controller refuses the set; the owner gets it at the end.
         case removing(step: Int, failure: Failure?)
     }
 
@@ -93,7 +93,7 @@ struct AdvertisingSetMachine {
         if case .absent = state { true } else { false }
     }
 
-    /// What the controller has been told.
+    /// The settings that went to the controller.
     var planInForce: Plan? {
         switch state {
         case .preparing(let plan, _), .running(let plan), .updating(let plan, _, _), .pausing(let plan),

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// An advertising set of one client: data, address, interval, PHYs and duration of its own (Core 5.4, Vol 6, Part B,
+/// An advertising set of one client: with separate data, address, interval, PHYs and duration (Core 5.4, Vol 6, Part B,
 /// 4.4.2.10). Several sets are advertised at the same time, as many as the controller has.
 ///
 /// A controller without extended advertising sends a set that legacy PDUs can express as its only advertisement.
@@ -31,9 +31,9 @@ public struct AdvertisingSetRequest: Equatable, Sendable {
     public var primaryPHY = PHY.le1M
     /// On the other channels, where extended PDUs have their data.
     public var secondaryPHY = PHY.le1M
-    /// A random address for this set alone; `nil` for the address of this device.
+    /// A random address for only this set; `nil` for the address of this device.
     public var address: DeviceAddress?
-    /// The Advertising SID, 0 to 15, by which receivers tell the sets of a device apart; `nil`: the engine chooses.
+    /// The Advertising SID, 0 to 15, by which receivers distinguish the sets of a device; `nil`: the engine chooses.
     public var identifier: UInt8?
     /// The requested power in dBm, -127 to 20; `nil` for no preference.
     public var transmitPower: Int8?
@@ -47,7 +47,7 @@ public struct AdvertisingSetRequest: Equatable, Sendable {
     /// ends.
     public var resumesAfterConnection = true
     /// The periodic advertising of the set.
-    public var train: PeriodicTrain?
+    public var train: PeriodicAdvertising?
 
     /// A set without periodic advertising, with the defaults of the other properties.
     public init(
@@ -129,7 +129,7 @@ public struct AdvertisingSetRequest: Equatable, Sendable {
 
 /// Periodic advertising: data that are sent at exact times, which receivers can follow without scanning (Core 5.4, Vol
 /// 3, Part C, 9.5).
-public struct PeriodicTrain: Equatable, Sendable {
+public struct PeriodicAdvertising: Equatable, Sendable {
     /// The data, at most 1,650 octets.
     public var data: [UInt8]
     /// The time between two packets, 7.5 ms to 81.92 s.
@@ -140,7 +140,7 @@ public struct PeriodicTrain: Equatable, Sendable {
     public var includesTransmitPower = false
     /// The subevents of a train with responses (Core 5.4), which has no other data; `nil`: a train without responses.
     /// Only some controllers can send them: `LEFeatures.periodicAdvertisingWithResponsesAdvertiser`.
-    public var subevents: TrainSubevents?
+    public var subevents: PeriodicSubevents?
 
     public init(data: [UInt8] = [], interval: PeriodicAdvertisingInterval = .milliseconds(100)) {
         self.data = data

@@ -20,7 +20,7 @@ struct AdvertisingSets {
         /// Responses whose last part is still missing.
         var responses = ResponseJoiner()
 
-        /// What is told to whom, without a copy of the rest.
+        /// The events and their receivers, without a copy of the rest.
         var owner: (operation: OperationID, client: ClientID, isLeaving: Bool) { (operation, client, isLeaving) }
     }
 
@@ -51,7 +51,7 @@ struct AdvertisingSets {
     private static let endLimit = 8
 
     /// Whether no set is on, or about to be.
-    var isIdle: Bool { !BuiltIn.sets || entries.allSatisfy { $0.machine.isOff } }
+    var isIdle: Bool { !Features.sets || entries.allSatisfy { $0.machine.isOff } }
     var isEmpty: Bool { entries.isEmpty }
 
     var capacity: Capacity? {
@@ -72,7 +72,7 @@ struct AdvertisingSets {
 
     /// Whether the controller has a set left for the shared advertisement, as far as is known.
     var hasRoom: Bool {
-        guard BuiltIn.sets, let capacity else { return true }
+        guard Features.sets, let capacity else { return true }
         return entries.count { !$0.isLeaving } + guestHandles.count < capacity.sets
     }
 
@@ -107,7 +107,7 @@ struct AdvertisingSets {
     }
 
     mutating func controllerReset() {
-        guard BuiltIn.sets else { return }
+        guard Features.sets else { return }
         knowledge = .unknown
         hasResponseEvents = false
         capacityRead = Capacity()
@@ -117,32 +117,32 @@ struct AdvertisingSets {
         for index in entries.indices { entries[index].machine.controllerReset() }
     }
 
-    mutating func noteEarlyEnd(of handle: UInt8, by link: ConnectionHandle) {
+    mutating func recordEarlyEnd(of handle: UInt8, by link: ConnectionHandle) {
         earlyEnds.removeAll { $0.link == link }
         if earlyEnds.count >= Self.endLimit { earlyEnds.removeFirst() }
         earlyEnds.append((link, handle))
     }
 
-    mutating func takeEarlyEnd(by link: ConnectionHandle) -> UInt8? {
+    mutating func removeEarlyEnd(by link: ConnectionHandle) -> UInt8? {
         guard let index = earlyEnds.firstIndex(where: { $0.link == link }) else { return nil }
         return earlyEnds.remove(at: index).handle
     }
 
     /// A central's link was made; what it ended is reported next.
-    mutating func noteOpenEnd(by link: ConnectionHandle) {
+    mutating func recordOpenEnd(by link: ConnectionHandle) {
         openEnds.removeAll { $0 == link }
         if openEnds.count >= Self.endLimit { openEnds.removeFirst() }
         openEnds.append(link)
     }
 
     /// - Returns: whether it was not known yet what this link ended.
-    mutating func takeOpenEnd(by link: ConnectionHandle) -> Bool {
+    mutating func removeOpenEnd(by link: ConnectionHandle) -> Bool {
         guard let index = openEnds.firstIndex(of: link) else { return false }
         openEnds.remove(at: index)
         return true
     }
 
     var nextDeadline: Instant? {
-        BuiltIn.sets ? entries.reduce(nil) { earliest($0, $1.machine.nextDeadline) } : nil
+        Features.sets ? entries.reduce(nil) { earliest($0, $1.machine.nextDeadline) } : nil
     }
 }

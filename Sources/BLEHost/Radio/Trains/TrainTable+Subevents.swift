@@ -12,7 +12,7 @@ extension TrainTable {
         entries.filter { $0.trains.contains { $0.handle == handle } }.map { $0.operation }
     }
 
-    /// An operation that takes what a peer transfers does without one of these trains.
+    /// An operation that receives what a peer transfers does without one of these trains.
     /// - Returns: `nil` if it looked for this train and no other.
     mutating func drop(_ handle: SynchronizationHandle, of operation: OperationID) -> Loss? {
         guard let index = entries.firstIndex(where: { $0.operation == operation }),
@@ -45,7 +45,7 @@ extension TrainTable {
 
     // MARK: The controller's choice
 
-    /// What the controller was told to receive of a train.
+    /// The subevents of a train that the controller receives.
     struct Choice {
         let handle: SynchronizationHandle
         /// The subevents of the command that it has not answered; `nil` if there is none.
@@ -63,7 +63,7 @@ extension TrainTable {
 
     /// Notes that these subevents are wanted. Each train has one command at a time, which bounds them however often
     /// wishes change, and none of the wishes is lost: they are read again when the controller answers.
-    /// - Returns: whether the controller can be told now.
+    /// - Returns: whether a command can go to the controller now.
     mutating func beginChoice(_ subevents: [UInt8], of handle: SynchronizationHandle) -> Bool {
         choices = choices.filter { $0.asked != nil || follows($0.handle) }
         guard let index = choices.firstIndex(where: { $0.handle == handle }) else {
@@ -79,7 +79,7 @@ extension TrainTable {
     }
 
     /// The controller has answered.
-    /// - Returns: whether the wishes have changed meanwhile, so that it has to be told again.
+    /// - Returns: whether the wishes have changed meanwhile, so that another command is due.
     mutating func choiceAnswered(_ handle: SynchronizationHandle, isAccepted: Bool) -> Bool {
         guard let index = choices.firstIndex(where: { $0.handle == handle }) else { return false }
         let answered = choices[index]
@@ -89,7 +89,7 @@ extension TrainTable {
         return answered.isOutdated
     }
 
-    /// A train is new: what was chosen for an earlier one with its handle does not hold for it.
+    /// A train is new: what was chosen for an earlier one with its handle does not apply to it.
     mutating func forgetChoice(of handle: SynchronizationHandle) {
         guard let index = choices.firstIndex(where: { $0.handle == handle }) else { return }
         choices[index].accepted = []

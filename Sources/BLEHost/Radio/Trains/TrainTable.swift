@@ -17,15 +17,15 @@ struct TrainTable {
     /// What a client wants.
     enum Wish: Equatable {
         /// One train.
-        case follow(TrainRequest)
+        case follow(PeriodicSyncRequest)
         /// The trains that the peer of a link transfers.
-        case transfers(LinkID, TrainOptions)
+        case transfers(LinkID, PeriodicSyncSettings)
     }
 
     /// A train that the controller follows.
     struct Train {
         let handle: SynchronizationHandle
-        var information: TrainInformation
+        var information: PeriodicSyncInformation
         /// Data whose last part is still missing.
         var fragments = FragmentJoiner()
         /// The subevent of these data.
@@ -63,7 +63,7 @@ struct TrainTable {
         }
 
         /// How its trains are followed.
-        var options: TrainOptions {
+        var options: PeriodicSyncSettings {
             switch wish {
             case .follow(let request): request.options
             case .transfers(_, let options): options
@@ -92,8 +92,8 @@ struct TrainTable {
         case none
         case setEventMask
         case clearList
-        case addToList(TrainRequest.Advertiser)
-        case create(TrainRequest)
+        case addToList(PeriodicSyncRequest.Advertiser)
+        case create(PeriodicSyncRequest)
         case cancel
         /// The controller refuses to follow the train.
         case fail(OperationID, HCIStatus, HCIOpcode)
@@ -111,8 +111,8 @@ struct TrainTable {
         }
     }
 
-    /// How often a train that was heard and then lost at once is looked for, before the operation fails (Core 5.4, Vol
-    /// 4, Part E, 7.7.65.14: 0x3E).
+    /// How often a train that was received and then lost at once is looked for, before the operation fails (Core 5.4,
+    /// Vol 4, Part E, 7.7.65.14: 0x3E).
     static let attempts = 4
 
     /// How long one train is looked for while others are missing, too.
@@ -134,7 +134,7 @@ struct TrainTable {
     private var script: [Action] = []
     /// The choices of subevents, of trains with responses.
     var choices: [Choice] = []
-    /// Whether the controller reports what it hears of trains.
+    /// Whether the controller reports what it receives of trains.
     private(set) var hasEventMask = false
 
     var isEmpty: Bool { entries.isEmpty }
@@ -168,7 +168,7 @@ struct TrainTable {
     var missing: [OperationID] { entries.filter { $0.isMissing }.map { $0.operation } }
 
     /// A train that is followed already and that a request names.
-    func train(for request: TrainRequest) -> Train? {
+    func train(for request: PeriodicSyncRequest) -> Train? {
         for entry in entries {
             if let train = entry.trains.first(where: { request.names($0.information) }) { return train }
         }
@@ -176,7 +176,7 @@ struct TrainTable {
     }
 
     /// The operations that are looking for a train which has been found.
-    func seekers(of train: TrainInformation) -> [OperationID] {
+    func seekers(of train: PeriodicSyncInformation) -> [OperationID] {
         entries.filter { entry in
             if case .follow(let request) = entry.wish { entry.isMissing && request.names(train) } else { false }
         }.map { $0.operation }
@@ -192,10 +192,10 @@ struct TrainTable {
         entries.first { $0.operation == operation }?.trains.first
     }
 
-    /// What the controller is told for all who take the trains of a link, as it knows one setting for each link: what
-    /// satisfies every one of them. `nil` if nobody takes them.
-    func transferOptions(on link: LinkID) -> TrainOptions? {
-        var joined: TrainOptions?
+    /// The combined options for a link; `nil` if no client receives transfers on it. The controller has one setting per
+    /// link, so it must satisfy every client that receives transfers on it.
+    func transferOptions(on link: LinkID) -> PeriodicSyncSettings? {
+        var joined: PeriodicSyncSettings?
         for entry in entries {
             guard case .transfers(link, let options) = entry.wish, !entry.isClosed else { continue }
             joined = joined?.joined(with: options) ?? options
@@ -205,15 +205,15 @@ struct TrainTable {
 
     // MARK: The attempt
 
-    /// Looks for the next train that is missing, or gives up an attempt that nobody wants any more, that keeps others
-    /// waiting, or for which the radio has no time.
+    /// Looks for the next train that is missing, or gives up an attempt that no client wants any more, that keeps
+    /// others waiting, or for which the radio has no time.
     mutating func converge(isPaused: Bool = false, at now: Instant) -> Action {
         switch attempt {
         case .idle:
             guard !isPaused else { return .none }
             guard let index = nextMissing, case .follow(let request) = entries[index].wish else { return .none }
             let entry = entries[index]
-            noteTurn(of: entry)
+            recordTurn(of: entry)
             turns += 1
             entries[index].turn = turns
             script = hasEventMask ? [] : [.setEventMask]
@@ -248,7 +248,7 @@ struct TrainTable {
         return missing.filter { entries[$0].client.rawValue == client }.min { entries[$0].turn < entries[$1].turn }
     }
 
-    private mutating func noteTurn(of entry: Entry) {
+    private mutating func recordTurn(of entry: Entry) {
         lastOwner = entry.owner
         lastClients.removeAll { $0.owner == entry.owner }
         if lastClients.count >= Self.rememberedOwners { lastClients.removeFirst() }
@@ -306,7 +306,7 @@ struct TrainTable {
 
     /// LE Periodic Advertising Sync Established.
     /// - Parameter identifier: the SID of the train, if one was found.
-    /// - Returns: whose train it is, and how the attempt ended for it; `nil` if nobody wants it.
+    /// - Returns: whose train it is, and how the attempt ended for it; `nil` if no client wants it.
     mutating func established(
         _ status: HCIStatus, identifier: UInt8
     ) -> (operation: OperationID, isToBeRetried: Bool)? {
@@ -345,7 +345,7 @@ struct TrainTable {
         return entries[index].client
     }
 
-    /// The operations that take the trains of a link, oldest first.
+    /// The operations that receive the trains of a link, oldest first.
     func receivers(on handle: ConnectionHandle) -> [OperationID] {
         entries.filter { entry in
             if case .transfers(let link, _) = entry.wish { link.handle == handle && !entry.isClosed } else { false }
@@ -380,7 +380,7 @@ struct TrainTable {
     struct Loss {
         let operation: OperationID
         let client: ClientID
-        let train: TrainInformation
+        let train: PeriodicSyncInformation
         /// Whether the request has ended with it.
         let hasEnded: Bool
     }
@@ -449,13 +449,13 @@ extension TrainTable.Entry {
     /// The place of the train to which a report belongs, if its data are wanted.
     fileprivate func place(of part: TrainTable.Part) -> Int? {
         guard let place = trains.firstIndex(where: { $0.handle == part.handle }) else { return nil }
-        guard BuiltIn.responses, let subevent = part.subevent else { return place }
+        guard Features.responses, let subevent = part.subevent else { return place }
         return options.wants(subevent, of: trains[place].information.subevents?.count ?? 0) ? place : nil
     }
 
     fileprivate func report(_ part: TrainTable.Part, _ place: Int, _ data: [UInt8], at now: Instant) -> HostEvent {
         let train = trains[place].information
-        let report = TrainReport(
+        let report = PeriodicSyncReport(
             advertiser: train.advertiser, identifier: train.identifier, data: data,
             isTruncated: part.status == .incompleteTruncated, rssi: part.rssi,
             txPower: part.transmitPower == 127 ? nil : part.transmitPower, event: part.event, subevent: part.subevent,
@@ -467,7 +467,7 @@ extension TrainTable.Entry {
 extension TrainTable.Train {
     /// - Returns: the whole data, or their beginning where the controller lost the rest; `nil` while parts are missing.
     fileprivate mutating func join(_ part: TrainTable.Part, _ octets: [UInt8]) -> [UInt8]? {
-        if BuiltIn.responses, part.subevent != subevent || part.status == .failedToReceive {
+        if Features.responses, part.subevent != subevent || part.status == .failedToReceive {
             // The rest of another subevent is lost.
             fragments.removeAll()
             subevent = part.subevent

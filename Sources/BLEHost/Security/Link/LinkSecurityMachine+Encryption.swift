@@ -39,7 +39,7 @@ extension LinkSecurityMachine {
     mutating func answer(_ wanted: LELongTermKeyRequest, _ bonds: Bonds, into effects: inout Effects) -> Bool {
         guard let (key, properties) = key(for: wanted, bonds) else { return false }
         beginChange(to: properties, at: effects.now)
-        if BuiltIn.pairing { continuePairing { $0.encryptionBegan() } }
+        if Features.pairing { continuePairing { $0.encryptionBegan() } }
         effects.commands.append(
             LELongTermKeyRequestReply(connectionHandle: id.handle, longTermKey: key),
             purpose: .link(id, .replyWithKey))
@@ -80,7 +80,7 @@ extension LinkSecurityMachine {
             status: isOn || !status.isSuccess ? status : .encryptionModeNotAcceptable)
         switch encryption {
         case .changing(let key, _, let old):
-            // What the old key protected, such as answers that were held, must not be sent under a weaker one.
+            // What the old key protected, such as answers that were postponed, must not be sent under a weaker one.
             if let old, end.isGood, key.isWeaker(than: old) {
                 end = EncryptionEnd(isGood: false, status: .insufficientSecurity)
             }

@@ -2,8 +2,8 @@ import BLEPackets
 
 /// The gate, and the traffic that waits at it or for the end of a change of key.
 extension LinkSecurityMachine {
-    /// How many PDUs are kept while the key is being changed; a peer that sends more violates the protocol.
-    private static let heldLimit = 64
+    /// How many PDUs are stored while the key is being changed; a peer that sends more violates the protocol.
+    private static let postponedLimit = 64
 
     /// How the peer can prove that it is the bonded device.
     enum Proof {
@@ -56,13 +56,13 @@ extension LinkSecurityMachine {
         // A central can still pass later, when the proof is tried again.
         if role == .central { gate = isBondProven ? .weak(failure) : .closed(failure) }
         var answers = 0
-        let frames = heldFrames
-        heldFrames = []
+        let frames = postponedFrames
+        postponedFrames = []
         for frame in frames {
             if !isGated(frame.payload) {
-                heldFrames.append(frame)
+                postponedFrames.append(frame)
             } else if let refusal = Self.refusal(inPlaceOf: frame.payload) {
-                heldFrames.append(HeldFrame(payload: refusal, tag: frame.tag))
+                postponedFrames.append(HeldFrame(payload: refusal, tag: frame.tag))
             } else if frame.tag == .none {
                 answers += 1
             }
@@ -115,7 +115,7 @@ extension LinkSecurityMachine {
     }
 
     /// Whether a PDU of ours must wait for the peer's proof. As a peripheral this side also serves strangers, so only
-    /// PDUs of its own client wait.
+    /// PDUs of the local client wait.
     func isGated(_ pdu: [UInt8]) -> Bool {
         guard isGated else { return false }
         guard let octet = pdu.first else { return true }
@@ -142,7 +142,7 @@ extension LinkSecurityMachine {
     }
 
     /// A PDU that only the bonded device may send arrived unencrypted.
-    mutating func noteCleartext(into effects: inout Effects) {
+    mutating func recordCleartext(into effects: inout Effects) {
         effects.counters.refusedCleartext &+= 1
         guard !hasToldCleartext else { return }
         hasToldCleartext = true
@@ -153,16 +153,16 @@ extension LinkSecurityMachine {
     /// link ends.
     mutating func forfeit() {
         isForfeited = true
-        heldFrames = []
-        heldPDUs = []
+        postponedFrames = []
+        postponedPDUs = []
     }
 
     // MARK: Held traffic
 
     /// Whether an ATT frame must wait for the end of a change of key, or for the peer's proof.
-    mutating func hold(_ payload: [UInt8], tag: ATTSendTag) -> Bool {
+    mutating func postpone(_ payload: [UInt8], tag: ATTSendTag) -> Bool {
         guard isChanging || isGated(payload) else { return false }
-        heldFrames.append(HeldFrame(payload: payload, tag: tag))
+        postponedFrames.append(HeldFrame(payload: payload, tag: tag))
         return true
     }
 
@@ -174,7 +174,7 @@ extension LinkSecurityMachine {
     ///
     /// Mutating, because the machine of a link would be copied for the question otherwise.
     @inline(__always)
-    mutating func holds(_ pdu: RawSpan) -> Bool { isChanging && (role == .peripheral || Self.isForServer(pdu)) }
+    mutating func postpones(_ pdu: RawSpan) -> Bool { isChanging && (role == .peripheral || Self.isForServer(pdu)) }
 
     private static func isForServer(_ pdu: RawSpan) -> Bool {
         switch pdu.byte(at: 0).map({ ATTOpcode(rawValue: $0) })?.kind {
@@ -184,23 +184,23 @@ extension LinkSecurityMachine {
     }
 
     /// - Returns: `false` if the peer sends more than can wait.
-    mutating func hold(_ pdu: RawSpan, on channel: L2CAPChannelIdentifier) -> Bool {
-        guard heldPDUs.count < Self.heldLimit else { return false }
-        heldPDUs.append(HeldPDU(channel: channel, octets: pdu.copied()))
+    mutating func postpone(_ pdu: RawSpan, on channel: L2CAPChannelIdentifier) -> Bool {
+        guard postponedPDUs.count < Self.postponedLimit else { return false }
+        postponedPDUs.append(HeldPDU(channel: channel, octets: pdu.copied()))
         return true
     }
 
-    mutating func takeHeldFrames() -> [HeldFrame] {
-        defer { heldFrames = [] }
-        return heldFrames
+    mutating func removePostponedFrames() -> [HeldFrame] {
+        defer { postponedFrames = [] }
+        return postponedFrames
     }
 
-    mutating func takeHeldPDUs() -> [HeldPDU] {
-        defer { heldPDUs = [] }
-        return heldPDUs
+    mutating func removePostponedPDUs() -> [HeldPDU] {
+        defer { postponedPDUs = [] }
+        return postponedPDUs
     }
 
-    // MARK: What the bond keeps about the peer as a client
+    // MARK: What the bond stores about the peer as a client
 
     /// How much time must pass between two saves of a client's configuration into its bond.
     private static let recordInterval: Microseconds = .seconds(1)
@@ -208,7 +208,7 @@ extension LinkSecurityMachine {
     /// Whether to save a client's configuration now: less often than a client can write. An unencrypted client may be
     /// using another device's address, and changes nothing that is stored.
     /// - Parameter isLast: whether to save it even if it was saved less than `recordInterval` ago.
-    mutating func takeDueRecord(isLast: Bool, at now: Instant) -> Bool {
+    mutating func removeDueRecord(isLast: Bool, at now: Instant) -> Bool {
         guard isRecordDue, isBondProven else { return false }
         if let recordPause, now < recordPause, !isLast { return false }
         isRecordDue = false
@@ -223,7 +223,7 @@ extension LinkSecurityMachine {
     private static let lastPacketsTimeout: Microseconds = .seconds(2)
 
     /// How long the end of a link is delayed after the peer has received the last keys. Some hosts store a bond in a
-    /// task of its own, and cancel the task when the link ends: the peer would have no bond, and refuse the next link.
+    /// separate task, and cancel the task when the link ends: the peer would have no bond, and refuse the next link.
     private static let bondStorageTime: Microseconds = .milliseconds(250)
 
     /// Whether the link must stay until its last packets have been sent, because a controller may drop them at
@@ -232,7 +232,7 @@ extension LinkSecurityMachine {
     /// - Parameters:
     ///   - isAsked: whether a client asked for the end of the link.
     ///   - hasUnconfirmedPackets: whether the controller may not yet have sent all packets of the link.
-    mutating func holdDisconnect(
+    mutating func postponeDisconnect(
         reason: HCIStatus, isAsked: Bool, hasUnconfirmedPackets: Bool, at now: Instant
     ) -> Bool {
         let deadline: Instant
@@ -243,7 +243,7 @@ extension LinkSecurityMachine {
             guard hasUnconfirmedPackets else { return false }
             deadline = now.advanced(by: Self.lastPacketsTimeout)
         }
-        heldDisconnect = (reason, deadline)
+        postponedDisconnect = (reason, deadline)
         return true
     }
 
@@ -251,15 +251,15 @@ extension LinkSecurityMachine {
     mutating func lastPacketGone(into effects: inout Effects) {
         if case .queued = lastKeys { lastKeys = .delivered(storedAt: effects.now.advanced(by: Self.bondStorageTime)) }
         if case .delivered(let storedAt) = lastKeys, effects.now < storedAt {
-            heldDisconnect?.deadline = storedAt
+            postponedDisconnect?.deadline = storedAt
         } else {
             disconnectAfterLastPackets(into: &effects)
         }
     }
 
     mutating func disconnectAfterLastPackets(into effects: inout Effects) {
-        guard let held = heldDisconnect else { return }
-        heldDisconnect = nil
+        guard let held = postponedDisconnect else { return }
+        postponedDisconnect = nil
         effects.commands.append(
             Disconnect(connectionHandle: id.handle, reason: held.reason), purpose: .link(id, .disconnect))
     }

@@ -43,7 +43,7 @@ extension LinkSecurityMachine {
 
     /// The state machine of the pairing in progress.
     var machine: PairingMachine? {
-        guard BuiltIn.pairing else { return nil }
+        guard Features.pairing else { return nil }
         return switch pairing {
         case .none: nil
         case .running(let machine, _, _), .unsettled(let machine, _, _, _): machine
@@ -51,7 +51,7 @@ extension LinkSecurityMachine {
     }
 
     var isPairing: Bool {
-        guard BuiltIn.pairing else { return false }
+        guard Features.pairing else { return false }
         return if case .none = pairing { false } else { true }
     }
 
@@ -109,9 +109,7 @@ extension LinkSecurityMachine {
     }
 
     /// The peer refused an operation because the link is not secure enough (SPEC 2.3 automatic pairing).
-    func step(
-        onDemandOf error: ATTError, for client: ClientID, _ settings: SecuritySettings, _ bonds: Bonds
-    ) -> Step {
+    func step(onDemandOf error: ATTError, for client: ClientID, _ settings: SecuritySettings, _ bonds: Bonds) -> Step {
         if isBusy { return .none }
         guard !isBondRefused else { return .fail(.keyMissingAtPeer) }
         guard settings.pairsOnDemand else { return .fail(.noKey) }
@@ -140,12 +138,12 @@ extension LinkSecurityMachine {
     }
 
     /// The peripheral requests security (Core 5.4, Vol 3, Part H, 2.4.6).
-    /// - Returns: `fail` if the app must be told and the peer refused.
+    /// - Returns: `fail` if the app must get an event and the peer a refusal.
     mutating func step(
         requestedBy wanted: AuthenticationRequirements, _ settings: SecuritySettings, _ bonds: Bonds
     ) -> Step {
         if isBusy {
-            if !isPairing { hold(wanted, settings, bonds) }
+            if !isPairing { postpone(wanted, settings, bonds) }
             owesRequestAnswer = isChanging
             return .none
         }
@@ -159,7 +157,7 @@ extension LinkSecurityMachine {
             if keyInUse != nil { hasPairedForMore = true }
             return .pair(Self.options(for: wanted, settings))
         }
-        hold(wanted, settings, bonds)
+        postpone(wanted, settings, bonds)
         owesRequestAnswer = true
         return .encrypt(key, bond.keyProperties)
     }
@@ -195,19 +193,19 @@ extension LinkSecurityMachine {
     }
 
     /// Keeps a peripheral's request for more than its bond provides, if a new pairing could provide it.
-    private mutating func hold(_ wanted: AuthenticationRequirements, _ settings: SecuritySettings, _ bonds: Bonds) {
+    private mutating func postpone(_ wanted: AuthenticationRequirements, _ settings: SecuritySettings, _ bonds: Bonds) {
         guard settings.followsSecurityRequests, settings.pairing.ioCapability != .noInputNoOutput,
             mayPairForMore(settings, bonds), let bond = bonds.bond(for: identity),
             !bond.keyProperties.satisfies(wanted)
         else { return }
-        heldRequest = wanted
+        postponedRequest = wanted
     }
 
     /// The bond's key has encrypted the link, or has failed to.
     /// - Returns: the options for a pairing that meets the peripheral's request.
-    mutating func takeHeldRequest(_ settings: SecuritySettings, _ bonds: Bonds) -> PairingOptions? {
-        guard let wanted = heldRequest else { return nil }
-        heldRequest = nil
+    mutating func removePostponedRequest(_ settings: SecuritySettings, _ bonds: Bonds) -> PairingOptions? {
+        guard let wanted = postponedRequest else { return nil }
+        postponedRequest = nil
         guard role == .central, !isBusy, !hasBondToProve(bonds) else { return nil }
         hasPairedForMore = true
         return Self.options(for: wanted, settings)
@@ -215,16 +213,16 @@ extension LinkSecurityMachine {
 
     /// The bond's key has encrypted the link.
     /// - Returns: the options for a pairing, if more was asked for than the bond provides.
-    mutating func takeHeldPairing() -> PairingOptions? {
-        guard let options = heldPairing else { return nil }
-        heldPairing = nil
+    mutating func removePostponedPairing() -> PairingOptions? {
+        guard let options = postponedPairing else { return nil }
+        postponedPairing = nil
         guard let key = keyInUse, !key.satisfies(options) else { return nil }
         return options
     }
 
     /// The peer requested security while its bond's key was tried, and the key did not match.
     /// - Returns: whether the peer must get an answer.
-    mutating func takeOwedAnswer() -> Bool {
+    mutating func removeOwedAnswer() -> Bool {
         defer { owesRequestAnswer = false }
         return owesRequestAnswer
     }
@@ -302,9 +300,7 @@ extension LinkSecurityMachine {
     /// - Parameter number: of the pairing machine that is meant; `nil` for any.
     /// - Returns: `nil` if there is no such pairing.
     @discardableResult
-    mutating func continuePairing<Result>(
-        number: UInt32? = nil, _ input: (inout PairingMachine) -> Result
-    ) -> Result? {
+    mutating func continuePairing<Result>(number: UInt32? = nil, _ input: (inout PairingMachine) -> Result) -> Result? {
         guard case .running(var machine, let running, let question) = pairing, number ?? running == running else {
             return nil
         }
@@ -315,9 +311,7 @@ extension LinkSecurityMachine {
 
     /// A PDU of the peer for the pairing.
     /// - Parameter interval: the connection interval of the link.
-    mutating func received(
-        _ pdu: RawSpan, interval: Microseconds = EarlyKey.leastInterval, at now: Instant
-    ) {
+    mutating func received(_ pdu: RawSpan, interval: Microseconds = EarlyKey.leastInterval, at now: Instant) {
         guard case .running(var machine, let number, let question) = pairing else { return }
         machine.receive(pdu, interval: interval, at: now)
         pairing = .running(machine, number: number, question: question)
@@ -331,17 +325,15 @@ extension LinkSecurityMachine {
         case fail(SecurityFailure)
     }
 
-    /// The next task of the pairing; requests to the toolbox and the user are made at once.
-    mutating func nextPairingTask(
-        _ attempts: inout PairingAttempts, into effects: inout Effects
-    ) -> PairingTask? {
+    /// The next task of the pairing; requests to the crypto provider and the user are made at once.
+    mutating func nextPairingTask(_ attempts: inout PairingAttempts, into effects: inout Effects) -> PairingTask? {
         while case .running(var machine, let number, let question) = pairing {
             let action = machine.nextAction()
             // This is needed even without an action: the machine has then cleared its actions, and the secrets in them.
             pairing = .running(machine, number: number, question: question)
             guard let action else { return nil }
             switch action {
-            case .ask(let request): effects.desk.ask(request, for: .pairing(id, number))
+            case .ask(let request): effects.cryptoRequests.ask(request, for: .pairing(id, number))
             case .display(let passkey): effects.events.append(.pairing(id, .displayPasskey(passkey)))
             case .question(let kind):
                 let question = attempts.nextQuestion(kind, for: parties)
@@ -381,9 +373,7 @@ extension LinkSecurityMachine {
 
     /// Pairing succeeded.
     @inline(never)
-    mutating func pairingEnded(
-        _ outcome: PairingOutcome, peer: DeviceAddress, _ attempts: inout PairingAttempts
-    ) {
+    mutating func pairingEnded(_ outcome: PairingOutcome, peer: DeviceAddress, _ attempts: inout PairingAttempts) {
         pairing = .none
         isBondRefused = false
         lastKeys = .queued
@@ -406,7 +396,7 @@ extension LinkSecurityMachine {
         if let machine, machine.setup.isOfPeer, isByPeer, !machine.wasCancelled, !machine.wasGivenUp {
             attempts.failures.requestFailed(guarded(countedUser), at: effects.now)
         }
-        noteTry(isTry ? machine : nil, failure, &attempts, into: &effects)
+        recordTry(isTry ? machine : nil, failure, &attempts, into: &effects)
         pairing = .none
         effects.events.append(.pairing(id, .failed(failure)))
     }
@@ -414,7 +404,7 @@ extension LinkSecurityMachine {
     /// Pairing ends with its link, or because the link is about to end; operations that wait for it end with the link.
     /// - Parameter isByPeer: whether the peer, or the radio, ended the link.
     mutating func pairingLost(isByPeer: Bool, _ attempts: inout PairingAttempts, into effects: inout Effects) {
-        guard BuiltIn.pairing else { return }
+        guard Features.pairing else { return }
         guard isPairing else { return }
         pairingEnded(with: .linkLost, isByPeer: isByPeer, &attempts, into: &effects)
     }
@@ -422,7 +412,7 @@ extension LinkSecurityMachine {
     /// Makes the peer wait if it may know more about the passkey than before. Our value reveals one bit of a fixed
     /// passkey. If a peer could break off, disconnect or stay silent after it without a wait, it would learn the other
     /// bits in as many attempts (Core 5.4, Vol 3, Part H, 2.3.6).
-    private func noteTry(
+    private func recordTry(
         _ machine: PairingMachine?, _ failure: SecurityFailure, _ attempts: inout PairingAttempts,
         into effects: inout Effects
     ) {

@@ -18,7 +18,7 @@ import BLEPackets
 /// peer are dropped: the device at the other end may be using another's address, so they may not come from the bonded
 /// device (Core 5.4, Vol 3, Part C, 10.3; the attack is known as BLESA). Requests of the peer to our server are
 /// answered as for a stranger: as the peripheral at once, as the central once the peer has proved its identity; if it
-/// cannot, they are refused. What the bond keeps about the peer as a client is not restored before that. Channels that
+/// cannot, they are refused. What the bond stores about the peer as a client is not restored before that. Channels that
 /// this side opens wait; those that a peripheral opens are refused.
 ///
 /// Only a bond whose key this side can encrypt with closes the gate: a peer that distributed no key, as legacy pairing
@@ -36,7 +36,7 @@ struct LinkSecurityMachine {
     enum Gate: Equatable {
         /// The peer is a stranger.
         case open
-        /// The peer must still prove that it has the bond's key. After a failure this holds the reason until the next
+        /// The peer must still prove that it has the bond's key. After a failure this is the reason until the next
         /// attempt: operations that want to pass end with that reason.
         case closed(SecurityFailure?)
         /// The peer is the bonded device, but its key is weaker than now required.
@@ -48,7 +48,7 @@ struct LinkSecurityMachine {
     /// Indirect, so that links that do not pair reserve no memory for it.
     indirect enum Pairing {
         case none
-        /// The number distinguishes the machine that asked the toolbox from earlier ones.
+        /// The number distinguishes the machine that asked the crypto provider from earlier ones.
         case running(PairingMachine, number: UInt32, question: PairingQuestion?)
         /// The keys have been exchanged, and wait for the user's decision whether they may replace a bond.
         case unsettled(PairingMachine, PairingOutcome, question: PairingQuestion, deadline: Instant)
@@ -63,7 +63,7 @@ struct LinkSecurityMachine {
         var deadline: Instant
     }
 
-    /// After a question that nobody answered, other users who share the link get a turn before the same user pairs
+    /// After a question that no user answered, other users who share the link get a turn before the same user pairs
     /// again.
     struct Pause {
         var owner: ClientID
@@ -109,9 +109,9 @@ struct LinkSecurityMachine {
     var request: Request?
 
     /// Outgoing ATT frames that are sent when the change is complete.
-    var heldFrames: [HeldFrame] = []
+    var postponedFrames: [HeldFrame] = []
     /// ATT PDUs and requests for channels, in the order in which they arrived.
-    var heldPDUs: [HeldPDU] = []
+    var postponedPDUs: [HeldPDU] = []
 
     /// Pairing timed out: no other pairing is possible on this link (Core 5.4, Vol 3, Part H, 3.4).
     var isBlocked = false
@@ -124,7 +124,7 @@ struct LinkSecurityMachine {
     /// The peer requested security while the bond's key was tried: it must get an answer if that fails.
     var owesRequestAnswer = false
     /// What the peripheral requested beyond its bond: it is followed once the bond's key has encrypted the link.
-    var heldRequest: AuthenticationRequirements?
+    var postponedRequest: AuthenticationRequirements?
     /// Whether this side has paired because the peripheral requested more than the key in use, which it does only once
     /// on a link.
     var hasPairedForMore = false
@@ -133,8 +133,8 @@ struct LinkSecurityMachine {
     var refreshesLeft = 8
     /// The options for a pairing once the bond's key has encrypted the link, if that key is not enough; and whose
     /// pairing that is.
-    var heldPairing: PairingOptions?
-    var heldClaim = PairingClaim()
+    var postponedPairing: PairingOptions?
+    var postponedClaim = PairingClaim()
     /// Whom the pairing in progress, or the last one, is for and asks.
     var parties: PairingTerms.Parties?
     /// When that pairing began.
@@ -156,7 +156,7 @@ struct LinkSecurityMachine {
 
     var lastKeys = LastKeys.none
     /// Disconnect waits for what was queued before it, because a controller drops what it has not sent.
-    var heldDisconnect: (reason: HCIStatus, deadline: Instant)?
+    var postponedDisconnect: (reason: HCIStatus, deadline: Instant)?
 
     /// Whether the peer, as a client, has changed its configuration since the bond last saved it.
     var isRecordDue = false
@@ -175,9 +175,7 @@ struct LinkSecurityMachine {
     var encryptOperations: [OperationID] = []
 
     /// - Parameter peer: the address with which the link was made; the peer's identity if it is known.
-    init(
-        id: LinkID, role: LinkRole, peer: DeviceAddress, localAddress: DeviceAddress, peerAddress: DeviceAddress
-    ) {
+    init(id: LinkID, role: LinkRole, peer: DeviceAddress, localAddress: DeviceAddress, peerAddress: DeviceAddress) {
         self.id = id
         self.role = role
         identity = peer.withoutIdentityMark
@@ -211,7 +209,7 @@ struct LinkSecurityMachine {
     /// Whether the peer must still prove its identity, or get a better key.
     @inline(__always)
     var isGated: Bool {
-        guard BuiltIn.pairing else { return false }
+        guard Features.pairing else { return false }
         return switch gate {
         case .closed, .weak: true
         case .open, .proven: false
@@ -242,7 +240,7 @@ struct LinkSecurityMachine {
 
     /// Whether it matters when the controller has sent the last packet of the link.
     var waitsForConfirmation: Bool {
-        if heldDisconnect != nil { return true }
+        if postponedDisconnect != nil { return true }
         return if case .queued = lastKeys { true } else { false }
     }
 
@@ -256,14 +254,14 @@ struct LinkSecurityMachine {
     @inline(__always)
     var nextDeadline: Instant? {
         var earliest = EarliestInstant(request?.deadline)
-        earliest.note(heldDisconnect?.deadline)
+        earliest.include(postponedDisconnect?.deadline)
         switch pairing {
         case .none: break
-        case .running(let machine, _, _): earliest.note(machine.deadline)
-        case .unsettled(_, _, _, let limit): earliest.note(limit)
+        case .running(let machine, _, _): earliest.include(machine.deadline)
+        case .unsettled(_, _, _, let limit): earliest.include(limit)
         }
-        if case .changing(_, let limit, _) = encryption { earliest.note(limit) }
-        if isRecordDue, isBondProven { earliest.note(recordPause) }
+        if case .changing(_, let limit, _) = encryption { earliest.include(limit) }
+        if isRecordDue, isBondProven { earliest.include(recordPause) }
         return earliest.moment
     }
 

@@ -21,14 +21,12 @@ extension Bonds {
         return bond
     }
 
-    /// Why a new bond is not kept, even with the user's consent. Several devices may have the same resolving key: that
-    /// proves nothing, and is no reason for refusal.
+    /// Why a new bond is not stored, even with the user's consent. Several devices may have the same resolving key:
+    /// that proves nothing, and is no reason for refusal.
     /// - Parameters:
     ///   - own: the identity of this device.
     ///   - isByWord: whether the operator has allowed the bond of `address` to be replaced.
-    func refusal(
-        of new: Bond, address: DeviceAddress, own: DeviceAddress?, isByWord: Bool
-    ) -> SecurityFailure? {
+    func refusal(of new: Bond, address: DeviceAddress, own: DeviceAddress?, isByWord: Bool) -> SecurityFailure? {
         guard new.identity == address || new.identity != own?.withoutIdentityMark else {
             return .refusedByUs(.keyRejected)
         }

@@ -22,7 +22,7 @@ struct EarlyKey {
     /// The shortest connection interval (Core 5.4, Vol 6, Part B, 4.5.1).
     static let leastInterval = Microseconds(ConnectionInterval.least)
 
-    /// Whether the key, and each one that followed it, may have come unencrypted: from anybody.
+    /// Whether the key, and each one that followed it, may have come unencrypted, and so from any device.
     /// - Parameters:
     ///   - report: when the controller reported that the link is encrypted.
     ///   - interval: the connection interval then.

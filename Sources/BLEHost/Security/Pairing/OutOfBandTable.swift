@@ -19,31 +19,31 @@ struct OutOfBandTable {
     // MARK: Making
 
     func create(for operation: OperationID, into effects: inout Effects) {
-        effects.desk.ask(.generateKeyPair, for: .outOfBandKeyPair(operation))
+        effects.cryptoRequests.ask(.generateKeyPair, for: .outOfBandKeyPair(operation))
     }
 
-    func keyPairMade(_ result: ToolboxResult, for operation: OperationID, into effects: inout Effects) {
+    func keyPairMade(_ result: CryptoResult, for operation: OperationID, into effects: inout Effects) {
         guard case .keyPair(let privateKey, let publicKey) = result else {
             return effects.complete(operation, .failure(.security(.notAvailable)))
         }
-        effects.desk.ask(
+        effects.cryptoRequests.ask(
             .random(count: 16), for: .outOfBandRandom(operation, privateKey: privateKey, publicKey: publicKey))
     }
 
     func randomDrawn(
-        _ result: ToolboxResult, for operation: OperationID, privateKey: [UInt8], publicKey: P256PublicKey,
+        _ result: CryptoResult, for operation: OperationID, privateKey: [UInt8], publicKey: P256PublicKey,
         into effects: inout Effects
     ) {
         guard case .octets(let octets) = result, let random = Key128(mostSignificantFirst: octets) else {
             return effects.complete(operation, .failure(.security(.notAvailable)))
         }
-        effects.desk.ask(
+        effects.cryptoRequests.ask(
             SecurityFunction.f4(publicKey.x, publicKey.x, key: octets, 0).request,
             for: .outOfBandConfirm(operation, random: random, privateKey: privateKey, publicKey: publicKey))
     }
 
     func confirmComputed(
-        _ result: ToolboxResult, for operation: OperationID, random: Key128, privateKey: [UInt8],
+        _ result: CryptoResult, for operation: OperationID, random: Key128, privateKey: [UInt8],
         publicKey: P256PublicKey, into effects: inout Effects
     ) {
         guard case .octets(let octets) = result, let confirm = Key128(mostSignificantFirst: octets) else {

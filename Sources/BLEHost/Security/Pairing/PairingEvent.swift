@@ -42,7 +42,8 @@ public struct PairingQuestion: Hashable, Sendable {
     public var id: PairingQuestionID
     /// What is asked.
     public var kind: Kind
-    /// The client that is asked, in an engine that clients share; `nil` there: nobody, so that the answer is no.
+    /// The client that is asked, in an engine that clients share; `nil` there means no client, and then the answer is
+    /// no.
     public var client: ClientID?
 
     public init(id: PairingQuestionID, kind: Kind, client: ClientID? = nil) {
@@ -78,7 +79,7 @@ public struct PairingSummary: Hashable, Sendable {
     public var isAuthenticated: Bool
     /// Size of the key in octets, 7 to 16.
     public var keySize: UInt8
-    /// Whether the keys are kept for later links.
+    /// Whether the keys are stored for later links.
     public var isBonded: Bool
     /// Whether no pairing was needed: the bond's key has encrypted the link, and is as strong as was asked for.
     public var wasBonded: Bool
@@ -116,7 +117,7 @@ public enum SecurityFailure: Error, Hashable, Sendable {
     case keyTooWeak
     /// There is no key to encrypt with, and pairing was not allowed.
     case noKey
-    /// No toolbox is configured, or the controller is shared with another stack.
+    /// No crypto provider is configured, or the controller is shared with another stack.
     case notAvailable
     /// Pairing is already in progress on this link.
     case alreadyPairing

@@ -3,8 +3,8 @@ import BLEPackets
 /// The waiting intervals after failed pairings, which protect a passkey from being found by trial and error (Core 5.4,
 /// Vol 3, Part H, 2.3.6).
 ///
-/// A peer that failed must wait, each time twice as long. That alone does not stop a peer that uses a new address for
-/// each attempt, so failures also count for the whole host. They count separately for the two roles: strangers that
+/// A peer that failed must wait, each time twice as long. This by itself does not stop a peer that uses a new address
+/// for each attempt, so failures also count for the whole host. They count separately for the two roles: strangers that
 /// fail as centrals must not delay what this device does as a central. A fixed passkey reveals about two bits with each
 /// attempt; after a few failures it is locked until the app unlocks it.
 ///
@@ -13,8 +13,8 @@ import BLEPackets
 /// strangers can make this device compute and ask its user. What this side wants does not wait for failures of that
 /// kind, and a device whose bond's key has encrypted the link waits for its own failures only.
 ///
-/// Where users share the host, failures in pairings that one of them causes count for this user: nobody else waits for
-/// them. Those that peers begin by themselves count together, for all.
+/// Where users share the host, failures in pairings that one of them causes count for this user: no other user waits
+/// for them. Those that peers begin by themselves count together, for all.
 struct PairingGuard {
     /// A peer for which failures count. A stranger may use any address: its failures do not delay the device whose
     /// bond's key has encrypted the link.
@@ -222,8 +222,8 @@ struct PairingGuard {
         return peers.count + central.fixed.count + peripheral.fixed.count + own
     }
 
-    /// Changes the record of a peer. If there are too many, the one with the fewest failures is forgotten, of several the
-    /// oldest: a peer that comes under many addresses clears no other record.
+    /// Changes the record of a peer. If there are too many, the one with the fewest failures is forgotten, of several
+    /// the oldest: a peer that comes under many addresses clears no other record.
     private mutating func change(_ peer: Peer, at now: Instant, _ change: (inout Record) -> Void) {
         var record = Record(peer: peer)
         if let index = peers.firstIndex(where: { $0.peer == peer }) { record = peers.remove(at: index) }
@@ -242,12 +242,12 @@ struct PairingGuard {
     private func tally(_ role: LinkRole) -> Tally { role == .central ? central : peripheral }
 
     private func tally(_ role: LinkRole, of user: UInt32) -> Tally? {
-        guard BuiltIn.users else { return nil }
+        guard Features.users else { return nil }
         return users.first { $0.user == user && $0.role == role }?.tally
     }
 
     private mutating func setTally(_ tally: Tally, of entry: FailedEntry, at now: Instant) {
-        if BuiltIn.users, let user = entry.user {
+        if Features.users, let user = entry.user {
             users.removeAll { $0.user == user && $0.role == entry.role || $0.tally.isOver(at: now) }
             if users.count >= Self.userLimit { users.removeFirst() }
             users.append(UserTally(user: user, role: entry.role, tally: tally))

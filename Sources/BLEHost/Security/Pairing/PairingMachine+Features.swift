@@ -123,7 +123,7 @@ extension PairingMachine {
     }
 
     mutating func passkeyDrawn(_ octets: [UInt8], _ use: PasskeyUse, _ now: Instant) {
-        guard octets.count == 8 else { return toolboxFailed() }
+        guard octets.count == 8 else { return cryptoFailed() }
         // The number has 64 bits, so the bias of the remainder is negligible.
         let number = octets.reduce(0 as UInt64) { $0 << 8 | UInt64($1) } % 1_000_000
         display(UInt32(number))

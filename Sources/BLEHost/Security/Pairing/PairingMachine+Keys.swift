@@ -1,7 +1,7 @@
 import BLEPackets
 
 /// The keys that both sides distribute on the encrypted link: the responder first, the keys in a fixed order (Core 5.4,
-/// Vol 3, Part H, 3.6.1). Only the features decide: even a peer that keeps no bond waits for our keys.
+/// Vol 3, Part H, 3.6.1). Only the features decide: even a peer that stores no bond waits for our keys.
 extension PairingMachine {
     /// Octets of random data for a long term key, its EDIV and Rand, and a signing key.
     private static let drawnOctets = 16 + 2 + 8 + 16
@@ -32,7 +32,7 @@ extension PairingMachine {
     mutating func keysDrawn(_ octets: [UInt8], _ distribution: Distribution, _ now: Instant) {
         guard octets.count == Self.drawnOctets, let key = Key128(mostSignificantFirst: [UInt8](octets.prefix(16))),
             let signingKey = Key128(mostSignificantFirst: [UInt8](octets.suffix(16)))
-        else { return toolboxFailed() }
+        else { return cryptoFailed() }
         var distribution = distribution
         let keys = localKeys(distribution.agreement)
         if keys.contains(.encryption) {

@@ -151,7 +151,7 @@ extension PairingMachine {
     private func responderNonce(_ nonces: Nonces) -> Key128 { isInitiator ? nonces.peer : nonces.local }
 
     mutating func numberKnown(_ octets: [UInt8], _ nonces: Nonces, _ now: Instant) {
-        guard octets.count == 4 else { return toolboxFailed() }
+        guard octets.count == 4 else { return cryptoFailed() }
         let number = octets.reduce(0 as UInt32) { $0 << 8 | UInt32($1) } % 1_000_000
         askUser(.compare(number), .compare(nonces), at: now)
     }
@@ -170,7 +170,7 @@ extension PairingMachine {
     mutating func keysKnown(_ octets: [UInt8], _ nonces: Nonces) {
         guard let macKey = Key128(mostSignificantFirst: [UInt8](octets.prefix(16))),
             let longTermKey = Key128(mostSignificantFirst: [UInt8](octets.dropFirst(16)))
-        else { return toolboxFailed() }
+        else { return cryptoFailed() }
         let keys = DerivedKeys(
             nonces: nonces, macKey: macKey,
             longTermKey: longTermKey.shortened(to: nonces.round.shared.agreement.keySize))

@@ -14,12 +14,12 @@ import BLEPackets
 /// that is known by then:
 ///
 ///     peer                     a PDU of the peer
-///     keyPair, octets, value   an answer of the toolbox
+///     keyPair, octets, value   an answer of the crypto provider
 ///     user                     the user's decision, or a passkey
 ///     encryption               the encryption of the link
 ///
 /// The owner fetches the actions with `nextAction` after each input. PDUs that arrive while the machine waits for the
-/// toolbox or the user are kept, up to a limit, and processed in order. A PDU out of order ends pairing.
+/// crypto provider or the user are stored, up to a limit, and processed in order. A PDU out of order ends pairing.
 struct PairingMachine {
     enum Role: Equatable { case initiator, responder }
 
@@ -50,8 +50,8 @@ struct PairingMachine {
 
     enum Action: Equatable {
         case send(SMPPacket)
-        /// Ask the toolbox; the answer goes to `toolboxAnswered`. At most one request is open at a time.
-        case ask(ToolboxRequest)
+        /// Ask the crypto provider; the answer goes to `cryptoAnswered`. At most one request is open at a time.
+        case ask(CryptoRequest)
         case display(UInt32)
         /// Ask the user; the answer goes to `userAnswered`.
         case question(PairingQuestion.Kind)
@@ -100,14 +100,14 @@ struct PairingMachine {
     var hasDisclosedPasskey = false
     /// Whether the user has allowed the bond of `Setup.unprovenIdentity` to be replaced.
     private(set) var mayReplaceBond = false
-    /// Whether the pairing ended because nobody answered a question, or typed the passkey on the other device.
+    /// Whether the pairing ended because no user answered a question, or typed the passkey on the other device.
     private(set) var wasUnanswered = false
     /// Whether this side cancelled the pairing.
     private(set) var wasCancelled = false
-    /// Whether this side alone has ended the pairing, and others who share the link need not wait for it: no passkey was
+    /// Whether only this side has ended the pairing, and others who share the link need not wait for it: no passkey was
     /// in use that the peer could have guessed.
     var wasGivenUp: Bool { setup.isShared && (wasUnanswered || wasCancelled) && model?.isPasskey != true }
-    /// Whether the peer's next PDU waits for somebody to type the passkey there.
+    /// Whether the peer's next PDU waits for a user to type the passkey there.
     private var awaitsTyping = false
 
     init(_ setup: Setup) {
@@ -184,33 +184,33 @@ struct PairingMachine {
         // on the encrypted link. Whether they came encrypted is known when the event comes (`encryptionChanged`).
         case .encryption where isEncrypting && packet.opcode.isOfKeyDistribution:
             firstEarlyKey = firstEarlyKey ?? EarlyKey(time: now, interval: interval)
-            keep(pdu)
-        case .start, .peer, .encryption: take(packet, pdu, now)
-        case .keyPair, .octets, .value, .user: keep(pdu)
+            store(pdu)
+        case .start, .peer, .encryption: process(packet, pdu, now)
+        case .keyPair, .octets, .value, .user: store(pdu)
         }
         pump(now)
     }
 
     /// Keeps a PDU that has come early.
-    private mutating func keep(_ pdu: RawSpan) {
+    private mutating func store(_ pdu: RawSpan) {
         guard inbox.count < Self.inboxLimit else { return pduOutOfTurn() }
         inbox.append(pdu.copied())
     }
 
-    /// The answer to the last request to the toolbox.
-    mutating func toolboxAnswered(_ result: ToolboxResult, at now: Instant) {
+    /// The answer to the last request to the crypto provider.
+    mutating func cryptoAnswered(_ result: CryptoResult, at now: Instant) {
         advance(to: now)
         switch (state, result) {
         case (.start, _), (.peer, _), (.user, _), (.encryption, _), (.over, _): return
         case (_, .failure(.invalidPublicKey)): return fail(.invalidParameters)
-        case (_, .failure(.unavailable)): return toolboxFailed()
+        case (_, .failure(.unavailable)): return cryptoFailed()
         case (.keyPair(let step), .keyPair(let privateKey, let publicKey)):
             keyPairMade(KeyPair(privateKey: privateKey, publicKey: publicKey), step, now)
         case (.octets(let step, let function), .octets(let octets)):
-            if let result = proceed(function, octets, { .octets(step, $0) }) { take(result, step, now) }
+            if let result = proceed(function, octets, { .octets(step, $0) }) { process(result, step, now) }
         case (.value(let step, let function), .octets(let octets)):
-            if let result = proceed(function, octets, { .value(step, $0) }) { take(result, step, now) }
-        case (.keyPair, .octets), (.octets, .keyPair), (.value, .keyPair): return toolboxFailed()
+            if let result = proceed(function, octets, { .value(step, $0) }) { process(result, step, now) }
+        case (.keyPair, .octets), (.octets, .keyPair), (.value, .keyPair): return cryptoFailed()
         }
         pump(now)
     }
@@ -220,14 +220,14 @@ struct PairingMachine {
         _ function: SecurityFunction?, _ octets: [UInt8], _ next: (SecurityFunction) -> State
     ) -> [UInt8]? {
         guard var function else { return octets }
-        switch function.take(octets) {
+        switch function.receive(octets) {
         case .ask:
             state = next(function)
             actions.append(.ask(function.request))
             return nil
         case .done(let result): return result
         case .broken:
-            toolboxFailed()
+            cryptoFailed()
             return nil
         }
     }
@@ -323,11 +323,11 @@ struct PairingMachine {
         while case .peer = state, let pdu = inbox.popFirst() {
             // It was decoded when it came.
             guard let packet = try? SMPPacket(pdu.span.bytes) else { return fail(.invalidParameters) }
-            take(packet, pdu.span.bytes, now)
+            process(packet, pdu.span.bytes, now)
         }
     }
 
-    private mutating func take(_ packet: SMPPacket, _ pdu: RawSpan, _ now: Instant) {
+    private mutating func process(_ packet: SMPPacket, _ pdu: RawSpan, _ now: Instant) {
         switch (state, packet) {
         case (.start, .pairingRequest(let features)) where !isInitiator:
             requested(Statement(features: features, octets: pdu.copied()), now)
@@ -357,11 +357,11 @@ struct PairingMachine {
         }
     }
 
-    private mutating func take(_ octets: [UInt8], _ step: OctetsStep, _ now: Instant) {
+    private mutating func process(_ octets: [UInt8], _ step: OctetsStep, _ now: Instant) {
         switch step {
         case .passkey(let use): passkeyDrawn(octets, use, now)
         case .secret(let agreement, let local, let peer):
-            guard octets.count == 32 else { return toolboxFailed() }
+            guard octets.count == 32 else { return cryptoFailed() }
             secretKnown(SharedSecret(agreement: agreement, local: local, peer: peer, secret: octets), now)
         case .number(let nonces): numberKnown(octets, nonces, now)
         case .keys(let nonces): keysKnown(octets, nonces)
@@ -369,8 +369,8 @@ struct PairingMachine {
         }
     }
 
-    private mutating func take(_ octets: [UInt8], _ step: ValueStep, _ now: Instant) {
-        guard let value = Key128(mostSignificantFirst: octets) else { return toolboxFailed() }
+    private mutating func process(_ octets: [UInt8], _ step: ValueStep, _ now: Instant) {
+        guard let value = Key128(mostSignificantFirst: octets) else { return cryptoFailed() }
         switch step {
         case .legacyRandom(let agreement, let key):
             legacyRandomDrawn(LegacyExchange(agreement: agreement, temporaryKey: key, random: value))
@@ -402,7 +402,7 @@ struct PairingMachine {
         actions.append(.ask(.generateKeyPair))
     }
 
-    mutating func ask(_ request: ToolboxRequest, for step: OctetsStep) {
+    mutating func ask(_ request: CryptoRequest, for step: OctetsStep) {
         state = .octets(step, nil)
         actions.append(.ask(request))
     }
@@ -436,7 +436,7 @@ struct PairingMachine {
     }
 
     mutating func encrypt(with key: Key128, _ agreement: Agreement) {
-        // What came while the toolbox worked came unencrypted: it may be anybody's.
+        // What came while the crypto provider worked came unencrypted: any device may have sent it.
         guard inbox.isEmpty else { return pduOutOfTurn() }
         state = .encryption(agreement, key: key)
         isEncrypting = isInitiator
@@ -452,8 +452,8 @@ struct PairingMachine {
     /// The peer violates the order of the protocol.
     mutating func pduOutOfTurn() { fail(.unspecifiedReason) }
 
-    /// The toolbox failed.
-    mutating func toolboxFailed() { fail(.unspecifiedReason) }
+    /// The crypto provider failed.
+    mutating func cryptoFailed() { fail(.unspecifiedReason) }
 
     /// This side has had too many failures of passkey entry.
     mutating func refusePasskey(_ failure: SecurityFailure) {
@@ -461,7 +461,7 @@ struct PairingMachine {
         end(.failed(failure))
     }
 
-    /// Pairing is over; secrets are released with the state that held them.
+    /// Pairing is over; secrets are released with the state that contained them.
     mutating func end(_ action: Action) {
         state = .over
         silenceEnd = nil

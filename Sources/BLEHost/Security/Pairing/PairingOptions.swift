@@ -4,7 +4,7 @@ import BLEPackets
 public struct PairingOptions: Hashable, Sendable {
     /// What the device can display and its user can enter; it determines the possible association models.
     public var ioCapability = IOCapability.noInputNoOutput
-    /// Whether keys are kept for later links.
+    /// Whether keys are stored for later links.
     public var isBonding = true
     /// Whether protection against a man in the middle is required: a pairing that cannot provide it fails.
     public var requiresAuthentication = false

@@ -19,7 +19,7 @@ struct PairingOutcome: Equatable {
     let isAuthenticated: Bool
     /// Our capability, if a side asked for authentication and the capabilities did not provide it.
     let insufficientCapability: IOCapability?
-    /// Whether both sides want to keep the keys.
+    /// Whether both sides want to store the keys.
     let isBonding: Bool
     let keySize: UInt8
     var localKey: LongTermKey?

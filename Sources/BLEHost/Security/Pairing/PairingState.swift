@@ -9,9 +9,10 @@ extension PairingMachine {
         case start
         /// A PDU of the peer.
         case peer(PeerStep)
-        /// A key pair from the toolbox.
+        /// A key pair from the crypto provider.
         case keyPair(KeyPairStep)
-        /// Octets from the toolbox, of a length that the step knows; the result of the function, if one is in progress.
+        /// Octets from the crypto provider, of a length that the step knows; the result of the function, if one is in
+        /// progress.
         case octets(OctetsStep, SecurityFunction?)
         /// The same with 16 octets.
         case value(ValueStep, SecurityFunction?)

@@ -37,7 +37,7 @@ public struct LECreateConnection: HCICommand {
         scanWindow = ScanInterval(rawValue: try reader.read())
         filterPolicy = InitiatorFilterPolicy(rawValue: try reader.read())
         peerAddress = try DeviceAddress(decodingWithKind: &reader)
-        ownAddressType = try OwnAddressType(decoding: &reader)
+        ownAddressType = try reader.read(OwnAddressType.self, field: .addressType)
         parameters = try LEConnectionParameters(decoding: &reader)
     }
 

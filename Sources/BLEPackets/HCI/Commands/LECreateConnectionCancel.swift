@@ -4,13 +4,9 @@
 ///
 /// A connection complete event follows Command Complete: with the status `unknownConnectionIdentifier`, or with a link
 /// that was made first.
-public struct LECreateConnectionCancel: HCICommand {
+public struct LECreateConnectionCancel: HCIPlainCommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x000E)
     public static let answer = CommandAnswer.complete
 
     public init() {}
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {}
-
-    public func encode(into packet: inout PacketWriter) {}
 }

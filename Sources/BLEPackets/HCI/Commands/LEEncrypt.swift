@@ -5,7 +5,7 @@ public struct LEEncrypt: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0017)
     public static let answer = CommandAnswer.complete
 
-    /// The AES-128 key for this block; the controller does not keep it.
+    /// The AES-128 key for this block; the controller does not store it.
     public var key: Key128
     /// The block as a number; its least significant octet is sent first.
     public var plaintext: UInt128

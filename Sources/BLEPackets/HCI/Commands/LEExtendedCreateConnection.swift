@@ -61,7 +61,7 @@ public struct LEExtendedCreateConnection: HCICommand {
 
     public init(decoding reader: inout PacketReader) throws(DecodingError) {
         filterPolicy = InitiatorFilterPolicy(rawValue: try reader.read())
-        ownAddressType = try OwnAddressType(decoding: &reader)
+        ownAddressType = try reader.read(OwnAddressType.self, field: .addressType)
         peerAddress = try DeviceAddress(decodingWithKind: &reader)
         initiatingPHYs = PHYSet(rawValue: try reader.read())
         parameters = []

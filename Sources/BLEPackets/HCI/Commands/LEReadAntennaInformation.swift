@@ -2,15 +2,11 @@
 
 /// LE Read Antenna Information: the controller's support for antennas and constant tone extensions (Core 5.4, Vol 4,
 /// Part E, 7.8.87).
-public struct LEReadAntennaInformation: HCICommand {
+public struct LEReadAntennaInformation: HCIPlainCommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0058)
     public static let answer = CommandAnswer.complete
 
     public init() {}
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {}
-
-    public func encode(into packet: inout PacketWriter) {}
 
     /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {

@@ -3,15 +3,11 @@
 /// LE Read Buffer Size [v1]: the buffers for LE data (Core 5.4, Vol 4, Part E, 7.8.2).
 ///
 /// Zero in either field means that LE shares the buffers of `ReadBufferSize`.
-public struct LEReadBufferSize: HCICommand {
+public struct LEReadBufferSize: HCIPlainCommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0002)
     public static let answer = CommandAnswer.complete
 
     public init() {}
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {}
-
-    public func encode(into packet: inout PacketWriter) {}
 
     /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {

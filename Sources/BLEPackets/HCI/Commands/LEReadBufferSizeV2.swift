@@ -3,15 +3,11 @@
 /// LE Read Buffer Size [v2]: the buffers for LE data and for isochronous data (Core 5.4, Vol 4, Part E, 7.8.2).
 ///
 /// Zero in an ACL field means that LE shares the buffers of `ReadBufferSize`.
-public struct LEReadBufferSizeV2: HCICommand {
+public struct LEReadBufferSizeV2: HCIPlainCommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0060)
     public static let answer = CommandAnswer.complete
 
     public init() {}
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {}
-
-    public func encode(into packet: inout PacketWriter) {}
 
     /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {

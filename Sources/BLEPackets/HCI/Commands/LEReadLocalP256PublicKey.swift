@@ -3,13 +3,9 @@
 /// LE Read Local P-256 Public Key: the controller generates a new key pair (Core 5.4, Vol 4, Part E, 7.8.36).
 ///
 /// Command Status follows at once, `LEReadLocalP256PublicKeyComplete` when the key pair is ready.
-public struct LEReadLocalP256PublicKey: HCICommand {
+public struct LEReadLocalP256PublicKey: HCIPlainCommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0025)
     public static let answer = CommandAnswer.status
 
     public init() {}
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {}
-
-    public func encode(into packet: inout PacketWriter) {}
 }

@@ -2,15 +2,11 @@
 
 /// LE Read Maximum Advertising Data Length: how much data an advertising set can have (Core 5.4, Vol 4, Part E,
 /// 7.8.57).
-public struct LEReadMaximumAdvertisingDataLength: HCICommand {
+public struct LEReadMaximumAdvertisingDataLength: HCIPlainCommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x003A)
     public static let answer = CommandAnswer.complete
 
     public init() {}
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {}
-
-    public func encode(into packet: inout PacketWriter) {}
 
     /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {

@@ -2,15 +2,11 @@
 
 /// LE Read Number of Supported Advertising Sets: how many sets can exist at the moment (Core 5.4, Vol 4, Part E,
 /// 7.8.58).
-public struct LEReadNumberOfSupportedAdvertisingSets: HCICommand {
+public struct LEReadNumberOfSupportedAdvertisingSets: HCIPlainCommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x003B)
     public static let answer = CommandAnswer.complete
 
     public init() {}
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {}
-
-    public func encode(into packet: inout PacketWriter) {}
 
     /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {

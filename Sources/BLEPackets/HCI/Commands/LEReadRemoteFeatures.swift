@@ -3,7 +3,7 @@
 /// LE Read Remote Features: asks for the features of the peer's link layer (Core 5.4, Vol 4, Part E, 7.8.21).
 ///
 /// Command Status follows at once, `LEReadRemoteFeaturesComplete` when the peer has answered.
-public struct LEReadRemoteFeatures: HCICommand {
+public struct LEReadRemoteFeatures: HCILinkCommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0016)
     public static let answer = CommandAnswer.status
 
@@ -11,13 +11,5 @@ public struct LEReadRemoteFeatures: HCICommand {
 
     public init(connectionHandle: ConnectionHandle) {
         self.connectionHandle = connectionHandle
-    }
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {
-        connectionHandle = ConnectionHandle(rawValue: try reader.read())
-    }
-
-    public func encode(into packet: inout PacketWriter) {
-        packet.write(connectionHandle.rawValue)
     }
 }

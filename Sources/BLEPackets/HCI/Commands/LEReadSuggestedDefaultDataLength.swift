@@ -2,15 +2,11 @@
 
 /// LE Read Suggested Default Data Length: the maximum length of packets on future links (Core 5.4, Vol 4, Part E,
 /// 7.8.34).
-public struct LEReadSuggestedDefaultDataLength: HCICommand {
+public struct LEReadSuggestedDefaultDataLength: HCIPlainCommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0023)
     public static let answer = CommandAnswer.complete
 
     public init() {}
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {}
-
-    public func encode(into packet: inout PacketWriter) {}
 
     /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {

@@ -3,7 +3,7 @@
 /// LE Request Peer SCA: asks for the accuracy of the peer's sleep clock (Core 5.4, Vol 4, Part E, 7.8.108).
 ///
 /// Command Status follows at once, `LERequestPeerSCAComplete` when the peer has answered.
-public struct LERequestPeerSCA: HCICommand {
+public struct LERequestPeerSCA: HCILinkCommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x006D)
     public static let answer = CommandAnswer.status
 
@@ -11,13 +11,5 @@ public struct LERequestPeerSCA: HCICommand {
 
     public init(connectionHandle: ConnectionHandle) {
         self.connectionHandle = connectionHandle
-    }
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {
-        connectionHandle = ConnectionHandle(rawValue: try reader.read())
-    }
-
-    public func encode(into packet: inout PacketWriter) {
-        packet.write(connectionHandle.rawValue)
     }
 }

@@ -37,7 +37,7 @@ public struct LESetAdvertisingParameters: HCICommand {
         minimumInterval = AdvertisingInterval(rawValue: try reader.read())
         maximumInterval = AdvertisingInterval(rawValue: try reader.read())
         type = AdvertisingType(rawValue: try reader.read())
-        ownAddressType = try OwnAddressType(decoding: &reader)
+        ownAddressType = try reader.read(OwnAddressType.self, field: .addressType)
         peerAddress = try DeviceAddress(decodingWithKind: &reader)
         channels = AdvertisingChannels(rawValue: try reader.read())
         filterPolicy = AdvertisingFilterPolicy(rawValue: try reader.read())

@@ -63,7 +63,7 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
         minimumInterval = ExtendedAdvertisingInterval(rawValue: try reader.readUInt24())
         maximumInterval = ExtendedAdvertisingInterval(rawValue: try reader.readUInt24())
         channels = AdvertisingChannels(rawValue: try reader.read())
-        ownAddressType = try OwnAddressType(decoding: &reader)
+        ownAddressType = try reader.read(OwnAddressType.self, field: .addressType)
         peerAddress = try DeviceAddress(decodingWithKind: &reader)
         filterPolicy = AdvertisingFilterPolicy(rawValue: try reader.read())
         transmitPower = try reader.read()

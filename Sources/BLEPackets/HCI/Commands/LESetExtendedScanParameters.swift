@@ -51,7 +51,7 @@ public struct LESetExtendedScanParameters: HCICommand {
     }
 
     public init(decoding reader: inout PacketReader) throws(DecodingError) {
-        ownAddressType = try OwnAddressType(decoding: &reader)
+        ownAddressType = try reader.read(OwnAddressType.self, field: .addressType)
         filterPolicy = ScanningFilterPolicy(rawValue: try reader.read())
         scanningPHYs = PHYSet(rawValue: try reader.read())
         parameters = []

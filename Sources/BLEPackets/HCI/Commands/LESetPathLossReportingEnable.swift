@@ -23,25 +23,5 @@ public struct LESetPathLossReportingEnable: HCICommand {
         packet.write(boolean: isEnabled)
     }
 
-    /// The return parameters of the answer.
-    public struct ReturnParameters: HCIReturnParameters {
-        public var status: HCIStatus
-        public var connectionHandle = ConnectionHandle(rawValue: 0)
-
-        public init(status: HCIStatus = .success, connectionHandle: ConnectionHandle = ConnectionHandle(rawValue: 0)) {
-            self.status = status
-            self.connectionHandle = connectionHandle
-        }
-
-        public init(decoding reader: inout PacketReader) throws(DecodingError) {
-            status = HCIStatus(rawValue: try reader.read())
-            if !status.isSuccess, reader.isAtEnd { return }
-            connectionHandle = ConnectionHandle(rawValue: try reader.read())
-        }
-
-        public func encode(into packet: inout PacketWriter) {
-            packet.write(status.rawValue)
-            packet.write(connectionHandle.rawValue)
-        }
-    }
+    public typealias ReturnParameters = CommandStatusAndHandle
 }

@@ -30,7 +30,7 @@ public struct LESetScanParameters: HCICommand {
         type = ScanType(rawValue: try reader.read())
         interval = ScanInterval(rawValue: try reader.read())
         window = ScanInterval(rawValue: try reader.read())
-        ownAddressType = try OwnAddressType(decoding: &reader)
+        ownAddressType = try reader.read(OwnAddressType.self, field: .addressType)
         filterPolicy = ScanningFilterPolicy(rawValue: try reader.read())
     }
 

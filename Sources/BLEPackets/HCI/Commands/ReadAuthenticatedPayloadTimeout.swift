@@ -2,7 +2,7 @@
 
 /// Read Authenticated Payload Timeout: how long an encrypted link may be without an authenticated packet (Core 5.4, Vol
 /// 4, Part E, 7.3.93).
-public struct ReadAuthenticatedPayloadTimeout: HCICommand {
+public struct ReadAuthenticatedPayloadTimeout: HCILinkCommand {
     public static let opcode = HCIOpcode(group: .controllerAndBaseband, command: 0x007B)
     public static let answer = CommandAnswer.complete
 
@@ -10,14 +10,6 @@ public struct ReadAuthenticatedPayloadTimeout: HCICommand {
 
     public init(connectionHandle: ConnectionHandle) {
         self.connectionHandle = connectionHandle
-    }
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {
-        connectionHandle = ConnectionHandle(rawValue: try reader.read())
-    }
-
-    public func encode(into packet: inout PacketWriter) {
-        packet.write(connectionHandle.rawValue)
     }
 
     /// The return parameters of the answer.

@@ -2,15 +2,11 @@
 
 /// Read Buffer Size: the buffers for BR/EDR data, and for LE data without separate buffers (Core 5.4, Vol 4, Part E,
 /// 7.4.5).
-public struct ReadBufferSize: HCICommand {
+public struct ReadBufferSize: HCIPlainCommand {
     public static let opcode = HCIOpcode(group: .informationalParameters, command: 0x0005)
     public static let answer = CommandAnswer.complete
 
     public init() {}
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {}
-
-    public func encode(into packet: inout PacketWriter) {}
 
     /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {

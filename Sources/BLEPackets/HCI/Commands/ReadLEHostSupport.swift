@@ -2,15 +2,11 @@
 
 /// Read LE Host Support: whether a dual-mode controller knows that the host supports LE (Core 5.4, Vol 4, Part E,
 /// 7.3.78).
-public struct ReadLEHostSupport: HCICommand {
+public struct ReadLEHostSupport: HCIPlainCommand {
     public static let opcode = HCIOpcode(group: .controllerAndBaseband, command: 0x006C)
     public static let answer = CommandAnswer.complete
 
     public init() {}
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {}
-
-    public func encode(into packet: inout PacketWriter) {}
 
     /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {

@@ -4,15 +4,11 @@
 /// 7.4.2).
 ///
 /// Controllers do not always report this correctly.
-public struct ReadLocalSupportedCommands: HCICommand {
+public struct ReadLocalSupportedCommands: HCIPlainCommand {
     public static let opcode = HCIOpcode(group: .informationalParameters, command: 0x0002)
     public static let answer = CommandAnswer.complete
 
     public init() {}
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {}
-
-    public func encode(into packet: inout PacketWriter) {}
 
     /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {

@@ -2,15 +2,11 @@
 
 /// Read Local Supported Features: the features of BR/EDR, among them whether it is there at all (Core 5.4, Vol 4, Part
 /// E, 7.4.3).
-public struct ReadLocalSupportedFeatures: HCICommand {
+public struct ReadLocalSupportedFeatures: HCIPlainCommand {
     public static let opcode = HCIOpcode(group: .informationalParameters, command: 0x0003)
     public static let answer = CommandAnswer.complete
 
     public init() {}
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {}
-
-    public func encode(into packet: inout PacketWriter) {}
 
     /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {

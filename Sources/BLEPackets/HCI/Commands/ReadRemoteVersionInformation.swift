@@ -4,7 +4,7 @@
 /// Part E, 7.1.23).
 ///
 /// Command Status follows at once, `ReadRemoteVersionInformationComplete` when the peer has answered.
-public struct ReadRemoteVersionInformation: HCICommand {
+public struct ReadRemoteVersionInformation: HCILinkCommand {
     public static let opcode = HCIOpcode(group: .linkControl, command: 0x001D)
     public static let answer = CommandAnswer.status
 
@@ -12,13 +12,5 @@ public struct ReadRemoteVersionInformation: HCICommand {
 
     public init(connectionHandle: ConnectionHandle) {
         self.connectionHandle = connectionHandle
-    }
-
-    public init(decoding reader: inout PacketReader) throws(DecodingError) {
-        connectionHandle = ConnectionHandle(rawValue: try reader.read())
-    }
-
-    public func encode(into packet: inout PacketWriter) {
-        packet.write(connectionHandle.rawValue)
     }
 }

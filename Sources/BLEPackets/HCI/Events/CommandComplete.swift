@@ -38,9 +38,7 @@ public struct CommandComplete: HCIEvent {
 
     /// The return parameters as those of `Command`.
     /// - Throws: `DecodingError.invalidValue` when the event answers another command, and the errors of decoding.
-    public func decode<Command: HCICommand>(
-        _ command: Command.Type
-    ) throws(DecodingError) -> Command.ReturnParameters {
+    public func decode<Command: HCICommand>(_ command: Command.Type) throws(DecodingError) -> Command.ReturnParameters {
         guard opcode == Command.opcode else { throw .invalidValue(UInt64(opcode.rawValue), field: .opcode) }
         var reader = PacketReader(returnParameters.span.bytes)
         return try Command.ReturnParameters(decoding: &reader)
@@ -67,9 +65,7 @@ public struct CommandCompleteView: ~Escapable {
     /// The return parameters as those of `Command`.
     /// - Throws: `DecodingError.invalidValue` when the event answers another command, and the errors of decoding.
     @inlinable
-    public func decode<Command: HCICommand>(
-        _ command: Command.Type
-    ) throws(DecodingError) -> Command.ReturnParameters {
+    public func decode<Command: HCICommand>(_ command: Command.Type) throws(DecodingError) -> Command.ReturnParameters {
         guard opcode == Command.opcode else { throw .invalidValue(UInt64(opcode.rawValue), field: .opcode) }
         var reader = PacketReader(returnParameters)
         return try Command.ReturnParameters(decoding: &reader)

@@ -3,8 +3,14 @@ extension DeviceAddress {
     /// - Throws: `DecodingError.invalidValue` when the type is not valid for a device address.
     @inlinable
     public init(decodingWithKind reader: inout PacketReader) throws(DecodingError) {
-        let octet = try reader.read(UInt8.self)
-        guard let kind = Kind(rawValue: octet) else { throw .invalidValue(UInt64(octet), field: .addressType) }
+        let kind = try reader.read(Kind.self, field: .addressType)
+        try self.init(decoding: &reader, kind: kind)
+    }
+
+    /// Reads the type and the address in a PDU of SMP, which is public or static random.
+    init(decodingIdentity reader: inout PacketReader) throws(DecodingError) {
+        let kind = try reader.read(Kind.self, field: .addressType)
+        guard kind.rawValue <= 1 else { throw .invalidValue(UInt64(kind.rawValue), field: .addressType) }
         try self.init(decoding: &reader, kind: kind)
     }
 
@@ -21,6 +27,12 @@ extension DeviceAddress {
     /// Writes the octet of the type and the six of the address.
     public func encodeWithKind(into packet: inout PacketWriter) {
         packet.write(kind.rawValue)
+        encodeOctets(into: &packet)
+    }
+
+    /// Writes the type and the address as SMP has them.
+    func encodeIdentity(into packet: inout PacketWriter) {
+        packet.write(boolean: isRandom)
         encodeOctets(into: &packet)
     }
 

@@ -23,18 +23,3 @@ public struct ExtendedAdvertisingEventType: OptionSet, Hashable, Sendable {
         AdvertisingDataStatus(rawValue: UInt8(truncatingIfNeeded: rawValue >> 5 & 0b11))
     }
 }
-
-/// Whether a report has all of an advertisement's data (Core 5.4, Vol 4, Part E, 7.7.65.13).
-public struct AdvertisingDataStatus: RawRepresentable, Hashable, Sendable {
-    public var rawValue: UInt8
-    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    /// Nothing is missing; with data in several reports: this is the last.
-    public static let complete = AdvertisingDataStatus(rawValue: 0x00)
-    /// More data follows in a later report.
-    public static let incompleteMoreToCome = AdvertisingDataStatus(rawValue: 0x01)
-    /// The rest was lost.
-    public static let incompleteTruncated = AdvertisingDataStatus(rawValue: 0x02)
-    /// Nothing could be received in a subevent or a response slot of a periodic train.
-    public static let failedToReceive = AdvertisingDataStatus(rawValue: 0xFF)
-}

@@ -5,7 +5,7 @@ public struct Key128: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt128
     @inlinable public init(rawValue: UInt128) { self.rawValue = rawValue }
 
-    /// All bits zero: no secret at all, for fields that hold no key.
+    /// All bits zero: no secret at all, for fields without a key.
     public static let zero = Key128(rawValue: 0)
 
     /// - Parameter octets: 16 octets, least significant first, as in a packet; `nil` for another count.

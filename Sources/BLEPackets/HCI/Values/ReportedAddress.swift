@@ -1,6 +1,6 @@
 /// An address in a report, which can have two more kinds than a device address (Core 5.4, Vol 4, Part E, 7.7.65.13).
 ///
-/// Undefined kinds are kept, because some controllers do not clear unused fields.
+/// Undefined kinds are preserved, because some controllers do not clear unused fields.
 public struct ReportedAddress: Hashable, Sendable {
     /// The octet before the address.
     public struct Kind: RawRepresentable, Hashable, Sendable {

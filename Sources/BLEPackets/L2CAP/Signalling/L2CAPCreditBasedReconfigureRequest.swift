@@ -2,7 +2,7 @@
 
 /// Credit Based Reconfigure Request: other sizes for channels of the enhanced form (Core 5.4, Vol 3, Part A, 4.27).
 public struct L2CAPCreditBasedReconfigureRequest: L2CAPSignallingCommand {
-    /// 0x19, from both sides, for channels that are there. The new sizes hold for what the receiver sends.
+    /// 0x19, from both sides, for channels that are there. The new sizes apply to what the receiver sends.
     public static let code = L2CAPSignallingCode.creditBasedReconfigureRequest
 
     /// The largest service data unit that the sender accepts, in octets; at least 64.

@@ -27,7 +27,7 @@ public enum LESignallingCommand: Equatable, Sendable {
     case creditBasedConnectionResponse(L2CAPCreditBasedConnectionResponse)
     /// Credit Based Reconfigure Request: other sizes for channels of the enhanced form.
     case creditBasedReconfigureRequest(L2CAPCreditBasedReconfigureRequest)
-    /// Credit Based Reconfigure Response: whether the sizes hold.
+    /// Credit Based Reconfigure Response: whether the sizes apply.
     case creditBasedReconfigureResponse(L2CAPCreditBasedReconfigureResponse)
     /// A packet that LE links do not use, or that has no meaning.
     case other(code: L2CAPSignallingCode, data: [UInt8])

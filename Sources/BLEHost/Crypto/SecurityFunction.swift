@@ -1,19 +1,19 @@
 import BLEPackets
 
-/// One of the Security Manager's functions in progress: what to ask the toolbox next, and what to do with its answer
-/// (Core 5.4, Vol 3, Part H, 2.2).
+/// One of the Security Manager's functions in progress: what to ask the crypto provider next, and what to do with its
+/// answer (Core 5.4, Vol 3, Part H, 2.2).
 ///
 ///     var function = SecurityFunction.c1(…)
-///     ask(function.request) ── octets ──▶ function.take(octets) ── .ask ──▶ ask(function.request) …
+///     ask(function.request) ── octets ──▶ function.receive(octets) ── .ask ──▶ ask(function.request) …
 ///                                                               └── .done(result)
 ///
 /// The most significant octet comes first everywhere.
 struct SecurityFunction {
     enum Outcome: Equatable {
-        /// Ask the toolbox `request` now.
+        /// Ask the crypto provider `request` now.
         case ask
         case done([UInt8])
-        /// The toolbox returned a wrong number of octets.
+        /// The crypto provider returned a wrong number of octets.
         case broken
     }
 
@@ -32,15 +32,15 @@ struct SecurityFunction {
         case behind([UInt8])
     }
 
-    private(set) var request: ToolboxRequest
+    private(set) var request: CryptoRequest
     private var rest: Rest
 
-    private init(_ request: ToolboxRequest, _ rest: Rest = .none) {
+    private init(_ request: CryptoRequest, _ rest: Rest = .none) {
         self.request = request
         self.rest = rest
     }
 
-    mutating func take(_ octets: [UInt8]) -> Outcome {
+    mutating func receive(_ octets: [UInt8]) -> Outcome {
         guard octets.count == 16 else { return .broken }
         switch rest {
         case .none: return .done(octets)
@@ -74,8 +74,7 @@ struct SecurityFunction {
         let types: [UInt8] = [responder.isRandom ? 1 : 0, initiator.isRandom ? 1 : 0]
         let first = response + request + types
         let second = [0, 0, 0, 0] + initiator.mostSignificantOctets + responder.mostSignificantOctets
-        return SecurityFunction(
-            .encrypt(key: key, block: mixed(random, first)), .mixAndEncrypt(second, key: key))
+        return SecurityFunction(.encrypt(key: key, block: mixed(random, first)), .mixAndEncrypt(second, key: key))
     }
 
     /// The short term key (2.2.4).
@@ -168,8 +167,7 @@ struct SecurityFunction {
     /// - Parameter message: opcode and parameters as they are sent; the counter follows them.
     static func signature(key: [UInt8], message: [UInt8], counter: UInt32) -> SecurityFunction {
         let octets = (0..<4).map { UInt8(truncatingIfNeeded: counter >> (8 * UInt32($0))) }
-        return SecurityFunction(
-            .authenticationCode(key: key, message: [UInt8]((message + octets).reversed())))
+        return SecurityFunction(.authenticationCode(key: key, message: [UInt8]((message + octets).reversed())))
     }
 }
 

@@ -5,8 +5,8 @@
 /// and drop it. Every other build has all rooms.
 ///
 /// An engine without a room behaves as one whose owner did not ask for it: without links there is none to command,
-/// without pairing there is no toolbox.
-package enum BuiltIn {
+/// without pairing there is no crypto provider.
+package enum Features {
     /// Connections, with the GATT client.
     @inline(__always)
     package static var links: Bool {
@@ -97,8 +97,8 @@ package enum BuiltIn {
         #endif
     }
 
-    /// Several users whose clients share one engine: only daemons have them. In Embedded Swift an engine has one owner, who
-    /// is its only client.
+    /// Several users whose clients share one engine: only daemons have them. In Embedded Swift an engine has one owner,
+    /// who is its only client.
     @inline(__always)
     package static var users: Bool {
         #if hasFeature(Embedded)
@@ -108,7 +108,7 @@ package enum BuiltIn {
         #endif
     }
 
-    /// Pairing, bonds, encryption, signatures and private addresses: all that needs a toolbox.
+    /// Pairing, bonds, encryption, signatures and private addresses: all that needs a crypto provider.
     @inline(__always)
     package static var pairing: Bool {
         #if JELLING_WITHOUT_PAIRING
@@ -124,14 +124,14 @@ extension HostCommand {
     package var isBuiltIn: Bool {
         switch self {
         case .radio(.scan), .radio(.changeScan), .cancel, .sendHCICommand, .stop: true
-        case .radio(.connect), .radio(.classifyChannels), .link, .holdIndications: BuiltIn.links
-        case .channel: BuiltIn.channels
-        case .radio(.advertise), .radio(.changeAdvertising), .server: BuiltIn.server
-        case .radio(.advertiseSet), .radio(.changeAdvertisingSet): BuiltIn.sets
-        case .radio(.followTrain): BuiltIn.trains
-        case .radio(.sendSubevents), .radio(.respondInTrain): BuiltIn.responses
-        case .radio(.receiveTrains), .radio(.transferTrain): BuiltIn.links && BuiltIn.trains
-        case .security: BuiltIn.pairing
+        case .radio(.connect), .radio(.classifyChannels), .link, .withholdConfirmations: Features.links
+        case .channel: Features.channels
+        case .radio(.advertise), .radio(.changeAdvertising), .server: Features.server
+        case .radio(.advertiseSet), .radio(.changeAdvertisingSet): Features.sets
+        case .radio(.followPeriodicAdvertising): Features.trains
+        case .radio(.sendSubevents), .radio(.respondInPeriodicAdvertising): Features.responses
+        case .radio(.receivePeriodicSyncs), .radio(.transferPeriodicSync): Features.links && Features.trains
+        case .security: Features.pairing
         }
     }
 }

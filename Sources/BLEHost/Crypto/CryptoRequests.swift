@@ -1,10 +1,10 @@
 import BLEPackets
 
-/// The open questions to the toolbox, with the purpose of each answer.
+/// The open questions to the crypto provider, with the purpose of each answer.
 ///
-///     asked ──next──▶ with the owner ──take──▶ answered
+///     asked ──next──▶ with the owner ──answer──▶ answered
 ///       └───────────────┴── 20 s, or `stop` ──▶ failed; an answer that comes later is ignored
-struct ToolboxDesk {
+struct CryptoRequests {
     /// How long the owner has for an answer. Peers give up after 30 s (Core 5.4, Vol 3, Part F, 3.3.3; Part H, 3.4):
     /// those that wait for the answer get an error before that.
     static let timeout: Microseconds = .seconds(20)
@@ -29,16 +29,16 @@ struct ToolboxDesk {
         case outOfBandConfirm(OperationID, random: Key128, privateKey: [UInt8], publicKey: P256PublicKey)
     }
 
-    private var questions = Queue<ToolboxQuestion>()
+    private var questions = Queue<PendingCryptoRequest>()
     /// In ascending order of their numbers.
     private var open: [(id: UInt64, purpose: Purpose)] = []
     /// The deadlines of the first open questions; the others were asked during this input.
     private var deadlines: [Instant] = []
     private var lastID: UInt64 = 0
 
-    mutating func ask(_ request: ToolboxRequest, for purpose: Purpose) {
+    mutating func ask(_ request: CryptoRequest, for purpose: Purpose) {
         lastID += 1
-        questions.append(ToolboxQuestion(id: lastID, request: request))
+        questions.append(PendingCryptoRequest(id: lastID, request: request))
         open.append((lastID, purpose))
     }
 
@@ -51,7 +51,7 @@ struct ToolboxDesk {
     var nextDeadline: Instant? { deadlines.first }
 
     /// Removes and returns the purpose of a question that was not answered in time.
-    mutating func takeExpired(at now: Instant) -> Purpose? {
+    mutating func removeExpired(at now: Instant) -> Purpose? {
         guard let deadline = deadlines.first, deadline <= now else { return nil }
         deadlines.removeFirst()
         return open.removeFirst().purpose
@@ -75,16 +75,16 @@ struct ToolboxDesk {
         return open.remove(at: index).purpose
     }
 
-    mutating func next() -> ToolboxQuestion? { questions.popFirst() }
+    mutating func next() -> PendingCryptoRequest? { questions.popFirst() }
 
     /// Removes and returns the purpose of an answer; `nil` if there was no such question or it was already answered.
-    mutating func take(_ id: UInt64) -> Purpose? {
+    mutating func removePurpose(of id: UInt64) -> Purpose? {
         guard let index = open.firstIndex(where: { $0.id == id }) else { return nil }
         return remove(at: index)
     }
 }
 
-extension ToolboxDesk.Purpose {
+extension CryptoRequests.Purpose {
     /// The client's operation that waits for the answer, and how it ends if it is cancelled; `nil` if none does.
     var operation: (id: OperationID, cancelled: HostFailure)? {
         switch self {

@@ -3,7 +3,7 @@ import BLEPackets
 /// Follows the periodic advertising of one device (Core 5.4, Vol 3, Part C, 9.5.4).
 ///
 /// While the train is not found, the controller scans. After a loss it looks for the train again.
-public struct TrainRequest: Hashable, Sendable {
+public struct PeriodicSyncRequest: Hashable, Sendable {
     /// A train: the device's address and the SID of its advertising set, which a scan reports.
     public struct Advertiser: Hashable, Sendable {
         /// The advertiser's address.
@@ -21,7 +21,7 @@ public struct TrainRequest: Hashable, Sendable {
     /// list for that.
     public var advertisers: [Advertiser]
     /// How the train is followed. The options of a train that another client follows already stay as they are.
-    public var options = TrainOptions()
+    public var options = PeriodicSyncSettings()
     /// Whether to look for it on LE Coded, too.
     public var scansCodedPHY = false
     /// Whether to look for the train again after a loss; otherwise the request ends with the loss.
@@ -30,7 +30,7 @@ public struct TrainRequest: Hashable, Sendable {
     public init(_ advertisers: [Advertiser]) { self.advertisers = advertisers }
 
     /// Whether it asks for this train.
-    func names(_ train: TrainInformation) -> Bool {
+    func names(_ train: PeriodicSyncInformation) -> Bool {
         advertisers.contains {
             $0.identifier == train.identifier
                 && $0.address.withoutIdentityMark == train.advertiser.withoutIdentityMark
@@ -44,7 +44,7 @@ public struct TrainRequest: Hashable, Sendable {
 }
 
 /// How a train is followed (Core 5.4, Vol 4, Part E, 7.8.67 and 7.8.91).
-public struct TrainOptions: Hashable, Sendable {
+public struct PeriodicSyncSettings: Hashable, Sendable {
     /// How many packets may be skipped after each received one, 0 to 499.
     public var skip: UInt16 = 0
     /// After how long without a packet the train counts as lost: 100 ms to 163.84 s.
@@ -70,28 +70,28 @@ public struct TrainOptions: Hashable, Sendable {
     }
 
     /// What satisfies both: no packet is skipped, lost or left out that one of them wants.
-    func joined(with other: TrainOptions) -> TrainOptions {
-        var joined = TrainOptions()
+    func joined(with other: PeriodicSyncSettings) -> PeriodicSyncSettings {
+        var joined = PeriodicSyncSettings()
         joined.skip = min(skip, other.skip)
         joined.timeout = SupervisionTimeout(rawValue: max(timeout.rawValue, other.timeout.rawValue))
         joined.reportsOnlyChanges = reportsOnlyChanges && other.reportsOnlyChanges
-        // Of a train itself, not of what the controller is told about those that are transferred.
+        // Of a train itself, not of the controller's settings for those that are transferred.
         joined.subevents = subevents
         return joined
     }
 }
 
 /// What happens with a train.
-public enum TrainEvent: Equatable, Sendable {
+public enum PeriodicSyncEvent: Equatable, Sendable {
     /// The train was found; reports follow.
-    case synchronized(TrainInformation)
-    case report(TrainReport)
+    case synchronized(PeriodicSyncInformation)
+    case report(PeriodicSyncReport)
     /// The train was not received for too long, or the controller was reset.
     case lost(advertiser: DeviceAddress, identifier: UInt8)
 }
 
 /// A train that is followed.
-public struct TrainInformation: Hashable, Sendable {
+public struct PeriodicSyncInformation: Hashable, Sendable {
     /// The advertiser's address.
     public var advertiser: DeviceAddress
     /// The Advertising SID, 0 to 15.
@@ -103,11 +103,11 @@ public struct TrainInformation: Hashable, Sendable {
     /// The number that the peer's host gave with it; `nil` if the train was not transferred.
     public var serviceData: UInt16?
     /// The subevents of a train with responses; `nil` for another train.
-    public var subevents: TrainSubevents?
+    public var subevents: PeriodicSubevents?
 
     public init(
         advertiser: DeviceAddress, identifier: UInt8, phy: PHY, interval: PeriodicAdvertisingInterval,
-        serviceData: UInt16?, subevents: TrainSubevents? = nil
+        serviceData: UInt16?, subevents: PeriodicSubevents? = nil
     ) {
         self.advertiser = advertiser
         self.identifier = identifier
@@ -119,7 +119,7 @@ public struct TrainInformation: Hashable, Sendable {
 }
 
 /// Data of a train.
-public struct TrainReport: Hashable, Sendable {
+public struct PeriodicSyncReport: Hashable, Sendable {
     /// The advertiser's address.
     public var advertiser: DeviceAddress
     /// The Advertising SID, 0 to 15.

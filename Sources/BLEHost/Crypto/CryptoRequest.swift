@@ -5,7 +5,7 @@ import BLEPackets
 ///
 /// The most significant octet comes first everywhere, as the specification prints values (Core 5.4, Vol 3, Part H,
 /// 2.2); on the air most of them have the opposite order.
-public enum ToolboxRequest: Equatable, Sendable {
+public enum CryptoRequest: Equatable, Sendable {
     /// Random octets from a cryptographically secure generator; they may become keys.
     case random(count: Int)
     /// The security function `e`: one block of AES-128 (Core 5.4, Vol 3, Part H, 2.2.1). Key and block have 16 octets
@@ -15,40 +15,41 @@ public enum ToolboxRequest: Equatable, Sendable {
     case authenticationCode(key: [UInt8], message: [UInt8])
     /// A new key pair on the curve P-256 (Core 5.4, Vol 3, Part H, 2.3.5.6.1).
     case generateKeyPair
-    /// The Diffie-Hellman key of our private key (32 octets) and a peer's public key, which is unchecked: the toolbox
-    /// must refuse a point that is not on the curve with `ToolboxFailure.invalidPublicKey`.
+    /// The Diffie-Hellman key of our private key (32 octets) and a peer's public key, which is unchecked: the crypto
+    /// provider must refuse a point that is not on the curve with `CryptoFailure.invalidPublicKey`.
     case sharedSecret(privateKey: [UInt8], peerPublicKey: P256PublicKey)
 }
 
-/// The result of a `ToolboxRequest`.
-public enum ToolboxResult: Equatable, Sendable {
+/// The result of a `CryptoRequest`.
+public enum CryptoResult: Equatable, Sendable {
     /// Result of `random`, `encrypt` and `authenticationCode`; for `sharedSecret` the 32 octets of the x-coordinate.
     case octets([UInt8])
     /// Result of `generateKeyPair`; the private key has 32 octets.
     case keyPair(privateKey: [UInt8], publicKey: P256PublicKey)
     /// The request failed.
-    case failure(ToolboxFailure)
+    case failure(CryptoFailure)
 }
 
 /// Why a request has no result.
-public enum ToolboxFailure: Error, Hashable, Sendable {
+public enum CryptoFailure: Error, Hashable, Sendable {
     /// The peer's public key is not a point on the curve.
     case invalidPublicKey
-    /// The request has octets of a wrong length, the toolbox does not support it, or it did not answer within 20 s.
+    /// The request has octets of a wrong length, the crypto provider does not support it, or it did not answer within
+    /// 20 s.
     case unavailable
 }
 
 /// A request with the number that its answer must carry.
-public struct ToolboxQuestion: Equatable, Sendable {
+public struct PendingCryptoRequest: Equatable, Sendable {
     /// The number that the answer must carry.
     public var id: UInt64
     /// What to compute.
-    public var request: ToolboxRequest
+    public var request: CryptoRequest
 }
 
 /// Does the engine's cryptography. `BLESecurity` has an implementation; a program without one has no pairing, no
 /// private addresses and no database hash.
-public protocol SecurityToolbox: Sendable {
+public protocol CryptoProvider: Sendable {
     /// Returns the result without waiting; called where the engine runs.
-    func answer(_ request: ToolboxRequest) -> ToolboxResult
+    func answer(_ request: CryptoRequest) -> CryptoResult
 }

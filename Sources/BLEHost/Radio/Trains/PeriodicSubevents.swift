@@ -1,8 +1,8 @@
 import BLEPackets
 
 /// How a periodic train with responses is divided (Core 5.4, Vol 6, Part B, 4.4.2.12): each interval begins with a
-/// number of subevents, and each subevent has data of its own, after which receivers may respond in slots.
-public struct TrainSubevents: Hashable, Sendable {
+/// number of subevents, and each subevent has separate data, after which receivers may respond in slots.
+public struct PeriodicSubevents: Hashable, Sendable {
     /// The number of subevents in an interval, 1 to 128.
     public var count: UInt8
     /// The time from one subevent to the next, in units of 1.25 ms: 6 to 255. All of them fit into the train's
@@ -59,11 +59,11 @@ public struct SubeventData: Hashable, Sendable {
 
     /// The octets that it takes in a command.
     package var length: Int { 4 + data.count }
-    /// What one command has room for: 15 subevents, in 253 octets behind two of its own (Core 5.4, Vol 4, Part E,
+    /// What one command has room for: 15 subevents, in 253 octets behind two of the command (Core 5.4, Vol 4, Part E,
     /// 7.8.125).
     package static let room = (subevents: 15, octets: 253)
 
-    func isValid(in train: TrainSubevents) -> Bool {
+    func isValid(in train: PeriodicSubevents) -> Bool {
         subevent < train.count && data.count <= Self.longestData
             && Int(firstResponseSlot) + Int(responseSlotCount) <= Int(train.responseSlotCount)
     }
@@ -102,7 +102,7 @@ public struct SlotResponse: Hashable, Sendable {
 }
 
 /// This device's response in a train that it follows.
-public struct TrainResponse: Hashable, Sendable {
+public struct PeriodicResponse: Hashable, Sendable {
     /// The longest data, in octets: one HCI command has them and what they belong to.
     public static let longestData = 247
 
@@ -112,14 +112,12 @@ public struct TrainResponse: Hashable, Sendable {
     public var subevent: UInt8
     /// The subevent in which the response is sent: by default the same.
     public var responseSubevent: UInt8
-    /// The slot of that subevent. Which slots a device may use, the advertiser tells it in the data or otherwise.
+    /// The slot of that subevent. The advertiser assigns slots to devices in its data or otherwise.
     public var slot: UInt8
     /// At most 247 octets.
     public var data: [UInt8]
 
-    public init(
-        toEvent event: UInt16, subevent: UInt8, in responseSubevent: UInt8? = nil, slot: UInt8, data: [UInt8]
-    ) {
+    public init(toEvent event: UInt16, subevent: UInt8, in responseSubevent: UInt8? = nil, slot: UInt8, data: [UInt8]) {
         self.event = event
         self.subevent = subevent
         self.responseSubevent = responseSubevent ?? subevent
@@ -127,7 +125,7 @@ public struct TrainResponse: Hashable, Sendable {
         self.data = data
     }
 
-    func isValid(in train: TrainSubevents) -> Bool {
+    func isValid(in train: PeriodicSubevents) -> Bool {
         subevent < train.count && responseSubevent < train.count && train.responseSlotSpacing > 0
             && data.count <= Self.longestData
     }

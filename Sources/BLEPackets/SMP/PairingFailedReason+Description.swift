@@ -1,0 +1,3 @@
+extension PairingFailedReason: CustomStringConvertible {
+    public var description: String { meaning ?? "reason \(rawValue)" }
+}
