@@ -159,9 +159,10 @@ struct AppDiscovered: Message {
         try c.field(3, "local_name", &fields.localName)
         try c.field(4, "manufacturer_data", &fields.manufacturerData)
         try c.field(5, "service_data", &fields.serviceData)
-        try c.field(6, "services", &fields.serviceUUIDs)
-        try c.field(7, "overflow_services", &fields.overflowServiceUUIDs)
-        try c.field(8, "solicited_services", &fields.solicitedServiceUUIDs)
+        // An extended advertisement has room for more services than a request may name.
+        try c.field(6, "services", &fields.serviceUUIDs, atMost: .max)
+        try c.field(7, "overflow_services", &fields.overflowServiceUUIDs, atMost: .max)
+        try c.field(8, "solicited_services", &fields.solicitedServiceUUIDs, atMost: .max)
         try c.field(9, "tx_power", &fields.txPower)
         try c.field(10, "is_connectable", &fields.isConnectable)
         try c.field(11, "microseconds", &fields.microseconds)

@@ -138,9 +138,9 @@ extension PairingEvent: Choice {
         try c.option(8, "security_requested", &it, .securityRequested)
     }
 
-    private static func failed(_ failure: HostFailure) throws(MessageError) -> Self {
-        guard case .security(let reason) = failure else { throw .invalidField }
-        return .failed(reason)
+    /// Every failure of a pairing is one of security; a reason of a newer daemon is not.
+    private static func failed(_ failure: HostFailure) -> Self {
+        if case .security(let reason) = failure { .failed(reason) } else { .failed(.notAvailable) }
     }
 }
 

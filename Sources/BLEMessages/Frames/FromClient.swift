@@ -32,8 +32,10 @@ public enum FromClient: Choice, Equatable, Sendable {
         }
         try c.option(
             5, "app_move", as: "AppMove", &it,
-            { (to: UInt8, tasks) in .appMove(AppMove(rawValue: to), tasks: tasks) }, (1, "to"), (2, "tasks"),
-            { if case .appMove(let place, let tasks) = $0 { (place?.rawValue ?? 0, tasks) } else { nil } })
+            // A place of a newer client leaves the app where it is.
+            { (to: UInt32, tasks) in .appMove(UInt8(exactly: to).flatMap { AppMove(rawValue: $0) }, tasks: tasks) },
+            (1, "to"), (2, "tasks"),
+            { if case .appMove(let place, let tasks) = $0 { (UInt32(place?.rawValue ?? 0), tasks) } else { nil } })
         try c.option(
             6, "app_pairing", as: "AppPairing", &it, Self.appPairing, (1, "asks_somebody"), (2, "options")
         ) { if case .appPairing(let asks, let options) = $0 { (asks, options) } else { nil } }

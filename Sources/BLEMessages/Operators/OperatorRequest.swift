@@ -38,7 +38,7 @@ public enum OperatorRequest: Choice, Hashable, Sendable {
     /// Switches Bluetooth off or on (SPEC SPR-30). Off, links end and managers become `poweredOff`; on, they become
     /// `poweredOn` as soon as the controller can be used. It lasts until the daemon ends.
     case power(Bool)
-    /// A request of a newer client.
+    /// A request of a newer client, or with a value that its field cannot have. It is answered with an error.
     case unknown
 
     public static var blank: Self { .unknown }
