@@ -44,8 +44,7 @@ extension jelling_completion {
                 case .train: 8
                 case .channelMap: 9
                 case .pathLossZones: 10
-                // The C API has no trains with responses.
-                case .subevents: 8
+                case .subevents: 11
                 }
             unsafe set(JELLING_FAILURE_INVALID_REQUEST, code: code)
         case .procedureTimeout: unsafe set(JELLING_FAILURE_PROCEDURE_TIMEOUT)

@@ -49,8 +49,9 @@ extension ConnectRequest {
             guard let parameters = unsafe ConnectionParameterRequest(wished.pointee) else { return nil }
             self.parameters = parameters
         }
-        guard unsafe request.phys <= 7 else { return nil }
+        guard unsafe request.phys <= 7, unsafe request.enhanced_bearers <= 5 else { return nil }
         if unsafe request.phys != 0 { phys = PHYSet(rawValue: unsafe request.phys) }
+        if unsafe request.enhanced_bearers != 0 { enhancedBearers = unsafe request.enhanced_bearers }
         if BuiltIn.pace, let wished = unsafe request.pace {
             guard let pace = unsafe LinkPace(wished) else { return nil }
             self.pace = pace

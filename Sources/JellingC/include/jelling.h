@@ -418,7 +418,10 @@ typedef struct jelling_connect_request {
     const jelling_pace *pace;
     /* PHYs on which the device is looked for and the link may begin: bits 1 for 1M, 2 for 2M, 4 for coded; 0: 1M. */
     uint8_t phys;
-    uint8_t reserved[7];
+    /* Enhanced attribute bearers that this side opens on the link, 1 to 5, with JELLING_CONFIG_ENHANCED_BEARERS; 0:
+       `opened_bearers` of the configuration. */
+    uint8_t enhanced_bearers;
+    uint8_t reserved[6];
     /* NULL: as configured. */
     const jelling_parameter_policy *parameter_policy;
 } jelling_connect_request;
@@ -535,7 +538,13 @@ typedef struct jelling_train {
     jelling_bytes data;
     /* In units of 1.25 ms, 6 to 65535; 0: 100 ms. */
     uint16_t interval;
-    uint16_t reserved[3];
+    /* Subevents in an interval, 1 to 128, each with data of `jelling_send_subevents` in place of `data`; 0: none. And the
+       time from one to the next, in units of 1.25 ms, 6 to 255; 0: 7.5 ms. */
+    uint8_t subevent_count, subevent_interval;
+    /* Slots in which receivers respond after each subevent: from its beginning to the first slot, in units of 1.25 ms,
+       from one slot to the next, in units of 0.125 ms, and their number; all or none. */
+    uint8_t response_slot_delay, response_slot_spacing, response_slot_count;
+    uint8_t reserved;
 } jelling_train;
 
 /* `jelling_set_request.flags` */
@@ -595,6 +604,24 @@ jelling_status jelling_change_set(
     jelling_engine *engine, jelling_operation set, const jelling_set_request *request, int64_t now,
     jelling_operation *operation);
 
+/* The data of one subevent of a train, which are sent once. */
+typedef struct jelling_subevent_data {
+    /* 0 to 127. */
+    uint8_t subevent;
+    /* The slots in which receivers may respond to it. */
+    uint8_t first_response_slot, response_slot_count;
+    uint8_t reserved[5];
+    /* At most 249 octets. */
+    jelling_bytes data;
+} jelling_subevent_data;
+
+/* Gives the train of a set the data that JELLING_EVENT_SUBEVENTS_REQUESTED asks for: of 1 to 15 subevents, at most 253
+   octets together, where each takes 4 besides its data. Trains with subevents need a library that was built with them
+   (`Tools/cross --features responses`); in others, requests that name subevents are wrong arguments. */
+jelling_status jelling_send_subevents(
+    jelling_engine *engine, jelling_operation set, const jelling_subevent_data *subevents, size_t count, int64_t now,
+    jelling_operation *operation);
+
 /* A train of another device, as a scan reports it. */
 typedef struct jelling_train_source {
     jelling_address address;
@@ -625,6 +652,9 @@ typedef struct jelling_train_request {
     /* After how long without a packet it is lost, in units of 10 ms, 10 to 16384; 0: 10 s. */
     uint16_t timeout;
     uint32_t reserved;
+    /* Of a train with subevents those to receive, 0 to 127, at most 128; NULL: all. */
+    const uint8_t *subevents;
+    size_t subevent_count;
 } jelling_train_request;
 
 /* Follows a train until it is cancelled. Events: JELLING_EVENT_TRAIN_FOUND, JELLING_EVENT_TRAIN_DATA,
@@ -635,6 +665,24 @@ jelling_status jelling_follow_train(
 /* Follows the trains that the peer of a link passes on, until it is cancelled. `request` has no sources, or is NULL. */
 jelling_status jelling_receive_trains(
     jelling_engine *engine, jelling_link link, const jelling_train_request *request, int64_t now,
+    jelling_operation *operation);
+
+/* A response in a train with subevents. */
+typedef struct jelling_train_response {
+    uint32_t size;
+    /* `event` and `subevent` of the JELLING_EVENT_TRAIN_DATA to which it responds. */
+    uint16_t event;
+    uint8_t subevent;
+    /* Where it is sent: a subevent and one of its slots, as the advertiser has given them to this device. */
+    uint8_t response_subevent, slot;
+    uint8_t reserved[7];
+    /* At most 247 octets. */
+    jelling_bytes data;
+} jelling_train_response;
+
+/* Responds in the train that the operation `train` follows. */
+jelling_status jelling_respond_in_train(
+    jelling_engine *engine, jelling_operation train, const jelling_train_response *response, int64_t now,
     jelling_operation *operation);
 
 /* Tells the peer of a link how to follow the train that the operation `train` follows or sends. `service_data` goes to
@@ -1184,7 +1232,11 @@ typedef enum jelling_event_kind {
     /* Nothing has proved the peer's key for too long: somebody else may keep the link alive. It stays. */
     JELLING_EVENT_UNAUTHENTICATED = 56,
     /* `subrate` */
-    JELLING_EVENT_SUBRATE_CHANGED = 57
+    JELLING_EVENT_SUBRATE_CHANGED = 57,
+    /* The train of the set `operation` needs data for subevents: `subevents`. Answer with `jelling_send_subevents`. */
+    JELLING_EVENT_SUBEVENTS_REQUESTED = 58,
+    /* A slot in which a receiver could respond to the train of the set `operation` is over: `slot_response`. */
+    JELLING_EVENT_SLOT_RESPONSE = 59
 } jelling_event_kind;
 
 /* `jelling_completion.failure`: why an operation ended without its result. `code` and `detail` say more. */
@@ -1222,7 +1274,7 @@ typedef enum jelling_failure {
     /* `code` is a jelling_publish_failure, `detail` a handle. */
     JELLING_FAILURE_PUBLISHING = 21,
     /* `code`: 1 connection parameters, 2 parameters too long, 3 stopped, 4 shared controller, 5 advertisement too
-       long, 6 not permitted, 7 advertising set, 8 train, 9 channels, 10 path loss zones. */
+       long, 6 not permitted, 7 advertising set, 8 train, 9 channels, 10 path loss zones, 11 subevents. */
     JELLING_FAILURE_INVALID_REQUEST = 22,
     JELLING_FAILURE_PROCEDURE_TIMEOUT = 23,
     JELLING_FAILURE_REJECTED_BY_PEER = 24,
@@ -1497,7 +1549,13 @@ typedef struct jelling_discovery {
     /* The private address that the advertisement is directed to; only with JELLING_SCAN_UNRESOLVED_TARGETS. */
     jelling_address target;
     uint8_t has_target;
-    uint8_t reserved[7];
+    /* On which PHY the device began to advertise, and on which the rest of an extended advertisement was: 1 for 1M, 2 for
+       2M, 3 for coded; `secondary_phy` is 0 where there is no such rest. */
+    uint8_t primary_phy, secondary_phy;
+    uint8_t reserved;
+    /* The interval of the train in units of 1.25 ms; 0: there is none. */
+    uint16_t train_interval;
+    uint16_t reserved2;
 } jelling_discovery;
 
 /* `pairing_question.kind` */
@@ -1618,6 +1676,8 @@ typedef struct jelling_event {
             uint8_t identifier, phy;
             /* Whether a peer passed it on, with this number. */
             uint16_t was_transferred, service_data;
+            /* As in `jelling_train`; 0: it has no subevents, or no slots. */
+            uint8_t subevent_count, subevent_interval, response_slot_delay, response_slot_spacing;
         } train;
         struct {
             jelling_address address;
@@ -1626,10 +1686,29 @@ typedef struct jelling_event {
             uint8_t is_truncated;
             /* In dBm; 127: unknown. */
             int8_t rssi, tx_power;
-            uint32_t reserved;
+            /* Of a train with subevents: where the data were. */
+            uint8_t has_subevent, subevent;
+            uint16_t event;
             jelling_bytes data;
             int64_t time;
         } train_data;
+        struct {
+            /* So many from the first one on, after the last one from 0 on. */
+            uint8_t first, count;
+        } subevents;
+        struct {
+            uint8_t subevent, slot;
+            /* 0: nothing was received. */
+            uint8_t has_data;
+            /* The controller received only the beginning. */
+            uint8_t is_truncated;
+            /* The controller had sent the data of the subevent. */
+            uint8_t follows_data;
+            /* In dBm; 127: unknown. */
+            int8_t rssi, tx_power;
+            uint8_t reserved;
+            jelling_bytes data;
+        } slot_response;
     };
 } jelling_event;
 
